@@ -54,7 +54,7 @@ class Builder:
     refused: list[tree.Statement] = field(default_factory=list[tree.Statement])
 
     def register(self, type_word: str) -> str:
-        """Declare a new register of a type and return its name."""
+        """Declare a new register of the PTX type `type_word` and return its name."""
         prefix = register_prefix(type_word)
         if prefix not in self.registers:
             self.names.declare(tree.Variable("reg", REGISTER_TYPES[prefix], f"%{prefix}", count=_REGISTER_LIMIT))
@@ -63,7 +63,7 @@ class Builder:
         return f"%{prefix}{number}"
 
     def label(self, stem: str) -> str:
-        """Declare a new label and return its name."""
+        """Declare a new label, such as `stem_1`, and return its name."""
         while True:
             self.labels[stem] += 1
             name = f"{stem}_{self.labels[stem]}"
@@ -121,7 +121,7 @@ def reaches_end(statements: Sequence[tree.Statement]) -> bool:
 
 
 def register_prefix(type_word: str) -> str:
-    """Return the name prefix of registers that can hold a type, such as "r" for `%r0`."""
+    """Return the name prefix of registers that can hold `type_word`, such as "r" (`%r0`) for u32."""
     return _PREFIXES.get(type_word) or _PREFIXES[f"b{max(TYPES[type_word].bits, 16)}"]
 
 

@@ -38,7 +38,7 @@ def explain_mismatch(
 
 
 def ambiguous_word(name: str, slot: str, legal: Iterable[str]) -> str:
-    """Return the message for a word of the opcode that neither keywords nor operands determine."""
+    """Return the message for a call that leaves open which of the words `legal` the modifier `slot` has."""
     return f"{name} needs {slot}, which its operands do not determine; expected {slot} = {_listed(legal)}"
 
 
@@ -50,7 +50,6 @@ def usage(candidates: Sequence[Candidate]) -> str:
 
 
 def _syntax_line(candidate: Candidate) -> str:
-    """Return the syntax line of a form, with the slots that its Python name determines filled in."""
     opcode, _, operands = candidate.form.syntax_line.strip().removesuffix(";").partition(" ")
     for slot, text in candidate.fixed:
         opcode = re.sub(rf"(?<![\w:]){slot}(?![\w:])", text, opcode, count=1)
@@ -58,7 +57,6 @@ def _syntax_line(candidate: Candidate) -> str:
 
 
 def _listed(words: Iterable[str]) -> str:
-    """Return a list of words as text, in alphabetical and numerical order. Shorten a long list."""
     ordered = sorted(
         words, key=lambda word: [(p.isdecimal(), int(p) if p.isdecimal() else p) for p in _NUMBERS.findall(word)]
     )
@@ -66,7 +64,7 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def _incompatible_words(name: str, candidates: Sequence[Candidate], words: Mapping[str, Any]) -> str:
-    """Return a message with a wrong keyword of a call, and the values that the other keywords allow."""
+    """Return a message that names a wrong keyword of a call and the values that fit the other keywords."""
     for candidate in candidates:
         form = candidate.form
         given = {s: str(value) for s, value in (*candidate.fixed, *words.items()) if s in form.columns}
@@ -110,7 +108,7 @@ def _wrong_operands(
 
 
 def _expected(candidate: Candidate, slots: Mapping[str, str], name: str, value: Any) -> str:
-    """Return a description of a legal operand, or the legal state spaces for an address in a wrong space."""
+    """Return a description of legal values for the operand `name`; for an address, of legal state spaces."""
     operand = candidate.form.operands[name]
     if operand.kind == "address" and isinstance(value, Location) and not operand.registers(slots):
         slot = next((each for each in ("ss", "space") if each in candidate.form.columns), "")

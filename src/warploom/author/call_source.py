@@ -33,7 +33,10 @@ class Call:
 
 
 def call_of(statement: tree.Instruction, registers: Registers) -> Call | None:
-    """Return the call that emits an instruction without its guard. Return None if no call emits it."""
+    """Return the call that emits `statement` without its guard, or None if no call does.
+
+    `registers` returns the Python register for the name of a PTX register, and None for another name.
+    """
     binding = bind(statement)
     if not isinstance(binding, Binding):
         return None
@@ -54,7 +57,6 @@ class _NoPythonValue(Exception):
 
 @cache
 def _named_candidates(form: Form, slots: tuple[tuple[str, str], ...]) -> tuple[tuple[str, Candidate], ...]:
-    """Return the Python names of a form that agree with the words in the slots, with their candidates."""
     return tuple(
         (name, candidate)
         for name, candidates in catalogue().items()
@@ -69,7 +71,7 @@ def _named_candidates(form: Form, slots: tuple[tuple[str, str], ...]) -> tuple[t
 def _values(
     statement: tree.Instruction, binding: Binding, candidate: Candidate, registers: Registers
 ) -> tuple[dict[str, Any], list[tuple[OperandPattern, tuple[Any, ...]]]]:
-    """Return the arguments of a call by operand name, and the values of each result operand."""
+    """Return the input arguments of a call by operand name, and the Python values of each result operand."""
     form, slots = binding.form, binding.slots
     values: dict[str, Any] = {}
     results: list[tuple[OperandPattern, tuple[Any, ...]]] = []
@@ -87,7 +89,7 @@ def _values(
 
 
 def _python(operand: Operand, type_word: str, space: str, registers: Registers) -> Any:
-    """Return the Python value of an operand, given the expected type and state space."""
+    """Return the Python value of an operand that has the type `type_word`, or of an address in `space`."""
     match operand:
         case Name(text):
             found = registers(text)
@@ -156,7 +158,7 @@ def _shortest(
 
 
 def _all_keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return dicts of all keywords: the first has the parts of composite words, a second the whole words."""
+    """Return dicts of a call's keywords: one splits words that combine several modifiers, one does not."""
     by_parts: dict[str, Any] = {}
     whole: dict[str, Any] = {}
     for key, word in candidate.keywords.items():

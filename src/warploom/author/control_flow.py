@@ -137,7 +137,7 @@ def while_(condition: Callable[[], Register]) -> Generator[Loop]:
 def loop(
     start: Register | int, stop: Register | int | None = None, step: int = 1, *, type: str = "", unroll: int = 1
 ) -> Generator[Register]:
-    """Emit a loop whose counter runs from `start` to below `stop`, and yield the counter for each body.
+    """Emit a loop with a counter from `start` to below `stop` by `step`. Yield the counter for each body.
 
     Write `for i in loop(start, stop)`, or `loop(stop)` to start at 0. The Python body runs once for each emitted body.
     With `unroll`, one iteration of the emitted loop contains `unroll` bodies, and a second loop with one body executes

@@ -31,7 +31,7 @@ class AuthorError(UsageError):
 
 
 def author_error(message: str, code: str, hint: str = "", line: PythonLine | None = None) -> AuthorError:
-    """Return an error at a Python line, or at the innermost calling expression outside this package."""
+    """Return an error at `line`, or by default at the innermost calling expression outside this package."""
     source, span = caller_place() if line is None else line_place(line)
     return AuthorError([Diagnostic(code, Severity.ERROR, message, source, span, hint)])
 

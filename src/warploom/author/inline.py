@@ -70,7 +70,7 @@ def without_origin(statement: tree.Statement) -> tree.Statement:
 
 
 def _fill(text: str, values: Mapping[str, Any]) -> tuple[str, list[int], list[int]]:
-    """Return the filled text, and for each of its characters the start and end of its origin in `text`."""
+    """Return `text` with values filled in; for each character of the result, the start and end in `text`."""
     parts: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -94,7 +94,7 @@ def _fill(text: str, values: Mapping[str, Any]) -> tuple[str, list[int], list[in
 
 
 def _slot_text(value: Any, negation: str = "") -> str:
-    """Return the PTX text of a value that fills a slot. `negation` is the `!` before the slot, or ""."""
+    """Return the PTX text of a value that replaces `{name}`. `negation` is the `!` before it, or ""."""
     if isinstance(value, Register):
         return f"{'!' if value.negated != bool(negation) else ''}{value.name}"
     if is_vector(value):
@@ -162,9 +162,9 @@ def _parse(prefix: str, text: str, suffix: str, name: str) -> tree.Module | None
 def _refuse(
     found: Iterable[Diagnostic], text: str, prefix: int, starts: Sequence[int] = (), ends: Sequence[int] = ()
 ) -> None:
-    """Raise an AuthorError if diagnostics contain errors. Move the errors to the text of the user.
+    """Raise an AuthorError with the errors among `found`, moved to positions in `text`, if there are any.
 
-    The source of the diagnostics has `prefix` characters before the text. If slots were filled, `starts` and `ends`
+    The source of the diagnostics has `prefix` characters before the text. If values were filled in, `starts` and `ends`
     give the range in the original text for each character of the filled text.
     """
     errors = [each for each in found if each.severity is Severity.ERROR]
@@ -182,7 +182,7 @@ def _refuse(
 
 
 def _in_python(found: Diagnostic, text: str) -> Diagnostic:
-    """Move a diagnostic from a PTX text to the Python source.
+    """Return a diagnostic moved from the PTX `text` to the Python source.
 
     The new span lies in the literal that contains the text, or is the whole calling expression if there is no such
     literal.

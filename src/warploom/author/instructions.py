@@ -23,9 +23,9 @@ from warploom.isa.model.types import TYPES
 from warploom.ptx import Operand, Pair, Vector
 
 Overload = tuple[Candidate, dict[str, str], dict[str, Any]]
-"""Candidate, the words in its slots, and the arguments by operand name."""
+"""Candidate, the modifiers by name, and the arguments by operand name."""
 _Resolved = tuple[Candidate, dict[str, str], str, tuple[str, ...] | None]
-"""Candidate, the words in its slots, its opcode, and its operand names if all are positional."""
+"""Candidate, the modifiers by name, the opcode, and the operand names if all are positional."""
 
 
 class Instruction:
@@ -37,7 +37,7 @@ class Instruction:
         self._resolved: dict[tuple[Any, ...], _Resolved] = {}
 
     def __call__(self, *operands: Any, out: Any = None, **words: Any) -> Any:
-        """Emit the instruction. Errors: AuthorError with the checker's diagnostics."""
+        """Emit the instruction and return its results: `out`, or new registers. Errors: AuthorError."""
         builder = current()
         word_kinds = tuple((word, _kind(value)) for word, value in words.items())
         key = builder.target.name, builder.version, _kind(operands), _kind(out), word_kinds
@@ -77,7 +77,7 @@ class Instruction:
         return [overload for _, overload in found]
 
     def _refuse_ambiguous(self, best: Sequence[Overload]) -> None:
-        """Raise an error if equally good overloads differ in a word of the opcode."""
+        """Raise an error if the equally good overloads `best` differ in a modifier of the opcode."""
         if len(best) < 2:
             return
         candidate = best[0][0]
@@ -99,7 +99,7 @@ class Instruction:
 
 
 def opcode_of(candidate: Candidate, slots: Mapping[str, str]) -> str:
-    """Return the opcode of a form with the words in its slots."""
+    """Return the opcode of a candidate's form. `slots` maps the names of modifiers to modifiers."""
     words = (slots[word.slot] if word.slot else word.literal for word in candidate.form.syntax.words)
     return ".".join(word for word in words if word)
 
@@ -107,9 +107,9 @@ def opcode_of(candidate: Candidate, slots: Mapping[str, str]) -> str:
 def spell_operands(
     name: str, candidate: Candidate, slots: Mapping[str, str], values: Mapping[str, Any], out: Any
 ) -> tuple[tuple[Operand, ...], list[Any]]:
-    """Return the PTX operands of an overload and its results: the registers of `out`, or new registers.
+    """Return the PTX operands of a call, and its results: the registers of `out`, or new registers.
 
-    Errors: AuthorError author.out, author.misaligned.
+    `values` maps operand names to arguments. Errors: AuthorError author.out, author.misaligned.
     """
     form = candidate.form
     results: list[Any] = []
@@ -169,7 +169,7 @@ def result_type(operand: OperandSpec, slots: Mapping[str, str]) -> str:
 
 
 def new(type_word: str, value: Any = None) -> Register:
-    """Return a new register of a type, initialised with `value` if given. Errors: AuthorError author.type."""
+    """Return a new register of `type_word`, set to `value` if given. Errors: AuthorError author.type."""
     if type_word not in TYPES:
         raise author_error(f"unknown type '{type_word}'; expected a type such as u32, f32 or pred", "author.type")
     made = Register(current().register(type_word), type_word)

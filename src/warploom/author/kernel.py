@@ -155,7 +155,8 @@ def _add_directive(directive: Directive) -> None:
 class Kernel:
     """Kernel with its compile-time arguments. The PTX is built when it is first needed.
 
-    `kernel[grid](*args)` launches the kernel. `entry` is its name in the PTX, by default the name of the function.
+    `kernel[grid](*args)` launches the kernel. `entry` is the name of the kernel in the PTX, by default that of the
+    function.
     """
 
     function: Callable[..., None]
@@ -171,7 +172,7 @@ class Kernel:
         self.__doc__ = self.function.__doc__
 
     def at(self, **constants: Any) -> Kernel:
-        """Return the kernel with its keyword parameters fixed to values. Errors: AuthorError author.constant."""
+        """Return a copy with keyword parameters fixed to `constants`. Errors: AuthorError author.constant."""
         known = inspect.signature(self.function).parameters
         names = [n for n, p in known.items() if p.kind is inspect.Parameter.KEYWORD_ONLY]
         for name in constants:
@@ -248,7 +249,7 @@ class Kernel:
         return found
 
     def _declare(self, builder: Builder, name: str, kind: Parameter) -> Any:
-        """Declare a parameter of the kernel. Return the value that the Python function receives for it."""
+        """Declare the kernel parameter `name`. Return the value that the Python function receives for it."""
         variable = kind.declare(f"{self.entry}_{name}")
         builder.parameters.append(variable)
         builder.names.declare(variable)
@@ -348,7 +349,7 @@ def kernel(
 
     The positional parameters of the function are the parameters of the kernel. Their annotations give the types: `u32`,
     `f32`, `pointer(f32)`, `tensor_map`. Its keyword parameters are compile-time arguments. `name` is the name of the
-    kernel in the PTX.
+    kernel in the PTX. `resolve_target` describes `target` and `ptx_version`.
     """
     if function is None:
         return partial(Kernel, target=target, version=ptx_version, entry=name)
@@ -381,7 +382,10 @@ class Program:
     def kernel(
         self, function: Callable[..., None] | None = None, *, name: str = "", linkage: tuple[str, ...] = ("visible",)
     ) -> Any:
-        """Decorate a Python function that builds a kernel of this program, like `warploom.author.kernel`."""
+        """Decorate a function as `warploom.author.kernel` does, and add the kernel to this program.
+
+        `linkage` are linking directives of PTX, such as "visible".
+        """
         if function is None:
             return partial(self.kernel, name=name, linkage=linkage)
         made = Kernel(function, self.target, self.version, {}, name, linkage, self._items())
@@ -406,7 +410,7 @@ class Program:
 
 
 def _module_text(target: Target, version: Version, parts: Sequence[TopLevel | Kernel]) -> str:
-    """Return the PTX text of a module: its header, the dynamic shared memory of its kernels, and `parts`."""
+    """Return the text of a module: header, dynamic shared memory, and the items and kernels in `parts`."""
     text = f".version {version[0]}.{version[1]}\n.target {target.name}\n.address_size 64\n\n"
     built = [part.built for part in parts if isinstance(part, Kernel)]
     if align := max((each.shared_align for each in built if each.shared_bytes), default=0):

@@ -53,7 +53,7 @@ class Ring:
 
 @dataclass(frozen=True, slots=True)
 class RingState:
-    """Position of a producer or consumer in the ring: its stage, and the phase parity of its mbarriers."""
+    """Position of a producer or consumer in a ring: a stage, and the phase parity of its mbarriers."""
 
     ring: Ring
     stage: Register
@@ -62,7 +62,7 @@ class RingState:
     empty: Register
 
     def barrier(self, space: str = "shared::cta") -> Location:
-        """Return the location of the full mbarrier of the stage."""
+        """Return the location of the full mbarrier of the stage, in the state space `space`."""
         return (self.full + self.stage * _MBARRIER).at(space=space)
 
     def wait_empty(self) -> None:
@@ -105,7 +105,7 @@ class RingState:
 
 
 def ring(stages: int, *, consumers: int, cluster: int = 1) -> Ring:
-    """Allocate the mbarriers of a ring of stages in shared memory. Errors: AuthorError author.ring."""
+    """Allocate the mbarriers of a ring (see `Ring`) in shared memory. Errors: AuthorError author.ring."""
     if stages < 1 or consumers < 1 or cluster < 1:
         message = f"a ring of {stages} stages, {consumers} consumers and {cluster} CTAs; expected at least 1 of each"
         raise author_error(message, "author.ring")

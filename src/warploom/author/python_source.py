@@ -72,7 +72,6 @@ def _parts(module: tree.Module, kernel: str | None) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return a Python string literal, over several lines if the text has several lines."""
     unprintable = any(not (each.isprintable() or each in "\n\t") for each in text)
     if unprintable or '"""' in text or "\\" in text or text.endswith('"'):
         return repr(text)
@@ -80,7 +79,7 @@ def _quoted(text: str) -> str:
 
 
 def _list(head: str, items: Sequence[str], tail: str, margin: str = "    ") -> list[str]:
-    """Return Python code with a list between `head` and `tail`. Wrap it if it is too long for one line."""
+    """Return Python code with `items` between `head` and `tail`, wrapped if it is too long for one line."""
     if "\n" in (text := ", ".join(items)) or len(margin + head + text + tail) <= _WIDTH:
         return [f"{margin}{head}{text}{tail}"]
     blank = "\0"  # replaces blanks of items, at which `wrap` would break lines
@@ -114,7 +113,6 @@ class _Kernel:
         self.types: dict[str, str] = {}  # Python types of the registers that exist
 
     def _name(self, name: str) -> str:
-        """Return an unused Python name that resembles a PTX name."""
         plain = re.sub(r"\W", "_", name.lstrip("%$")) or "x"
         plain = f"x{plain}" if plain[0].isdigit() else plain
         names = chain((plain,), (f"{plain}_{k}" for k in count(2)))
@@ -256,7 +254,7 @@ class _Kernel:
         return ", ".join(f"({p})" if is_vector(r) else p for p, r in zip(parts, results, strict=True))
 
     def _write_inline(self, statement: tree.Statement) -> None:
-        """Write a statement as inline PTX, in which slots stand for registers."""
+        """Write a statement as inline PTX, with `{name}` in place of each register."""
         self.guard = None
         own = _registers(statement.statements) if isinstance(statement, tree.Block) else {}
         slots: dict[str, None] = {}
@@ -318,7 +316,6 @@ class _Kernel:
 
 
 def _is_inexpressible(statement: tree.Statement) -> bool:
-    """Return True if author code cannot express a directive or a register declaration in a body."""
     if isinstance(statement, tree.Variable) and statement.space == "reg":
         return statement.vector > 1 or statement.type not in TYPES
     return isinstance(statement, tree.Directive) and statement.name not in _BODY_DIRECTIVES
@@ -342,7 +339,6 @@ def _registers(statements: Sequence[tree.Statement]) -> dict[str, str]:
 
 
 def _names(statements: Sequence[tree.Statement]) -> Iterator[str]:
-    """Yield the names in all instructions, including instructions of nested blocks."""
     for instruction in tree.Block(tuple(statements)).instructions():
         yield from _TOKEN.findall(str(replace(instruction)))
 

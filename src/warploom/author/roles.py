@@ -52,7 +52,7 @@ class Barrier:
     threads: int
 
     def wait(self) -> None:
-        """Arrive at the barrier, and wait for all of its threads."""
+        """Arrive at the barrier, and wait for all threads of the barrier."""
         ptx.bar(self.number, self.threads)
 
     def arrive(self) -> None:
@@ -61,7 +61,7 @@ class Barrier:
 
 
 def barrier(number: Register | int, threads: int) -> Barrier:
-    """Return a named barrier. Number 0 is the barrier of the CTA. Errors: AuthorError author.barrier."""
+    """Return a named barrier of `threads` threads; 0 is the CTA's. Errors: AuthorError author.barrier."""
     outside = isinstance(number, int) and not 0 <= number < _BARRIERS
     if outside or threads % 32 or not 32 <= threads <= MAX_THREADS:
         raise author_error(
@@ -78,6 +78,6 @@ def cluster_rank() -> Register:
 
 
 def cluster_sync() -> None:
-    """Synchronise all threads of the cluster. Their earlier writes become visible to each other."""
+    """Synchronise all threads of the cluster. Earlier writes of each thread become visible to all."""
     ptx.barrier_cluster_arrive()
     ptx.barrier_cluster_wait()

@@ -31,7 +31,7 @@ class Shared:
         self.size = size
 
     def at(self, offset: int = 0) -> Location:
-        """Return the location at a byte of the range. Errors: AuthorError author.shared."""
+        """Return the location `offset` bytes after the start of the range. Errors: AuthorError author.shared."""
         last = max(self.size, 1) - 1
         if not 0 <= offset <= last:
             message = f"byte {offset} of {self.size} bytes of shared memory; expected 0 to {last}"
@@ -44,7 +44,7 @@ class Shared:
 
 
 def shared(size: int, *, align: int = 16) -> Shared:
-    """Allocate dynamic shared memory. Units: bytes. Errors: AuthorError author.shared."""
+    """Allocate `size` bytes of shared memory, aligned to `align` bytes. Errors: AuthorError author.shared."""
     if size < 0 or align < 1 or align & (align - 1):
         message = f"{size} bytes aligned to {align}; expected a size of at least 0 and a power of two"
         raise author_error(message, "author.shared")
@@ -64,13 +64,13 @@ def shared(size: int, *, align: int = 16) -> Shared:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """`stages` tiles of `rows` x `columns` elements in shared memory, contiguous along K.
+    """`stages` tiles of `rows` x `columns` elements in shared memory. The columns run along K of a GEMM.
 
     A row is divided into parts of `span` bytes: the swizzle span, or 16 bytes without swizzle. The first parts of all
     rows come first, then the second parts of all rows. Tensor copies write this layout if a box contains one part of
     each row. Warpgroup multiplications read this layout.
 
-    Units: `span` and `bytes` are bytes.
+    Units: bytes for `span`, and for `bytes`, the size of one tile.
     """
 
     rows: int
@@ -129,7 +129,7 @@ class Tile:
         *,
         multicast: Register | int | None = None,
     ) -> None:
-        """Copy a tile of a tensor into a stage. The mbarrier `barrier` counts the bytes.
+        """Copy the tile at `origin` (column, row) of a tensor into a stage. `barrier` counts the bytes.
 
         A copied box has all rows of the tile, and the columns of one swizzle span. With `multicast`, a mask of CTAs of
         the cluster, the copy goes to the same stage of each of these CTAs.
@@ -140,7 +140,7 @@ class Tile:
             ptx.cp_async_bulk_tensor(place, source, barrier, dim="2d", dst="shared::cluster", **extra)
 
     def store(self, tensor: Register, origin: Origin, stage: Register | int = 0) -> None:
-        """Copy a stage into a tensor. Commit the copies as a bulk group."""
+        """Copy a stage to `origin` (column, row) of a tensor. Commit the copies as a bulk group."""
         for box, place in self._boxes(origin, stage, "shared::cta"):
             target = Location(tensor, coordinates=box)
             ptx.cp_async_bulk_tensor(target, place, dim="2d", src="shared::cta")
@@ -199,13 +199,16 @@ class TileRow:
         return self.chunk(byte // _CHUNK) + (span * tile.rows * tile.span + byte % _CHUNK)
 
     def chunk(self, number: Register | int) -> Location:
-        """Return the location of a 16-byte chunk among the first `Tile.span` bytes of the row."""
+        """Return the location of chunk `number` of 16 bytes in the first `Tile.span` bytes of the row."""
         swizzled = number if self.mask is None else self.mask ^ number
         return (self.start + swizzled * _CHUNK).at(space="shared::cta")
 
 
 def shared_tile(rows: int, columns: int, type: str, *, swizzle: int = 128, stages: int = 1) -> Tile:
-    """Allocate shared memory for K-major tiles. Errors: AuthorError author.{tile, shared, type}."""
+    """Allocate `stages` K-major tiles of `rows` x `columns` elements in shared memory.
+
+    `swizzle` is the swizzle span in bytes, or 0. Errors: AuthorError author.{tile, shared, type}.
+    """
     if type not in TYPES or TYPES[type].bits < 8:
         raise author_error(f"unknown element type '{type}'; expected a type such as bf16", "author.type")
     with errors_at_caller():

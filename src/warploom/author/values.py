@@ -30,7 +30,7 @@ def _operator(
     in_place: bool = False,
     **words: str,
 ) -> Callable[[Any, Value], Register]:
-    """Return a Python operator that emits one instruction.
+    """Return the Python operator `symbol`, which emits one instruction.
 
     `result` is "common" for an instruction on the common type of the operands, "bits" for an instruction on their bit
     type, and "pred" for a comparison. With `signed`, the operands must not mix signed and unsigned types. With
@@ -134,7 +134,7 @@ class Register:
         return Register(self.name, type)
 
     def at(self, offset: int = 0, space: str = "?") -> Location:
-        """Return the location `offset` bytes after the address in the register."""
+        """Return the location in `space` that lies `offset` bytes after the address in the register."""
         return Location(self, offset, space)
 
     def __repr__(self) -> str:
@@ -171,7 +171,7 @@ def _bit_type(type: str) -> str:
 
 
 def _common_type(symbol: str, a: object, b: object, *, signed: bool = False) -> str:
-    """Return the type on which an operator computes."""
+    """Return the type on which an operator computes. If `signed`, signed and unsigned types do not mix."""
     first, second = type_of(a), type_of(b)
     if first and second and not _are_compatible(first, second, signed=signed):
         raise author_error(
@@ -196,7 +196,7 @@ _integer = lru_cache(maxsize=4096)(Integer)
 
 
 def operand_of(value: object, type_word: str = "") -> Operand:
-    """Return the PTX operand for a value, given the expected type. Errors: AuthorError author.operand."""
+    """Return the PTX operand for a value of type `type_word` (or ""). Errors: AuthorError author.operand."""
     match value:
         case Register():
             return Negated(value.name) if value.negated else _name(value.name)

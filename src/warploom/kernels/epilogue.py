@@ -151,7 +151,7 @@ class EpilogueMath:
 
 
 def _load_or_zero(place: Location, number: int, left: Any) -> Register:
-    """Load an f32 if `number` is below `left`, the number of remaining elements. Otherwise return 0."""
+    """Return the f32 at `place` if `number` is below `left`, the number of remaining elements, else 0."""
     found = new(f32, 0.0)
     with guarded(ptx.setp(left, number, CmpOp="gt", type=s32)):
         ptx.ld(place, type=f32, out=found)
@@ -159,7 +159,7 @@ def _load_or_zero(place: Location, number: int, left: Any) -> Register:
 
 
 def pack(type_word: str, low: Register, high: Register) -> Register:
-    """Convert two f32 to the type `type_word`, and return both in one register."""
+    """Convert the f32 `low` and `high` to the type `type_word`, and return both in one register."""
     saturation = {"satfinite": True} if size_of(type_word) == 1 else {}
     return ptx.cvt(high, low, rnd="rn", **saturation, dtype=f"{type_word}x2")
 
@@ -173,12 +173,12 @@ def unpack(type_word: str, word: Register) -> list[Register]:
 
 
 def split_pair(type_word: str, word: Register) -> tuple[Register, Register]:
-    """Return two packed elements in 16-bit registers each. Bits above an 8-bit element are undefined."""
+    """Return the two packed elements of `word` in 16 bits each. Bits above an 8-bit element are undefined."""
     return halves(word, "b16") if size_of(type_word) == 2 else (word, ptx.shr(word, 8, type="u16"))
 
 
 def halves(word: Register, type_word: str) -> tuple[Register, Register]:
-    """Return the two 16-bit halves of a 32-bit register."""
+    """Return the two 16-bit halves of a 32-bit register, as registers of the type `type_word`."""
     low, high = new(type_word), new(type_word)
     ptx.mov(word, out=[low, high], type="b32")
     return low, high

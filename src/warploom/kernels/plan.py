@@ -43,7 +43,7 @@ BLOCK = 64
 
 
 def size_of(type_word: str) -> int:
-    """Return the size of an element of a type in memory. Units: bytes."""
+    """Return the size in memory of an element of the type `type_word`. Units: bytes."""
     return 4 if type_word == "tf32" else TYPES[type_word].bytes
 
 
@@ -142,7 +142,7 @@ def tile_position(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[An
 
 
 def position_in_plane(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[Any, Any]:
-    """Return row and column of a tile number: down `group` tile rows, then to the next tile column."""
+    """Return the tile row and column of number `tile`, counted down `group` rows, then in the next column."""
     per_group = n_tiles * group
     first = tile // per_group * group
     rest, height = tile % per_group, ptx.min(m_tiles - first, group, type="u32")

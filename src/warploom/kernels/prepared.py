@@ -53,7 +53,7 @@ class Workspaces:
         self.of_streams: dict[int, _Allocation] = {}
 
     def prepare(self, words: int, flags: int) -> None:
-        """Ensure that a spare allocation of this size exists. Errors: UsageError gpu.memory."""
+        """Ensure that a spare allocation of these sizes exists. Errors: UsageError gpu.memory."""
         if not self.spare.fits(words, flags):
             before = self.spare
             self.spare = self._allocate(max(words, before.words), max(flags, before.flags))

@@ -155,7 +155,7 @@ def transposed(array: Any) -> Any:
 
 
 def array_error(name: str, found: Strided, expected: str, code: str = "kernels.layout") -> UsageError:
-    """Return an error for an array with a wrong property. The message also names what was expected."""
+    """Return an error for the array `found`, called `name`, which is not as `expected` describes."""
     return UsageError(
         f"{name} is an array of {found.dtype} of shape {found.shape} with strides of {found.strides} bytes;"
         f" expected {expected}",

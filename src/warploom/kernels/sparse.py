@@ -52,8 +52,9 @@ class Compressed:
 def compress(a: Any) -> Compressed:
     """Compress an array (..., M, K). At most half of the elements of each chunk along K may be nonzero.
 
-    Arrays of PyTorch or CuPy on a GPU are copied to the host, compressed and copied back. Because that is slow,
-    compress each matrix only once. `prune` makes any array compressible.
+    A chunk is four neighbouring elements, or two of tf32. Arrays of PyTorch or CuPy on a GPU are copied to the host,
+    compressed and copied back. Because that is slow, compress each matrix only once. `prune` makes any array
+    compressible.
 
     Errors: UsageError kernels.type, kernels.shape; kernels.sparse at the first chunk with too many nonzero elements.
     """
@@ -93,8 +94,8 @@ def decompress(compressed: Compressed) -> Any:
 def prune(a: Any) -> Any:
     """Return a copy in which the smaller half of each chunk along the last axis is zero.
 
-    Elements are compared by magnitude. Of equal elements, earlier ones are kept. Errors: UsageError kernels.type,
-    kernels.shape.
+    A chunk is four elements, or two of tf32. Elements are compared by magnitude. Of equal elements, earlier ones are
+    kept. Errors: UsageError kernels.type, kernels.shape.
     """
     like, a = a, _to_host(a)
     element = _element(a)

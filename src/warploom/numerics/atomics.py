@@ -36,7 +36,7 @@ def _loop(
 
 
 def _integer(old, value, compare, op, sign):
-    """Return the new word. `sign` is the mask of the sign bit for a signed operation, else 0."""
+    """Return the word that replaces `old`. `sign` is the mask of the sign bit if signed, else 0."""
     old, value, compare = np.uint64(old), np.uint64(value), np.uint64(compare)
     sign, one = np.uint64(sign), np.uint64(1)
     new = value
@@ -94,7 +94,8 @@ def integers(
 ) -> None:
     """Apply the integer operation `op`, a key of `OPERATIONS`, to unsigned words.
 
-    `signed` selects signed "min" and "max". `compares` contains the expected words of "cas".
+    `signed` selects signed "min" and "max". `compares` contains the expected words of "cas". The module describes the
+    other arrays.
     """
     sign = words.dtype.type(1 << (words.itemsize * 8 - 1) if signed else 0)
     _KERNELS[_integer](words, index, mask, values, compares, out, OPERATIONS.index(op), sign)

@@ -33,7 +33,7 @@ class Workers:
 
 
 def shares(workers: Workers | None, groups: int, products: int) -> list[slice]:
-    """Divide `groups` instructions into one range per thread. Few `products` in all use few threads."""
+    """Divide `groups` instructions into one range per thread. With few `products` in all, use few threads."""
     count = 1 if workers is None else max(1, min(workers.count, groups, products // _PRODUCTS_PER_THREAD))
     edges = [groups * i // count for i in range(count + 1)]
     return [slice(*pair) for pair in pairwise(edges)]

@@ -103,7 +103,10 @@ def _step(
     values: Numbers, lowest: Numbers, exponents: Numbers, count: int,
     fraction: int, emin: int, layout: Layout, nearest: bool,
 ) -> int:  # fmt: skip
-    """Return the pattern of one fused step, which adds `count` finite terms values * 2**lowest."""
+    """Return the pattern of one fused step, which adds `count` finite terms values * 2**lowest.
+
+    The terms are aligned by `exponents`. `spec.fused_step` describes `fraction` and `emin`.
+    """
     top = _NO_EXPONENT
     for i in range(count):
         if values[i] and exponents[i] > top:

@@ -168,8 +168,8 @@ def _emit(
     """Generate the code of one tile.
 
     `a` and `ea` are the addresses of the values and exponents of A, whose rows are `depth` elements apart. `b` and `eb`
-    are the addresses of the values and exponents of the strip of B. If `half` is not 0, each step rounds to f16,
-    otherwise toward zero to the bits of `mask`.
+    are the addresses of the values and exponents of the strip of B. `length`, `fraction` and `emin` are fields of
+    `Model`. If `half` is not 0, each step rounds to f16, otherwise toward zero to the bits of `mask`.
     """
     build = v.builder
     rows = range(ROWS)
@@ -358,7 +358,10 @@ def _run(
     a: Any, b: Any, c: Any, d: Any, index: Any, flags: Any, lanes: int, a_layout: Numbers, b_layout: Numbers,
     length: int, fraction: int, emin_c: int, emin: int, half: int, mask: int,
 ) -> int:  # fmt: skip
-    """Compute all tiles, and return the number of tile rows that contain a flagged element."""
+    """Compute all tiles, and return the number of tile rows that contain a flagged element.
+
+    `lanes` is the width of a strip. `_emit` describes `length` to `mask`.
+    """
     groups, rows, depth = a.shape
     columns, b_depth = b.shape[1], b.shape[2]
     strips = columns // lanes
@@ -443,7 +446,7 @@ def halved(values: Floats) -> NDArray[np.uint16]:
 def layout(name: str, negate: bool, emin: int | None = None) -> Numbers:
     """Return the fields of an element type's `Layout` as an array.
 
-    If `emin` is given, it replaces the least exponent of the type.
+    If `negate`, decoded elements change their signs. If `emin` is given, it replaces the least exponent of the type.
     """
     fmt = FORMATS[name]
     stored = fmt.mantissa_bits + fmt.padding

@@ -74,7 +74,7 @@ def _reciprocal_sum(table, squares, fraction):
 
 @inlined
 def _root_sum(table, squares, fraction, odd):
-    """Return the interpolated sum of a root. If the exponent is odd (`odd` is 1), rows 64 to 127 are used."""
+    """Return the interpolated sum of a root. For an odd exponent (`odd` is 1), use table rows 64 to 127."""
     return _sum(table, squares, (fraction >> np.int64(17)) + 64 * odd, fraction & np.int64(0x1FFFF))
 
 

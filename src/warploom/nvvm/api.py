@@ -30,7 +30,7 @@ def lower(
     """Translate a text between four levels: builtin call, nvvm dialect, llvm dialect and PTX.
 
     `source` and `to` are "builtin" (only as a source), "nvvm", "llvm" or "ptx". PTX can be raised to "nvvm" only.
-    `name` is the file name in diagnostics.
+    `name` is the file name in diagnostics. By default, `ptx_version` is the first with all instructions.
 
     Errors: UsageError lower.level, lower.target, lower.packages; LowerError lower.text, lower.operation,
         lower.unknown, lower.function, and the rule codes of `check` for instructions that the target lacks;

@@ -34,7 +34,7 @@ class AsmError(VerifyException):
 class Constraints:
     """Constraint letters of the results and operands of one inline-assembly operation.
 
-    `tied` maps the number of an operand to the number of the result whose register it initialises.
+    `tied` maps the number of an operand to the number of the result whose register the operand initialises.
     """
 
     results: tuple[str, ...]

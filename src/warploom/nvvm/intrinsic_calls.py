@@ -126,7 +126,6 @@ def call_of(operation: dialect.Operation) -> Replacement | None:
 
 
 def _space_number(type: Attribute) -> int:
-    """Return the address space of a pointer. Errors: VerifyException for another type."""
     for space in range(TENSOR_SPACE + 2):
         if type == pointer_to(space):
             return space
@@ -136,7 +135,7 @@ def _space_number(type: Attribute) -> int:
 def _arguments(
     item: _Item, template: InstructionTemplate, slots: Mapping[str, str], made: list[Operation]
 ) -> Iterator[SSAValue]:
-    """Yield the call's arguments for one operand of an instruction. Append new operations to `made`.
+    """Yield a call's arguments for the operand `item` of an instruction. Append new operations to `made`.
 
     Errors: VerifyException for an operand that no LLVM value represents
     """
@@ -182,7 +181,7 @@ def _results(
     call: llvm.CallIntrinsicOp,
     made: list[Operation],
 ) -> Sequence[SSAValue]:
-    """Return values for the results of an operation, extracted from the result of the call."""
+    """Return the results of an operation, extracted from the call by operations that are added to `made`."""
     if call.ress is None:
         return ()
     (result,) = operation.results

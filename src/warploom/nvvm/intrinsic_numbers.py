@@ -43,14 +43,14 @@ def _named(family: str, **words: object) -> Identifier:
 
 
 def _n_table() -> Iterator[tuple[int, Identifier]]:
-    """Yield numbers and intrinsics from the table of N, which has two of the four numbers of each N."""
+    """Yield (number, intrinsic) for each extent N. The reference text names two of the four numbers."""
     for rank, n in enumerate(_ALL):
         for variant, element in enumerate(("integer", "float")):
             yield N_FIRST + N_STRIDE * rank + variant, _named("n", n=n, element=element)
 
 
 def _grid() -> Iterator[tuple[int, Identifier]]:
-    """Yield numbers and warpgroup multiplications for each N, choice of types, and location of A."""
+    """Yield (number, warpgroup multiplication) for each N, choice of types, and location of A."""
     kinds = [("f16", "f16", "f16"), ("f32", "f16", "f16"), ("f32", "bf16", "bf16"), ("f32", "tf32", "tf32")]
     kinds += product(("f16", "f32"), ("e4m3", "e5m2"), ("e4m3", "e5m2"))
     number = GRID_FIRST
@@ -62,7 +62,7 @@ def _grid() -> Iterator[tuple[int, Identifier]]:
 
 
 def _warp() -> Iterator[tuple[int, Identifier]]:
-    """Yield numbers and warp-level loads, multiplications and stores of integers and of single bits."""
+    """Yield (number, warp-level load, multiplication or store) for integers and for single bits."""
     number = IMMA_FIRST
     for shape, types in _SHAPES.items():
         operations = [f"ld_{matrix}_{word}" for matrix in "ab" for word in types.split()]

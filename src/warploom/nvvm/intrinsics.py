@@ -32,7 +32,7 @@ _POINTERS = re.compile(r"(?:\.p\d+)+$")
 _TYPE_SLOTS = ("atype", "btype")
 _DEFAULT_TYPE = "f16"
 _SEPARATORS = {"slot": "", "maybe": ".", "joined": "_"}
-"""Separator before the modifier of a slot, by group of `_PIECE`."""
+"""Separator before a modifier, by group of `_PIECE`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Intrinsic:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Targets with the instruction, as the rows of the form list them."""
+        """Targets that have the instruction."""
         return tuple(dict.fromkeys(target for row in self._rows for target in row.targets))
 
     @property
@@ -80,12 +80,12 @@ class Pattern:
 
     @cached_property
     def slots(self) -> list[str]:
-        """Slots whose modifiers occur in the names of this pattern."""
+        """Names of the modifiers, such as "shape", that the names of the intrinsics contain."""
         return [text for kind, text in self.pieces if kind in _SEPARATORS]
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
-        """Regular expression of the names, with one group for each slot."""
+        """Regular expression of the names of the intrinsics, with one group for each modifier."""
         parts: list[str] = []
         for kind, text in self.pieces:
             if kind == "text":
@@ -113,7 +113,7 @@ class Pattern:
         return self.spelling.get(word) or word.replace("::", ".")
 
     def word(self, slot: str, spelled: str) -> str:
-        """Return the PTX modifier of a slot for its spelling in a name, or "" for an unknown spelling."""
+        """Return the PTX word for the spelling `spelled` of the modifier `slot`, or "" if it is unknown."""
         return next((word for word in self._vocabulary(slot) if self.spelled(word) == spelled), "")
 
     def fits(self, words: Mapping[str, str]) -> bool:
@@ -128,7 +128,7 @@ class Pattern:
         )
 
     def written(self, words: Mapping[str, str], *, marked: bool) -> str:
-        """Return the intrinsic's name for modifiers by slot. `marked` adds parts without a slot (`.stride`)."""
+        """Return the intrinsic's name. `words` are the modifiers by name. `marked` adds parts like `.stride`."""
         parts: list[str] = []
         for kind, text in self.pieces:
             if kind == "text":
@@ -140,7 +140,7 @@ class Pattern:
         return "".join(parts)
 
     def completed(self, words: dict[str, str]) -> Iterator[dict[str, str]]:
-        """Yield the modifiers of each legal instruction that has the modifiers `words` from a name."""
+        """Yield all modifiers of each legal instruction that has `words`, the modifiers in a name."""
         form = self.form
         known = {**self.words, **words}
         if self.equal:
@@ -204,7 +204,7 @@ def _expanded(names: Sequence[str | dict[str, Any]]) -> Iterator[dict[str, Any]]
 
 @cache
 def signatures() -> dict[Form, str]:
-    """Return the signature text of each form whose intrinsics a public compiler calls."""
+    """Return the signature text, which lists results and operands, of LLVM's intrinsics by form."""
     _, entries = _table()
     return {form: each["signature"] for key, each in entries.items() if "signature" in each for form in _forms_of(key)}
 

@@ -211,7 +211,7 @@ _SLOTS_OF: Mapping[type[Attribute], str] = {Overflow: "satfinite", BitOperation:
 
 
 def _attribute_choices(name: str, given: PropertyDef, binding: Binding, *, near: bool) -> Sequence[Attribute | None]:
-    """Return the values to try for a property, its default first.
+    """Return the values to try for the property `name`, the default value first.
 
     `near` limits the values of an enumeration to words that occur in the instruction's modifiers.
     """
@@ -236,7 +236,7 @@ def _attribute_choices(name: str, given: PropertyDef, binding: Binding, *, near:
 
 
 def _words(binding: Binding) -> set[str]:
-    """Return the modifiers of an instruction, and their parts after the last `::`.
+    """Return the modifiers of an instruction, and the part of each one after its last `::`.
 
     If the form has no modifier for the type of A, the result contains the implied type f16.
     """
@@ -245,7 +245,7 @@ def _words(binding: Binding) -> set[str]:
 
 
 def _numbers(name: str, binding: Binding, width: int) -> Sequence[int]:
-    """Return the integers to try for a property of `width` bits.
+    """Return the integers to try for the property `name`, which has `width` bits.
 
     A property that is named like an extent of the instruction's shape (m, n or k) has the value of this extent. For
     another property, the integers are all integer operands of the instruction and all numbers in its modifiers.
@@ -260,7 +260,6 @@ def _numbers(name: str, binding: Binding, width: int) -> Sequence[int]:
 
 
 def _width(constraint: AttrConstraint) -> int:
-    """Return the number of bits of the integers that a constraint allows."""
     pending = list(constraint.param_constrs) if isinstance(constraint, ParamAttrConstraint) else [constraint]
     for each in pending:
         if isinstance(each, AllOf):
@@ -276,7 +275,10 @@ _Groups = tuple[Sequence[Sequence[Attribute]], Sequence[Attribute]]
 
 
 def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> Iterator[_Groups]:
-    """Yield types to try for an operation: a list for each group of operands, and one for the results."""
+    """Yield types to try for an operation: a list for each group of operands, and one for the results.
+
+    The group of the optional guard predicate has a type if `guarded`, and otherwise none.
+    """
     definition = kind.get_irdl_definition()
     vectors = list(_vectors(binding))
     variadic = [
@@ -312,7 +314,6 @@ def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> 
 
 
 def _vectors(binding: Binding) -> Iterator[Sequence[Attribute]]:
-    """Yield the register types of each vector that an instruction reads."""
     for name, each in binding.operands.items():
         if isinstance(each.operand, Address):
             if each.operand.extra:
@@ -327,7 +328,7 @@ def _element_constraint(allowed: RangeConstraint) -> AttrConstraint | None:
 
 
 def _types(allowed: RangeConstraint, binding: Binding, access: str) -> Sequence[Attribute]:
-    """Return the types that a constraint and an instruction allow for one value."""
+    """Return the types that `allowed` permits for one value. `access` is "read" or "write"."""
     constraint = _element_constraint(allowed)
     match constraint:
         case EqAttrConstraint():
@@ -346,7 +347,6 @@ _SCALARS = (*(IntegerType(width) for width in (1, 32, 64)), *map(pointer_to, (*_
 
 
 def _vector_operands(binding: Binding, access: str) -> Iterator[tuple[Attribute, int]]:
-    """Yield the register type and the number of registers of each operand with an access, such as "read"."""
     for name, each in binding.operands.items():
         if each.spec.access == access and not isinstance(each.operand, Address | Integer):
             yield register_type_of(name, binding.slots), len(items_of(each.operand))
@@ -415,7 +415,7 @@ def _canonical_words(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
 
 
 def _compared(made: Operation, binding: Binding, *, guarded: bool) -> MatchedOperation | None:
-    """Return an operation with the positions of its values in the instruction.
+    """Return the operation `made` with the positions of its values in the instruction.
 
     Return None if the operation is illegal or does not lower to the instruction.
     """
@@ -459,7 +459,6 @@ def constant_of(number: int, type: Attribute) -> llvm.ConstantOp:
 
 
 def _preset(statement: InstructionTemplate | LabelTemplate) -> Iterator[tuple[Temporary, int]]:
-    """Yield the temporary register that an instruction sets to a constant, and the constant."""
     if isinstance(statement, InstructionTemplate) and move.MOV in statement.forms:
         register, number = statement.operands["d"], statement.operands["a"]
         if isinstance(register, Temporary) and isinstance(number, int):
@@ -567,6 +566,5 @@ def match_multiplication(binding: Binding, *, adds: bool) -> MatchedOperation | 
 
 
 def _placed_struct(name: str, binding: Binding, element: Attribute) -> PlacedValue:
-    """Return the struct that consists of an operand's registers."""
     count = len(items_of(binding.operands[name].operand))
     return PlacedValue(struct_of(element, count), tuple(Position(name, number) for number in range(count)))

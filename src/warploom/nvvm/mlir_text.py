@@ -83,7 +83,6 @@ def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
 
 
 def _errors(parsed: ParsedModule) -> Iterator[Diagnostic]:
-    """Yield the verification errors of a module, operation by operation."""
     for operation in parsed.module.walk():
         try:
             operation.verify(verify_nested_ops=False)

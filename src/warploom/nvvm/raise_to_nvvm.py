@@ -142,14 +142,14 @@ class _Raiser:
         return None
 
     def _adds(self, scale: Operand) -> bool | None:
-        """Return True if a product is added to its accumulator, or None if a run-time predicate decides."""
+        """Return True if `scale` adds a product to the accumulator, or None if a run-time predicate decides."""
         if isinstance(scale, Integer):
             return scale.value != 0
         known = self._values.constant(scale.text) if isinstance(scale, Name) else None
         return None if known is None else known != 0
 
     def _operation(self, matched: MatchedOperation, binding: Binding, guard: Guard | None) -> frozenset[str]:
-        """Add an operation to the function and return the registers of its results."""
+        """Add the operation `matched` to the function and return the registers of its results."""
         made = matched.kind.create(
             operands=[self._values.value(_operands_at(each, binding, guard), each.type) for each in matched.operands],
             result_types=[each.type for each in matched.results],
@@ -210,7 +210,7 @@ class _InlineText:
         self.names: dict[str, list[str]] = {"r": [], "rw": [], "w": []}
 
     def placeholder(self, name: str, role: str) -> str:
-        """Return the placeholder of a register, or the name itself if it is no register."""
+        """Return the placeholder of a register, or `name` if it is none. `role` is "r", "rw" or "w"."""
         if name not in self._registers:
             return name
         names = self.names[role]
@@ -219,7 +219,7 @@ class _InlineText:
         return f"{{${role}{names.index(name)}}}"
 
     def renamed(self, operand: Operand, role: str, part: int | None = None) -> Operand:
-        """Return an operand with placeholders for its registers.
+        """Return an operand with placeholders for its registers. `role` is "r", "rw" or "w".
 
         `part` limits the placeholders to one item of a vector or of a pair.
         """
@@ -243,7 +243,7 @@ class _InlineText:
 
 
 def _operands_at(placed: PlacedValue, binding: Binding, guard: Guard | None) -> list[Operand]:
-    """Return the operands of the instruction at the positions of a value."""
+    """Return the operands of the instruction, or its guard, at the positions of the value `placed`."""
     found: list[Operand] = []
     for position in placed.positions:
         if position.operand == GUARD:
@@ -256,7 +256,6 @@ def _operands_at(placed: PlacedValue, binding: Binding, guard: Guard | None) -> 
 
 
 def _flattened(block: PtxBlock) -> Iterator[Instruction | Label]:
-    """Yield the instructions and labels of a function, including those in nested blocks."""
     for statement in block.statements:
         if isinstance(statement, PtxBlock):
             yield from _flattened(statement)
@@ -286,14 +285,12 @@ def _register_names(operand: Operand) -> list[str]:
 
 
 def _variables(statements: Sequence[object]) -> Iterator[tuple[str, Attribute]]:
-    """Yield the names of variables with the types of their addresses."""
     for each in statements:
         if isinstance(each, Variable) and each.space != "reg":
             yield each.name, pointer_to(ADDRESS_SPACES.get(each.space, 0))
 
 
 def _declared(block: PtxBlock) -> Iterator[tuple[str, Attribute]]:
-    """Yield the names of registers with their types, and of variables with the types of their addresses."""
     yield from _variables(block.statements)
     for statement in block.statements:
         if isinstance(statement, PtxBlock):

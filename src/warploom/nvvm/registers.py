@@ -36,7 +36,7 @@ class RegisterNames:
 class ValueRegisters(RegisterNames):
     """Registers of each value of a function, as many as the value's type needs.
 
-    A value owns its registers if they contain no other value. If it also has a single use, this use may overwrite them.
+    A value owns its registers if they contain no other value. The only use of such a value may overwrite the registers.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class ValueRegisters(RegisterNames):
         self._temporaries.clear()
 
     def bind(self, value: SSAValue, names: tuple[str, ...], *, owns: bool = False) -> None:
-        """Assign registers to a value. If `owns` is False, other values also use these registers."""
+        """Assign the registers `names` to a value. If `owns` is False, other values also use these registers."""
         self._names[value] = names
         if owns:
             self._owners.add(value)

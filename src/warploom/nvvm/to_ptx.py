@@ -294,7 +294,7 @@ class _FunctionWriter:
         self._text(f"{guard}{text};")
 
     def _inline_asm(self, asm: llvm.InlineAsmOp) -> None:
-        """Write the text with registers for its operands. A tied operand shares the register of its result."""
+        """Write the text of `asm` with registers. An operand tied to a result shares the result's register."""
         constraints = Constraints.of(asm)
         types = () if asm.res is None else registers_of(asm.res.type)
         results: dict[int, str] = {}
@@ -384,7 +384,7 @@ def _variable(name: str, type: Attribute) -> Variable:
 
 
 def _offsets(types: Sequence[str]) -> list[int]:
-    """Return the byte offset of each register, aligned to its size, then the total size in bytes."""
+    """Return the offset in bytes of each register, aligned to the register's size, then the total size."""
     offsets: list[int] = []
     at = 0
     for word in types:
@@ -395,7 +395,7 @@ def _offsets(types: Sequence[str]) -> list[int]:
 
 
 def _element(whole: Attribute, position: Sequence[int]) -> tuple[int, int]:
-    """Return the first register and the number of registers of an element of a nested struct."""
+    """Return the first register of the element at `position` in a nested struct, and its register count."""
     start = 0
     for index in position:
         if not isinstance(whole, LLVMStructType) or not 0 <= index < len(whole.types):
@@ -422,7 +422,7 @@ def _constants(value: Attribute, types: Sequence[str]) -> Sequence[Operand]:
 
 
 def _operands_of(data: bytes, types: Sequence[str]) -> Sequence[Operand]:
-    """Return the constants of registers that together contain the bytes of `data`."""
+    """Return the constants of registers of the types `types` that together contain the bytes of `data`."""
     found: list[Operand] = []
     at = 0
     for word in types:

@@ -71,7 +71,7 @@ class ValueMap:
         return self._combined([self._read(operand, element) for operand, element in elements], type)
 
     def assign(self, operands: Sequence[Operand], value: SSAValue) -> None:
-        """Record that registers contain a value, or its elements in order."""
+        """Record that the registers `operands` contain a value, or the elements of the value in order."""
         has_elements = len(operands) > 1 or isinstance(value.type, LLVMStructType)
         for number, operand in enumerate(operands):
             if isinstance(operand, Name) and operand != Name("_"):
@@ -82,7 +82,7 @@ class ValueMap:
         self._values.pop(name, None)
 
     def assign_constant(self, names: Sequence[str], number: int) -> None:
-        """Record that registers contain a constant."""
+        """Record that the registers `names` contain the constant `number`."""
         self._values.update(dict.fromkeys(names, number))
 
     def constant(self, name: str) -> int | None:
@@ -131,7 +131,7 @@ class ValueMap:
         return self._elements[whole][element.number]
 
     def _whole(self, operands: Sequence[Operand], type: Attribute) -> SSAValue | None:
-        """Return an existing value of a type whose elements are exactly the operands in order, or None."""
+        """Return the existing value of the type `type` that consists of exactly `operands` in order, or None."""
         values = [self._values.get(each.text) if isinstance(each, Name) else None for each in operands]
         first = values[0]
         if not isinstance(first, _Element) or first.whole.type != type:
@@ -159,7 +159,7 @@ class ValueMap:
         return self._cast(value, type)
 
     def _combined(self, values: Sequence[SSAValue], type: Attribute) -> SSAValue:
-        """Return a struct or vector of values."""
+        """Return a struct or vector of the type `type` with the elements `values`."""
         if not isinstance(type, LLVMStructType):
             return self._add(UnrealizedConversionCastOp.get(values, [type]))
         struct = self._add(llvm.UndefOp(type))

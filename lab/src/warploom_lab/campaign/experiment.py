@@ -25,8 +25,8 @@ class Operand:
     `make` turns a kind of input from `patterns.KINDS` and random 64-bit words into the initial values of the array.
     Without `make` the array starts with zeros.
 
-    Shapes: `shape` is the shape of the array for one case. `draws` is the shape of the random words for one case.
-    `make` receives (cases, *draws) and returns (cases, *shape).
+    Shapes: `shape` is the shape of the array for one case (set of inputs). `draws` is the shape of the random words for
+    one case. `make` receives (cases, *draws) and returns (cases, *shape).
     """
 
     dtype: str
@@ -146,7 +146,7 @@ class Outcome:
 
 
 def compare(experiment: Experiment, cases: int, seed: int) -> Outcome:
-    """Run an experiment on the GPU and on the emulator and compare the outputs.
+    """Run an experiment with `cases` random inputs on the GPU and the emulator, and compare the outputs.
 
     Errors: the errors of `launch`.
     """

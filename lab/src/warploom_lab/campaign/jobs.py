@@ -70,7 +70,7 @@ def experiment_on_gpu(shared: Inputs, number: int, _report: Report) -> Outcome:
 
 
 def experiment_against_sample(shared: tuple[Selection, Sample], number: int, _report: Report) -> int:
-    """Return the index of the first case whose result on the emulator differs from the sample, or -1.
+    """Return the index of the first case (input set) whose emulator result differs from the sample, or -1.
 
     `number` is the index of the experiment in the selection.
     """
@@ -99,7 +99,7 @@ def tensor_copy_digest(_shared: None, case: TensorCase, _report: Report) -> int:
 def tensor_copy_against_sample(_shared: None, task: tuple[TensorCase, int], _report: Report) -> tuple[str, str] | None:
     """Compare the emulator's result of a tensor copy with a recorded digest; return None if they agree.
 
-    A task is a case and the recorded digest. If the digests differ, return the emulator's verdict and message.
+    A task is a copy and its recorded digest. If the digests differ, return the emulator's verdict and message.
     """
     case, digest = task
     found = TensorSample([case], [""], [digest]).differing()

@@ -106,7 +106,7 @@ def _wide_register(kernel: Kernel, name: str, operand: Operand, load: str, size:
 
 
 def _row_of_each_lane(_: str, raw: patterns.Raw) -> Array:
-    """Return the byte offset of a random matrix row for each lane; no two lanes of a case share a row."""
+    """Return the byte offset of a random matrix row for each lane; no two lanes of a warp share a row."""
     return np.argsort(raw, axis=1, kind="stable")[:, :WARP, None] * _LINE
 
 
@@ -121,7 +121,7 @@ def _shape_of(slots: Slots) -> tuple[int, int, int]:
 
 
 def _common_start(_: str, raw: patterns.Raw) -> Array:
-    """Return a random byte offset for each case, which is the same in all lanes."""
+    """Return a random byte offset for each warp, which is the same in all lanes of the warp."""
     starts = raw % np.uint64(_COPY_MEMORY // 4 // _ALIGNMENT) * np.uint64(_ALIGNMENT)
     return np.broadcast_to(starts[:, :, None], (len(raw), WARP, 1))
 

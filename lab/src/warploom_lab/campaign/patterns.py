@@ -38,7 +38,7 @@ def element_of(type_word: str) -> str:
 
 
 def patterns(element: str, kind: str, raw: Raw) -> Patterns:
-    """Return one element for each random word, as unsigned integers that contain its bits.
+    """Return one element of the type `element` for each word in `raw`, as unsigned integers with its bits.
 
     `kind` is a word of KINDS.
     """

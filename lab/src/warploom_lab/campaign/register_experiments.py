@@ -96,7 +96,7 @@ def metadata(form: Form, slots: Slots) -> Callable[[str, patterns.Raw], Array]:
 def filler(
     spec: OperandSpec, element_word: str, slots: Slots
 ) -> tuple[tuple[int, ...], Callable[[str, patterns.Raw], Array]]:
-    """Return (shape, function) for the random bits of one register.
+    """Return (shape, function) for the random bits of one register of the operand `spec`.
 
     The function turns random words of this shape into the bits of the register. `element_word` is the element type.
     """
@@ -135,10 +135,10 @@ class Kernel:
     ) -> str:
         """Add an operand to the kernel and return its text in the instruction.
 
-        The operand consists of `count` registers, or of one register without braces if `count` is 0. The kernel loads
-        the registers from an array in global memory, stores them there, or both, as `access` ("read", "write" or
-        "both") says. `make` turns random words, `draws` for each register, into the initial values of the array. `load`
-        names the section of `harness.ptx` that loads one register.
+        The operand consists of `count` registers of `type_word`, or of one register without braces if `count` is 0. The
+        kernel loads the registers from an array in global memory, stores them there, or both, as `access` ("read",
+        "write" or "both") says. `make` turns random words, `draws` for each register, into the initial values of the
+        array. `load` names the section of `harness.ptx` that loads one register.
         """
         predicate = type_word == "pred"
         bits = 8 if predicate else TYPES[type_word].bits

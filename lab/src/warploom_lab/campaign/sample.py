@@ -78,9 +78,9 @@ def key(experiment: Experiment) -> str:
 def sample(
     experiments: Iterable[Experiment], device: str, seed: int, progress: Callable[[str], Any] | None = None
 ) -> Sample:
-    """Run the first 64 cases of each experiment on a device and return the digests of the outputs.
+    """Run each experiment with 64 sets of random inputs on a device; return the digests of the outputs.
 
-    `progress` receives the name of each experiment before it runs.
+    `progress` receives the name of each experiment before the experiment runs.
     """
     found: dict[str, Digests] = {}
     for experiment in experiments:
@@ -94,7 +94,7 @@ def sample(
 def differing(recorded: Sample, experiments: Iterable[Experiment]) -> Iterator[tuple[str, int]]:
     """Yield (experiment, case) for each experiment whose output on the emulator differs from the sample.
 
-    `case` is the index of the first case that differs.
+    `case` is the index of the first set of inputs with a different output.
     """
     for experiment in experiments:
         expected = recorded.digests.get(key(experiment))

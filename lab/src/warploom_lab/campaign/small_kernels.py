@@ -70,7 +70,7 @@ class SmallKernel:
     def run(self, device: str, schedule: str = "eager") -> Words:
         """Run the kernel and return the words at `%out` of all threads, followed by the words at `%mem`.
 
-        Errors: the errors of `launch`.
+        `schedule` decides when asynchronous operations of the emulator take effect. Errors: the errors of `launch`.
         """
         threads = int(np.prod(self.grid)) * int(np.prod(self.block))
         out = np.zeros(threads * self.words, np.uint32)
@@ -90,7 +90,7 @@ class SmallKernel:
 
 
 def inputs() -> tuple[Words, Words]:
-    """Return the words at `%in`, which every kernel reads, and the words at `%mem`, which it may change."""
+    """Return the words at `%in`, which kernels read, and the words at `%mem`, which kernels may change."""
     words = patterns.draw(_SEED, _WORDS).astype(np.uint32)
     return words, np.arange(_WORDS, dtype=np.uint32)
 
@@ -233,7 +233,10 @@ def mismatches(
     schedules: Sequence[str] = SCHEDULES,
     progress: Callable[[], Any] | None = None,
 ) -> Iterator[Mismatch]:
-    """Yield a mismatch for each kernel whose output differs from the record under one of the schedules."""
+    """Yield a mismatch for each chosen kernel whose output differs from the record under some schedule.
+
+    `progress` is called before each kernel runs.
+    """
     for kernel in chosen:
         if progress is not None:
             progress()

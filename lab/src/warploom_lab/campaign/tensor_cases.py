@@ -21,7 +21,7 @@ _SHARED = 200 * 1024
 
 
 def tensor_cases(count: int, seed: int) -> Iterator[TensorCase]:
-    """Yield `count` cases; each case depends only on the seed and on the index of the case."""
+    """Yield `count` random tensor copies; each depends only on the seed and on the index of the copy."""
     for number in range(count):
         rng = Random(f"{seed} {number}")
         yield _verdict(rng, number) if number % 4 == 3 else _copy(rng, number)

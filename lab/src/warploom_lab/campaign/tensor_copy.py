@@ -36,9 +36,9 @@ class Answer:
     `verdict` is "done", "refused" (the tensor map is illegal), "trapped", "hung" or "failed". `words` is the message,
     or "" if the verdict is "done".
 
-    The mbarrier of each CTA expects 16 bytes more than the case says. After the copy each CTA completes 16 bytes at a
-    time until the phase ends, and `steps` counts these completions for each CTA. `shared` and `memory` are the shared
-    and global memory after the copy.
+    The mbarrier of each CTA expects 16 bytes more than `TensorCase.expected`. After the copy each CTA completes 16
+    bytes at a time until the phase ends, and `steps` counts these completions for each CTA. `shared` and `memory` are
+    the shared and global memory after the copy.
     """
 
     verdict: str
@@ -63,7 +63,7 @@ class _Unvalidated(TensorMap):
 
 
 def answer(case: TensorCase, device: str) -> Answer:
-    """Run a case on the device "cpu" (the emulator) or "cuda" and return its result."""
+    """Run a tensor copy on the device "cpu" (the emulator) or "cuda" and return its result."""
     if message := _refusal(case.map, device):
         return Answer("refused", words=message)
     if case.action == "verdict":
@@ -146,7 +146,7 @@ def _statement(form: Form, slots: dict[str, str], operands: Sequence[str]) -> st
 
 @dataclass(frozen=True, slots=True)
 class TensorOutcome:
-    """Results of a case on a GPU and on the emulator; memories are kept only if the results differ.
+    """Results of a tensor copy on a GPU and on the emulator; memories are kept only if the results differ.
 
     `digest` is the digest of the GPU's result.
     """
@@ -183,7 +183,7 @@ def _first_difference(space: str, real: Array, emulated: Array) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TensorTask:
-    """Case, and the device whose result is compared with the result of the emulator.
+    """Tensor copy, and the device whose result is compared with the result of the emulator.
 
     `device` is "cuda", or "cpu" to compare the emulator with itself.
     """
@@ -193,15 +193,15 @@ class TensorTask:
 
 
 def compare_task(task: TensorTask) -> TensorOutcome:
-    """Run a case on a device and on the emulator and compare the results."""
+    """Run a tensor copy on the device of the task and on the emulator, and compare the results."""
     return outcome_of(task.case, gpu_answer(task), emulated_answer(task.case).digest())
 
 
 def outcome_of(case: TensorCase, real: Answer, emulated: int) -> TensorOutcome:
     """Compare the result of a device with the digest of the emulator's result.
 
-    `real` is the result of the device and `emulated` the digest. If they differ, the emulator runs the case again,
-    because the outcome needs the emulator's memories.
+    `real` is the result of the device and `emulated` the digest. If they differ, the emulator runs the copy a second
+    time, because the outcome needs the emulator's memories.
     """
     digest = real.digest()
     if digest == emulated:
@@ -211,7 +211,7 @@ def outcome_of(case: TensorCase, real: Answer, emulated: int) -> TensorOutcome:
 
 
 def gpu_answer(task: TensorTask) -> Answer:
-    """Return the result of a case on the task's device; an error becomes the verdict "failed"."""
+    """Return the result of the copy on the device of a task; an error becomes the verdict "failed"."""
     try:
         return answer(task.case, task.device)
     except WarploomError as error:
@@ -219,28 +219,28 @@ def gpu_answer(task: TensorTask) -> Answer:
 
 
 def is_reusable(outcome: TensorOutcome) -> bool:
-    """Return True if the process that produced an outcome can use its GPU for another case."""
+    """Return True if the process that produced an outcome can use its GPU for another tensor copy."""
     return is_reusable_after(outcome.real)
 
 
 def is_reusable_after(real: Answer) -> bool:
-    """Return True if the process that got the result `real` from its GPU can run another case."""
+    """Return True if the process that got the result `real` from its GPU can run another tensor copy."""
     return real.verdict not in ("trapped", "failed")
 
 
 def lost(task: TensorTask) -> TensorOutcome:
-    """Return the outcome of a case whose process ended or did not answer in time."""
+    """Return the outcome of a tensor copy whose process ended or did not answer in time."""
     real = hung(task)
     return TensorOutcome(task.case, real, emulated_answer(task.case), real.digest(), same=False)
 
 
 def hung(_: TensorTask) -> Answer:
-    """Return the GPU's result for a case whose process ended or did not answer in time."""
+    """Return the GPU's result for a tensor copy whose process ended or did not answer in time."""
     return Answer("hung")
 
 
 def emulated_answer(case: TensorCase) -> Answer:
-    """Return the result of a case on the emulator; an error becomes the verdict "failed"."""
+    """Return the result of a tensor copy on the emulator; an error becomes the verdict "failed"."""
     try:
         return answer(case, "cpu")
     except WarploomError as error:

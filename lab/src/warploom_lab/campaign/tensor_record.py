@@ -70,7 +70,7 @@ class TensorSample:
 
 
 def write_differences(path: Path, outcomes: Iterable[TensorOutcome]) -> None:
-    """Write the cases that differ, with the memories of both devices, as an `.npz` file.
+    """Write the outcomes that differ, with the memories of both devices, as an `.npz` file.
 
     At most six cases with the same action, tensor map mode and pair of verdicts are written. All cases together have at
     most 12 MiB of changed bytes.
@@ -102,7 +102,7 @@ def write_differences(path: Path, outcomes: Iterable[TensorOutcome]) -> None:
 
 
 def read_differences(path: Path) -> list[tuple[TensorCase, Answer, Answer]]:
-    """Read the cases that `write_differences` wrote, each with the results of the GPU and of the emulator."""
+    """Read the copies that `write_differences` wrote, with the results of the GPU and of the emulator."""
     found: list[tuple[TensorCase, Answer, Answer]] = []
     with np.load(path, allow_pickle=False) as arrays:
         for number, record in enumerate(_unpacked(arrays["differences"])):

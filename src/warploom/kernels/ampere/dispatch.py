@@ -41,7 +41,7 @@ class AmpereDispatch:
         return operands.missing("row_scales", "column_scales", "bias")
 
     def arguments(self, operands: Operands, d: Any, start: Any, alpha: float, beta: float) -> list[Any]:
-        """Return all kernel arguments for NumPy arrays. `start` is D with padded rows, and `d` a view of D."""
+        """Return all kernel arguments for NumPy arrays. D is `d`, a view of the padded array `start`."""
         plan = self.plan
         a, b = operands.a, operands.b
         a = _aligned(a) if plan.a_major == "k" else transposed(_aligned(transposed(a)))

@@ -34,7 +34,7 @@ def warp_gemm(
     """Compute D = epilogue(A B). The grid has a CTA for each tile of each batch.
 
     Units: strides (between rows, or between elements of K) and planes (between batches) are bytes. m, n and k count
-    elements.
+    elements. `Epilogue` describes the scales, `bias`, alpha and beta.
     """
     tile = plan.tile
     bounds(threads=tile.threads)

@@ -52,7 +52,7 @@ class _OperandCopies:
         self.target = target + row * span + (swizzle_mask(row, span) ^ self.chunk) * CHUNK
 
     def begin(self, stage: Any) -> None:
-        """Select the stage at an offset in shared memory for the following copies. Units: bytes."""
+        """Select the stage at the offset `stage` in shared memory for the following copies. Units: bytes."""
         self.here = self.target + stage
 
     def _copy(self, offset: int, source: Register, source_offset: int, size: Any) -> None:
@@ -63,7 +63,7 @@ class _OperandCopies:
 class AlongK(_OperandCopies):
     """Copies of an operand that is contiguous along K. A stage has a row of `span` bytes for each line.
 
-    A line beyond the operand gets a copy of the last line, whose products are not stored. Bytes beyond K become zero.
+    Lines beyond the operand are copies of the last line. Their products are not stored. Bytes beyond K become zero.
     """
 
     def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any) -> None:
@@ -74,7 +74,7 @@ class AlongK(_OperandCopies):
         self.left = new(s32, source.k * size_of(plan.a) - self.chunk * CHUNK)  # remaining bytes of K
 
     def begin(self, stage: Any) -> None:
-        """Select the stage at an offset in shared memory for the following copies. Units: bytes."""
+        """Select the stage at the offset `stage` in shared memory for the following copies. Units: bytes."""
         super().begin(stage)
         self.size = ptx.max(ptx.min(self.left, CHUNK, type=s32), 0, type=s32)
 
@@ -132,7 +132,7 @@ class Copies:
         self.each = [(operand, number) for operand in operands for number in range(operand.count)]
 
     def begin(self, stage: Any) -> None:
-        """Select the stage at an offset in shared memory for the following copies. Units: bytes."""
+        """Select the stage at the offset `stage` in shared memory for the following copies. Units: bytes."""
         for operand in self.operands:
             operand.begin(stage)
 
@@ -174,7 +174,7 @@ class Fragments:
         self.sets = [[[new("b32") for _ in range(4)] for _ in range(own // 16)] for _ in range(2)]
 
     def load(self, stage: Any, step: int) -> None:
-        """Load the fragments of a step of the stage at the offset `stage` in shared memory."""
+        """Load the fragments of step `step` (32 bytes of K) of the stage at the offset `stage`."""
         here = self.address + stage
         if self.along_k and step:
             here = here ^ step * STEP
@@ -189,12 +189,12 @@ class Fragments:
             ptx.ldmatrix(place, shape="m8n8", num="x4", trans=True, type="b16", out=fragment)
 
     def of(self, step: int) -> list[Fragment]:
-        """Return the registers for the fragments of a step. Steps alternate between two sets of registers."""
+        """Return the registers for the fragments of step `step`. Steps alternate between two register sets."""
         return self.sets[step % 2]
 
 
 def multiply(plan: WarpPlan, k_tiles: Any, copies: Copies, from_a: Fragments, from_b: Fragments, sums: Sums) -> None:
-    """Multiply the tile of a warp: `sums` += A B over `k_tiles` stages."""
+    """Multiply the tile of a warp: `sums` += A B over `k_tiles` stages, which `copies` fill."""
     tile, steps = plan.tile, plan.steps
     for stage in range(tile.stages - 1):
         copies.begin(stage * tile.stage_bytes)
@@ -232,7 +232,7 @@ def _wait(plan: WarpPlan) -> None:
 
 
 def _multiply_step(plan: WarpPlan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sums) -> None:
-    """Multiply the fragments of one step. Odd rows traverse B backwards, to reuse its last fragment."""
+    """Add the products of one step to `sums`. Odd rows traverse B backwards, to reuse its last fragment."""
     accumulator, count = plan.accumulator, plan.accumulators
     words = {
         "shape": _SHAPES[size_of(plan.a)], "dtype": accumulator, "atype": plan.a, "btype": plan.b, "ctype": accumulator,

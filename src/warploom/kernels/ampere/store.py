@@ -43,7 +43,7 @@ class Store:
         return swizzle_mask(row, min(self.plan.row_bytes, 128))
 
     def __call__(self, sums: Sequence[Sequence[Register]], row: Any, column: Any, batch: Any) -> None:
-        """Apply the epilogue to the tile of a warp, and store it at a row and column of D."""
+        """Apply the epilogue to `sums`, the tile of a warp, and store the results at a row and column of D."""
         arguments, size = self.arguments, self.size
         first = column + self.chunk * (CHUNK // size)
         start = arguments.start + ptx.mul_wide(first, size, type=u32)
@@ -88,8 +88,8 @@ class Store:
     def _pair(self, place: Any, column: Any, offset: int, inside: Any) -> list[Register]:
         """Load the elements of C in `column` and `column + 1` as f32, or 0 for an element outside of C.
 
-        They are `offset` bytes after `place`. `inside` is true if the row exists. In aligned rows, either both elements
-        exist or neither.
+        The elements are `offset` bytes after `place`. `inside` is true if the row exists. In aligned rows, either both
+        elements exist or neither.
         """
         type_word = self.plan.epilogue.addend
         size = size_of(type_word)
@@ -151,7 +151,6 @@ class Store:
 
 
 def _load_or_zero(place: Location, size: int, exists: Register) -> Register:
-    """Load `size` bytes if `exists` is true. Otherwise return 0."""
     type_word = f"b{8 * size}"
     found = new(type_word if size > 1 else "b16", 0)
     with guarded(exists):

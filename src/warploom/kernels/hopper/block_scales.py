@@ -144,7 +144,6 @@ class BlockScaling:
 
 
 def _product(row: Register | None, column: Register | None) -> Register:
-    """Return the product of the scales of a row and a column. None stands for an absent scale."""
     if row is None or column is None:
         found = column if row is None else row
         assert found is not None

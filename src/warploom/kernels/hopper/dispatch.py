@@ -89,7 +89,7 @@ class HopperDispatch:
         return missing if self.workspace is not None else (*missing, "partial", "flags")
 
     def arguments(self, operands: Operands, d: Any, start: Any, alpha: float, beta: float) -> list[Any]:
-        """Return all kernel arguments for NumPy arrays. `start` is D with padded rows, and `d` a view of D."""
+        """Return all kernel arguments for NumPy arrays. D is `d`, a view of the padded array `start`."""
         rows, columns = dense_scales(operands.row_scales), dense_scales(operands.column_scales)
         operands = operands._replace(row_scales=rows, column_scales=columns)
         return [

@@ -59,7 +59,8 @@ def gemm(
     """Compute D = epilogue(A B).
 
     `partial` and `flags` are memory for the partial sums of the `split` tiles that are cut along K. `ends` has the end
-    row of each of `groups` groups of rows. `d_start` is the address of D. `Sizes` describes `m` to `groups`.
+    row of each of `groups` groups of rows. `metadata` belong to a compressed A. `d_start` is the address of D.
+    `Epilogue` describes the scales and `bias`. `Sizes` describes `m` to `groups`.
 
     Units: `d_stride`, `d_plane` and the strides of block scales, from `row_step` on, are bytes.
     """
@@ -158,9 +159,9 @@ def _pingpong(
 ) -> None:
     """Let two consumers compute alternate work items.
 
-    `compute` calls its argument after it has waited for the last stage of an item. Only then does the other consumer
-    start. Otherwise a consumer could fall two phases behind, and the parity of an mbarrier only distinguishes a phase
-    from the next phase.
+    This consumer has the index `number`, 0 or 1. `compute` calls its argument after it has waited for the last stage of
+    an item. Only then does the other consumer start. Otherwise a consumer could fall two phases behind, and the parity
+    of an mbarrier only distinguishes a phase from the next phase.
     """
     turn, waits = new(u32, 0), new(u32, 0)
     with while_(scheduler.has_next):
@@ -231,7 +232,7 @@ def produce(
 def _load(
     tensor: Any, major: str, target: Any, ring: RingState, origin: tuple[Any, ...], extent: int, mask: Any
 ) -> None:
-    """Copy `extent` rows of A or columns of B for one stage, to this CTA or to all CTAs in `mask`."""
+    """Copy `extent` rows of A or columns of B from `origin` to a stage of this CTA, or of all in `mask`."""
     k, line, *batch = origin
     blocks = 1 if major == "k" else extent // BLOCK
     words: dict[str, Any] = {} if mask is None else {"multicast": "multicast::cluster", "ctaMask": mask}

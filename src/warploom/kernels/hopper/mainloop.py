@@ -44,7 +44,7 @@ class SparseMetadata:
             ptx.cp_async_bulk(to, source, self.block, ring.barrier("shared::cluster"), dst="shared::cluster")
 
     def load(self, ring: RingState, number: Any, thread: Any) -> list[tuple[Register, int]]:
-        """Load a thread's metadata for consumer `number`. Return a register and selector per instruction."""
+        """Load a thread's metadata for consumer `number`: a register and a selector for each instruction."""
         count = self.plan.metadata_words
         here = self.start + ring.stage * self.plan.metadata_bytes + number * self.block + thread * (4 * count)
         where = here.at(0, "shared::cta")
@@ -86,7 +86,7 @@ class MainLoop:
         self.b = _StageDescriptors(start_b, plan.b_major, columns, SPAN, SPAN // plan.steps)
 
     def __call__(self, scheduler: Scheduler, sums: Sequence[Register], issued: Callable[[], None]) -> None:
-        """Multiply the stages of one work item. Call `issued` after the last multiplication is issued."""
+        """Multiply the stages of one work item into `sums`. Call `issued` after the last multiplication."""
         k_tile = new(u32, scheduler.first)
         if self.plan.promotion_stages:
             self._promoted(scheduler, k_tile, sums, issued)
@@ -125,7 +125,7 @@ class MainLoop:
         return ptx.min(begin + count, scheduler.last, type=u32)
 
     def _stage(self, k_tile: Register, sums: Sequence[Register]) -> Register:
-        """Issue the multiplications of one stage. Return the index of the stage in the ring."""
+        """Issue the multiplications of the stage `k_tile`. Return the index of the stage in the ring."""
         self.ring.wait_full()
         self._issue(sums, 0)
         stage = new(u32, self.ring.stage)

@@ -96,8 +96,8 @@ class Plan(GemmPlan):
 
     `batched`: D and its operands have a batch axis, except the operands in `broadcast` ("a", "b", "c"). `grouped`: the
     rows of A and D belong to groups, and each group has its own B. `promotion_stages`: the tensor cores sum this number
-    of stages, then the sum is added in f32. With 0 they sum all stages. With `block_scales` it is the number of stages
-    in one scale block. `sparse`: A is compressed (`sparse.compress`).
+    of stages, then the sum is added in f32. With 0 they sum all stages. With `block_scales`, `promotion_stages` is the
+    number of stages in one scale block. `sparse`: A is compressed (`sparse.compress`).
 
     Errors: UsageError kernels.plan if no such kernel exists for the tensor cores or the CTA.
     """

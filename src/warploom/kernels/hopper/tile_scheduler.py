@@ -38,7 +38,7 @@ class Sizes:
 class TileScheduler:
     """Work items of one cluster: whole tiles and parts of cut tiles.
 
-    The taken work item consists of the stages of K from `first` to below `last` of tile number `tile`.
+    The selected work item consists of the stages of K from `first` to below `last` of tile number `tile`.
     """
 
     def __init__(self, sizes: Sizes, shape: Tile) -> None:
@@ -52,7 +52,7 @@ class TileScheduler:
         self.starts_with_run = ptx.setp(self.end, self.begin, CmpOp="ne", type=u32)
 
     def run_begin(self, cluster: Any) -> Any:
-        """Return the first stage of the run of a cluster, counted over all cut tiles."""
+        """Return the first stage of cut tiles that cluster `cluster` multiplies, counted over all cut tiles."""
         return cluster * (self.sizes.split * self.sizes.k_tiles) // self.clusters
 
     def has_next(self) -> Any:
@@ -62,7 +62,7 @@ class TileScheduler:
         return ptx.setp(self.end, self.begin, whole, CmpOp="ne", BoolOp="or", type=u32)
 
     def take(self) -> None:
-        """Take the next work item: first the end of the run, then whole tiles, then the rest of the run."""
+        """Select the next work item: the last part of a cut tile, then whole tiles, then parts of cut tiles."""
         mine = self.me + self.turn * self.clusters + self.sizes.split
         whole = ptx.setp(mine, self.sizes.tiles, ~self.starts_with_run, CmpOp="lt", BoolOp="and", type=u32)
         with when(whole):
@@ -93,8 +93,8 @@ class GroupedTileScheduler:
     """Tiles of one cluster for grouped rows, with the interface of `TileScheduler`.
 
     `ends` has the end row of each group. A group that ends before it begins is empty, and no group exceeds row `m`. The
-    taken tile has number `tile` in its group, which has the rows from `top` to below `bottom`. The search for groups is
-    one tile ahead, because `has_next` depends on its result.
+    selected tile has number `tile` in its group, which has the rows from `top` to below `bottom`. The search for groups
+    is one tile ahead, because `has_next` depends on its result.
     """
 
     def __init__(self, ends: Pointer, sizes: Sizes, shape: Tile) -> None:
@@ -134,7 +134,7 @@ class GroupedTileScheduler:
         return self.next_tile < self.tiles_seen
 
     def take(self) -> None:
-        """Take the next tile."""
+        """Select the next tile."""
         self.tile.set(self.next_tile - self.tiles_before)
         self.group.set(self.groups_seen - 1)
         self.top.set(self.next_top)

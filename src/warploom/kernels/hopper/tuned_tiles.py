@@ -97,7 +97,7 @@ def read() -> Record:
 
 
 def keep(gpu: str, key: str, found: Tuned) -> None:
-    """Add or replace the tuned tile of a problem in the file. Errors: UsageError kernels.tuned."""
+    """Add or replace the tuned tile `found` of a problem in the file. Errors: UsageError kernels.tuned."""
     record = read()
     record.setdefault(gpu, {})[key] = found
     _write(record)

@@ -26,9 +26,9 @@ class Kind:
     """Combination of types of A, B and D that is timed.
 
     If `fast`, 8-bit floats are summed in the tensor cores. If A is `sparse`, our kernel multiplies the compressed A.
-    Its result is compared with the result of the library, and its time with the time of our kernel for a dense A.
-    `tolerance` is the largest accepted difference of two elements, as a fraction of the root mean square of all
-    elements. It is far above rounding errors, and far below the error that one missing instruction would cause.
+    The result of this kernel is compared with the result of the library, and its time with the time of our kernel for a
+    dense A. `tolerance` is the largest accepted difference of two elements, as a fraction of the root mean square of
+    all elements. It is far above rounding errors, and far below the error that one missing instruction would cause.
     """
 
     name: str
@@ -132,7 +132,7 @@ class Peer(ABC):
         return Matrices(a, b, d, compress(a))
 
     def difference(self, first: Any, second: Any) -> float:
-        """Return the largest difference over the root mean square of `second`; NaN if any element is NaN."""
+        """Return the largest difference of `first` and `second` over the root mean square of `second`, or NaN."""
         x, y = self._wide(first), self._wide(second)
         return float(abs(x - y).max() / (y * y).mean() ** 0.5)
 

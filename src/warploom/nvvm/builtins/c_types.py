@@ -82,10 +82,10 @@ class Value:
     """Value of an expression in a call of a builtin.
 
     `constant` is the value if it is known at compile time, else None. If `terms` is None, any other value is unknown.
-    Otherwise it is the sum of `base`, `offset` and `terms`. `base` is the name of a pointer parameter or of an array,
-    or "". `terms` are pairs of a variable and its factor. `space` is the state space of a pointer: "global", "shared",
-    "local", "const", or "" if it is unknown. `inside` is the part of `offset` that stands in an index with variables,
-    such as the 4 in `p[i + 4]`. The compiler adds this part to the index before it widens the index.
+    Otherwise the value is the sum of `base`, `offset` and `terms`. `base` is the name of a pointer parameter or of an
+    array, or "". `terms` are pairs of a variable and its factor. `space` is the state space of a pointer: "global",
+    "shared", "local", "const", or "" if it is unknown. `inside` is the part of `offset` that stands in an index with
+    variables, such as the 4 in `p[i + 4]`. The compiler adds this part to the index before it widens the index.
 
     Units: bytes for `offset`, `inside` and the factors of a pointer; none for those of an integer
     """
@@ -105,12 +105,12 @@ class Value:
 
 
 def computed(ctype: CType, space: str = "") -> Value:
-    """Return a value that is neither a constant nor a sum of variables with factors."""
+    """Return a value of the type `ctype` that is neither a constant nor a sum of variables with factors."""
     return Value(ctype, None, "", 0, space, None)
 
 
 def wrap(value: float, ctype: CType) -> int | float | None:
-    """Return a constant converted to a type by the rules of C++, or None if the result is undefined."""
+    """Return a constant converted to `ctype` by the rules of C++, or None if the result is undefined."""
     if ctype.base in FLOATS:
         return float(value)
     if ctype == BOOL:
@@ -126,7 +126,7 @@ def wrap(value: float, ctype: CType) -> int | float | None:
 
 
 def promoted(ctype: CType) -> CType:
-    """Return the type of an operand after the integer promotion of C++."""
+    """Return the type of an operand of the type `ctype` after the integer promotion of C++."""
     return CType(ctype.base) if ctype.base in _RANKS or not ctype.is_integer else INT
 
 

@@ -207,7 +207,7 @@ class _Parser(Expressions):
         self.scope.names[name] = Value(replace(ctype, depth=ctype.depth + 1), None, name, 0, space)
 
     def _initializer(self, ctype: CType) -> tuple[Value, ...]:
-        """Parse the initializer of an array. Elements that the initializer omits are zero."""
+        """Parse the initializer of an array. Return the elements that it states, converted to `ctype`."""
         self.expect("{")
         found: list[Value] = []
         for _ in self.list_items("}"):

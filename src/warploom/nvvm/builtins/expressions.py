@@ -106,20 +106,20 @@ class Expressions:
         return token
 
     def accept(self, text: str) -> bool:
-        """Consume the next token if it has a certain text. Return True if it was consumed."""
+        """Consume the next token if its text is `text`. Return True if the token was consumed."""
         if self.next.text != text or self.next.kind in ("string", "character"):
             return False
         self.take()
         return True
 
     def expect(self, text: str) -> Token:
-        """Consume a token of a certain text. Errors: BuiltinError for another token."""
+        """Consume the next token, whose text must be `text`. Errors: BuiltinError for another token."""
         if self.next.text != text:
             raise self.error(f"expected '{text}', got {self.next.text}", self.next.span)
         return self.take()
 
     def expect_name(self, kind: str) -> Token:
-        """Consume a name. `kind` describes it in messages. Errors: BuiltinError for another token."""
+        """Consume a name and return its token. `kind` describes the name in messages. Errors: BuiltinError."""
         if self.next.kind != "name":
             raise self.error(f"expected the name of {kind}, got {self.next.text}", self.next.span)
         return self.take()
@@ -157,7 +157,7 @@ class Expressions:
         return found
 
     def pointers(self, base: CType) -> CType:
-        """Parse the `*` and qualifiers after a type, and return the pointer type."""
+        """Parse the `*` and qualifiers after the type `base`, and return the pointer type."""
         found = base
         while self.accept("*"):
             found = replace(found, depth=found.depth + 1)
@@ -168,13 +168,13 @@ class Expressions:
     # Expressions --------------------------------------------------------------------------------------------
 
     def argument(self, expected: CType) -> tuple[Value, Span]:
-        """Parse an expression and return its value and its span."""
+        """Parse an expression; return its value and span. An undeclared name in it gets the type `expected`."""
         start = self.next.span.start
         value = self.expression(expected)
         return value, Span(start, self._tokens[self._at - 1].span.end)
 
     def expression(self, expected: CType) -> Value:
-        """Parse an expression, which may contain `?:`, and return its value."""
+        """Parse an expression, including `?:`; return its value. An undeclared name gets the type `expected`."""
         self._enter()
         value = self._binary(1, expected)
         if self.accept("?"):
@@ -257,7 +257,7 @@ class Expressions:
         return found
 
     def _flat(self, name: str, indices: list[Value]) -> Value:
-        """Return the linear index of an element of an array with several extents."""
+        """Return the linear index of the element of array `name` at `indices`, one index for each extent."""
         extents = self.scope.extents.get(name, ())
         found = indices[0]
         for extent, index in zip(extents[1:], indices[1:], strict=False):
@@ -347,7 +347,7 @@ def _integer(text: str) -> Value:
 
 
 def convert(value: Value, ctype: CType) -> Value:
-    """Return a value converted to a type.
+    """Return a value converted to the type `ctype`.
 
     A cast between pointers keeps the state space. A number converted to a pointer points to global memory, because a
     kernel receives addresses only of global memory.
@@ -422,7 +422,7 @@ def _is_bounded(index: Value) -> bool:
 
 
 def _sum(ctype: CType, left: Value, right: Value, factor: int) -> Value:
-    """Return `left + factor * right`."""
+    """Return `left + factor * right` as a value of the type `ctype`."""
     terms = dict(left.terms or ())
     for name, of in right.terms or ():
         terms[name] = terms.get(name, 0) + of * factor
@@ -436,7 +436,7 @@ def _offset(value: Value) -> int:
 
 
 def _linear(sign: str, left: Value, right: Value, ctype: CType) -> Value:
-    """Return the result of an integer operator as a sum of variables with factors if possible.
+    """Return the result of the integer operator `sign` as a sum of variables with factors if possible.
 
     Otherwise return a value from `computed`.
     """

@@ -42,7 +42,8 @@ def read_and_select(text: str, target: Target, name: str = "<text>") -> tuple[Ca
 def lower_builtin(text: str, to: str, target: str, version: Version | None = None, name: str = "<text>") -> str:
     """Lower the text of a call to PTX, or to an MLIR module in the nvvm or llvm dialect.
 
-    `text` is CUDA C or MLIR. `to` is "ptx", "nvvm" or "llvm".
+    `text` is CUDA C or MLIR. `to` is "ptx", "nvvm" or "llvm". `version` is the version of the PTX, by default the first
+    that has all instructions.
 
     Errors: UsageError lower.level, lower.target; BuiltinError as in `read_and_select`, and builtin.computed
     """
@@ -111,7 +112,10 @@ def _type_of(value: SSAValue) -> CType:
 
 
 def _value(builtin: Builtin, position: int, value: SSAValue, names: dict[SSAValue, str], *, is_kernel: bool) -> Value:
-    """Return the value of a call's argument: a constant, a parameter in `names`, or a computed value."""
+    """Return a call's argument `position`: a constant, a parameter in `names`, or a computed value.
+
+    If `is_kernel`, a pointer without an address space points to global memory.
+    """
     if isinstance(value.owner, llvm.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
         return Value(_type_of(value), value.owner.value.value.data)
     if isinstance(value.type, LLVMPointerType):

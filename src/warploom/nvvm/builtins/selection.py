@@ -14,7 +14,7 @@ from warploom.nvvm.forms import WGMMA_DESCRIPTORS, WGMMA_REGISTERS, WMMA
 from warploom.ptx import Address, Integer, Name, Operand, Vector
 
 _LATE_SLOTS = ("rnd",)
-"""Slots of the modifiers that the compiler prints after the types."""
+"""Names of the modifiers that the compiler prints after the types."""
 _LAYOUTS = ("row", "col")
 _BASES_OF_A = frozenset({"void", "int", "unsigned int"})
 
@@ -143,7 +143,7 @@ def _constant(value: Value, type: CType = INT) -> int | None:
 
 
 def _code(values: Sequence[Value], position: int, name: str, expected: str) -> int:
-    """Return the constant argument at an index. Errors: RefusedCall for values that `expected` lacks."""
+    """Return the constant argument with the index `position`. Errors: RefusedCall if `expected` lacks it."""
     code = _constant(values[position])
     if code is None:
         raise RefusedCall(ArgumentError(position, f"unexpected '{name}' operand"))
@@ -281,7 +281,7 @@ def _is_descriptor(type: CType) -> bool:
 
 
 def _argument(values: Sequence[Value], position: int, builtin: Builtin, errors: list[ArgumentError]) -> int:
-    """Return a constant argument of a warpgroup multiplication, or record an error and return 0."""
+    """Return the constant at index `position` of a warpgroup call, or record an error and return 0."""
     if position >= len(values):
         return 0
     value = values[position]

@@ -63,7 +63,8 @@ class _Builder:
     def _number(self, operand: str, type: IntegerType, word: CType) -> SSAValue:
         """Return the SSA value of a scalar operand, which is an integer argument of the builtin's call.
 
-        A constant argument becomes an MLIR constant. Another argument becomes an argument of the MLIR function.
+        A constant argument, converted to the C type `word`, becomes an MLIR constant. Another argument becomes an
+        argument of the MLIR function.
         """
         value: Value = self._call.arguments[self._selection.values[operand]].value
         if value.constant is None:

@@ -94,7 +94,7 @@ class _CallWriter:
         self._statements.append(compose(form, words or {}, operands))
 
     def _computed(self, form: Form, word: str, words: dict[str, str], result: str, **operands: Operand) -> Name:
-        """Write an instruction. Return the fresh register, of the type `word`, of its operand `result`."""
+        """Write an instruction. Return the fresh register, of the type `word`, that is its operand `result`."""
         register = Name(self._registers.fresh(word))
         self._write(form, words, **{result: register}, **operands)
         return register
@@ -112,7 +112,7 @@ class _CallWriter:
     # Operands -----------------------------------------------------------------------------------------------
 
     def _value(self, argument: Argument, word: str) -> Name:
-        """Return a register of the PTX type `word` that contains a leading dimension or descriptor."""
+        """Return a register of the PTX type `word` with `argument`, a leading dimension or descriptor."""
         value, ctype = argument.value, CType("unsigned int" if word == "b32" else "unsigned long long")
         if value.constant is not None:
             constant = wrap(value.constant, ctype)
@@ -154,7 +154,7 @@ class _CallWriter:
         return Address(base, self._selection.offset)
 
     def _base(self, argument: Argument, space: str) -> Name:
-        """Return a register that contains a pointer argument without its constant offset."""
+        """Return a register with a pointer argument in the state space `space`, without its constant offset."""
         value = argument.value
         if value.terms is None:
             raise self._unsupported(argument.span)
@@ -164,7 +164,7 @@ class _CallWriter:
         return self._bases[key]
 
     def _origin(self, value: Value, space: str) -> Name:
-        """Return a register with the value of a pointer parameter, the address of an array, or a constant."""
+        """Return a register with a pointer parameter, array address or constant, as an address in `space`."""
         if not value.base:
             return self._constant("b64", int(value.constant or 0))
         if (array := self._call.arrays.get(value.base)) is not None:
@@ -205,7 +205,7 @@ class _CallWriter:
         return Vector(tuple(names))
 
     def _initialise(self, argument: Argument, names: Sequence[Name], word: str) -> None:
-        """Set registers to the initial values of a local array."""
+        """Set the registers `names` to the initial values of a local array."""
         array = self._call.arrays.get(argument.value.base)
         if array is None or array.initial is None:
             return
@@ -224,7 +224,7 @@ class _CallWriter:
         return operand != _ACCUMULATOR or self._selection.constants.get("scale_d", 0) == 1
 
     def _store(self, operands: dict[str, Operand]) -> None:
-        """Store the instruction's result through its pointer."""
+        """Write stores of the instruction's result through the pointer argument for the result."""
         if self._call.builtin.kind == "store":
             return
         operand = "r" if self._call.builtin.kind == "load" else _ACCUMULATOR

@@ -29,7 +29,6 @@ _Class = TypeVar("_Class")
 
 
 def _defined(module: ModuleType, base: type[_Class]) -> list[type[_Class]]:
-    """Return the classes of a module that define an operation or attribute."""
     return [
         value
         for value in vars(module).values()

@@ -42,7 +42,7 @@ class MbarrierInit(Operation):
 
 @operation("nvvm.mbarrier.inval", mbarrier.INVAL, spaces={"space": "addr"})
 class MbarrierInval(Operation):
-    """Invalidation of an mbarrier. The program may then use its memory for other data."""
+    """Invalidation of an mbarrier. The program may then use the memory of the mbarrier for other data."""
 
     addr = operand_def(pointer(0, 3))
     assembly_format = "$addr attr-dict `:` type(operands)"

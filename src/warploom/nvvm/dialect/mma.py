@@ -61,7 +61,7 @@ def accumulator_type(type: Attribute) -> str:
 
 
 def saturation_words(overflow: EnumAttribute | None) -> dict[str, str]:
-    """Return the modifier `.satfinite` by name if integer results saturate, else an empty dictionary."""
+    """Return the modifier `.satfinite` by name if `overflow` is "satfinite", else an empty dictionary."""
     return {"satfinite": "satfinite"} if overflow is not None and overflow.data == "satfinite" else {}
 
 

@@ -119,7 +119,7 @@ class Operation(IRDLOperation, ABC):
         /,
         **operands: OperandTemplate | None,
     ) -> InstructionTemplate:
-        """Return the template of an instruction with modifiers by name and operands by name.
+        """Return the template of an instruction: modifiers `words` and `operands`, both by name, and a guard.
 
         An operand that is None is omitted. The template contains only forms that have all given source operands. A
         value becomes an address or a constant if the form has an address or a constant at this operand. An operand

@@ -28,7 +28,7 @@ class ClusterArriveRelaxed(_ClusterBarrier):
 
 @operation("nvvm.cluster.wait", barrier.CLUSTER_WAIT)
 class ClusterWait(_ClusterBarrier):
-    """Wait until every thread of the cluster has arrived at its barrier."""
+    """Wait until every thread of the cluster has arrived at the cluster's barrier."""
 
 
 @operation("nvvm.mapa", memory.MAPA, words={"type": "u64"}, names={"res": "d"}, spaces={"space": "res"})

@@ -52,7 +52,7 @@ class Types(CustomDirective):
 
 @operation("nvvm.wgmma.fence.aligned", wgmma.FENCE)
 class WgmmaFence(Operation):
-    """Fence for the registers of a warpgroup before its next multiplication."""
+    """Fence for the registers of a warpgroup before the warpgroup's next multiplication."""
 
 
 @operation("nvvm.wgmma.commit.group.sync.aligned", wgmma.COMMIT)

@@ -23,9 +23,9 @@ _SPACES = ("", "global", "shared")
 _REGISTER_TYPES: dict[str, Attribute] = {"f16": VectorType(f16, [2]), "f32": f32, "f64": f64}
 """LLVM type of a register of a fragment; the other elements are packed in 32-bit integers."""
 _TYPE_SLOTS = {"d": "dtype", "a": "atype", "b": "btype", "c": "ctype", "r": "type"}
-"""Slot with the element type of each operand."""
+"""Name of the modifier with the element type of each operand."""
 _DEFAULT_TYPES = {"atype": "f16", "btype": "f16"}
-"""Element types of forms without a slot for them."""
+"""Element types of forms without a modifier for them."""
 
 
 def register_type(element: str) -> Attribute:
@@ -34,7 +34,7 @@ def register_type(element: str) -> Attribute:
 
 
 def register_type_of(operand: str, slots: Mapping[str, str]) -> Attribute:
-    """Return the LLVM type of an operand's registers, from the operand's name and the modifiers by slot."""
+    """Return the LLVM type of the registers of the operand `operand`. `slots` are the modifiers by name."""
     slot = _TYPE_SLOTS.get(operand, "")
     return register_type(slots.get(slot) or _DEFAULT_TYPES.get(slot, ""))
 

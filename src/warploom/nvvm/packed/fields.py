@@ -37,8 +37,8 @@ class WordError(Exception):
 class Field:
     """Bits of a word.
 
-    `names` maps each legal value to its name. If it is empty, every value that fits the bits is legal. `message` is the
-    compiler's message for an illegal value. `low` is the position of the least significant bit.
+    `names` maps each legal value to its name. If `names` is empty, every value that fits the bits is legal. `message`
+    is the compiler's message for an illegal value. `low` is the position of the least significant bit.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """Field of a packed word for display. `span` states its bits, and `word` is the name of its value."""
+    """Field of a packed word for display. `span` states the bits of the field, `word` names the value."""
 
     span: str
     name: str
