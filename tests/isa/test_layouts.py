@@ -273,7 +273,7 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
         ),
         (
             lambda: wl.layout(BOX, "box", tensor_map=box_fields([2, 8, 16], "f16")),
-            "a tensor map of rank 3 for a copy of 2 dimensions; expected rank 2",
+            "the tensor map has rank 3, but the copy has 2 dimensions; expected rank 2",
             "",
         ),
         (

@@ -61,7 +61,7 @@ def guarded(condition: Register) -> Generator[None]:
 def _check_predicate(condition: object, what: str) -> None:
     if type_of(condition) != "pred":
         found = f"a register of {type_of(condition)}" if type_of(condition) else repr(condition)
-        hint = "a comparison returns one: x != 0"
+        hint = "a comparison such as x != 0 returns a predicate"
         raise author_error(f"{what} is {found}; expected a predicate", "author.guard", hint)
 
 
