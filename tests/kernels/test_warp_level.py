@@ -211,7 +211,7 @@ def test_no_two_lanes_meet_in_a_bank(majors, span, d, monkeypatch):
         ({"tile": WarpTile(span=32)}, "a stage has 32 bytes of K; expected 64 or 128"),
         (
             {"tile": WarpTile(96)},
-            "the tile has 96 rows for 2 warps; expected 64, 128 or 256, and 32 or 64 for each warp",
+            "the tile has 96 rows for 2 warps; expected 64, 128 or 256, and 32 or 64 per warp",
         ),
         ({"tile": WarpTile(down=1, across=1)}, "the tile has 1 by 1 warps; expected 4 or 8 warps"),
     ],

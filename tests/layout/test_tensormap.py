@@ -376,7 +376,7 @@ def test_slices_of_channels_are_no_dimension():
         ),
         (
             lambda: TensorMap.tiled(HALF, (1, 8), interleave=16),
-            "the interleaved array of a tensor map has 2 axes; expected 4 to 6 with the channels last",
+            "an interleaved array has 2 axes; expected 4 to 6 with the channels last",
         ),
     ],
 )

@@ -130,8 +130,7 @@ def bounds(*, threads: int, cluster: Extents | None = None, ctas_per_sm: int = 0
         _add_directive(Directive(".minnctapersm", (Integer(ctas_per_sm),)))
     if cluster is not None:
         if not 1 <= (size := prod(cluster)) <= MAX_CLUSTER:
-            shape = " x ".join(map(str, cluster))
-            message = f"a cluster of {shape} has {size} CTAs; expected 1 to {MAX_CLUSTER}"
+            message = f"a cluster of {' x '.join(map(str, cluster))} has {size} CTAs; expected 1 to {MAX_CLUSTER}"
             raise author_error(message, "author.bounds")
         _add_directive(Directive(".reqnctapercluster", tuple(map(Integer, cluster))))
 

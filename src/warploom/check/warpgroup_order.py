@@ -236,8 +236,7 @@ class _Analysis:
             return
         fences = ("'" + ".".join(word.literal for word in form.syntax.words) + "'" for form in _FENCES)
         hint = f"put {' or '.join(fences)} before it"
-        section = "PTX ISA 9.7.15.7.1"
-        problem = Problem("warpgroup/fence", message, ("opcode",), hint, section, Severity.WARNING)
+        problem = Problem("warpgroup/fence", message, ("opcode",), hint, "PTX ISA 9.7.15.7.1", Severity.WARNING)
         yield problem.at(instruction)
 
     def _early_access(self, index: int, state: _State) -> Iterator[Diagnostic]:

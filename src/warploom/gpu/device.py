@@ -279,9 +279,8 @@ class Gpu:
 
 
 def _no_gpu(reason: str) -> UsageError:
-    return UsageError(
-        f"there is no GPU to launch on: {reason}", code="gpu.driver", hint='device="cpu" runs the kernel without a GPU'
-    )
+    hint = 'device="cpu" runs the kernel without a GPU'
+    return UsageError(f"there is no GPU to launch on: {reason}", code="gpu.driver", hint=hint)
 
 
 def _release(version: int) -> str:

@@ -406,9 +406,7 @@ class _Source:
                 raise UsageError(f"the array of a tensor map has {found.ndim} axes; expected 1 to 5")
             return _Source(found, code, found.ndim)
         if not 4 <= found.ndim <= 6:
-            raise UsageError(
-                f"the interleaved array of a tensor map has {found.ndim} axes; expected 4 to 6 with the channels last"
-            )
+            raise UsageError(f"an interleaved array has {found.ndim} axes; expected 4 to 6 with the channels last")
         width = found.shape[-1] * found.itemsize
         if width != interleave:
             raise UsageError(

@@ -139,10 +139,7 @@ class WarpPlan(GemmPlan):
             yield f"the tile has {tile.down} by {tile.across} warps; expected 4 or 8 warps"
         for name, extent, warps in (("rows", tile.rows, tile.down), ("columns", tile.columns, tile.across)):
             if extent not in (64, 128, 256) or extent // warps not in (32, 64):
-                yield (
-                    f"the tile has {extent} {name} for {warps} warps; "
-                    "expected 64, 128 or 256, and 32 or 64 for each warp"
-                )
+                yield f"the tile has {extent} {name} for {warps} warps; expected 64, 128 or 256, and 32 or 64 per warp"
         if self.buffer_bytes * tile.down * tile.across > tile.shared_bytes:
             yield f"the store buffers of D need more than the {tile.shared_bytes} bytes of the stages"
 
