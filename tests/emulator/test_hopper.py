@@ -68,7 +68,7 @@ def test_a_warpgroup_waits_for_registers_that_are_released_later() -> None:
 
 def test_registers_that_nobody_releases_are_a_hang() -> None:
     said = fault_of(HANDED_OVER, Deadlock, out=256, block=256, directives=".maxnreg 80")
-    assert "72 more registers for each thread of a warp, where its CTA has 16 left; warps 0 to 3 hold 40" in said
+    assert "72 more registers for each thread of a warp, but the CTA has 16 left; warps 0 to 3 hold 40" in said
 
 
 def test_releasing_more_than_one_has_is_refused() -> None:

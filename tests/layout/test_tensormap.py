@@ -178,10 +178,7 @@ def test_validate_says_what_is_wrong(changes, sentence):
             "global_stride of a tensor map takes an ordinal from 0 to 3; found None",
         ),
         (lambda: TensorMapFields.unpack(bytes(64)), "a tensor map is 128 bytes; found 64"),
-        (
-            lambda: TensorMapFields.unpack(b"\xff" * 128),
-            "these 128 bytes are not a tensor map: the rank in them is 256",
-        ),
+        (lambda: TensorMapFields.unpack(b"\xff" * 128), "the 128 bytes are not a tensor map: their rank is 256"),
     ],
 )
 def test_mistakes_with_fields(call, message):

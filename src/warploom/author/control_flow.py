@@ -146,7 +146,7 @@ def loop(
     Errors: AuthorError author.loop.
     """
     if not isinstance(step, int) or step < 1 or unroll < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
-        message = f"a loop with step {step!r} and unroll {unroll!r}; expected integers above 0"
+        message = f"a loop has step {step!r} and unroll {unroll!r}; expected integers above 0"
         raise author_error(message, "author.loop")
     first, last = (0, start) if stop is None else (start, stop)
     counter = new(type or type_of(first) or type_of(last) or "u32", first)

@@ -106,7 +106,7 @@ class RegisterPools:
         return Awaited(
             "registers",
             f"{more} more registers for each thread of a warp",
-            f", where its CTA has {left} left; {_holders(self.held[order].tolist())}",
+            f", but the CTA has {left} left; {_holders(self.held[order].tolist())}",
             (("wanted", more), ("left", left)),
         )
 

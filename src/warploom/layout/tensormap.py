@@ -169,7 +169,7 @@ class TensorMapFields:
         values["rank"] = values.pop("rank_minus_one") + 1
         for name, end in {"rank": 6, **_CODES}.items():
             if values[name] >= end:
-                raise UsageError(f"these 128 bytes are not a tensor map: the {name} in them is {values[name]}")
+                raise UsageError(f"the 128 bytes are not a tensor map: their {name} is {values[name]}")
         return TensorMapFields(**values)
 
     def replace(self, field: str, value: int, ordinal: int | None = None) -> TensorMapFields:
