@@ -32,7 +32,7 @@ def register_counts(body: Body) -> Iterator[Diagnostic]:
     )
     if body.function.kind == "entry" and not known:
         message = "the register count at entry is unknown, so ptxas ignores this instruction"
-        hint = "give the kernel .maxnreg, or .minnctapersm with .maxntid or .reqntid"
+        hint = "add .maxnreg, or .minnctapersm together with .maxntid or .reqntid, to the kernel"
         yield _warning(body, changes[0], "registers/entry", message, ("opcode",), hint)
     limit = directives[".maxnreg"].ints[:1] if ".maxnreg" in directives else ()
     yield from _counts(body, changes, limit)

@@ -70,7 +70,7 @@ def _operation(operation: type[Operation]) -> list[str]:
     if rows := list(_rows(operation)):
         lines += markdown(("position", "name", "type or words", ""), rows)
     else:
-        lines += ["No operands, no properties, no result.", ""]
+        lines += ["This operation has no operands, no properties and no result.", ""]
     return lines
 
 
