@@ -241,7 +241,7 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
             f"unknown instruction '{HALF.replace('f32.f16', 'f32.f15')}'",
             f"did you mean {HALF}?",
         ),
-        (lambda: wl.layout("mma." * 1001, "A"), "an instruction of 4004 characters; expected at most 4000", ""),
+        (lambda: wl.layout("mma." * 1001, "A"), "an instruction has 4004 characters; expected at most 4000", ""),
         (lambda: wl.layout("mma." * 126, "A"), f"unknown instruction '{'mma.' * 126}'", ""),
         (lambda: wl.layout(" ;", "A"), "no instruction was given; expected an opcode", ""),
         (

@@ -314,7 +314,7 @@ class CopyExecutor:
         """
         arena = self.memory.arena
         if address % 64:
-            raise Fault("emulator.misaligned", f"a tensor map at address {address:#x}; expected a multiple of 64")
+            raise Fault("emulator.misaligned", f"a tensor map is at {address:#x}; expected a multiple of 64")
         first = arena.find(address, 128, "a tensor map")
         self.memory.report_copy("read", [first], [128])
         return _unpack(arena.bytes[first : first + 128].tobytes())

@@ -71,7 +71,7 @@ MERGED = {
 SINGLE_WORKER = {
     "a ticket": (
         "atom.global.add.u32 %r9, [%rd0], 1; st.global.u32 [%rd2+64], %r9;",
-        "atom.global.add.u32 in line 15 returns what other CTAs may have left",
+        "atom.global.add.u32 in line 15 may return values that other CTAs wrote",
     ),
     "a sum of floats": ("red.global.add.f32 [%rd0], 0f3F800000;", "depends on the order of the CTAs"),
     "an exchange": ("atom.global.exch.b32 %r9, [%rd0], %r2;", "depends on the order"),
@@ -88,7 +88,7 @@ SINGLE_WORKER = {
         add.u32 %r10, %r1, 1;
         st.release.gpu.global.u32 [%rd0], %r10;
         """,
-        "ld.acquire.gpu.global.u32 in line 19 returns what other CTAs may have left",
+        "ld.acquire.gpu.global.u32 in line 19 may return values that other CTAs wrote",
     ),
     "a read of another CTA's write": (
         "st.global.u32 [%rd2+4], %r1; ld.global.u32 %r4, [%rd2]; st.global.u32 [%rd2+64], %r4;",

@@ -122,7 +122,7 @@ class WarpPlan(GemmPlan):
         yield from GemmPlan.errors(self)
         tile, number = self.tile, find_target(self.target).number
         if self.promoted and self.accumulator != "f32":
-            yield f"only f32 accumulators are promoted, not {self.accumulator}"
+            yield f"promotion needs an f32 accumulator, not {self.accumulator}"
         if number < OLDEST:
             yield f"{self.target} has no asynchronous copies; expected sm_{OLDEST} or above"
         types = (self.a, self.b, self.d, self.epilogue.addend)

@@ -124,7 +124,7 @@ class Plan(GemmPlan):
         if self.block_scales:
             yield from self._scale_errors()
         elif self.promotion_stages and self.accumulator != "f32":
-            yield f"only f32 accumulators are promoted, not {self.accumulator}"
+            yield f"promotion needs an f32 accumulator, not {self.accumulator}"
         if wrong := list(tile_errors(self.tile)):
             yield from wrong
         else:
