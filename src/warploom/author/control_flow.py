@@ -61,7 +61,7 @@ def guarded(condition: Register) -> Generator[None]:
 def _check_predicate(condition: object, what: str) -> None:
     if type_of(condition) != "pred":
         found = f"a register of {type_of(condition)}" if type_of(condition) else repr(condition)
-        hint = "a comparison returns one: x != 0"
+        hint = "a comparison such as x != 0 returns a predicate"
         raise author_error(f"{what} is {found}; expected a predicate", "author.guard", hint)
 
 
@@ -146,7 +146,7 @@ def loop(
     Errors: AuthorError author.loop.
     """
     if not isinstance(step, int) or step < 1 or unroll < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
-        message = f"a loop with step {step!r} and unroll {unroll!r}; expected integers above 0"
+        message = f"a loop has step {step!r} and unroll {unroll!r}; expected integers above 0"
         raise author_error(message, "author.loop")
     first, last = (0, start) if stop is None else (start, stop)
     counter = new(type or type_of(first) or type_of(last) or "u32", first)

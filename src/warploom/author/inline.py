@@ -38,7 +38,8 @@ def inline(text: str, /, **values: Any) -> None:
     slots = set(_SLOT.findall(text))
     for name in values:
         if name not in slots:
-            raise author_error(f"the text has no slot {{{name}}}", "author.inline", "a slot is written {name}")
+            hint = f"write {{{name}}} into the text, or remove the argument"
+            raise author_error(f"the text has no slot {{{name}}}", "author.inline", hint)
     if builder.guard is not None:
         message = "inline PTX is not allowed in a guarded block"
         raise author_error(message, "author.guard", "write the guard in the text: @{p}")

@@ -133,7 +133,7 @@ def spell_operands(
             operands.append(operand_of(value, operand.type_word(slots)))
     if out is not None and given:
         count = f"{len(results)} result{'s' if len(results) != 1 else ''}"
-        raise author_error(f"{name} has {count}; out has {len(results) + len(given)}", "author.out")
+        raise author_error(f"{name} returns {count}, but out has {len(results) + len(given)}", "author.out")
     return tuple(operands), results
 
 
@@ -146,7 +146,7 @@ def _check_alignment(name: str, form: Form, operand: str, slots: Mapping[str, st
     type_word, vector = slots.get("type", ""), slots.get("vec", "")
     size = TYPES[type_word].bytes * int(vector.lstrip("v") or 1) if type_word in TYPES else 1
     if value.base == DYNAMIC and value.offset % size:
-        message = f"{name} of {size} bytes at byte {value.offset} of shared memory; expected a multiple of {size}"
+        message = f"{name} of {size} bytes is at byte {value.offset} of shared memory; expected a multiple of {size}"
         raise author_error(message, "author.misaligned")
 
 

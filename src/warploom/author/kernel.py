@@ -124,14 +124,13 @@ def bounds(*, threads: int, cluster: Extents | None = None, ctas_per_sm: int = 0
     Errors: AuthorError author.bounds.
     """
     if not 1 <= threads <= MAX_THREADS:
-        raise author_error(f"a CTA of {threads} threads; expected 1 to {MAX_THREADS}", "author.bounds")
+        raise author_error(f"threads is {threads}; expected 1 to {MAX_THREADS}", "author.bounds")
     _add_directive(Directive(".maxntid", (Integer(threads),)))
     if ctas_per_sm:
         _add_directive(Directive(".minnctapersm", (Integer(ctas_per_sm),)))
     if cluster is not None:
         if not 1 <= (size := prod(cluster)) <= MAX_CLUSTER:
-            shape = " x ".join(map(str, cluster))
-            message = f"a cluster of {shape} has {size} CTAs; expected 1 to {MAX_CLUSTER}"
+            message = f"a cluster of {' x '.join(map(str, cluster))} has {size} CTAs; expected 1 to {MAX_CLUSTER}"
             raise author_error(message, "author.bounds")
         _add_directive(Directive(".reqnctapercluster", tuple(map(Integer, cluster))))
 
@@ -308,8 +307,8 @@ class Kernel:
             return partial(self._launch, geometry, self.block)
         pair = cast("Sequence[Any]", geometry)
         if not isinstance(geometry, tuple) or len(pair) != 2:
-            message = f"{self.entry} does not declare its threads; expected {self.entry}[grid, block](...)"
-            raise UsageError(message, code="launch.geometry", hint="`bounds(threads=...)` in the kernel declares them")
+            message = f"{self.entry} does not declare the threads of a CTA; expected {self.entry}[grid, block](...)"
+            raise UsageError(message, code="launch.geometry", hint="declare them with `bounds(threads=...)`")
         return partial(self._launch, pair[0], pair[1])
 
     def _launch(self, grid: Any, block: Any, *args: Any) -> Any:

@@ -107,7 +107,7 @@ class RingState:
 def ring(stages: int, *, consumers: int, cluster: int = 1) -> Ring:
     """Allocate the mbarriers of a ring (see `Ring`) in shared memory. Errors: AuthorError author.ring."""
     if stages < 1 or consumers < 1 or cluster < 1:
-        message = f"a ring of {stages} stages, {consumers} consumers and {cluster} CTAs; expected at least 1 of each"
+        message = f"a ring has {stages} stages, {consumers} consumers and {cluster} CTAs; expected at least 1 of each"
         raise author_error(message, "author.ring")
     full, empty = (shared(_MBARRIER * stages, align=8) for _ in range(2))
     return Ring(stages, consumers, full, empty, cluster)

@@ -41,8 +41,8 @@ def from_ptx(text: str | tree.Module, kernel: str | None = None) -> str:
         )
     names = [name for name, each in module.functions.items() if each.kind == "entry"]
     if kernel is not None and kernel not in names:
-        expected = ", ".join(names) or "none, for the module has no kernel"
-        raise UsageError(f"unknown kernel '{kernel}'; expected {expected}", code="author.rebuild")
+        expected = f"expected {', '.join(names)}" if names else "the module has no kernel"
+        raise UsageError(f"unknown kernel '{kernel}'; {expected}", code="author.rebuild")
     body = "\n".join(_parts(module, kernel))
     needed = [name for name in ("Float", "Symbol") if re.search(rf"\b{name}[(.]", body)]
     head = ["from __future__ import annotations", "", "from warploom import author as au"]

@@ -65,7 +65,7 @@ def barrier(number: Register | int, threads: int) -> Barrier:
     outside = isinstance(number, int) and not 0 <= number < _BARRIERS
     if outside or threads % 32 or not 32 <= threads <= MAX_THREADS:
         raise author_error(
-            f"barrier {number} of {threads} threads; expected a number from 0 to {_BARRIERS - 1}, "
+            f"barrier {number} has {threads} threads; expected a barrier from 0 to {_BARRIERS - 1}, "
             f"and a multiple of 32 threads up to {MAX_THREADS}",
             "author.barrier",
         )

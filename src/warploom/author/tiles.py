@@ -34,7 +34,7 @@ class Shared:
         """Return the location `offset` bytes after the start of the range. Errors: AuthorError author.shared."""
         last = max(self.size, 1) - 1
         if not 0 <= offset <= last:
-            message = f"byte {offset} of {self.size} bytes of shared memory; expected 0 to {last}"
+            message = f"byte {offset} is outside {self.size} bytes of shared memory; expected 0 to {last}"
             raise author_error(message, "author.shared")
         return Location(DYNAMIC, self.offset + offset, "shared::cta")
 
@@ -46,7 +46,7 @@ class Shared:
 def shared(size: int, *, align: int = 16) -> Shared:
     """Allocate `size` bytes of shared memory, aligned to `align` bytes. Errors: AuthorError author.shared."""
     if size < 0 or align < 1 or align & (align - 1):
-        message = f"{size} bytes aligned to {align}; expected a size of at least 0 and a power of two"
+        message = f"size is {size} and align is {align}; expected a size of at least 0 and a power of two"
         raise author_error(message, "author.shared")
     builder = current()
     start = -(-builder.shared_bytes // align) * align
@@ -96,7 +96,7 @@ class Tile:
         Errors: AuthorError author.tile.
         """
         if row % _CORE_ROWS or not 0 <= row < self.rows:
-            message = f"row {row} of a tile of {self.rows} rows; expected a multiple of {_CORE_ROWS} inside the tile"
+            message = f"row is {row} in a tile of {self.rows} rows; expected a multiple of {_CORE_ROWS} inside the tile"
             raise author_error(message, "author.tile")
         if isinstance(stage, int):
             return self.memory.address(stage * self.bytes + row * self.span)
@@ -173,7 +173,7 @@ class TileDescriptor:
         byte = k * TYPES[tile.type].bits // 8
         if byte % _CHUNK or not 0 <= k < tile.columns:
             raise author_error(
-                f"{k} elements along K are {byte} bytes of a row of {tile.columns} elements; "
+                f"k is {k} ({byte} bytes) in a row of {tile.columns} elements; "
                 f"expected a multiple of {_CHUNK} bytes inside the row",
                 "author.tile",
             )
@@ -193,7 +193,7 @@ class TileRow:
         """Return the location of the element in a column. Errors: AuthorError author.tile."""
         tile = self.tile
         if not 0 <= column < tile.columns:
-            message = f"column {column} of a tile of {tile.columns} columns; expected a column inside the tile"
+            message = f"column is {column} in a tile of {tile.columns} columns; expected 0 to {tile.columns - 1}"
             raise author_error(message, "author.tile")
         span, byte = divmod(column * TYPES[tile.type].bits // 8, tile.span)
         return self.chunk(byte // _CHUNK) + (span * tile.rows * tile.span + byte % _CHUNK)
@@ -216,12 +216,12 @@ def shared_tile(rows: int, columns: int, type: str, *, swizzle: int = 128, stage
     row, span = columns * TYPES[type].bits // 8, swizzle or _CHUNK
     if rows < 1 or rows % _CORE_ROWS or row < span or row % span or stages < 1:
         raise author_error(
-            f"{stages} x {rows} rows of {row} bytes; "
-            f"expected a multiple of {_CORE_ROWS} rows of a multiple of {span} bytes",
+            f"a tile has {stages} stages of {rows} rows of {row} bytes; expected at least 1 stage, a multiple of "
+            f"{_CORE_ROWS} rows, and a multiple of {span} bytes in a row",
             "author.tile",
         )
     made = Tile(rows, columns, type, swizzle, stages, shared(stages * rows * row, align=_PATTERN))
     if made.bytes % _PATTERN and stages > 1 and swizzle:
-        message = f"stages of {made.bytes} bytes do not start at the swizzle pattern; expected a multiple of {_PATTERN}"
+        message = f"a stage of a swizzled tile has {made.bytes} bytes; expected a multiple of {_PATTERN}"
         raise author_error(message, "author.tile")
     return made

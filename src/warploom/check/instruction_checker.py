@@ -253,7 +253,7 @@ def _combined(instruction: ptx.Instruction) -> Iterator[tuple[ptx.Instruction, t
 
 
 def _warning(instruction: ptx.Instruction, tolerance: Tolerance, match: Match) -> Problem:
-    message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not"
+    message = f"'{instruction.opcode}': {tolerance.reason}; the PTX manual does not allow this"
     code, section = f"tolerated/{tolerance.name}", match.form.source
     return Problem(code, message, ("opcode",), "", section, Severity.WARNING)
 

@@ -325,7 +325,7 @@ class OperandChecker:
         takes_address = takes_integers(type_word) and type_word != "pred"
         if _is_register(referent):
             if not self.with_extensions or in_vector or rule.selector:
-                return f"adds to the register '{name}'", expected
+                return f"is the register '{name}' plus a number", expected
             self.used_extensions.add("sum")
             has_type = rule.type in TYPES and type_word[0] != "b"
             if referent.type[0] in "bus" and type_word != "pred" and not has_type:
@@ -406,7 +406,7 @@ class OperandChecker:
             if legal_space not in ("", "?", referent.space):
                 return f"is the address of '{name}' in .{referent.space}", f"a variable in .{legal_space}"
             if referent.space == "global" and TYPES[type_word].bits == 32:
-                return f"is the address of '{name}' in .global, which has 64 bits", "one in another space"
+                return f"is the address of '{name}' in .global, which has 64 bits", "an address in another state space"
         is_function = isinstance(referent, ptx.Function) and "function" not in self.used_extensions
         if is_function and legal_space not in ("", "?"):
             return f"is the address of '{name}'", f"a variable in .{legal_space}"
@@ -451,9 +451,9 @@ class OperandChecker:
                 yield (*wrong, 0)
         may_be_unified = self._register(base) and space in ("", "global") and "unified" in rule.allows
         if operand.unified and not may_be_unified:
-            yield "is '.unified'", "a register that holds a generic or global address, for reading", None
+            yield "has '.unified'", "a load from a generic or global address in a register", None
         if operand.extra and operand.offset:
-            yield "has an offset beside its coordinates", "a register or a variable alone", 0
+            yield "has an offset beside its coordinates", "a register or a variable without an offset", 0
         for vector in operand.extra:
             if isinstance(vector, ptx.Vector):
                 for what, expected, _ in self._vector(vector, "s32", COORDINATE):
@@ -503,7 +503,7 @@ class OperandChecker:
         """
         role = self.names.role(text)
         if "output" in rule.allows and role in ("entry", "input"):
-            return f"has the input parameter '{text}' as its base, which is read-only", "an output parameter"
+            return f"has the read-only input parameter '{text}' as its base", "an output parameter"
         if space == "param::entry" and role != "entry":
             return f"has '{text}' as its base", "a parameter of the kernel"
         if space == "param::func" and role == "entry":

@@ -251,11 +251,10 @@ def rule_page(rule: Rule) -> str:
     again = f" (repeated {rule.repeat} times)" if rule.repeat > 1 else ""
     emits = f"The checker reports this example with the code `{rule.emits}`.\n\n" if rule.emits else ""
     return (
-        f"# {escaped(rule.code)}\n\n{rule.what}\n\n{rule.why}\n\n"
+        f"# {escaped(rule.code)}\n\n{rule.what}\n\n{rule.why}\n\nTo fix it: {rule.cure}.\n\n"
         f"The examples are {_SCOPES[rule.scope]}.\n\n"
         f"## Bad{again}\n\n```ptx\n{bad}\n```\n\n{emits}"
-        f"## Good\n\n```ptx\n{good}\n```\n\n"
-        f"Source: {rule.source}\n"
+        f"## Good\n\n```ptx\n{good}\n```\n\nSource: {rule.source}\n"
     )
 
 

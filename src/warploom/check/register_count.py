@@ -31,14 +31,14 @@ def register_counts(body: Body) -> Iterator[Diagnostic]:
         ".minnctapersm" in directives and bool(directives.keys() & {".maxntid", ".reqntid"})
     )
     if body.function.kind == "entry" and not known:
-        message = "the register count at entry is unknown, so that ptxas ignores this instruction"
-        hint = "give the kernel .maxnreg, or .minnctapersm with .maxntid or .reqntid"
+        message = "the register count at entry is unknown, so ptxas ignores this instruction"
+        hint = "add .maxnreg, or .minnctapersm together with .maxntid or .reqntid, to the kernel"
         yield _warning(body, changes[0], "registers/entry", message, ("opcode",), hint)
     limit = directives[".maxnreg"].ints[:1] if ".maxnreg" in directives else ()
     yield from _counts(body, changes, limit)
     for index in changes:
         if body.steps[index].instruction.guard is not None:
-            message = "every warp of the warpgroup must execute this; a predicate guards it"
+            message = "a guard may exclude warps; every warp of the warpgroup must execute this instruction"
             yield _warning(body, index, "registers/uniform", message, ("guard",))
 
 

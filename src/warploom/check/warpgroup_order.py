@@ -230,15 +230,14 @@ class _Analysis:
     def _missing_fence(self, index: int, state: _State) -> Iterator[Diagnostic]:
         instruction = self.body.steps[index].instruction
         if not state.fenced:
-            message = "no fence is executed before this multiplication on some path"
+            message = "on some path, no fence is executed before this multiplication"
         elif state.written and self._mask(self.used[self.numbers[index]].all) & state.written:
-            message = "a register of this multiplication is written after the last fence before it"
+            message = "no fence is between the last write to a register of this multiplication and the multiplication"
         else:
             return
         fences = ("'" + ".".join(word.literal for word in form.syntax.words) + "'" for form in _FENCES)
         hint = f"put {' or '.join(fences)} before it"
-        section = "PTX ISA 9.7.15.7.1"
-        problem = Problem("warpgroup/fence", message, ("opcode",), hint, section, Severity.WARNING)
+        problem = Problem("warpgroup/fence", message, ("opcode",), hint, "PTX ISA 9.7.15.7.1", Severity.WARNING)
         yield problem.at(instruction)
 
     def _early_access(self, index: int, state: _State) -> Iterator[Diagnostic]:
@@ -256,7 +255,7 @@ class _Analysis:
             number, register = min(found, key=lambda each: each[0])
             verb = "written" if register in written else "read"
             line = self._line(self.multiplications[number])
-            message = f"a register of the multiplication {line}is {verb} before a wait covers it"
+            message = f"a register of the multiplication {line}is {verb} before a wait covers the multiplication"
             where = ("operand", mentioned[register])
             problem = Problem("warpgroup/in-flight", message, where, "", _ORDER, Severity.WARNING)
             yield problem.at(self.body.steps[index].instruction)
@@ -264,9 +263,9 @@ class _Analysis:
     def _unfinished(self, index: int, groups: int) -> Diagnostic:
         instruction = self.body.steps[index].instruction
         if groups == 0:
-            message = "no commit follows this multiplication on some path to the end"
+            message = "on some path to the end, no commit follows this multiplication"
             return warning("warpgroup/commit", message, instruction, section="PTX ISA 9.7.15.7.2")
-        message = "no wait covers this multiplication on some path to the end"
+        message = "on some path to the end, no wait covers this multiplication"
         return warning("warpgroup/wait", message, instruction, section="PTX ISA 9.7.15.7.3")
 
     def _line(self, index: int) -> str:

@@ -24,13 +24,15 @@ def declare_gemms(parser: argparse.ArgumentParser) -> None:
         metavar="TYPE,…",
         type=lambda text: list(dict.fromkeys(text.split(","))),
         help="types of A and B: bf16, f16, tf32, e4m3 (fast sums), e4m3-accurate, s8, or f16-sparse (a 2:4 sparse A, "
-        "timed beside our kernel for a dense A)",
+        "compared with Warploom's kernel for a dense A)",
     )
     parser.add_argument(
-        "--shapes", metavar="MxNxK,…", type=_sizes, help="sizes, such as 4096x2112x7168 (eight sizes of models)"
+        "--shapes", metavar="MxNxK,…", type=_sizes, help="sizes, such as 4096x2112x7168 (default: model sizes)"
     )
     parser.add_argument("--repetitions", type=at_least(1), default=20, metavar="N", help="repetitions (20)")
-    parser.add_argument("--peer", choices=("torch", "cupy"), default="torch", help="the other library (torch)")
+    parser.add_argument(
+        "--peer", choices=("torch", "cupy"), default="torch", help="the library to compare with (torch)"
+    )
 
 
 def selected_cases(options: argparse.Namespace, known: Sequence[str]) -> list[Case]:

@@ -63,7 +63,7 @@ def add_arch(parser: _Group, what: str, default: str | None = None) -> None:
 
 def add_kernel(parser: _Group) -> None:
     """Add the option --kernel to a parser."""
-    parser.add_argument("--kernel", metavar="NAME", help="the entry; required if the file has several")
+    parser.add_argument("--kernel", metavar="NAME", help="name of the kernel; required if the file has several")
 
 
 def add_format(parser: _Group) -> None:
@@ -89,9 +89,9 @@ def add_trace_limits(parser: _Group) -> None:
         "--trace-ctas",
         metavar="N,N,…",
         type=_integers,
-        help="numbers of the traced CTAs; x varies fastest (the first cluster)",
+        help="numbers of the CTAs to trace; x varies fastest (default: the first cluster)",
     )
-    parser.add_argument("--trace-events", metavar="N", type=at_least(1), help="largest number of events of the trace")
+    parser.add_argument("--trace-events", metavar="N", type=at_least(1), help="maximum number of events in the trace")
 
 
 def _integers(text: str) -> tuple[int, ...]:

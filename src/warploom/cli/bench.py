@@ -39,7 +39,7 @@ def declare(add: Add) -> None:
         "gemm",
         help="matrix multiplications against cuBLAS",
         description=_DESCRIPTION,
-        epilog="Exit status: 0 success; 1 a result is wrong; 2 it could not be measured.",
+        epilog="Exit status: 0 success; 1 a result is wrong; 2 no measurement was possible.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     declare_gemms(gemm)
@@ -47,15 +47,15 @@ def declare(add: Add) -> None:
         "--by",
         choices=("graph", "events"),
         default="graph",
-        help="replay recorded calls, or make each call anew so that the host's part counts (graph)",
+        help="graph: replay recorded calls; events: repeat each call, which adds the time of the host (graph)",
     )
     gemm.add_argument(
         "--regime",
         choices=tuple(_REGIMES),
         default="steady",
-        help="clocks of steady work at full power, or of a GPU that rests before each repetition (steady)",
+        help="steady: the GPU works at full power; rested: the GPU pauses before each repetition (steady)",
     )
-    gemm.add_argument("--json", type=Path, metavar="FILE", help="write all times and their conditions")
+    gemm.add_argument("--json", type=Path, metavar="FILE", help="write all times and the conditions of the measurement")
     gemm.add_argument("--svg", type=Path, metavar="FILE", help="write a picture")
 
 

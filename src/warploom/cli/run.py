@@ -44,9 +44,7 @@ def declare(add: Add) -> None:
         default=[],
         help="write a buffer after the run; buffers of the command line are called arg0, arg1, …",
     )
-    parser.add_argument(
-        "--explore", metavar="N", type=at_least(1), help="compare the results under N schedules instead"
-    )
+    parser.add_argument("--explore", metavar="N", type=at_least(1), help="run N schedules and compare their results")
     add_strict(parser)
     traces = parser.add_argument_group("traces")
     traces.add_argument("--trace", metavar="FILE.json", type=Path, help="write a trace for Perfetto")

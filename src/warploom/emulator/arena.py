@@ -102,15 +102,15 @@ class Arena:
         inside = [s for s in self.segments if s.start <= address < s.start + s.size]
         if inside:
             over = inside[0]
-            return f"it begins {address - over.start} bytes into {over.name} of {over.size} bytes"
+            return f"the access begins {address - over.start} bytes into {over.name} of {over.size} bytes"
         near = min(self.segments, key=lambda s: min(abs(address - s.start), abs(address - s.start - s.size)))
         end = near.start + near.size
         where = f"the nearest buffer, {near.name} of {near.size} bytes,"
         if address >= end:
-            return f"{where} ends {f'{address - end} bytes' if address > end else 'just'} before it"
+            return f"{where} ends {f'{address - end} bytes' if address > end else 'just'} before the access"
         if address < LOWEST_WINDOW:
-            return f"no buffer is near it; the nearest, {near.name} of {near.size} bytes, begins at {near.start:#x}"
-        return f"{where} begins {near.start - address} bytes after it"
+            return f"{where} begins at {near.start:#x}"
+        return f"{where} begins {near.start - address} bytes after the access"
 
     def mark_written(self, address: int) -> None:
         """Mark the segment that contains an address as written.

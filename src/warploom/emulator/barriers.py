@@ -122,7 +122,7 @@ class Barriers:
         wrong = (counts % 32 != 0) | (counts == 0)
         if wrong.any():
             found = int(counts[wrong][0])
-            message = f"a barrier for {found} threads; expected a multiple of 32 above 0"
+            message = f"the thread count of a barrier is {found}; expected a multiple of 32 above 0"
             raise Fault("emulator.barrier", message, int(np.flatnonzero(wrong)[0]) * 32)
         differs = (self.arrived[keys] > 0) & (self.expected[keys] != counts)
         if differs.any():
@@ -130,7 +130,7 @@ class Barriers:
             held = int(self.expected[keys[position]])
             others = f"{held} threads" if held else "all threads of the CTA"
             number, count = int(keys[position]) % BARRIERS, int(counts[position])
-            message = f"an arrival at barrier {number} expects {count} threads, but an earlier one expects {others}"
+            message = f"an arrival at barrier {number} expects {count} threads, but an earlier arrival expects {others}"
             raise Fault("emulator.barrier", message, position * 32)
 
     def needed(self, keys: Array) -> Array:

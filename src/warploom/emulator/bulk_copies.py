@@ -184,7 +184,7 @@ class CopyExecutor:
             return [(owner, low) for owner in owners]
         rank = address >> 24
         if rank >= shared.cluster_size or (space == "shared::cta" and rank != int(shared.rank[cta])):
-            message = f"shared address {address:#x} names the CTA of rank {rank}; the cluster has {shared.cluster_size}"
+            message = f"shared address {address:#x} names CTA rank {rank}; the cluster has {shared.cluster_size} CTAs"
             raise Fault("emulator.out-of-bounds", message)
         if first + rank != cta:
             self._check_present([first + rank])
@@ -233,8 +233,8 @@ class CopyExecutor:
                     mbarrier = pick.number(request.mbarrier)
                     if ranks is None and mbarrier >> 24 != destination >> 24:
                         message = (
-                            f"the mbarrier of a bulk copy is in the CTA of rank {mbarrier >> 24}, its destination in "
-                            f"that of rank {destination >> 24}; expected the same"
+                            f"the mbarrier of a bulk copy is in the CTA of rank {mbarrier >> 24}, and the destination "
+                            f"is in the CTA of rank {destination >> 24}; expected the same CTA"
                         )
                         raise Fault("emulator.out-of-bounds", message)
                     self._complete(owner, mbarrier, size)
@@ -272,7 +272,7 @@ class CopyExecutor:
             raise Fault("emulator.tensor-map", message)
         if fields.is_im2col != request.is_im2col:
             own, other = ("im2col", "tile")[:: 1 if request.is_im2col else -1]
-            message = f"a copy in {own} mode through a tensor map for {other} mode; expected one for {own} mode"
+            message = f"a copy in {own} mode uses a tensor map for {other} mode; expected a map for {own} mode"
             raise Fault("emulator.tensor-map", message)
         coordinates = [pick.number(part) for part in request.coordinates]
         if message := coordinate_error(fields, coordinates, stores=request.direction == "store"):
@@ -296,7 +296,7 @@ class CopyExecutor:
             raise Fault("emulator.tensor-map", str(error)) from None
         if request.reduction and fields.element_type not in tensor_map_types(request.reduction):
             legal = ", ".join(tensor_map_types(request.reduction))
-            message = f"a reduction by {request.reduction} of elements of {fields.element_type}; expected {legal}"
+            message = f"a reduction by {request.reduction} has elements of {fields.element_type}; expected {legal}"
             raise Fault("emulator.tensor-map", message)
         address = pick.number(request.shared)
         if address % 128:
@@ -314,7 +314,7 @@ class CopyExecutor:
         """
         arena = self.memory.arena
         if address % 64:
-            raise Fault("emulator.misaligned", f"a tensor map at address {address:#x}; expected a multiple of 64")
+            raise Fault("emulator.misaligned", f"a tensor map is at {address:#x}; expected a multiple of 64")
         first = arena.find(address, 128, "a tensor map")
         self.memory.report_copy("read", [first], [128])
         return _unpack(arena.bytes[first : first + 128].tobytes())

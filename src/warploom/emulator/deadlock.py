@@ -28,7 +28,7 @@ EffectType = TypeVar("EffectType", bound=effects.Effect)
 
 _NAMED = 3  # most groups that the notes name
 _LISTED = 64  # most warps of a group in the JSON output
-_MEETINGS = {"warps": "warps of its warpgroup", "lanes": "lanes of its warp"}
+_MEETINGS = {"warps": "warps of the warpgroup", "lanes": "lanes of the warp"}
 _SHARED = ("mbarrier", "cluster barrier")  # objects that all CTAs of a cluster can use
 
 
@@ -173,7 +173,7 @@ class DeadlockReport:
         reported.update(id(each) for each in cycle)
         if len(cycle) > 1:
             parts = [f"line {self._line(each.pc)} waits for {each.awaited.name}" for each in cycle]
-            notes.append(Note(f"a cycle: {', '.join(parts)}, which needs line {self._line(group.pc)} to continue"))
+            notes.append(Note(f"these lines wait for each other: {', '.join(parts)}"))
         one = len(self._warps(group)) == 1
         kernel = f"kernel {self.program.kernel.name}, "
         message = f"deadlock: {kernel}{self._who(group)} wait{'s' if one else ''} for {awaited.name}{awaited.rest}"
@@ -196,8 +196,8 @@ class DeadlockReport:
             elif other is group:
                 yield Note(f"line {self._line(site)} {verb}, but comes after this wait", span)
             else:
-                come, wait = ("comes", "waits") if len(self._warps(other)) == 1 else ("come", "wait")
-                who = f"{self._who(other)} {come} to it, but {wait} at {there}"
+                wait = "waits" if len(self._warps(other)) == 1 else "wait"
+                who = f"{self._who(other)} can reach it, but {wait} at {there}"
                 yield Note(f"line {self._line(site)} {verb}: {who}", span)
         if not group.releases:
             yield self._no_release(group, verb)
@@ -205,14 +205,14 @@ class DeadlockReport:
     def _no_release(self, group: _Group, verb: str) -> Note:
         sites = self.sites[id(group)]
         if group.awaited.kind in _MEETINGS:
-            return Note("the others have left, or there are none")
+            return Note(f"the other {_MEETINGS[group.awaited.kind]} have exited or do not exist")
         if not sites:
             return Note(f"no instruction of the kernel {verb}")
         lines = sorted({self._line(pc) for pc in sites})
         named = f"lines {', '.join(map(str, lines))}" if len(lines) > 1 else f"line {lines[0]}"
         plural = verb.replace("s ", " ", 1) if len(lines) > 1 else verb
         span = self.program.span_of(sites[0])
-        return Note(f"{named} {plural}, and no warp that is left can come to it", span)
+        return Note(f"{named} {plural}, but no remaining warp can reach {'them' if len(lines) > 1 else 'it'}", span)
 
     def _cycle(self, start: _Group) -> list[_Group]:
         """Return the shortest cycle of waiting groups that contains `start`, or an empty list."""

@@ -331,9 +331,9 @@ class Emulator:
         counters, batch = self.state.counters, self.batch
         warp = int(batch.warp_index[0]) if batch is not None and batch.count else -1
         message = (
-            f"the kernel was stopped after {counters.instructions} warp instructions in {counters.batches} batches, "
-            f"the limit of this run; {self.state.placement.describe(warp)}"
+            f"the kernel exceeded the step budget after {counters.instructions} warp instructions in "
+            f"{counters.batches} batches; {self.state.placement.describe(warp)}"
         )
-        hint = "a loop may never end; raise WARPLOOM_STEP_BUDGET if the kernel is that long"
+        hint = "a loop may never end; raise WARPLOOM_STEP_BUDGET if the kernel needs more steps"
         span = self.program.span_of(min(self.state.pc, len(self.program.steps) - 1))
         return Trap([diagnostic("emulator.runaway", message, self.program.source, span, hint)])

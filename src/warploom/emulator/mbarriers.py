@@ -192,10 +192,10 @@ class Mbarriers:
         where = f"the mbarrier at shared offset {self.memory.shared.address(int(index.reshape(-1)[lane])):#x}"
         found = int(np.broadcast_to(amounts, index.shape).reshape(-1)[lane])
         message = {
-            _UNINITIALISED: f"{action} on {where}, which is not initialised",
+            _UNINITIALISED: f"{action} uses {where}, which is not initialised",
             _COUNT: f"{where} is initialised for {found} arrivals; expected 1 to {MAX_COUNT}",
             _OVERFLOW: f"{action} on {where} exceeds the pending arrivals of its phase",
-            _TRANSACTIONS: f"{action} takes the transactions of {where} beyond 2^20 - 1",
+            _TRANSACTIONS: f"{action} takes the transaction count of {where} beyond 2^20 - 1",
             _COMPLETED: f"an arrival with .noComplete completes the phase of {where}",
         }[int(self._problem[0])]
         return Fault("emulator.mbarrier", message, lane)
@@ -302,7 +302,7 @@ class Mbarriers:
         wide = np.broadcast_to(addresses, mask.shape)
         if space == "":
             inside = (wide >= SHARED_WINDOW) & (wide < SHARED_WINDOW + WINDOW_SIZE)
-            message = "an mbarrier at generic address {:#x}, which is not in shared memory"
+            message = "an mbarrier is at generic address {:#x}, which is not in shared memory"
             refuse("emulator.mbarrier", mask & ~inside, message, wide)
             wide = wide - np.uint64(SHARED_WINDOW)
         return self.memory.shared.index(space, batch.location, wide, mask, 8)

@@ -64,7 +64,7 @@ class RegisterPools:
             wrong = np.flatnonzero(more > 0)
             if len(wrong):
                 held = int(self.held[warps[wrong[0]]])
-                message = f"a warp releases registers above {count} for each thread and has only {held}"
+                message = f"a warp releases the registers above {count} of each thread, but a thread has only {held}"
                 raise Fault("emulator.registers", message, int(wrong[0]) * 32)
             np.subtract.at(self.free, ctas, more)
             self.held[warps] = count
@@ -106,7 +106,7 @@ class RegisterPools:
         return Awaited(
             "registers",
             f"{more} more registers for each thread of a warp",
-            f", where its CTA has {left} left; {_holders(self.held[order].tolist())}",
+            f", but the CTA has {left} left; {_holders(self.held[order].tolist())}",
             (("wanted", more), ("left", left)),
         )
 

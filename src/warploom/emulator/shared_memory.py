@@ -83,15 +83,15 @@ class SharedMemory:
             message = f"{start} reaches the CTA of rank {rank} of the cluster through .shared::cta"
             return Fault(code, message, lane, "use .shared::cluster for an address that mapa made")
         if rank >= self.cluster_size:
-            return Fault(code, f"{start} names the CTA of rank {rank}; the cluster has {self.cluster_size}", lane)
+            return Fault(code, f"{start} names CTA rank {rank}; the cluster has {self.cluster_size} CTAs", lane)
         held = access.window_size("shared", SHARED_START, self.end)
         return Fault(code, f"{start} is out of bounds: the CTA has {held}", lane)
 
     def fault_of_exited(self, cta: int, lane: int = -1) -> Fault:
         """Return the fault of an access to the shared memory of a CTA whose threads have all left the kernel."""
-        owner = f"the CTA of rank {int(self.rank[cta])}, all of whose threads have left the kernel"
-        hint = "a cluster barrier before the end keeps every CTA until its peers are done with it"
-        return Fault("emulator.exited-cta", f"an access to the shared memory of {owner}", lane, hint)
+        owner = f"the CTA of rank {int(self.rank[cta])}, whose threads have all exited"
+        hint = "put a cluster barrier after the last remote access and before any CTA exits"
+        return Fault("emulator.exited-cta", f"an access reaches the shared memory of {owner}", lane, hint)
 
     def origin(self, cta: int, low: int, size: int, what: str) -> int:
         """Check a range of a CTA's window, and return the offset from window addresses to indices in `bytes`.

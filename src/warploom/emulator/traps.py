@@ -9,6 +9,9 @@ _WHEN = {
     "load": "The emulator refuses the kernel and runs no instruction.",
     "run": "This fault ends the run with an error. Under the sanitizer, the run ends with a finding instead.",
 }
+_MODULE = "The examples are declarations and functions after the header of a module."
+_BODY = """The examples are statements of a kernel with 128 threads. `%r0` is the index of the thread. The parameter
+`out` and `%rd0` are the address of 128 elements of 32 bits, and `%rd1` is the address of the thread's element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,7 @@ class TrapRule:
     """Rule of the emulator.
 
     `when` is "load" if the rule is checked before the kernel starts, and "run" if it is checked during the run.
+    `bad` and `good` are examples, or empty.
     """
 
     code: str
@@ -24,6 +28,8 @@ class TrapRule:
     why: str
     cure: str
     source: str
+    bad: str = ""
+    good: str = ""
 
 
 @cache
@@ -35,9 +41,11 @@ def traps() -> dict[str, TrapRule]:
 
 def page(rule: TrapRule) -> str:
     """Return the documentation page of a rule as Markdown."""
+    where = _MODULE if ".entry" in rule.bad else _BODY
+    shown = f"{where}\n\n## Bad\n\n```ptx\n{rule.bad.strip()}\n```\n\n## Good\n\n```ptx\n{rule.good.strip()}\n```\n\n"
     return (
         f"# {rule.code}\n\n{rule.what}\n\n{rule.why}\n\n{_WHEN[rule.when]}\n\n"
-        f"To fix it: {rule.cure}.\n\nSource: {rule.source}\n"
+        f"To fix it: {rule.cure}.\n\n{shown if rule.bad else ''}Source: {rule.source}\n"
     )
 
 

@@ -96,7 +96,7 @@ class Gpu:
             missing = type(error).__name__ == "DynamicLibNotFoundError"
             raise _no_gpu("NVIDIA's driver is not installed" if missing else first_sentence(error)) from None
         if version < _OLDEST:
-            raise _no_gpu(f"its driver is for CUDA {_release(version)}; expected 12.0 or newer")
+            raise _no_gpu(f"the driver is for CUDA {_release(version)}; expected 12.0 or newer")
         self.number = number
         self.driver = _release(version)
         self.locate = Locator(number)
@@ -279,9 +279,8 @@ class Gpu:
 
 
 def _no_gpu(reason: str) -> UsageError:
-    return UsageError(
-        f"there is no GPU to launch on: {reason}", code="gpu.driver", hint='device="cpu" runs the kernel without one'
-    )
+    hint = 'device="cpu" runs the kernel without a GPU'
+    return UsageError(f"there is no GPU to launch on: {reason}", code="gpu.driver", hint=hint)
 
 
 def _release(version: int) -> str:

@@ -6,8 +6,8 @@ from functools import cache
 from importlib.resources import files
 
 _WHEN = {
-    "open": "Nothing is launched.",
-    "call": "The launch is refused.",
+    "open": "The kernel is not launched.",
+    "call": "The kernel is not launched.",
     "assembled": "Warploom reports this when the kernel is assembled, before the kernel runs.",
     "run": "This fault ends the run.",
 }

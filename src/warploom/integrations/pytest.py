@@ -99,7 +99,7 @@ class Backend:
 
         for name in ("device", "schedule"):
             if name in options:
-                message = f"warploom_launch has no option {name}: the backend of the test is {self}"
+                message = f"warploom_launch has no option {name}, because the test selects the backend {self}"
                 raise UsageError(message, code="pytest.launch")
         if self.device == "cuda":
             _skip_unsupported(ptx)

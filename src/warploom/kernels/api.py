@@ -289,7 +289,7 @@ def plan_grouped(operands: Operands, options: Options, _gpu: Gpu | None) -> Hopp
     require_hopper("grouped rows", options.target)
     a, b, ends = operands.a, operands.b, operands.ends
     if len(a.shape) != 2 or len(b.shape) != 3:
-        message = f"A of shape {tuple(a.shape)} and B of shape {tuple(b.shape)}; expected (M, K) and (groups, K, N)"
+        message = f"A has shape {tuple(a.shape)} and B has shape {tuple(b.shape)}; expected (M, K) and (groups, K, N)"
         raise UsageError(message, code="kernels.shape")
     problem = grouped_problem(a, b)
     check_vector("ends", ends, (problem.groups,), np.int32)

@@ -94,10 +94,10 @@ class GemmPlan:
         """Yield a message for each property of the plan that no kernel supports."""
         if self.accumulator not in ACCUMULATORS.get((self.a, self.b), ()):
             have = "; ".join(f"{a} by {b}: {', '.join(s)}" for (a, b), s in ACCUMULATORS.items())
-            yield f"no {self.accumulator} accumulator for {self.a} by {self.b}; expected one of {have}"
+            yield f"there is no {self.accumulator} accumulator for {self.a} by {self.b}; expected one of {have}"
         elif self.d not in RESULTS[self.accumulator]:
             expected = ", ".join(RESULTS[self.accumulator])
-            yield f"no result in {self.d} from a {self.accumulator} accumulator; expected {expected}"
+            yield f"an accumulator in {self.accumulator} gives no result in {self.d}; expected {expected}"
         for name, major, across in (("a_major", self.a_major, "m"), ("b_major", self.b_major, "n")):
             if major not in ("k", across):
                 yield f"{name} is '{major}'; expected 'k' or '{across}'"

@@ -125,8 +125,8 @@ def problem_of(a: Any, b: Any, columns: int = 0) -> Problem:
     batches = {shape[0] for shape in (shape_a, shape_b) if len(shape) == 3}
     if not fits or len(batches) > 1 or 0 in (*shape_a, *shape_b):
         raise UsageError(
-            f"A of shape {shape_a} and B of shape {shape_b}; expected (M, K) and (K, N), none of them 0, with the same"
-            " batch before each of them or without a batch",
+            f"A has shape {shape_a} and B has shape {shape_b}; expected (M, K) and (K, N), all above 0, and the same"
+            " batch if both have a batch in front",
             code="kernels.shape",
         )
     m, k = shape_a[-2:]

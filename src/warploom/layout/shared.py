@@ -99,7 +99,7 @@ def box_fields(box: Sequence[int], element: str, *, swizzle: int = 0, interleave
         if value not in legal:
             raise UsageError(f"unknown {name} of {value} bytes; expected {', '.join(map(str, legal))}")
     if not 1 <= len(box) <= 5:
-        raise UsageError(f"a box of {len(box)} dimensions; expected 1 to 5")
+        raise UsageError(f"a box has {len(box)} dimensions; expected 1 to 5")
     inner = list(box[::-1])
     code = words.index(element)
     row_bits = inner[0] * (8 * interleave or ELEMENT_TYPES[code][1])

@@ -170,8 +170,8 @@ def sparsity(fields: InstructionDescriptor, ctas: int, *, stationary: bool = Fal
     path = data_path(fields, ctas, stationary=stationary)
     if path in "CF":
         raise UsageError(
-            f"the layout of metadata for M = {fields.m} {'by a pair of CTAs' if ctas == 2 else 'by one CTA'} is only"
-            f" a figure of the manual; expected M = {128 * ctas}"
+            f"the manual shows the metadata layout for M = {fields.m} by {'a pair of CTAs' if ctas == 2 else 'one CTA'}"
+            f" only in a figure; expected M = {128 * ctas}"
         )
     has_halves = fields.kind in _HALF_WORD_METADATA
     most = 1 if has_halves else 0
@@ -206,7 +206,7 @@ def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int)
     data_path(fields, ctas)
     require_k64(fields, f"scale {operand}")
     if fields.scale_type == "ue4m3" and factors != 4:
-        raise UsageError(f"{factors} scale factors are of type ue4m3; expected ue8m0, or 4 of them")
+        raise UsageError(f"{factors} scale factors have type ue4m3; expected type ue8m0, or 4 factors")
     byte = fields.scale_a_id if operand == "A" else fields.scale_b_id
     if byte % factors or byte + factors > 4:
         legal = ", ".join(map(str, range(0, 4, factors)))
@@ -262,7 +262,7 @@ def transfer_fragment(shape: str, num: int, *, packed: bool = False) -> Fragment
 def require_k64(fields: InstructionDescriptor, operand: str) -> None:
     """Raise UsageError for K = 96, whose layout only a figure of the manual shows."""
     if fields.k96:
-        raise UsageError(f"the layout of {operand} for K = 96 is only a figure of the manual; expected K = 64")
+        raise UsageError(f"the manual shows the layout of {operand} for K = 96 only in a figure; expected K = 64")
 
 
 def _rows(m: int, ctas: int, cols: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:

@@ -169,7 +169,7 @@ class TensorMapFields:
         values["rank"] = values.pop("rank_minus_one") + 1
         for name, end in {"rank": 6, **_CODES}.items():
             if values[name] >= end:
-                raise UsageError(f"these 128 bytes are not a tensor map: the {name} in them is {values[name]}")
+                raise UsageError(f"the 128 bytes are not a tensor map: their {name} is {values[name]}")
         return TensorMapFields(**values)
 
     def replace(self, field: str, value: int, ordinal: int | None = None) -> TensorMapFields:
@@ -362,7 +362,7 @@ class TensorMap(Displayed):
         source = _Source.of(array, interleave)
         rank = source.rank
         if rank < 3:
-            raise UsageError(f"an im2col map over a tensor of {rank} dimensions; expected 3 to 5")
+            raise UsageError(f"the tensor of an im2col map has {rank} dimensions; expected 3 to 5")
         corners = {"im2col_lower": lower_corner, "im2col_upper": upper_corner}
         for name, given in (("lower_corner", lower_corner), ("upper_corner", upper_corner)):
             if len(given) != rank - 2:
@@ -403,12 +403,10 @@ class _Source:
         found = strided(array)
         if not code:
             if not 1 <= found.ndim <= 5:
-                raise UsageError(f"a tensor map over an array of {found.ndim} axes; expected 1 to 5")
+                raise UsageError(f"the array of a tensor map has {found.ndim} axes; expected 1 to 5")
             return _Source(found, code, found.ndim)
         if not 4 <= found.ndim <= 6:
-            raise UsageError(
-                f"a tensor map over an interleaved array of {found.ndim} axes; expected 4 to 6, the last of channels"
-            )
+            raise UsageError(f"an interleaved array has {found.ndim} axes; expected 4 to 6 with the channels last")
         width = found.shape[-1] * found.itemsize
         if width != interleave:
             raise UsageError(
@@ -449,7 +447,7 @@ class _Source:
         """Return the strides of all dimensions but the innermost, in the order of the map. Units: bytes."""
         array = self.array
         if array.size == 0:
-            raise UsageError(f"a tensor map over an empty array of shape {array.shape}; expected at least one element")
+            raise UsageError(f"the array of a tensor map has shape {array.shape}; expected at least one element")
         pitch = array.itemsize
         for axis in range(array.ndim - 1, self.rank - 2, -1):
             if array.shape[axis] > 1 and array.strides[axis] != pitch:
@@ -485,14 +483,14 @@ def _element_type(array_dtype: np.dtype[Any], requested: str | None) -> str:
         return own
     if requested is None:
         legal = ", ".join(_TYPE_OF_DTYPE)
-        raise UsageError(f"a tensor map over elements of {array_dtype}; expected {legal} or 8-bit elements")
+        raise UsageError(f"the array of a tensor map has elements of {array_dtype}; expected {legal} or 8-bit elements")
     if requested not in _WHOLE_BYTE_TYPES:
         raise UsageError(f"dtype is {requested!r}; expected {', '.join(_WHOLE_BYTE_TYPES)}")
     bits = next(bits for word, bits, _ in ELEMENT_TYPES if word == requested)
     if bits != 8 * array_dtype.itemsize:
         raise UsageError(
-            f"dtype is {requested!r}, {bits // 8} bytes wide, over an array of {array_dtype},"
-            f" {array_dtype.itemsize} bytes wide; expected the same width"
+            f"dtype {requested!r} has {bits // 8} bytes, but the array's type {array_dtype} has {array_dtype.itemsize};"
+            " expected the same width"
         )
     return requested
 

@@ -46,7 +46,7 @@ def tile_rows(fields: TensorMapFields, coordinates: Sequence[int], offsets: Sequ
     relative, shared_offset, counts = _box(fields)
     if len(coordinates) != fields.rank:
         raise UsageError(
-            f"{len(coordinates)} coordinates into a tensor map of rank {fields.rank}; expected {fields.rank}"
+            f"a copy has {len(coordinates)} coordinates, but its map has rank {fields.rank}; expected {fields.rank}"
         )
     along = _rows_along(fields)
     if fields.is_im2col:
@@ -99,7 +99,7 @@ def _pixels(
     shifts = [int(offset) % (1 << fields.offset_bits) for offset in offsets] or [0] * len(axes)
     if len(shifts) != len(axes):
         raise UsageError(
-            f"{len(shifts)} offsets into the filter of a tensor map of rank {fields.rank}; expected {len(axes)}"
+            f"a copy has {len(shifts)} filter offsets, but its map has rank {fields.rank}; expected {len(axes)}"
         )
     found: dict[int, NDArray[np.int64]] = {}
     index = np.arange(fields.pixels_per_column, dtype=np.int64)
@@ -196,12 +196,12 @@ def coordinate_error(fields: TensorMapFields, coordinates: Sequence[int], *, sto
             f"the innermost coordinate {int(coordinates[0])} is at byte {bits / 8:g}; expected a multiple of 16 bytes"
         )
     if stores and min(coordinates) < 0:
-        return f"a store to the coordinates {tuple(int(at) for at in coordinates)}; expected at least 0"
+        return f"a store has the coordinates {tuple(int(at) for at in coordinates)}; expected at least 0"
     if not fields.is_im2col:
         return ""
     if stores and (min(fields.im2col_lower) < 0 or max(fields.im2col_upper) > 0):
         return (
-            f"a store of pixels through a map with corners {fields.im2col_lower} and {fields.im2col_upper};"
+            f"a store of pixels uses a tensor map with corners {fields.im2col_lower} and {fields.im2col_upper};"
             " expected a bounding box inside the images"
         )
     for axis, low, high in zip(fields.spatial_axes, fields.im2col_lower, fields.im2col_upper):
@@ -282,13 +282,11 @@ def _unsupported(fields: TensorMapFields) -> list[str]:
     found: list[str] = []
     if fields.swizzle_span == 96 or fields.swizzle_atomicity:
         atomicity = SWIZZLE_ATOMICITIES[fields.swizzle_atomicity]
-        found.append(
-            f"its swizzle is {fields.swizzle_span} bytes by {atomicity}; only 32, 64 and 128 bytes by 16B are copied"
-        )
+        found.append(f"its swizzle is {fields.swizzle_span} bytes by {atomicity}; expected 32, 64 or 128 bytes by 16B")
     if fields.shared_bits != fields.element_bits:
-        found.append(f"its elements are {fields.element_type}; padded elements are not copied")
+        found.append(f"its elements are {fields.element_type}; the emulator does not copy padded elements")
     steps = zip(fields.global_dim[1 : fields.rank], fields.global_stride)
     span = sum((extent - 1) * stride for extent, stride in steps)
     if span >> 62:
-        found.append(f"it spans {span} bytes; only spans below 2^62 are copied")
+        found.append(f"it spans {span} bytes; expected less than 2^62")
     return found

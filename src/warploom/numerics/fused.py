@@ -131,7 +131,7 @@ def _check(operands: _Operands, model: Model) -> None:
     if operands.index is not None:
         _check_one("index", operands.index, a.shape, operands.index.dtype)
     if (model.scale_type is None) != (operands.scale_a is None or operands.scale_b is None):
-        raise ValueError("block scales must be given for both operands of a scaled model, and for no other")
+        raise ValueError("a scaled model needs block scales for both operands, and other models allow none")
     if operands.scale_a is not None and operands.scale_b is not None:
         count = operands.scale_a.shape[-1]
         _check_one("scale_a", operands.scale_a, (*a.shape[:2], count), np.dtype(np.uint8))

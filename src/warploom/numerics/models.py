@@ -252,7 +252,7 @@ def select(
         return Model(*types, Sum.T_FDPA, *matrix_unit.fp8, evidence=evidence)
     raise NoModelError(
         f"{matrix_unit.name} matrix units have no sum of {a_type} by {b_type}; "
-        f"of float types they have {', '.join(matrix_unit.float_types)}"
+        f"their float types are {', '.join(matrix_unit.float_types)}"
     )
 
 

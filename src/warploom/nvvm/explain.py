@@ -81,7 +81,7 @@ def explain_word(text: str) -> str:
             pages.append(f"## {word.title}\n\n{_table(word.rows(value))}\nSource: {word.source}\n")
     pages.append(f"## a shared-memory matrix descriptor\n\n{_table(descriptor_rows(value))}\nSource: PTX ISA 9.7.15\n")
     if refused:
-        pages.append("## words that refuse it\n\n" + "".join(f"- {error}\n" for error in refused))
+        pages.append("## packed words that cannot have this number\n\n" + "".join(f"- {error}\n" for error in refused))
     return "\n".join(pages)
 
 

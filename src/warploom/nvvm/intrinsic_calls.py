@@ -227,7 +227,7 @@ def instruction_of_call(call: llvm.CallIntrinsicOp) -> InstructionTemplate:
         if len(given) != len(types) or not types or [value.type for value in given] != types:
             raise _wrong_types(name, signature, form, slots, items)
         if item.is_constant and Immediate(given[0]).constant is None:
-            raise VerifyException(f"{name!r} takes a constant as {item.operand}")
+            raise VerifyException(f"{name!r} expects a constant for {item.operand}")
         if item.type == "word":
             if Immediate(given[0]).constant:
                 words[item.operand] = min(form.vocabulary[item.operand])
@@ -273,4 +273,4 @@ def _wrong_types(
 ) -> VerifyException:
     types = [f"{each}" for item in items for each in item.types(form, slots) or [LLVMPointerType()]]
     result = signature.result_type(form, slots)
-    return VerifyException(f"{name!r} has the type ({', '.join(types)}) -> {'()' if result is None else result}")
+    return VerifyException(f"{name!r} expects the type ({', '.join(types)}) -> {'()' if result is None else result}")

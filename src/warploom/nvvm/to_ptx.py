@@ -360,7 +360,7 @@ class _FunctionWriter:
             source, result = (
                 ", ".join(str(value.type) for value in values) for values in (operation.operands, operation.results)
             )
-            raise VerifyException(f"cannot lower '{operation.name}' from {source} to {result} to PTX")
+            raise VerifyException(f"cannot lower '{operation.name}' with operands {source} and results {result} to PTX")
         for word, to, register in zip(after, results, names, strict=True):
             self._move(f"b{8 * BYTES[word]}", to, Name(register))
 

@@ -69,7 +69,7 @@ class Struct:
         word, value, size, align = _field(value)
         start = aligned(self.size, align) if offset is None else offset
         if start < self.size:
-            raise UsageError(f"two fields of a Struct lie at byte {start}", code="launch.argument")
+            raise UsageError(f"two fields of a Struct overlap at byte {start}", code="launch.argument")
         self.fields = (*self.fields, _Field(start, word, value, size, align))
         self.size, self.align = start + size, max(self.align, align)
 

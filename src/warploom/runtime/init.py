@@ -110,7 +110,7 @@ class _Draft:
         if parameter.size == _MAP_BYTES and whole.ranks:
             return self._tensor_map(parameter.name, declared, whole)
         if parameter.size == _MAP_BYTES and parameter.align >= _MAP_ALIGN and not parts:
-            return _Entry({}, f"{declared}: never read; a tensor map, by its size and alignment", [])
+            return _Entry({}, f"{declared}: never read; its size and alignment are those of a tensor map", [])
         fields: list[_Entry] = []
         end = 0
         for part, use in sorted(parts.items(), key=lambda item: (item[0].offset, -item[1].bytes)):

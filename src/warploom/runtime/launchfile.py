@@ -273,7 +273,7 @@ def _field(table: Table, buffers: Mapping[str, Buffer]) -> tuple[int, str, Argum
     """Read a field of a structure: its byte offset, its PTX type and its value."""
     at = table.integer("at", low=0)
     if "value" in table and "type" not in table:
-        table.refuse("value", "missing-key", "type is missing", f"type is one of {', '.join(SCALAR_TYPES)}")
+        table.refuse("value", "missing-key", "type is missing", f"type must be one of {', '.join(SCALAR_TYPES)}")
     return at, table.choice("type", SCALAR_TYPES, "u64"), _single(table, buffers, "at")
 
 
@@ -295,7 +295,7 @@ def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> Argument
             return scratch(table.integer("scratch", low=1))
         case "null":
             if not table.boolean("null"):
-                table.refuse("null", "value", "found false; expected true", "a null pointer is { null = true }")
+                table.refuse("null", "value", "found false; expected true", "write a null pointer as { null = true }")
             return number(0)
         case _:
             return number(read_scalar(table))

@@ -53,7 +53,7 @@ def read_geometry(
     if required not in (None, geometry.block):
         raise _refuse(f"block is {geometry.block}; the kernel's .reqntid requires exactly {required}")
     if most is not None and threads > prod(most):
-        raise _refuse(f"block {geometry.block} has {threads} threads; the kernel's .maxntid allows {prod(most)}")
+        raise _refuse(f"block {geometry.block} has {threads} threads; .maxntid allows at most {prod(most)}")
     given = None if geometry.cluster == (1, 1, 1) else geometry.cluster
     return replace(geometry, cluster=_cluster(signature, geometry.grid, given))
 
@@ -98,7 +98,7 @@ def _cluster(signature: Signature, grid: Extents, cluster: Extents | None) -> Ex
         raise _refuse(f"cluster {cluster} has {prod(cluster)} CTAs; expected at most {limit}")
     for axis, extent, part in zip(_AXES, grid, cluster, strict=True):
         if extent % part:
-            raise _refuse(f"grid.{axis} is {extent}, which is not a multiple of the cluster's {part}")
+            raise _refuse(f"grid.{axis} is {extent}; expected a multiple of cluster.{axis}, which is {part}")
     return cluster
 
 

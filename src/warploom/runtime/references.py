@@ -92,13 +92,13 @@ def _wide(array: Array) -> Float:
 
 def _same_shape(first: Array, second: Array, names: str) -> None:
     if first.shape != second.shape:
-        raise ShapeError(f"{names} have the shapes {first.shape} and {second.shape}, which should be equal")
+        raise ShapeError(f"{names} have the shapes {first.shape} and {second.shape}; expected equal shapes")
 
 
 def _matmul(operands: Mapping[str, Array], initial: Array, options: Options) -> Expected:
     a, b = _wide(operands["a"]), _wide(operands["b"])
     if a.ndim < 2 or b.ndim < 2:
-        raise ShapeError(f"a and b have the shapes {a.shape} and {b.shape}; a product takes matrices")
+        raise ShapeError(f"a and b have the shapes {a.shape} and {b.shape}; expected matrices")
     a = a.swapaxes(-1, -2) if options.transpose_a else a
     b = b.swapaxes(-1, -2) if options.transpose_b else b
     if a.shape[-1] != b.shape[-2]:

@@ -158,7 +158,7 @@ class Table:
         if key not in self.data:
             if default is not None:
                 return default
-            self.refuse("", "missing-key", f"{key} is missing", f"{key} is {expected}")
+            self.refuse("", "missing-key", f"{key} is missing", f"{key} must be {expected}")
         value = self.data[key]
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             self.refuse(key, "type", f"found {kind(value)}; expected {expected}")

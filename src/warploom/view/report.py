@@ -227,8 +227,8 @@ def _timeline(trace: Trace | None) -> str:
     if trace is None:
         return "<p>The launch recorded no trace.</p>"
     legend = "".join(f'<li><span class="swatch {key}"></span>{words}</li>' for key, words in _LEGEND.items())
-    return f"""<p class="faint" id="timeline-help">{escape(str(trace))}. The unit is a step of the emulator: the
-order of events is exact, their length is not a time. Point at an event for details, or move between events with the
+    return f"""<p class="faint" id="timeline-help">{escape(str(trace))}. The unit is a step of the emulator. The
+order of events is exact, but lengths are not times. Point at an event for details, or move between events with the
 arrow keys. A click or <kbd>Enter</kbd> shows its line. <kbd>+</kbd> and <kbd>-</kbd>, or <kbd>Ctrl</kbd> and the wheel,
 zoom. Dragging, or <kbd>Shift</kbd> and an arrow key, pans. <kbd>0</kbd> shows everything.</p>
 <ul class="legend">{legend}</ul>

@@ -33,7 +33,7 @@ strides and rows. Print each difference with its bit patterns and coordinates.
 global memory, and the mbarriers. Each copy runs in a process of its own, because a copy may end its process.
 
 `compare gemm` multiplies --cases random matrices of every type, layout, batch and epilogue with the kernel library, and
-compares the results with float64. --bits of the small ones are also compared with the emulator, bit for bit.
+compares the results with float64. The emulator also runs --bits of the small ones, and all bits must agree.
 """
 
 
@@ -61,8 +61,12 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--record", type=Path, metavar="FILE", help="write a sample of the GPU's results; with `gemm` this is a folder"
     )
-    parser.add_argument("--timeout", type=float, default=60, metavar="S", help="seconds for each small kernel (60)")
-    parser.add_argument("--against", type=Path, metavar="FILE", help="compare the emulator with a sample; needs no GPU")
+    parser.add_argument(
+        "--timeout", type=float, default=60, metavar="S", help="time limit of a small kernel in seconds (60)"
+    )
+    parser.add_argument(
+        "--against", type=Path, metavar="FILE", help="compare the emulator with a recorded sample, without a GPU"
+    )
     parser.add_argument(
         "--differences", type=Path, metavar="FILE", help="with `tensor`: write the differing bytes to a file"
     )

@@ -107,7 +107,7 @@ TOLERATED = (
     Tolerance("moved", "ptxas accepts .f32 or no type for this fragment", "record: type"),
     Tolerance("doubled", "ptxas counts a repeated word once", "record: doubled", _once),
     Tolerance("ignored", "ptxas ignores a word of another instruction", "record: and", _without_ignored),
-    Tolerance("vector", "ptxas accepts the number of registers as a word", "record: and v4", _vector),
+    Tolerance("vector", "ptxas accepts a word with the number of registers", "record: and v4", _vector),
     Tolerance(
         "function", "ptxas accepts the address of a function as a value", "record: callee", extensions="function"
     ),
@@ -122,7 +122,7 @@ TOLERATED = (
     Tolerance("f64-wmma", "ptxas accepts f64 with m16n16k16 and m16n16k8", "off-table 46"),
     Tolerance("copy", "ptxas accepts the operands of another bulk copy", "record: %rd90 there"),
     Tolerance("row", "ptxas accepts this combination of words", "off-table: rows"),
-    Tolerance("x8", "ptxas accepts .x8 and more with 1, 2 or 4 registers", "off-table 33"),
+    Tolerance("x8", "ptxas accepts .x8 and higher counts with 1, 2 or 4 registers", "off-table 33"),
     Tolerance("without", "ptxas accepts the instruction without a required part", "record"),
     Tolerance("with", "ptxas accepts an additional part", "record"),
     Tolerance("lanes", "ptxas accepts a predicate as the lane mask", "record: and %p95"),

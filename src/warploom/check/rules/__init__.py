@@ -1,10 +1,10 @@
 """Rules of the checker as records: description, reason, and examples with and without the error.
 
-The records are in the TOML files of this folder, one table for each rule code. `what` states the rule, and `why` the
-reason. `bad` and `good` are the examples. `scope` tells what the examples are: "body" (statements of a kernel that has
-the usual registers), "module" (items after the header) or "text" (a whole text). The bad example is repeated `repeat`
-times. Each Form has rules such as `<form>/target`, whose records all Forms share; `emits` is the code that the bad
-example of such a record gives.
+The records are in the TOML files of this folder, one table for each rule code. `what` states the rule, `why` the
+reason, and `cure` the fix. `bad` and `good` are the examples. `scope` tells what the examples are: "body" (statements
+of a kernel that has the usual registers), "module" (items after the header) or "text" (a whole text). The bad example
+is repeated `repeat` times. Each Form has rules such as `<form>/target`, whose records all Forms share; `emits` is the
+code that the bad example of such a record gives.
 """
 
 import tomllib
@@ -37,6 +37,7 @@ class Rule:
     code: str
     what: str
     why: str
+    cure: str
     bad: str
     good: str
     source: str

@@ -233,7 +233,7 @@ class FootprintRecorder(Observer):
             return
         if not event.location.asynchronous and self._observes_others[event.pc]:
             instruction = self._instruction(event.pc)
-            raise InterCtaCommunication(f"{instruction} returns what other CTAs may have left in global memory")
+            raise InterCtaCommunication(f"{instruction} may return values that other CTAs wrote to global memory")
         lanes = uniform(event.lanes)
         mark_lanes(self._flags, self._pages, event.index, lanes, event.size, self._flag(event))
 

@@ -111,7 +111,7 @@ def run_grid(
             announce(str(pool))
             announce(estimate(request, job.waves, arena, segments, count))
         parts = split_waves(job.waves, count)
-        reason = f"its {job.waves.ctas} CTAs are one wave" if len(parts) == 1 else ""
+        reason = f"the {job.waves.ctas} CTAs are one wave" if len(parts) == 1 else ""
         results: list[PartResult] = []
         if not reason:
             results = _run_parts(pool, job, parts, progress, report)
@@ -198,7 +198,7 @@ def single_worker_reason(job: GridJob, results: Sequence[PartResult]) -> str:
     ran = _up_to_end(results)
     spent = sum(result.stats.spent for result in ran)
     if spent > job.request.step_budget or any("emulator.runaway" in result.endings for result in ran):
-        return "its parts exceed the step budget, which holds for all of them together"
+        return "all parts of the launch together exceed the step budget"
     footprints = [result.footprint for result in ran if result.footprint is not None]
     return conflict(footprints, job.arena, job.sanitize)
 
@@ -243,14 +243,14 @@ def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, i
     `whole` has the waves of the grid, and `workers` is the number of workers that share them.
     """
     if any(inter_cta_communication(request.program)):
-        return "estimate: none, as the CTAs may wait for each other"
+        return "no estimate, because the CTAs may wait for each other"
     try:
         first = _sample(request, whole, arena, segments, 1)
         if first.seconds < _LONG_SAMPLE:  # the first run also loads compiled code
             first = _sample(request, whole, arena, segments, 1)
         more = _sample(request, whole, arena, segments, _CLUSTERS) if first.seconds < _LONG_SAMPLE else first
     except (Trap, Deadlock):
-        return "estimate: none, as the first CTAs trap or hang"
+        return "no estimate, because the first CTAs trap or hang"
     size = whole.clusters.shape[1]
     each = max(more.seconds - first.seconds, 0.0) / (_CLUSTERS - 1) if more is not first else first.seconds
     wave = first.seconds + each * (whole.resident // size - 1)

@@ -93,15 +93,15 @@ def conflict(footprints: Sequence[Footprint], arena: Arena, sanitized: bool) -> 
     writers, changers = _Owners(writes), _Owners(changes)
 
     tests: list[tuple[str, Callable[[], int | None]]] = [
-        ("read what other CTAs write", partial(writers.overlap, reads, sanitized)),
-        ("read what atomics of other CTAs change", partial(changers.overlap, reads, sanitized)),
-        ("change by atomics what other CTAs write", partial(writers.overlap, changes, True)),
+        ("read bytes that other CTAs write", partial(writers.overlap, reads, sanitized)),
+        ("read bytes that atomics of other CTAs change", partial(changers.overlap, reads, sanitized)),
+        ("apply atomics to bytes that other CTAs write", partial(writers.overlap, changes, True)),
     ]
     if sanitized:
-        tests.append(("write what other CTAs write", partial(writers.overlap, writes, True)))
+        tests.append(("write bytes that other CTAs write", partial(writers.overlap, writes, True)))
     for kind in kinds if len(kinds) > 1 else ():
         others = [each for other in kinds if other != kind for each in combined[other]]
-        name = "change by atomics of one kind what other CTAs change by another"
+        name = "apply atomics of one kind to bytes that other CTAs change by another kind"
         tests.append((name, partial(_Owners(combined[kind]).overlap, others, True)))
     for name, test in tests:
         found = test()

@@ -76,7 +76,7 @@ class MappedPayload:
         """
         with Path(self.path).open("rb") as file:
             if _identity(file.fileno()) != self.identity:
-                raise FileNotFoundError(f"{self.path} is another file now")
+                raise FileNotFoundError(f"{self.path} is not the file that the sender wrote")
             image = np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), np.uint8)
         return self.layout.unpickle(image)
 

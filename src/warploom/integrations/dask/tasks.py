@@ -100,7 +100,7 @@ def run_tasks(
             report.resubmissions += 1
             losses = losses + 1 if len(remaining) == before else 0
             if losses >= MAX_LOSSES:
-                _give_up(pool, report, "the workers died repeatedly, as processes do that run out of memory")
+                _give_up(pool, report, "the workers ended repeatedly, perhaps because they ran out of memory")
             if pool.client.status != "running":
                 _reconnect(pool, report)
 
@@ -122,7 +122,7 @@ def _give_up(pool: WorkerPool, report: WorkReport, reason: str) -> NoReturn:
     raise UsageError(
         f"the workers {where} did {report.done} of {report.total} tasks and could not continue: {reason}",
         code="dask.lost",
-        hint="start it again once the workers are back",
+        hint="start the work again when the workers are back",
     )
 
 

@@ -230,8 +230,8 @@ def tensor_map(name: str, descriptor: Any, base: Array, compiled: dict[str, Any]
     extent = sum((size - 1) * step for size, step in zip(shape, strides, strict=True)) + 1
     if extent > base.size:
         raise UsageError(
-            f"{name} describes {extent} elements, of shape {tuple(shape)} and strides {tuple(strides)}, in memory of "
-            f"{base.size}",
+            f"{name} describes {extent} elements of shape {tuple(shape)} and strides {tuple(strides)} in memory of "
+            f"{base.size} elements",
             code="triton.descriptor",
         )
     if compiled["fp4_padded"]:

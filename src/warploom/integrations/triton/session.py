@@ -93,7 +93,7 @@ class Session:
         Schedule.parse(self.schedule)
         if self.strict and not (self.sanitize or self.check):
             raise UsageError(
-                "strict raises the findings of check and sanitize; expected one of them too", code="triton.strict"
+                "strict raises findings of check and sanitize; expected one of the two", code="triton.strict"
             )
 
 

@@ -155,7 +155,7 @@ def _split(instruction: str) -> tuple[str, list[str] | None]:
     if not instruction.strip(" ;"):
         raise UsageError("no instruction was given; expected an opcode")
     if len(instruction) > _LONGEST:
-        raise UsageError(f"an instruction of {len(instruction)} characters; expected at most {_LONGEST}")
+        raise UsageError(f"an instruction has {len(instruction)} characters; expected at most {_LONGEST}")
     text = re.sub(r"^@!?[%\w$]+\s+", "", instruction.strip().rstrip(";").strip())
     opcode, *rest = text.split(maxsplit=1)
     if not rest:

@@ -44,7 +44,7 @@ def _box(slots: Slots, given: LayoutInputs) -> SharedMap:
         raise UsageError("the layout of a box depends on its tensor map; expected the fields of a tensor map")
     if given.tensor_map.rank != _rank(slots):
         raise UsageError(
-            f"a tensor map of rank {given.tensor_map.rank} for a copy of {_rank(slots)} dimensions;"
+            f"the tensor map has rank {given.tensor_map.rank}, but the copy has {_rank(slots)} dimensions;"
             f" expected rank {_rank(slots)}"
         )
     return box_map(given.tensor_map)

@@ -124,7 +124,7 @@ def argument_error(number: int, parameter: Parameter, value: object, expected: s
     arguments. The code is launch.argument.
     """
     if _is_array(value):
-        found = f"an array of {value.dtype} and shape {value.shape}"
+        found = f"an array of type {value.dtype} and shape {value.shape}"
     elif is_scalar(value):
         found = f"{value.dtype.name} {value}"
     elif isinstance(value, (int, float, str, type(None))):

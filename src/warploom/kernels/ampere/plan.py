@@ -122,7 +122,7 @@ class WarpPlan(GemmPlan):
         yield from GemmPlan.errors(self)
         tile, number = self.tile, find_target(self.target).number
         if self.promoted and self.accumulator != "f32":
-            yield f"only f32 accumulators are promoted, not {self.accumulator}"
+            yield f"promotion needs an f32 accumulator, not {self.accumulator}"
         if number < OLDEST:
             yield f"{self.target} has no asynchronous copies; expected sm_{OLDEST} or above"
         types = (self.a, self.b, self.d, self.epilogue.addend)
@@ -130,18 +130,16 @@ class WarpPlan(GemmPlan):
             yield f"{self.target} has no {small[0]}; expected sm_89 or above"
         yield from tile_errors(tile)
         if tile.shared_bytes > (most := shared_bytes(number)):
-            yield f"{tile.stages} stages of {tile.stage_bytes} bytes; expected at most {most} bytes on {self.target}"
+            yield f"{tile.stages} stages have {tile.shared_bytes} bytes; expected at most {most} bytes on {self.target}"
         if tile.span not in (64, 128):
-            yield f"{tile.span} bytes of K in a stage; expected 64 or 128"
+            yield f"a stage has {tile.span} bytes of K; expected 64 or 128"
         if not 3 <= tile.stages <= 5:
-            yield f"{tile.stages} stages of a tile; expected 3, 4 or 5"
+            yield f"the tile has {tile.stages} stages; expected 3, 4 or 5"
         if tile.down * tile.across not in (4, 8):
-            yield f"{tile.down} by {tile.across} warps of a tile; expected 4 or 8 warps"
+            yield f"the tile has {tile.down} by {tile.across} warps; expected 4 or 8 warps"
         for name, extent, warps in (("rows", tile.rows, tile.down), ("columns", tile.columns, tile.across)):
             if extent not in (64, 128, 256) or extent // warps not in (32, 64):
-                yield (
-                    f"{extent} {name} of a tile for {warps} warps; expected 64, 128 or 256, and 32 or 64 for each warp"
-                )
+                yield f"the tile has {extent} {name} for {warps} warps; expected 64, 128 or 256, and 32 or 64 per warp"
         if self.buffer_bytes * tile.down * tile.across > tile.shared_bytes:
             yield f"the store buffers of D need more than the {tile.shared_bytes} bytes of the stages"
 
@@ -195,7 +193,7 @@ def plan_for(
     result = result or problem.result(accumulator)
     row = problem.k * size_of(problem.a)
     if row > _MAX_ROW:
-        raise UsageError(f"rows of {row} bytes along K; expected at most {_MAX_ROW}", code="kernels.plan")
+        raise UsageError(f"a row along K has {row} bytes; expected at most {_MAX_ROW}", code="kernels.plan")
     number = find_target(target).number
     if tile is None and number >= OLDEST:
         tile = choose_tile(problem, multiprocessors, shared_bytes(number))

@@ -124,7 +124,7 @@ class Plan(GemmPlan):
         if self.block_scales:
             yield from self._scale_errors()
         elif self.promotion_stages and self.accumulator != "f32":
-            yield f"only f32 accumulators are promoted, not {self.accumulator}"
+            yield f"promotion needs an f32 accumulator, not {self.accumulator}"
         if wrong := list(tile_errors(self.tile)):
             yield from wrong
         else:
@@ -133,20 +133,20 @@ class Plan(GemmPlan):
     def _tile_errors(self) -> Iterator[str]:
         tile = self.tile
         if tile.cluster not in (1, 2, 4):
-            yield f"clusters of {tile.cluster} CTAs; expected 1, 2 or 4"
+            yield f"a cluster has {tile.cluster} CTAs; expected 1, 2 or 4"
         if tile.rows % 64 or not 64 <= tile.rows <= 192:
-            yield f"{tile.rows} rows of a tile; expected 64, 128 or 192"
+            yield f"the tile has {tile.rows} rows; expected 64, 128 or 192"
         if tile.pingpong and tile.rows != 64:
-            yield f"{tile.rows} rows of a pingpong tile; expected 64"
+            yield f"the pingpong tile has {tile.rows} rows; expected 64"
         if tile.buffers not in (1, 2):
-            yield f"{tile.buffers} buffers of a tile; expected 1 or 2"
+            yield f"the tile has {tile.buffers} buffers; expected 1 or 2"
         step = 64 * tile.cluster if self.b_major == "n" else 16
         if tile.columns % step or not 64 <= tile.columns <= 256:
-            yield f"{tile.columns} columns of a tile; expected a multiple of {step} from 64 to 256"
+            yield f"the tile has {tile.columns} columns; expected a multiple of {step} from 64 to 256"
         if tile.stages < 2 or self.shared_bytes > SHARED:
             rest = self.shared_bytes - tile.stages * self.stage_bytes
             yield (
-                f"{tile.stages} stages of {self.stage_bytes} bytes and {rest} other bytes; "
+                f"the tile has {tile.stages} stages of {self.stage_bytes} bytes and {rest} other bytes; "
                 f"expected at least 2 stages and at most {SHARED} bytes in all"
             )
         scales = " and scales" if self.block_scales.columns == 1 else ""
@@ -156,7 +156,7 @@ class Plan(GemmPlan):
         for count, most in ((self.accumulators, _MOST_ACCUMULATORS), (registers, _MOST_REGISTERS)):
             if count > most.get(tile.consumers, count):
                 yield (
-                    f"{count} registers of accumulators{scales} for each thread of {tile.consumers} consumers;"
+                    f"each thread of {tile.consumers} consumers has {count} registers of accumulators{scales};"
                     f" expected at most {most[tile.consumers]}"
                 )
 

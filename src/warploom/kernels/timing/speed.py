@@ -104,7 +104,7 @@ class WrongResult:
     def __str__(self) -> str:
         return (
             f"{self.case} is wrong: an element differs from {self.peer}'s by {self.difference:.3g} of the root mean"
-            f" square, more than {self.case.kind.tolerance:g}; it is not timed"
+            f" square, more than {self.case.kind.tolerance:g}; the case is not timed"
         )
 
 

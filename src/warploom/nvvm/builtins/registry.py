@@ -188,6 +188,6 @@ def builtin_numbered(number: int) -> Builtin:
     if number in _BY_NUMBER:
         return _BY_NUMBER[number]
     if number in BARRIERS:
-        raise UsageError(f"{number} is a barrier of the warpgroup, which no program calls by name")
+        raise UsageError(f"builtin {number} is a warpgroup barrier, which a program cannot call by name")
     first, last = BUILTINS[0].number, BUILTINS[-1].number
     raise UsageError(f"unknown builtin {number}; expected {first} to {last}")

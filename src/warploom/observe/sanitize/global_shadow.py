@@ -203,7 +203,7 @@ class GlobalShadow:
                 code = "sanitize.proxy/async"
             elif what == WRITE_READ and record >> 10 & 63 == LOAD:
                 code = "sanitize.copy/source"
-                hint = "wait for the mbarrier phase that the copy completes before the bytes are written"
+                hint = "before the bytes are written, wait for the mbarrier phase that the copy completes"
             elif other == warp and record >> 55 & 0xFF == self.wave & 0xFF and record >> 10 & 63 != ASYNC:
                 code = "sanitize.race/lanes"
             if not self.report.is_known(code, pc, site):

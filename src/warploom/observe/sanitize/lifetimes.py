@@ -94,7 +94,7 @@ class Lifetimes:
         place = f"this reaches the shared memory of the CTA of rank {int(topology.rank[owner])}"
         here = self.context.describe(warp, lane)
         if not knows and not (clocks.few[warp] and clocks.vectors[topology.warps + warp, KNOWN, theirs].any()):
-            report.add("sanitize.cluster/start", pc, -1, f"{place}, and nothing shows that it has started; {here}")
+            report.add("sanitize.cluster/start", pc, -1, f"{place}, which may not have started; {here}")
         if not self.live[topology.cta_of == owner].any():
             report.add("sanitize.cluster/exit", pc, -1, f"{place}, which has exited; {here}")
 
@@ -112,7 +112,7 @@ class Lifetimes:
         column = clocks.own[warps] + BULK_READ * clocks.per_cta
         done = np.maximum(clocks.vectors[warps, KNOWN, column], clocks.vectors[warps, SOME, column])
         for warp in warps[self.bulk[warps] > done].tolist():
-            message = "this copy may still read shared memory when its thread exits: no wait covers it"
+            message = "this copy may still read shared memory when its thread exits: no wait covers the copy"
             report.add("sanitize.copy/exit", int(self.bulk_site[warp]), -1, f"{message}; {self.context.describe(warp)}")
         if topology.cluster_size == 1:
             return

@@ -182,14 +182,14 @@ class Mbarriers:
         bytes_now = np.array([_signed(state >> 40 & 0x1FFFFF) for state in states.tolist()])
         bytes_now += np.bincount(place, -count if event.action == "complete_tx" else count, len(words)).astype(np.int64)
         for k in np.flatnonzero(np.abs(bytes_now) > _HIGHEST).tolist():
-            text = f"has its transaction count taken to {int(bytes_now[k])} bytes"
+            text = f"reaches a transaction count of {int(bytes_now[k])} bytes, which is out of range"
             self.report_at("sanitize.mbarrier/overflow", pc, int(words[k]), text, *who(k))
         if not event.action.startswith("arrive"):
             return
         arrivals = np.bincount(place, np.broadcast_to(event.amounts, lanes.shape)[positions, at], len(words))
         pending = states >> 20 & _HIGHEST
         for k in np.flatnonzero(arrivals > pending).tolist():
-            text = f"expects {int(pending[k])} more arrivals in this phase, and {int(arrivals[k])} come"
+            text = f"expects {int(pending[k])} more arrivals in this phase, but receives {int(arrivals[k])}"
             self.report_at("sanitize.mbarrier/arrivals", pc, int(words[k]), text, *who(k))
         self._check_phase(batch, index, positions, at, pc)
 
@@ -210,7 +210,7 @@ class Mbarriers:
             known = np.maximum(known, self.aliasing.known(warps, objects[later]))
         for k in np.flatnonzero(known < complete[later]).tolist():
             word = int(index[positions[later[k]], at[later[k]]]) >> 3
-            text = "is arrived at, and nothing shows that its previous phase is complete; the arrival may count there"
+            text = "receives an arrival that may count in the previous phase: no wait shows that this phase is complete"
             self.report_at("sanitize.mbarrier/arrivals", pc, word, text, int(warps[k]), int(at[later[k]]))
 
     def check_copies(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:

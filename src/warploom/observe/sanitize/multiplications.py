@@ -145,13 +145,13 @@ class Multiplications:
             state = "is in no committed group yet"
         else:
             newer = committed - group
-            after = f"{newer} group{' was' if newer == 1 else 's were'} committed after its own"
-            state = f"is in flight: {after} and no wait covers it"
+            after = f"{newer} group{' was' if newer == 1 else 's were'} committed after its group"
+            state = f"is in flight: {after}, and no wait covers its group"
         line = self.context.program.line_of(site)
         read, written = self._used(pc)
         operand = "registers of A" if written & self.sites[index].sources else "metadata"
         operand = "accumulators" if (read | written) & self.sites[index].accumulators else operand
-        what = f"this touches {operand} of the multiplication in line {line}, which {state}"
+        what = f"this accesses {operand} of the multiplication in line {line}, which {state}"
         report.add("sanitize.wgmma/registers", pc, site, f"{what}; {self.context.describe(warp)}")
 
     def fence(self, warps: Array) -> None:
@@ -190,7 +190,7 @@ class Multiplications:
             why = "no warpgroup fence precedes this multiplication, the first with these registers"
         else:
             line = self.context.program.line_of(user)
-            why = f"line {line} touches registers of this multiplication, and no warpgroup fence follows it"
+            why = f"line {line} accesses registers of this multiplication, and no warpgroup fence follows the access"
         report.add("sanitize.wgmma/fence", pc, user, f"{why}; {self.context.describe(warp)}")
 
     def exit(self, warps: Array) -> None:

@@ -194,9 +194,9 @@ class PhaseAliasing:
         )  # fmt: skip
         ambiguities: list[Ambiguity] = []
         for position, lane, which, phase, complete in self._out[: min(wrong, len(self._out))].tolist():
-            means = f"means phase {phase}" if phase >= 0 else "means the phase before the first"
+            means = f"phase {phase}" if phase >= 0 else "the phase before the first"
             text = (
-                f"is waited at by a parity that {means}, and {complete} phases are complete: the wait is answered by "
+                f"is tested with the parity of {means}, and {complete} phases are complete: the test applies to "
                 f"phase {complete - 1 if (complete - phase) % 2 else complete}"
             )
             ambiguities.append(Ambiguity(pc, -1, which, text, int(warps[position]), lane))
@@ -227,10 +227,10 @@ class PhaseAliasing:
             rank, in_cta = divmod(column, topology.warps_per_cta)
             cta = which // self._room
             warp = in_cta * topology.ctas + cta - int(topology.rank[cta]) + rank
-            means = f"for phase {phase}" if phase >= 0 else "by the parity of the phase before the first"
+            means = f"phase {phase}" if phase >= 0 else "the phase before the first"
             text = (
-                f"is waited at {means}, and nothing makes the arrivals that complete phase {phase + 1}{{site}} come "
-                "after this wait: it may find the parity changed again"
+                f"is tested with the parity of {means}, and nothing orders the arrivals that complete phase "
+                f"{phase + 1}{{site}} after this test: the parity may change twice before the test"
             )
             ambiguities.append(Ambiguity(pc, int(self._state.site[which]), which, text, warp))
         return ambiguities

@@ -305,9 +305,9 @@ class SharedShadow:
         if what in (UNFENCED, UNFENCED_READ):
             return f"this {verb} {place}, which {by_what} with no proxy fence between; {here}"
         if other < 0:
-            why = "nothing waits for its phase"
+            why = "nothing waits for the phase of the copy"
             if self.clocks.vectors[warp, KNOWN, agent] >= clock:
-                why = "the wait for its phase has CTA scope, but the bytes came from another CTA of the cluster"
+                why = "the wait for the phase of the copy has CTA scope, but the bytes came from another CTA"
             copy = f"the copy of line {line}, and {why}"
             return f"this {verb} {place}, which is written by {copy}; {here}"
         if stream in (MULTIPLICATIONS, BULK_READ, THREAD_COPIES) and not self.clocks.knows(other, record):

@@ -282,7 +282,7 @@ def _chosen(grid: Grid, requested: Sequence[int] | None) -> tuple[Cta, ...]:
     """Return the CTAs to record, in launch order. Errors: UsageError launch.trace."""
     for number in requested or ():
         if not 0 <= number < grid.ctas:
-            message = f"trace: there is no CTA {number}; the grid has {grid.ctas}, from 0 on"
+            message = f"trace: there is no CTA {number}; expected 0 to {grid.ctas - 1}"
             raise UsageError(message, code="launch.trace")
     coordinates = grid.clusters().reshape(-1, 3)
     numbers = _numbers(grid, coordinates)
