@@ -16,7 +16,7 @@ _NAMES = (MEMBERS, "rgba")
 
 
 def member_of(selector: str, members: int) -> int:
-    """Return the index of a member such as `y` in a register of `members` members, else -1."""
+    """Return the index of the member `selector`, such as "y", in a register of `members` members, or -1."""
     if len(selector) != 1 or members == 1:
         return -1
     return max(names.find(selector, 0, members) for names in _NAMES)

@@ -32,7 +32,7 @@ def word(rule: Rule, slots: Slots) -> str:
 
 
 def slot_or(slot: str, default: str) -> Rule:
-    """Return a rule that yields the word of a modifier, or `default` if the opcode omits the modifier."""
+    """Return a rule that yields the word of the modifier `slot`, or `default` if the opcode omits it."""
     return lambda slots: slots.get(slot) or default
 
 
