@@ -171,7 +171,7 @@ def box_bytes(fields: TensorMapFields) -> int:
 
 
 def shared_bytes(fields: TensorMapFields) -> int:
-    """Return the bytes of shared memory that a box covers. With a swizzle, each row takes a whole span."""
+    """Return the bytes of shared memory that a box covers. A swizzle pads each row to the swizzle span."""
     rows = prod(_counts(fields)[_rows_along(fields) :])
     return rows * _row_pitch(fields)
 

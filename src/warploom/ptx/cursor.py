@@ -76,14 +76,14 @@ class Cursor:
         return self.peek().text in texts
 
     def accept(self, text: str) -> bool:
-        """Move past the next token and return True if its text is `text`. Otherwise return False."""
+        """Move past the next token and return True if the token is `text`. Otherwise return False."""
         if self.peek().text != text:
             return False
         self.take()
         return True
 
     def expect(self, text: str, *others: str) -> Token:
-        """Take the next token. Record an error and raise Unreadable if its text is not `text`.
+        """Take the next token if the token is `text`. Otherwise record an error and raise Unreadable.
 
         `others` are further texts that would be legal here. The error message lists them.
         """

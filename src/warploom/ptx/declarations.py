@@ -74,7 +74,7 @@ def parameters(cursor: Cursor) -> tuple[Variable, ...]:
 
 
 def attribute(cursor: Cursor) -> str:
-    """Parse an `.attribute(…)`. Return its text without blanks and comments."""
+    """Parse an `.attribute(…)`. Return the canonical text of the attribute."""
     parts = [cursor.expect(".attribute").text, cursor.expect("(").text]
     depth = 1
     while depth:

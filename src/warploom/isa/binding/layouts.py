@@ -94,7 +94,7 @@ def operands_of(instruction: str) -> tuple[Operand, ...]:
 
 
 def find_operand(operands: Iterable[Operand], name: str, given: LayoutInputs) -> Operand:
-    """Return the operand named, for example, "A" or "a-desc", whose layout depends on all given inputs.
+    """Return the operand named `name`, such as "A", with a layout that depends on all given inputs.
 
     Errors: UsageError for an unknown name, and for an input that the layout does not depend on.
     """

@@ -23,7 +23,7 @@ def member_of(selector: str, members: int) -> int:
 
 
 def expand_vectors(instruction: Instruction, length: Callable[[str], int]) -> Instruction:
-    """Return an instruction whose vector registers are replaced by vectors of their members.
+    """Return the instruction with each vector register replaced by a vector of the register's members.
 
     `length` returns the number of members of a register, given its name. A move may also read all members of a special
     register such as %tid.

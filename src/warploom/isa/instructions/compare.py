@@ -77,8 +77,7 @@ SETP_PAIR = Form(
 def setp(CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, q: bool, a: Lane, b: Lane, c: Lane) -> tuple[Lane, Lane]:
     """Compare a with b, and combine the result with c if the opcode has the modifier `BoolOp`.
 
-    `q` is True if the instruction has a second destination, which receives the complement of the comparison, combined
-    with c in the same way.
+    `q` is True if the instruction has a second destination, which receives the complement, likewise combined with c.
     """
     truth = _compare(CmpOp, ftz, type, a, b)
     return _combine(BoolOp, truth, c), _combine(BoolOp, ~truth, c) if q else None

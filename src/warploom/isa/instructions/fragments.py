@@ -81,7 +81,7 @@ def register_matrix(unit: UnitKind, operand: Operand, i: Bound, *, sparse: bool 
 
 
 def product(unit: UnitKind, i: Bound, **changes: Any) -> Multiplication:
-    """Return the record of the multiplication d = sum(a, b, c) by `unit` with the operands of `i`.
+    """Return the record of the product d = sum(a, b, c) by `unit` with the operands of instruction `i`.
 
     `changes` replaces or adds fields of the record. With `metadata` among them, A is sparse.
     """

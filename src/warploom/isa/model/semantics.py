@@ -157,7 +157,7 @@ class Warps(Protocol):
         ...
 
     def is_space(self, space: str, addresses: Array) -> Lanes:
-        """Return a mask of the lanes whose generic address points to a state space."""
+        """Return a mask of the lanes whose generic address is in the state space `space`."""
         ...
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
