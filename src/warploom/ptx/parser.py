@@ -242,7 +242,10 @@ class Parser:
         return self._with_origin(Block(tuple(statements)), start)
 
     def _more(self, statements: list[Statement], depth: int, start: int, until: int = sys.maxsize) -> bool:
-        """Parse common statements, then one of any form, before the offset `until`. Return False at the `}`."""
+        """Parse common statements, then one of any form, before the offset `until`. Return False at the `}`.
+
+        `start` is the offset of the block's `{`, for messages.
+        """
         cursor = self.cursor
         self._usual_statements(statements, until)
         at = cursor.pos
