@@ -199,7 +199,6 @@ def _fields(kind: str) -> tuple[tuple[str, int, int], ...]:
 
 
 def _coded(kind: _Kind) -> dict[str, Mapping[Any, int]]:
-    """Return the code of each value, for each field whose values differ from their codes."""
     majors = {"K": 0} if kind.inputs is _FOUR_BIT_FLOATS else _MAJORS
     return {
         "atype": {**kind.inputs},

@@ -267,8 +267,8 @@ _STORES = {("m8n8", "b16", False): 2, ("m8n8", "b16", True): 2, ("m16n8", "b8", 
 def load_fragment(instruction: str, shape: str, element: str, *, num: int = 1, trans: bool = False) -> FragmentMap:
     """Return the fragment map of the registers that a matrix load writes.
 
-    `num` is the number of matrices. Row r of the map is the row of 16 bytes whose address is in lane r, and the columns
-    are its elements. `warp_fragment` describes the other parameters.
+    `num` is the number of matrices. If `trans`, the load transposes each matrix. Row r of the map is the row of 16
+    bytes whose address is in lane r, and the columns are its elements. `warp_fragment` describes the other parameters.
 
     Source: PTX ISA 9.7.14.5.
     """

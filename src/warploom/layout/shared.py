@@ -40,7 +40,7 @@ class SharedMap(ElementMap):
         return self.at >> 5 & BANKS - 1
 
     def location(self, row: int, col: int) -> tuple[int, int]:
-        """Return the byte of shared memory in which an element begins, and its lowest bit in this byte."""
+        """Return the byte in which element (row, col) begins, and the lowest bit of the element in this byte."""
         self.check_element(row, col)
         return divmod(int(self.at[row, col]), 8)
 
@@ -57,7 +57,7 @@ class SharedMap(ElementMap):
 
 
 def box_map(fields: TensorMapFields, start: int = 0) -> SharedMap:
-    """Return the shared-memory map of a box that a tensor copy writes at byte `start`.
+    """Return the shared-memory map of the box of a tensor map, which a tensor copy writes at `start`.
 
     A row of the map is a row of the box along dimension 0. The rows are in the order of the box: dimension 1 varies
     fastest. For an interleaved tensor, a row is a slice of channels, and its columns are the elements of the slice.

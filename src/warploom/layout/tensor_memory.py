@@ -86,8 +86,8 @@ def location_text(cta: int, lane: int, column: int, bit: int, ctas: int) -> str:
 def data_path(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> str:
     """Return the letter of the data path layout of a multiplication, "A" to "G".
 
-    `ctas` is the number of CTAs that multiply together, 1 or 2. `stationary` states if the multiplication is
-    weight-stationary (`.ws`).
+    `fields` is the instruction descriptor. `ctas` is the number of CTAs that multiply together, 1 or 2. `stationary`
+    states if the multiplication is weight-stationary (`.ws`).
 
     Errors: UsageError for an M or an N that the multiplication does not support.
     Source: PTX ISA 9.7.16.2.1 (shapes), 9.7.16.10.5.
@@ -121,7 +121,7 @@ def data_path(fields: InstructionDescriptor, ctas: int, *, stationary: bool = Fa
 def accumulator(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> TensorMemoryMap:
     """Return the tensor memory map of D. Each element has its own word, even an element of 16 bits.
 
-    `data_path` describes `ctas` and `stationary`.
+    `data_path` describes the parameters.
 
     Source: PTX ISA 9.7.16.10.4.1, 9.7.16.10.5.
     """
@@ -137,7 +137,7 @@ def accumulator(fields: InstructionDescriptor, ctas: int, *, stationary: bool = 
 def multiplicand(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> TensorMemoryMap:
     """Return the tensor memory map of A. The map of a sparse A has only the stored elements.
 
-    `data_path` describes `ctas` and `stationary`.
+    `data_path` describes the parameters.
 
     Errors: UsageError for an MN-major A, for K = 96, and for M = 32, whose layout is not published.
     Source: PTX ISA 9.7.16.10.2, 9.7.16.10.4, 9.7.16.10.5.
@@ -161,7 +161,7 @@ def multiplicand(fields: InstructionDescriptor, ctas: int, *, stationary: bool =
 def sparsity(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> TensorMemoryMap:
     """Return the tensor memory map of the metadata of a sparse A. An element is the nibble of a chunk.
 
-    `data_path` describes `ctas` and `stationary`, and `MetadataMap` describes chunks.
+    `data_path` describes the parameters, and `MetadataMap` describes chunks.
 
     Errors: UsageError for an unknown selector, and for 64 rows per CTA without `stationary`, because the manual shows
         that layout only in a figure.
@@ -196,7 +196,7 @@ def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int)
     """Return the tensor memory map of the scale factors of operand "A" or "B".
 
     A row of A or a column of B has `factors` factors. Every group of 32 lanes has a copy of each factor. Each CTA of a
-    pair holds all factors of B.
+    pair holds all factors of B. `data_path` describes `fields` and `ctas`.
 
     Shapes: (M, factors) for A, (factors, N) for B.
     Errors: UsageError for an unknown scale factor id, for K = 96, and for B if a pair of CTAs multiplies with M = 128,
@@ -260,13 +260,13 @@ def transfer_fragment(shape: str, num: int, *, packed: bool = False) -> Fragment
 
 
 def require_k64(fields: InstructionDescriptor, operand: str) -> None:
-    """Raise UsageError for K = 96, whose layout only a figure of the manual shows."""
+    """Raise UsageError about `operand` for K = 96, whose layout only a figure of the manual shows."""
     if fields.k96:
         raise UsageError(f"the manual shows the layout of {operand} for K = 96 only in a figure; expected K = 64")
 
 
 def _rows(m: int, ctas: int, cols: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Return the CTA of every element, its row within the CTA, and its column. Shapes: (m, cols)."""
+    """Return for every element the CTA, the row within the CTA, and the column. Shapes: each (m, cols)."""
     row, col = np.indices((m, cols), dtype=np.int32)
     return row // (m // ctas), row % (m // ctas), col
 

@@ -353,10 +353,11 @@ class TensorMap(Displayed):
     ) -> TensorMap:
         """Return a tensor map that copies columns of pixels of a batch of images, for convolutions.
 
-        The axes of the array are (N, D, H, W, C), without D, or without D and H. `tiled` describes the axes of an
-        interleaved array and the keyword arguments. The two corners bound the pixels at which a column may begin. They
-        have one entry for each of D, H and W, in this order. An entry of `lower_corner` is an offset from the first
-        position of the axis, and an entry of `upper_corner` an offset from the last position.
+        A column has `pixels_per_column` pixels with `channels_per_pixel` channels each. The axes of the array are (N,
+        D, H, W, C), without D, or without D and H. `tiled` describes the axes of an interleaved array and the keyword
+        arguments. The two corners bound the pixels at which a column may begin. They have one entry for each of D, H
+        and W, in this order. An entry of `lower_corner` is an offset from the first position of the axis, and an entry
+        of `upper_corner` an offset from the last position.
         Errors: UsageError for everything that cuTensorMapEncodeIm2col refuses.
         """
         source = _Source.of(array, interleave)
@@ -423,7 +424,7 @@ class _Source:
         dtype: str | None,
         own: dict[str, Any],
     ) -> TensorMapFields:
-        """Return the fields of a map without an address. `own` has the fields of the mode: tiled or im2col."""
+        """Return the fields of a map without an address (see `TensorMap.tiled`). `own` has those of the mode."""
         rank = self.rank
         steps = [1] * rank if element_strides is None else _entries("element_strides", element_strides, rank)
         promotion = 0 if l2_promotion == "none" else l2_promotion

@@ -171,7 +171,7 @@ def box_bytes(fields: TensorMapFields) -> int:
 
 
 def shared_bytes(fields: TensorMapFields) -> int:
-    """Return the bytes of shared memory that a box covers. With a swizzle, each row takes a whole span."""
+    """Return the bytes of shared memory that a box covers. A swizzle pads each row to the swizzle span."""
     rows = prod(_counts(fields)[_rows_along(fields) :])
     return rows * _row_pitch(fields)
 
@@ -230,7 +230,6 @@ def _rows_along(fields: TensorMapFields) -> int:
 
 
 def _stride(fields: TensorMapFields, axis: int) -> int:
-    """Return the stride of a dimension in global memory. Units: bytes."""
     return fields.global_stride[axis - 1] if axis else unit_bits(fields) // 8
 
 
@@ -260,7 +259,7 @@ def _row_pitch(fields: TensorMapFields) -> int:
 def _box(fields: TensorMapFields) -> tuple[NDArray[np.int64], NDArray[np.int64], list[int]]:
     """Return the offsets of all rows in global and shared memory, and the extents of the box.
 
-    The offsets count from the first row.
+    The offsets count from the first row. Units: bytes.
 
     For an im2col map only the shared offsets are useful: `_pixels` computes the global ones from the coordinates.
     """

@@ -76,6 +76,8 @@ def floating(text: str) -> Float:
 def constant(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol:
     """Parse a constant expression. Return its value, or a `Symbol` if it contains a variable or label.
 
+    `depth` is the number of parentheses and braces around the expression, which is limited.
+
     Errors: ptx.syntax/expected, ptx.syntax/constant, ptx.syntax/nesting
     """
     start = cursor.peek().start

@@ -45,7 +45,7 @@ class Cursor:
         self._unended = False
 
     def seek(self, pos: int) -> None:
-        """Move to an offset of the text."""
+        """Move to the offset `pos` of the text."""
         self.pos = pos
         self._ahead = None
 
@@ -76,14 +76,14 @@ class Cursor:
         return self.peek().text in texts
 
     def accept(self, text: str) -> bool:
-        """Move past the next token and return True if its text is `text`. Otherwise return False."""
+        """Move past the next token and return True if the token is `text`. Otherwise return False."""
         if self.peek().text != text:
             return False
         self.take()
         return True
 
     def expect(self, text: str, *others: str) -> Token:
-        """Take the next token. Record an error and raise Unreadable if its text is not `text`.
+        """Take the next token if the token is `text`. Otherwise record an error and raise Unreadable.
 
         `others` are further texts that would be legal here. The error message lists them.
         """
@@ -108,11 +108,11 @@ class Cursor:
         self.fail("expected", f"found {describe(token)}; expected {wanted}", token.span, hint)
 
     def unexpected(self, rule: str, start: int, expected: str) -> NoReturn:
-        """Record that `expected` was expected in place of the text from `start` on, and raise Unreadable."""
+        """Record that `expected` was expected instead of the text from `start` on, and raise Unreadable."""
         self.fail(rule, f"found '{self.text[start : self.pos]}'; expected {expected}", Span(start, self.pos))
 
     def report(self, rule: str, message: str, span: Span, hint: str = "") -> None:
-        """Record a diagnostic with the code `ptx.syntax/{rule}`, unless it is a consequence of the last one."""
+        """Record a diagnostic with the code `ptx.syntax/{rule}` unless the last diagnostic has the same cause."""
         if self.diagnostics and self._follows(self.diagnostics[-1], span):
             return
         if len(self.diagnostics) >= ERROR_LIMIT:
@@ -137,8 +137,9 @@ class Cursor:
         """Move to the next statement after an error in the statement at offset `start`.
 
         The next statement begins after the next `;`. If that `;` is missing, the next statement begins at the first
-        token of a line, or at a word that occurs only at module scope. In a function body, the cursor stops before
-        a `}` whose `{` precedes the statement. At module scope, it stops after the `}` that closes the statement.
+        token of a line, or at a word that occurs only at module scope. In a function body (`body`), the cursor stops
+        before a `}` whose `{` precedes the statement. At module scope, it stops after the `}` that closes the
+        statement.
         """
         fault = self._ahead or self._lex(quiet=True)
         if self._unended:
@@ -212,7 +213,7 @@ class Cursor:
         return token
 
     def _lexical_error(self, start: int) -> tuple[str, str, int]:
-        """Return rule, message and end offset of the error at an offset where no token begins."""
+        """Return rule, message and end offset of the error at the offset `start`, where no token begins."""
         text = self.text
         if text.startswith("/*", start):
             return "comment", "found a comment that does not end; expected '*/'", len(text)

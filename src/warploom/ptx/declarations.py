@@ -74,7 +74,7 @@ def parameters(cursor: Cursor) -> tuple[Variable, ...]:
 
 
 def attribute(cursor: Cursor) -> str:
-    """Parse an `.attribute(…)`. Return its text without blanks and comments."""
+    """Parse an `.attribute(…)`. Return the canonical text of the attribute."""
     parts = [cursor.expect(".attribute").text, cursor.expect("(").text]
     depth = 1
     while depth:
@@ -87,7 +87,7 @@ def attribute(cursor: Cursor) -> str:
 
 
 def arguments(cursor: Cursor, *closers: str) -> tuple[Argument, ...]:
-    """Parse the arguments of a directive. Return () before one of `closers` or another directive."""
+    """Parse the arguments of a directive. Return () if a token of `closers` or another directive follows."""
     token = cursor.peek()
     if token.text in closers or token.kind in ("word", "end"):
         return ()
@@ -113,7 +113,7 @@ def argument(cursor: Cursor) -> Argument:
 
 
 def function_directives(cursor: Cursor, *closers: str) -> tuple[Directive, ...]:
-    """Parse the directives between the signature of a function and the first of the `closers`."""
+    """Parse the directives after the signature of a function, up to the first of the tokens `closers`."""
     found: list[Directive] = []
     while not cursor.at(*closers):
         token = cursor.peek()
@@ -139,7 +139,7 @@ def prototype(cursor: Cursor) -> Prototype:
 
 
 def _usual_declaration(cursor: Cursor, linkage: tuple[str, ...], closers: str) -> tuple[Variable, int] | None:
-    """Return the declared variable and its start if a common pattern matches at the cursor, else None."""
+    """Return a variable of common form before one of the `closers`, and the variable's start, or None."""
     match = _USUAL.match(cursor.text, cursor.pos)
     if match is None or cursor.text[match.end()] not in closers:
         return None
@@ -213,7 +213,7 @@ def _pointer(cursor: Cursor) -> str:
 
 
 def _declared(cursor: Cursor, template: Variable) -> Variable:
-    """Parse a name with its register count, dimensions and initial value. Return the complete variable."""
+    """Parse a name, register count, dimensions and initial value. Return `template` completed by them."""
     if not template.type and template.space != "tex":
         cursor.expected("a type such as .b32")
     name = cursor.expect_kind("name", "a variable's name").text

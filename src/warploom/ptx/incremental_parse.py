@@ -172,7 +172,7 @@ class _IncrementalParser(Parser):
             self._enclosing.pop()
 
     def _earlier_block(self, depth: int, start: int) -> Block | None:
-        """Return the earlier version of the block at an offset of the new text if it can be reused."""
+        """Return the earlier version of the block at `start` in the new text, or None if it is not reusable."""
         offset = self.edit.old_offset(start)
         if offset is None or not self.cursor.has_recovered:
             return None
@@ -207,7 +207,7 @@ class _IncrementalParser(Parser):
         return self._with_origin(Block(tuple(statements)), start)
 
     def _reuse_first(self, before: Block) -> int:
-        """Skip the first statements of a block, which the edit cannot affect. Return the number of them."""
+        """Move the cursor past the first statements that the edit cannot affect. Return their number."""
         assert self.reused is not None
         piece, begin = self.reused
         start = _extent(before)[0]
@@ -247,7 +247,7 @@ class _IncrementalParser(Parser):
         return known
 
     def _skip(self, start: int, end: int, shift: int) -> None:
-        """Move the cursor past the range `start` to `end` of the earlier piece, and record its errors again."""
+        """Move the cursor past a reused range that the edit moves by `shift`, and record its errors again."""
         assert self.reused is not None
         cursor = self.cursor
         cursor.diagnostics += [
@@ -270,7 +270,6 @@ def _extent(node: Statement) -> tuple[int, int]:
 
 
 def _ends_itself(statement: Statement, piece: Piece) -> bool:
-    """Return True if the end of a statement does not depend on the text that follows."""
     if isinstance(statement, Variable):  # several variables may share one `;`
         return piece.source.text[_end(statement) - 1] == ";"
     return isinstance(statement, Instruction | Block)
@@ -304,7 +303,7 @@ def _restored(statements: list[Statement], k: int, before: Statement) -> bool:
 
 
 def _parse(text: str, name: str, edit: _Edit | None) -> ParsedText | None:
-    """Parse a text piece by piece. Return None if errors of reused pieces exceed the limit of errors."""
+    """Parse a text, and reuse pieces that `edit` keeps. Return None if there are too many reused errors."""
     source = Source(name, text)
     parser = Parser(source) if edit is None else _IncrementalParser(source, edit)
     cursor = parser.cursor
@@ -391,7 +390,7 @@ def _children(node: Node | Prototype) -> Iterable[Node | Prototype]:
 
 
 def _move_into(source: Source, begin: int, parser: Parser) -> Callable[[Node], None]:
-    """Return a function that moves nodes into the source of the piece that begins at `begin`."""
+    """Return a function that moves a node into `source`, the piece that begins at `begin` in the text."""
     whole = parser.source
     old_end = before_edit = behind_edit = 0
     if isinstance(parser, _IncrementalParser) and parser.reused is not None:
@@ -412,7 +411,6 @@ def _move_into(source: Source, begin: int, parser: Parser) -> Callable[[Node], N
 
 
 def _common_prefix(one: str, other: str) -> int:
-    """Return the number of leading characters that two texts have in common."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

@@ -55,7 +55,7 @@ class Node(Displayed):
         return None if self.origin is None else self.origin[0].text[self.origin[1] : self.origin[2]]
 
     def canonical(self, printer: Printer, indent: str) -> str:
-        """Return the canonical text of the node, whose lines begin with `indent`."""
+        """Return the canonical text. `printer` prints nested nodes, and `indent` precedes later lines."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ class Printer:
         self._trivia_starts: dict[int, dict[int, int]] = {}
 
     def text(self, node: Node, indent: str = "") -> str:
-        """Return the text of one node."""
+        """Return the text of one node, whose lines after the first begin with `indent`."""
         origin, _ = self._own_text((node,), 0)
         return node.canonical(self, indent) if origin is None else origin[0].text[origin[1] : origin[2]]
 
@@ -87,7 +87,7 @@ class Printer:
         return text + ("\n" if end is None else end)
 
     def braced(self, nodes: Sequence[Node], indent: str) -> str:
-        """Return the text of nodes between braces, one on each line."""
+        """Return the text of nodes between braces, one on each line. `indent` precedes the closing brace."""
         text, last = self._sequence(nodes, f"{indent}\t")
         end = self._trivia_behind(last, lambda source, stop: source.text.startswith("}", stop))
         end = f"\n{indent}" if end is None else end
@@ -138,7 +138,11 @@ class Printer:
         return ((source, start, end), count) if text[start] == "." else (None, 1)
 
     def _trivia_before(self, origin: Origin, previous: Origin | None, first: bool, indent: str) -> str:
-        """Return the blanks and comments before a node that prints its source text."""
+        """Return the blanks and comments before a node that prints its source text.
+
+        `origin` is the position of the node, and `previous` that of the node printed before it. `first` is True for
+        the first node of a block.
+        """
         source, start, _ = origin
         begin = self._trivia_start(source, start)
         follows = previous is not None and previous[0] is source and previous[2] == begin

@@ -87,6 +87,8 @@ class OperandCache(dict[str, Operand]):
 def operand(cursor: Cursor, depth: int = 0) -> Operand:
     """Parse one operand of any form from tokens.
 
+    `depth` is the number of brackets and braces around the operand, which is limited.
+
     Errors: ptx.syntax/expected, ptx.syntax/constant, ptx.syntax/nesting
     """
     first = _single(cursor, depth)

@@ -242,7 +242,10 @@ class Parser:
         return self._with_origin(Block(tuple(statements)), start)
 
     def _more(self, statements: list[Statement], depth: int, start: int, until: int = sys.maxsize) -> bool:
-        """Parse statements before the offset `until`, at most one uncommon one. Return False at the `}`."""
+        """Parse common statements, then one of any form, before the offset `until`. Return False at the `}`.
+
+        `start` is the offset of the block's `{`, for messages.
+        """
         cursor = self.cursor
         self._usual_statements(statements, until)
         at = cursor.pos
@@ -267,7 +270,7 @@ class Parser:
     # Statements ---------------------------------------------------------------------------------------------
 
     def _usual_statements(self, statements: list[Statement], until: int) -> None:
-        """Parse common instructions, labels and `.loc` directives that begin before the offset `until`."""
+        """Parse into `statements` the common instructions, labels and `.loc` directives before `until`."""
         match_statement = lexer.STATEMENT.match
         parse_operands = self._operands.parse
         source, text = self.source, self.source.text
@@ -401,7 +404,7 @@ class Parser:
                 cursor.expected("data such as .b8", "a label", "'}'")
 
     def _data_lines(self, body: list[Label | Directive]) -> None:
-        """Parse lines of plain integers, which make up nearly all of a section."""
+        """Parse lines of plain integers, which make up most of a section, into `body`."""
         pos = self.cursor.pos
         while (match := lexer.DATA_LINE.match(self.source.text, pos)) is not None:
             values = self._operands.parse(match[2])

@@ -1,6 +1,7 @@
 """Scopes of PTX: names of registers, variables, labels and labelled directives between two braces.
 
-The type parameters R, V and L are the types of the objects for registers, variables and labels.
+The user of a scope stores an entry for each name. The type parameters R, V and L are the types of the entries for
+registers, variables and labels.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _MOST_DIGITS = 12
 class Scope(Generic[R, V, L]):
     """Names that are declared between two braces.
 
-    `ranges` holds `%r<1000>` as one entry: the number of registers, and the object of the first register. `tables`
+    `ranges` holds `%r<1000>` as one entry: the number of registers, and the entry of the first register. `tables`
     holds the directives under labels: branch tables and call prototypes.
     """
 
@@ -40,10 +41,10 @@ class Scope(Generic[R, V, L]):
             scope = scope.parent
 
     def register(self, name: str) -> tuple[R, int] | None:
-        """Return the object of a register, and the number of the register in its range.
+        """Return the entry of a register, and the number of the register in its range.
 
-        The object of a range is that of its first register. The number is 0 for a register outside a range. Return None
-        for an unknown name.
+        All registers of a range share the entry of its first register. The number is 0 for a register outside a range.
+        Return None for an unknown name.
         """
         scope: Scope[R, V, L] | None = self
         while scope is not None:  # not with `enclosing`, because most of the checker's lookups come here
@@ -70,11 +71,11 @@ class Scope(Generic[R, V, L]):
         return known[1], int(digits)
 
     def variable(self, name: str) -> V | None:
-        """Return the variable of a name, from the innermost scope that declares it."""
+        """Return the entry of a variable in the innermost scope that declares the name, or None."""
         return next((scope.variables[name] for scope in self.enclosing() if name in scope.variables), None)
 
     def label(self, name: str) -> L | None:
-        """Return the label of a name, from the innermost scope that declares it."""
+        """Return the entry of a label in the innermost scope that declares the name, or None."""
         return next((scope.labels[name] for scope in self.enclosing() if name in scope.labels), None)
 
     def table(self, name: str) -> Directive | None:

@@ -13,13 +13,13 @@ _CACHED = 2  # successive diagnostics often concern the same instruction
 
 @lru_cache(maxsize=_CACHED)
 def word_spans(source: Source, start: int, end: int) -> tuple[Span, ...]:
-    """Return the positions of the opcode words of an instruction."""
+    """Return the positions of the opcode words of the instruction from `start` to `end` in `source`."""
     return tuple(_take_opcode(_behind_guard(source, start)))
 
 
 @lru_cache(maxsize=_CACHED)
 def operand_spans(source: Source, start: int, end: int) -> tuple[Span, ...]:
-    """Return the positions of the operands of an instruction."""
+    """Return the positions of the operands of the instruction from `start` to `end` in `source`."""
     cursor = _behind_guard(source, start)
     _take_opcode(cursor)
     return _between_commas(cursor, end - 1)
@@ -27,7 +27,7 @@ def operand_spans(source: Source, start: int, end: int) -> tuple[Span, ...]:
 
 @lru_cache(maxsize=_CACHED)
 def item_spans(source: Source, span: Span) -> tuple[Span, ...]:
-    """Return the positions of the items in the brackets of an operand, or of the two names of a pair."""
+    """Return the positions of the items in the brackets of the operand at `span`."""
     cursor = Cursor(source)
     cursor.seek(span.start)
     while cursor.pos < span.end and not cursor.at(*_OPENERS):

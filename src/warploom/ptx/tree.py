@@ -65,7 +65,7 @@ class Instruction(Node):
         return () if self.origin is None else item_spans(self.origin[0], self.operand_spans[operand])
 
     def canonical(self, printer: Printer, indent: str) -> str:
-        """Return the canonical text."""
+        """Return the canonical text (see `Node.canonical`)."""
         guard = "" if self.guard is None else f"{self.guard} "
         operands = f" {joined(self.operands)}" if self.operands else ""
         return f"{guard}{self.opcode}{operands};"
@@ -78,7 +78,7 @@ class Label(Node):
     name: str
 
     def canonical(self, printer: Printer, indent: str) -> str:
-        """Return the canonical text."""
+        """Return the canonical text (see `Node.canonical`)."""
         return f"{self.name}:"
 
 
@@ -146,7 +146,7 @@ class Directive(Node):
                 return f"{name} {', '.join(args)}".rstrip()
 
     def canonical(self, printer: Printer, indent: str) -> str:
-        """Return the canonical text."""
+        """Return the canonical text (see `Node.canonical`)."""
         head = self.head(printer)
         if self.body is not None:
             return f"{head}\n{indent}{printer.braced(self.body, indent)}"
@@ -192,7 +192,7 @@ class Variable(Node):
         return text if self.initializer is None else f"{text} = {initializer_text(self.initializer)}"
 
     def canonical(self, printer: Printer, indent: str) -> str:
-        """Return the canonical text."""
+        """Return the canonical text (see `Node.canonical`)."""
         return f"{self.declaration()};"
 
 
@@ -217,7 +217,7 @@ class Block(Node):
                 yield from statement.instructions()
 
     def canonical(self, printer: Printer, indent: str) -> str:
-        """Return the canonical text."""
+        """Return the canonical text (see `Node.canonical`)."""
         return printer.braced(self.statements, indent)
 
 
@@ -243,7 +243,7 @@ class Function(Node):
     attributes: tuple[str, ...] = ()
 
     def canonical(self, printer: Printer, indent: str) -> str:
-        """Return the canonical text."""
+        """Return the canonical text (see `Node.canonical`)."""
         words = [*(f".{word}" for word in (*self.linkage, self.kind)), *self.attributes]
         if self.returns:
             words.append(f"({_parameters(self.returns, ', ', printer)})")
@@ -271,7 +271,7 @@ class Module(Node):
     def build(
         cls, version: tuple[int, int], target: tuple[str, ...], items: tuple[TopLevel, ...] = (), address_size: int = 64
     ) -> Module:
-        """Return a module that begins with the three header directives, followed by `items`."""
+        """Return a module with the directives `version`, `target` and `address_size`, followed by `items`."""
         header = (
             Directive(".version", tuple(Integer(part) for part in version)),
             Directive(".target", tuple(Name(word) for word in target)),
@@ -316,5 +316,5 @@ class Module(Node):
         return {item.name: item for item in self.items if isinstance(item, Variable)}
 
     def canonical(self, printer: Printer, indent: str) -> str:
-        """Return the canonical text."""
+        """Return the canonical text (see `Node.canonical`)."""
         return printer.module(self.items)

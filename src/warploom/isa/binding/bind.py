@@ -1,4 +1,4 @@
-"""Binding of an instruction to a Form: the words of its slots, and the specification of each operand.
+"""Binding of an instruction to a Form: the word of each modifier, and the OperandSpec of each operand.
 
 A *slot* is a named modifier of a Form's syntax line, such as `.type`. A *fix* is a change that makes an illegal opcode
 legal.
@@ -123,8 +123,8 @@ def is_unjudged(opcode: str) -> bool:
 def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | None = None) -> Problem:
     """Return the problem of an opcode that no Form allows.
 
-    `misfits` counts the operands whose declared types do not fit a match. This number decides between Forms that are
-    equally similar to the opcode. The code of the problem is isa.unknown, isa.unjudged or <form>/<slot>.
+    `misfits` returns the number of operands whose declared types do not fit a candidate opcode. This number decides
+    between equally similar Forms. The code of the problem is isa.unknown, isa.unjudged or <form>/<slot>.
     """
     opcode, operands = instruction.opcode, instruction.operands
     if is_unjudged(opcode):
@@ -188,7 +188,6 @@ def _misfit(match: Match, operands: tuple[Operand, ...]) -> int:
 
 
 def _slot_of(fix: Fix) -> str:
-    """Return the slot at fault. For a superfluous word, it is the slot of an equal word, or else "extra"."""
     form = fix.match.form
     if fix.kind not in ("doubled", "extra") or fix.slot in form.slot_names:
         return fix.slot
@@ -221,7 +220,7 @@ def _similar_head(head: str) -> str:
 
 
 def changes_of_one_word(match: Match) -> Iterator[tuple[str, Match]]:
-    """Yield each match that differs from `match` in one modifier, after a description of that modifier."""
+    """Yield a description and the Match of each legal opcode that differs from `match` in one modifier."""
     form, slots = match.form, match.slots
     for column in reversed(form.columns):
         for word in dict.fromkeys(word for row in form.rows for word in row.cells[column]):

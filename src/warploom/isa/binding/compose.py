@@ -12,11 +12,12 @@ from warploom.ptx import Guard, Instruction, Operand, Pair, Vector
 
 
 def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:
-    """Return the words of all slots of a Form, given some of these words.
+    """Return the word of each modifier in a Form's syntax line, given some of the words.
 
-    The other slots have the word "". The words of composite slots such as `m{m}n{n}k{k}` are formed from their parts.
+    The other modifiers have the word "". The word of a composite modifier such as `m{m}n{n}k{k}` is formed from the
+    words of m, n and k.
 
-    Errors: FormError for a slot that the Form does not have.
+    Errors: FormError for a modifier that the Form does not have.
     """
     slots = {word.slot: "" for word in form.syntax.words if word.slot} | dict.fromkeys(form.columns, "")
     if unknown := words.keys() - slots.keys():
@@ -25,7 +26,7 @@ def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:
 
 
 def form_that_allows(forms: Sequence[Form], words: Mapping[str, str]) -> Form:
-    """Return the first Form with a table row that allows all given words.
+    """Return the first Form whose table of legal modifiers has a row that allows all given words.
 
     `words` maps modifiers of the syntax line to words. Without such a row, return the first Form that has all these
     modifiers. Without such a Form, return the first Form.
@@ -44,10 +45,10 @@ def form_that_allows(forms: Sequence[Form], words: Mapping[str, str]) -> Form:
 
 
 def rows_with(forms: Sequence[Form], words: Mapping[str, str]) -> list[Row]:
-    """Return the table rows that allow each given word in its column, whatever the other columns contain.
+    """Return the rows of the Forms' tables that allow every given word, whatever other columns contain.
 
-    If a Form lacks a column for a given word, none of its rows is returned. Optional literal words need no column,
-    because every row allows them.
+    `words` maps columns to words. If a Form lacks one of the columns, none of its rows is returned. Optional literal
+    words need no column, because every row allows them.
     """
     found: list[Row] = []
     for form in forms:
@@ -64,11 +65,11 @@ def compose(
     form: Form, words: Mapping[str, str], operands: Mapping[str, Operand], guard: Guard | None = None,
     late: Sequence[str] = (),
 ) -> Instruction:  # fmt: skip
-    """Return the instruction of a Form with the given words and operands.
+    """Return the instruction of a Form with the given words, operands and guard.
 
-    `words` maps slots to words, and `operands` maps the operand names of the syntax line to operands. Operands may be
-    absent, and operands that the Form does not have are ignored. The words of the slots in `late` follow all other
-    words of the opcode, in the order of `late`, as some compilers write them.
+    `words` maps modifiers to words, and `operands` maps the operand names of the syntax line to operands. Operands may
+    be absent, and operands that the Form does not have are ignored. The words of the modifiers in `late` follow all
+    other words of the opcode, in the order of `late`, as some compilers write them.
     """
     slots = slots_of(form, {slot: word for slot, word in words.items() if word})
     ordered = sorted(form.syntax.words, key=lambda word: late.index(word.slot) if word.slot in late else -1)

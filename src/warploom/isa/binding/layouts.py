@@ -19,7 +19,7 @@ _LONGEST = 8 * LONGEST_OPCODE  # characters, with the operands: some have 128 re
 class Operand:
     """Operand with a known layout, and the modifiers of its instruction.
 
-    `key` is the operand's name in the syntax line. `slots` are the words of the instruction's modifiers.
+    `key` is the operand's name in the syntax line. `slots` maps the instruction's modifiers to their words.
     """
 
     opcode: str
@@ -33,7 +33,7 @@ class Operand:
         return self.layout.operand
 
     def map(self, given: LayoutInputs) -> LayoutMap:
-        """Return the map from the elements of the operand to their positions.
+        """Return the map from the operand's elements to their positions, given values outside the opcode.
 
         Errors: UsageError if the inputs do not fit the instruction, or if a required input is missing.
         """
@@ -94,7 +94,7 @@ def operands_of(instruction: str) -> tuple[Operand, ...]:
 
 
 def find_operand(operands: Iterable[Operand], name: str, given: LayoutInputs) -> Operand:
-    """Return the operand named, for example, "A" or "a-desc", whose layout depends on all given inputs.
+    """Return the operand named `name`, such as "A", with a layout that depends on all given inputs.
 
     Errors: UsageError for an unknown name, and for an input that the layout does not depend on.
     """
@@ -164,7 +164,6 @@ def _split(instruction: str) -> tuple[str, list[str] | None]:
 
 
 def _fits(match: Match, values: list[str]) -> bool:
-    """Return True if the texts of operands are vectors exactly where the Form has vectors."""
     for named, value in zip(match.form.syntax.operands, values):
         spec = match.form.operands[named.names[0]]
         if spec.kind == "register" and value.startswith("{") != (bool(named.parts) or spec.registers(match.slots) > 0):

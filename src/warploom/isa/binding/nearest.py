@@ -30,9 +30,9 @@ class Fix:
     """Change that makes an opcode legal.
 
     `kind` is "word" for a wrong word, "missing" for a missing word, "extra" for a superfluous word, or "doubled" for a
-    word that occurs twice. `slot` is the slot or the literal word at fault, and `position` the index of the word in the
-    opcode. `found` is the word in the opcode, and `legal` are the legal words. `match` is the opcode after the change.
-    If one change is not enough, `nearest` is the text of the nearest legal opcode, else "".
+    word that occurs twice. `slot` is the modifier or the literal word at fault, and `position` the index of the word in
+    the opcode. `found` is the word in the opcode, and `legal` are the legal words. `match` is the opcode after the
+    change. If one change is not enough, `nearest` is the text of the nearest legal opcode, else "".
     """
 
     kind: str
@@ -45,7 +45,7 @@ class Fix:
 
     @property
     def is_known(self) -> bool:
-        """True if the Form allows the found word in its slot, but not together with the other words."""
+        """True if the Form allows the found word for the modifier, but not together with the other words."""
         form = self.match.form
         return self.slot in form.columns and (self.kind != "word" or self.found in form.vocabulary[self.slot])
 
@@ -53,7 +53,7 @@ class Fix:
     def similarity(self) -> float:
         """Similarity of the found word to the most similar legal word.
 
-        The similarity is higher if any Form has the found word in a slot of this name.
+        The similarity is higher if any Form allows the found word for a modifier of this name.
         """
         if not self.found or self.kind != "word":
             return 0.0
@@ -124,7 +124,7 @@ def count_name_words(form: Form, words: tuple[str, ...]) -> int:
 
 
 def has_same_name(form: Form, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return True if two opcodes, given as words, begin with the same spelling of a Form's name."""
+    """Return True if the opcodes `one` and `other` begin with the same spelling of the Form's name."""
     count = count_name_words(form, other)
     return one[:count] == other[:count]
 
@@ -141,7 +141,7 @@ _ORDERED: tuple[Callable[[str], bool], ...] = (
 def _rank(fix: Fix) -> tuple[int, int, float]:
     """Return the sort key of a fix among the fixes of one Form.
 
-    A fix of a known word (`Fix.is_known`) ranks by its column, the last column first. Other fixes rank by similarity.
+    A fix of a known word (`Fix.is_known`) ranks by the word's column, the last first. Other fixes rank by similarity.
     """
     kind = _KINDS.index(fix.kind)
     return (min(1, kind), -fix.match.form.columns.index(fix.slot), 0.0) if fix.is_known else (kind, 0, -fix.similarity)
@@ -157,10 +157,6 @@ def _words_by_slot() -> dict[str, frozenset[str]]:
 
 
 def _single_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[Fix]:
-    """Yield the fixes that change one of the opcode's `words` and lead to a row of a Form's table.
-
-    `order` is the pattern of the opcode: the words of the syntax line or of another spelling, in their order.
-    """
     for kind, word, position, slots, at in _one_off(form, order, words):
         if kind in ("extra", "doubled"):
             if rows := form.rows_of(slots):
@@ -213,7 +209,8 @@ def _row_changes(
 ) -> Iterator[Fix]:
     """Yield the fixes that change one modifier of an opcode whose words are legal, but not together.
 
-    `at` contains the position in the opcode of each word of the pattern `order`.
+    `slots` maps the modifiers of the opcode to their words. `at` contains the position in the opcode of each word of
+    the pattern `order`.
     """
     for column in form.columns:
         legal = _legal_cells(form, column, slots)
@@ -238,7 +235,6 @@ def _legal_cells(form: Form, column: str, slots: Mapping[str, str]) -> tuple[str
 
 
 def _legal_words(form: Form, word: Word, slots: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the texts that are legal for a word of the pattern, given the words of the other slots."""
     if word.composite is None:
         if word.literal:
             with_it = {**slots, word.slot: word.literal} if word.slot else slots
@@ -261,7 +257,7 @@ def _bound(form: Form, word: Word, text: str) -> dict[str, str]:
 
 
 def respell(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
-    """Return the words of the slots, with composite slots such as `m64n{n}k{k}` formed from their parts."""
+    """Return `slots` with the words of composite modifiers such as `m64n{n}k{k}` formed from n and k."""
     spelled = dict(slots)
     for slot, pattern in form.composites.items():
         spelled[slot] = pattern.format(**{name: slots.get(name, "") for name in form.parts})
@@ -269,10 +265,6 @@ def respell(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
 
 
 def _position(order: tuple[Word, ...], column: str, words: tuple[str, ...], at: Sequence[int]) -> int:
-    """Return the index of a column's word in an opcode, or the index where the missing word belongs.
-
-    `at` contains the position in the opcode of each word of the pattern `order`.
-    """
     for word, position in zip(order, at, strict=True):
         if column == word.slot or (word.composite and column in word.composite.groupindex):
             return min(position, len(words) - 1)
@@ -280,7 +272,7 @@ def _position(order: tuple[Word, ...], column: str, words: tuple[str, ...], at: 
 
 
 def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[tuple[str, Match]]:
-    """Arrange words in the order of the pattern `order`. Yield the opcode and its match if it is legal."""
+    """Arrange words as in the pattern `order`. Yield the resulting opcode and its match if it is legal."""
     left = list(words)
     slots: dict[str, str] = {}
     arranged: list[str] = []
@@ -302,7 +294,7 @@ def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> I
 
 
 def _least_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> tuple[float, Fix]:
-    """Return the cost of turning an opcode into the nearest legal opcode, and the first change."""
+    """Return the cost of turning `words` into the nearest legal opcode in `order`, and the first change."""
     m, n = len(order), len(words)
     cost = [[0.0] * (n + 1) for _ in range(m + 1)]
     step = [[""] * (n + 1) for _ in range(m + 1)]
@@ -369,7 +361,6 @@ def _distance(row: Row, slots: Mapping[str, str]) -> float:
 
 
 def _complete(form: Form, row: Row, slots: Mapping[str, str]) -> dict[str, str]:
-    """Return a combination of words that a row allows, with as many of the given words as possible."""
     chosen = dict(slots)
     for column, words in row.cells.items():
         found = slots.get(column, "")

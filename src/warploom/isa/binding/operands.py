@@ -101,7 +101,10 @@ def no_extensions(operand: str) -> Collection[str]:
 def place_operands(
     match: Match, operands: tuple[Operand, ...], extensions: Extensions = no_extensions
 ) -> dict[str, BoundOperand] | list[Problem]:
-    """Return the operands of an instruction, bound by name, or the problems that prevent the binding."""
+    """Return the operands of an instruction, bound by name, or the problems that prevent the binding.
+
+    `match` is the instruction's opcode. `extensions` returns the syntax beyond the manual that an operand may use.
+    """
     form = match.form
     best: dict[str, BoundOperand] | list[Problem] | None = None
     for names in _assignments(match, form.syntax.operands, len(operands)):
@@ -114,12 +117,12 @@ def place_operands(
 
 
 def takes_count(match: Match, count: int) -> bool:
-    """Return True if the instruction with this opcode can have `count` operands."""
+    """Return True if an instruction with the opcode `match` can have `count` operands."""
     return any(True for _ in _assignments(match, match.form.syntax.operands, count))
 
 
 def _assignments(match: Match, names: tuple[OperandPattern, ...], count: int) -> Iterator[tuple[OperandPattern, ...]]:
-    """Yield the selections of `count` patterns from `names`, first those with early optional patterns."""
+    """Yield each choice of `count` patterns from `names`, first those with early optional operands."""
     if not names:
         if count == 0:
             yield ()
@@ -267,7 +270,7 @@ def _fits_register(
 
 
 def wrong_constants(match: Match, operands: Mapping[str, BoundOperand]) -> list[Problem]:
-    """Return a problem for each constant that the specification of its operand does not allow."""
+    """Return a problem for each constant in `operands` that the specification of the operand forbids."""
     form = match.form
     problems: list[Problem] = []
     for name, bound in operands.items():

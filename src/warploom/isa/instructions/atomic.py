@@ -148,7 +148,6 @@ RED_VECTOR = Form(
 
 
 def _each_element(warps: Warps, i: Bound) -> Array:
-    """Apply the operation to each element of a vector, and return the old elements."""
     where, b = warps.addresses(i.a), warps.read_vector(i.b)
     step = TYPES[i.type].bytes
     return np.stack(

@@ -35,7 +35,6 @@ def mask_of(warps: Warps, operand: Value | None) -> NDArray[np.uint16] | None:
 
 
 def _copy(warps: Warps, i: Bound, source_space: str, destination_space: str, **fields: Any) -> BulkCopy:
-    """Return the record of a copy of `size` bytes from [srcMem] to [dstMem], with more `fields`."""
     return BulkCopy(
         source_space=source_space,
         source=spread(warps, warps.addresses(i.srcMem)),

@@ -32,9 +32,9 @@ _PADDED_KINDS = frozenset({"kind::f8f6f4", "kind::mxf8f6f4"})
 def fragment_map(unit: UnitKind, operand: Operand, slots: Slots, *, sparse: bool = False) -> FragmentMap:
     """Return the map from the registers of a matrix operand to the elements of the matrix.
 
-    The modifier `shape` gives the shape of the multiplication. The modifiers `atype`, `btype`, `ctype` and `dtype` give
-    the element types, and `alayout` and `blayout` the layouts of m8n8k4. An element type that the opcode does not name
-    is f16.
+    `unit` executes the multiplication. If `sparse`, the map of A has only the stored elements. The modifier `shape`
+    gives the shape of the multiplication. The modifiers `atype`, `btype`, `ctype` and `dtype` give the element types,
+    and `alayout` and `blayout` the layouts of m8n8k4. An element type that the opcode does not name is f16.
     """
     name, shape, element = _INSTRUCTIONS[unit], slots["shape"], element_of(slots, operand)
     if unit == "warp tiles":
@@ -57,7 +57,7 @@ def register_type(element: str) -> str:
 def fragment(operand: Operand, unit: UnitKind, *, sparse: bool = False, updated: bool = False) -> OperandSpec:
     """Return the specification of a vector operand that holds the matrix "A", "B", "C" or "D".
 
-    If `updated`, the operand is read and written. `fragment_map` lists the modifiers that determine the matrix.
+    If `updated`, the operand is read and written. `fragment_map` describes the other parameters.
     """
 
     def find_map(slots: Slots) -> FragmentMap:
@@ -73,7 +73,7 @@ def fragment(operand: Operand, unit: UnitKind, *, sparse: bool = False, updated:
 
 
 def register_matrix(unit: UnitKind, operand: Operand, i: Bound, *, sparse: bool = False) -> RegisterMatrix:
-    """Return the matrix in the operand `a`, `b`, `c` or `d` of a bound instruction."""
+    """Return the matrix in operand a, b, c or d of an instruction (`unit`, `sparse`: see `fragment_map`)."""
     slots = vars(i)
     found, element = fragment_map(unit, operand, slots, sparse=sparse), element_of(slots, operand)
     padded = operand in ("A", "B") and slots.get("kind", "") in _PADDED_KINDS
@@ -81,7 +81,7 @@ def register_matrix(unit: UnitKind, operand: Operand, i: Bound, *, sparse: bool 
 
 
 def product(unit: UnitKind, i: Bound, **changes: Any) -> Multiplication:
-    """Return the record of the matrix multiplication d = sum(a, b, c) with the operands of an instruction.
+    """Return the record of the product d = sum(a, b, c) by `unit` with the operands of instruction `i`.
 
     `changes` replaces or adds fields of the record. With `metadata` among them, A is sparse.
     """
@@ -142,7 +142,7 @@ def selectors(slots: Slots) -> tuple[int, ...]:
 
 
 def metadata_layout(unit: UnitKind) -> OperandLayout:
-    """Return the layout of the operand that holds the metadata of a sparse A."""
+    """Return the layout of the operand with the metadata of a sparse A in a multiplication by `unit`."""
 
     def find_map(slots: Slots, given: LayoutInputs) -> FragmentMap:
         return metadata_map(_INSTRUCTIONS[unit], slots["shape"], slots["atype"], given.selector).fragment()
@@ -151,6 +151,9 @@ def metadata_layout(unit: UnitKind) -> OperandLayout:
 
 
 def metadata_of(unit: UnitKind, i: Bound, operand: str, selector: int, *, ordered: bool = False) -> Metadata:
-    """Return the metadata in an operand of a bound sparse multiplication (`ordered`: see `Metadata`)."""
+    """Return the metadata in the operand named `operand` of a sparse multiplication by `unit`.
+
+    `selector` is the sparsity selector. `Metadata` explains `ordered`.
+    """
     found = metadata_map(_INSTRUCTIONS[unit], i.shape, i.atype, selector)
     return Metadata(operand, getattr(i, operand), found, ordered)

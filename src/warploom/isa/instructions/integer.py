@@ -17,7 +17,6 @@ from warploom.numerics.lanes import Lane
 
 
 def _wide(slots: Slots) -> str:
-    """Return the type of a result, which with the mode `wide` has twice the width of the sources."""
     word = slots["type"]
     return f"{word[0]}{2 * TYPES[word].bits}" if slots["mode"] == "wide" else word
 
@@ -191,7 +190,6 @@ def minimum(op: Word, relu: Word, type: Word, a: Lane, b: Lane) -> Lane:
 
 
 def _bytes(slots: Slots) -> str:
-    """Return the 32-bit integer type that has the signedness of the four bytes."""
     return f"{slots['type'][0]}32"
 
 

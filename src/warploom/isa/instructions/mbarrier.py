@@ -108,7 +108,6 @@ def arrive(warps: Warps, i: Bound) -> None:
 
 
 def _arrive(warps: Warps, i: Bound, action: str) -> None:
-    """Arrive once or `count` times, and write the state token if the form has an operand for it."""
     given, kept = getattr(i, "count", None), getattr(i, "state", None)
     state = warps.mbarrier(i.space, warps.addresses(i.addr), action, 1 if given is None else warps.read(given))
     if kept is not None:

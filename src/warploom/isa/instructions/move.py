@@ -79,7 +79,7 @@ PACK1, PACK2, PACK4 = (
 @PACK2.semantics
 @PACK4.semantics
 def pack(type: Word, a: Lane) -> Lane:
-    """Concatenate the elements of a vector, with the first element in the lowest bits."""
+    """Concatenate the elements of the vector a to a value of `type`, with the first in the lowest bits."""
     return lanes.concatenate(a, TYPES[type].bits)
 
 

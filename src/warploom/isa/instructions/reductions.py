@@ -29,7 +29,7 @@ _OF_TENSORS = {
 
 
 def tensor_map_types(op: str) -> tuple[str, ...]:
-    """Return the element types of tensor maps that support a tensor reduction such as "add"."""
+    """Return the element types of tensor maps that support the tensor reduction `op`, such as "add"."""
     return _OF_TENSORS[op]
 
 

@@ -34,7 +34,7 @@ def _scales(slots: Slots) -> range:
 
 
 def _fields(slots: Slots, given: LayoutInputs) -> InstructionDescriptor:
-    """Return the decoded instruction descriptor.
+    """Return the decoded instruction descriptor among the inputs `given`.
 
     Errors: UsageError if the descriptor is missing, or contradicts the modifiers of the instruction.
     """
@@ -66,7 +66,6 @@ def _ctas(slots: Slots) -> int:
 def _in_tensor(
     operand: str, formula: Callable[..., TensorMemoryMap], spec: OperandSpec, *, stationary: bool
 ) -> OperandSpec:
-    """Return `spec` with the layout of matrix `operand` in tensor memory, which `formula` computes."""
 
     def layout_map(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
         return formula(_fields(slots, given), _ctas(slots), stationary=stationary)

@@ -21,7 +21,6 @@ _SHUFFLES = {"2": "h[0-3]{2}", "4": "b[0-7]{4}"}
 
 
 def _source(type: str) -> OperandSpec:
-    """Return the specification of a source with an optional selector for one byte or half."""
     return inp(type, selector=_PART)
 
 

@@ -31,9 +31,9 @@ def _ballot(lanes: Lanes) -> Array:
 
 
 def _shared_values(warps: Warps, i: Bound) -> tuple[Array, Lanes]:
-    """Reconverge the member lanes. Return operand a, and for each lane the active lanes in its mask.
+    """Reconverge the member lanes. Return a, and for each lane the active lanes in the lane's member mask.
 
-    Shapes: (warps, 32), and (warps, 32, 32): the last axis is the member lane.
+    Shapes: a (warps, 32), and masks (warps, 32, 32), in which the last axis is the member lane.
     """
     named = (_gather_members(warps, i)[:, :, np.newaxis] & _BIT) != 0
     members = np.broadcast_to(named & warps.active()[:, np.newaxis, :], (warps.count, 32, 32))
@@ -44,7 +44,7 @@ def _shared_values(warps: Warps, i: Bound) -> tuple[Array, Lanes]:
 
 
 def _source_lane(mode: str, b: Array, c: Array) -> tuple[Array, Lanes]:
-    """Return the source lane of each lane, and a mask: True if the source lane is within the bounds of c."""
+    """Return the lane from which each lane reads, and a mask: True if that lane is within the bounds of c."""
     segment = (c >> np.uint32(8)) & np.uint32(31)
     step, clamp = b & np.uint32(31), c & np.uint32(31)
     first = _LANE & segment

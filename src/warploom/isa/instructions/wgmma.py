@@ -27,7 +27,6 @@ from warploom.layout import SharedMap, descriptor
 
 
 def _in_shared_memory(operand: Operand, *, sparse: bool) -> OperandSpec:
-    """Return the specification of a matrix descriptor, with the layout of the matrix in shared memory."""
 
     def find_map(slots: Slots, given: LayoutInputs) -> SharedMap:
         rows, k = (64 if operand == "A" else int(slots["n"])), k_of(slots["shape"])
@@ -94,7 +93,8 @@ def _declare(name: str, syntax: str, rows: str, *, spelling: str = "", integers:
     """Declare one Form with A in shared memory, and one with A in registers.
 
     The name A in the syntax line becomes `a-desc` in the first Form and `a` in the second. The second has no operand
-    `imm-trans-a`, because registers cannot be transposed.
+    `imm-trans-a`, because registers cannot be transposed. `spelling` is another order of the opcode words. `integers`
+    is True if the elements of A are integers or bits.
     """
     return (
         _form(name, syntax.replace("A,", "a-desc,"), rows, spelling, integers=integers),

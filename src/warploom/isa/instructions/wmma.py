@@ -75,7 +75,7 @@ def load_matrix(warps: Warps, i: Bound) -> None:
 
 
 def _accesses(warps: Warps, i: Bound, found: FragmentMap) -> tuple[list[Array], str, int, Lanes]:
-    """Return the accesses that move a matrix between memory and registers.
+    """Return the accesses that move a matrix between memory and registers with the fragment map `found`.
 
     The results are the addresses of each access, the type of a unit, the number of units that an access moves, and the
     mask of participating lanes. The matrix consists of lines, which are its rows or columns. Lane n moves line n in

@@ -145,7 +145,7 @@ _WORDS: dict[str, tuple[Version, str]] = {
 
 
 def unmet_by_words(words: Iterable[str], target: Target, ptx: Version) -> Requirement | None:
-    """Return the first requirement of an opcode's words that the target or version does not meet, or None."""
+    """Return the first requirement of opcode words that `target` or PTX `ptx` does not meet, or None."""
     for word in words:
         version, name = _WORDS.get(word, ((1, 0), "sm_10"))
         needed = read_target(name)
@@ -157,7 +157,7 @@ def unmet_by_words(words: Iterable[str], target: Target, ptx: Version) -> Requir
 
 
 def unmet_by_row(row: Row, target: Target, ptx: Version) -> Requirement | None:
-    """Return the requirement of a table row that the target or PTX version does not meet, or None."""
+    """Return the requirement of a row of a Form's table that the target or version does not meet, or None."""
     if row.gone is not None and ptx >= row.gone[0] and target.number >= row.gone[1]:
         (major, minor), number = row.gone
         needs = f"a target below sm_{number}, or a PTX version below {major}.{minor}"
@@ -171,7 +171,7 @@ def unmet_by_row(row: Row, target: Target, ptx: Version) -> Requirement | None:
 
 
 def unmet_by_rows(rows: Iterable[Row], target: Target, ptx: Version) -> Requirement | None:
-    """Return the unmet requirement if no row is available for the target and PTX version, else None.
+    """Return the unmet requirement if no row of a Form's table supports the target and version, else None.
 
     If some rows lack only a newer PTX version, the requirement is the oldest version that makes a row available.
     Otherwise the requirement lists the targets of all rows.

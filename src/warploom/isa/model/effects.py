@@ -32,7 +32,7 @@ def word(rule: Rule, slots: Slots) -> str:
 
 
 def slot_or(slot: str, default: str) -> Rule:
-    """Return a rule that yields the word of a modifier, or `default` if the opcode omits the modifier."""
+    """Return a rule that yields the word of the modifier `slot`, or `default` if the opcode omits it."""
     return lambda slots: slots.get(slot) or default
 
 
@@ -54,7 +54,7 @@ class Collective:
 class Access:
     """Effect of an instruction that accesses memory at an address operand.
 
-    Either the executing lanes access memory, or an asynchronous operation that they issue does. All fields but
+    The executing lanes access memory, or issue an asynchronous operation that accesses memory. All fields but
     `kind`, `order`, `scope` and `proxy` are names of operands.
 
     `value` names the registers that are loaded or stored. `compared` is the value that a compare-and-swap expects in
@@ -81,7 +81,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """Effect of an instruction that orders accesses before it with accesses after it.
+    """Effect of an instruction that orders earlier accesses with later accesses.
 
     A "memory" fence orders accesses of the thread as other threads observe them. A "proxy" fence orders accesses
     through the generic proxy with accesses through `proxy` (async, tensormap or alias). The fence applies to the state
@@ -102,7 +102,7 @@ class Issue:
     """Effect of an instruction that starts an asynchronous operation.
 
     The emulator's schedule decides when the operation takes effect. `group` is the kind of group that the operation
-    joins. `mbarrier` names the address operand of the mbarrier that counts its completion. Without `group` and
+    joins. `mbarrier` names the address operand of the mbarrier that counts the completion. Without `group` and
     `mbarrier`, the operation completes at an unspecified time.
     """
 

@@ -85,13 +85,13 @@ _NAMES = frozenset(["op", "mode", "action", "matrix", "dir", "side"])
 class Form(Displayed):
     """Instruction form: syntax line, table of valid combinations, operands, effects and semantics.
 
-    `words` spells composite slots such as `{"shape": "m{m}n{n}k{k}"}`. The names in braces are columns of the table.
+    `words` spells composite modifiers such as `{"shape": "m{m}n{n}k{k}"}`. The names in braces are table columns.
 
     `spellings` are opcode patterns with the same words in another order, which assemblers accept and compilers write.
 
     `early` lists words that assemblers accept before the PTX version that introduced them.
 
-    `limit` is a function of the slots. It returns the reason why the emulator cannot execute the form, or "".
+    `limit` maps the words of the modifiers to the reason why the emulator cannot execute the form, or "".
     """
 
     display_kind: ClassVar[str] = "form"
@@ -132,8 +132,8 @@ class Form(Displayed):
     def semantics(self, function: LaneFunction) -> LaneFunction:
         """Decorate the pure function of lane values that defines the results.
 
-        Its parameters are names of slots and operands. It returns the value of the destination operand. If the form has
-        several destinations, it returns a tuple with their values in the order of the syntax line.
+        The parameters of the function are names of modifiers and operands. It returns the value of the destination
+        operand, or a tuple with the values of several destinations in the order of the syntax line.
         """
         self.lane_function = function
         self.execute(evaluate_lanes(self.name, function, self.operands))
@@ -192,12 +192,12 @@ class Form(Displayed):
     # Effects ----------------------------------------------------------------------------------------------
 
     def effect(self, kind: type[EffectType]) -> EffectType | None:
-        """Return the first declared effect of a class such as `Wait`, or None."""
+        """Return the first declared effect of the class `kind`, such as `Wait`, or None."""
         found = self._effects_by_type.get(kind)
         return found[0] if found else None
 
     def effects_of(self, kind: type[EffectType]) -> tuple[EffectType, ...]:
-        """Return all declared effects of a class such as `Access`."""
+        """Return all declared effects of the class `kind`, such as `Access`."""
         return self._effects_by_type.get(kind, ())
 
     @cached_property
@@ -276,7 +276,7 @@ class Form(Displayed):
         return frozenset({first.literal}) if first.literal else self.vocabulary[first.slot]
 
     def match(self, words: tuple[str, ...]) -> dict[str, str] | None:
-        """Return the word of each slot if the opcode words follow the syntax line, else None.
+        """Return the word of each modifier if the opcode words follow the syntax line, else None.
 
         The combination of words may still be illegal, because the rows of the table are not examined.
         """
@@ -290,8 +290,8 @@ class Form(Displayed):
     def name_words(self) -> int:
         """Number of leading opcode words that name the instruction.
 
-        The name consists of the leading literal words and of the slots that choose an operation. Assemblers accept the
-        words after the name in any order.
+        The name consists of the leading literal words and of the modifiers that choose an operation. Assemblers accept
+        the words after the name in any order.
         """
         count = 1
         for word in self.syntax.words[1:]:
@@ -305,7 +305,7 @@ class Form(Displayed):
 
     @property
     def common_name(self) -> tuple[Word, ...]:
-        """Required words of the instruction's name, and later required slots that choose an operation."""
+        """Required words of the instruction's name, and later required modifiers that choose an operation."""
         found: list[Word] = []
         named = True
         for word in self.syntax.words:
@@ -319,16 +319,16 @@ class Form(Displayed):
 
     @property
     def slot_names(self) -> frozenset[str]:
-        """Names that diagnostic codes use for slots, literal words and parts of composite slots."""
+        """Names that diagnostic codes use for modifiers, literal words, and numbers such as m of a shape."""
         return frozenset({*self.columns, *(word.slot or word.literal for word in self.syntax.words)})
 
     @property
     def parts(self) -> frozenset[str]:
-        """Columns that are parts of a composite slot, such as m, n and k of a shape."""
+        """Table columns that form a composite modifier together, such as m, n and k of a shape."""
         return frozenset(part for word in self.syntax.words if word.composite for part in word.composite.groupindex)
 
     def rows_of(self, slots: Mapping[str, str]) -> tuple[Row, ...]:
-        """Return the rows of the table that allow all these slot values.
+        """Return the rows of the Form's table that allow all these words of modifiers.
 
         There are several rows if the combination is available from different versions on different targets.
         """
@@ -359,7 +359,7 @@ class Form(Displayed):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Opcode that follows a form: the word of each slot, and the rows of the table that allow these words."""
+    """Opcode that fits a Form: the word of each modifier, and the table rows that allow these words."""
 
     form: Form
     slots: Mapping[str, str]

@@ -123,7 +123,7 @@ class BlockScales:
 class Multiplication:
     """Multiplication of matrices by each warp or warpgroup: d = sum(a, b, c).
 
-    The sum adds the products of A and B to C. `unit` and `slots` select its arithmetic, which `model` returns. If the
+    The sum adds the products of A and B to C. `unit` and the modifiers `slots` select its arithmetic. If the
     predicate `keeps` is false, c is replaced by zero. `scales` are the scale factors of A and B. `negate_a` and
     `negate_b` change the signs of the elements of A and B. `satfinite` clamps integer results. `rounding` applies to
     f64.
@@ -206,7 +206,7 @@ def k_of(shape: str) -> int:
 
 
 def select_model(unit: UnitKind, arch: str, slots: Mapping[str, str]) -> Model:
-    """Return the arithmetic that an architecture uses for a multiplication with these modifiers.
+    """Return the arithmetic of `arch` for a multiplication by `unit` with the modifiers `slots`.
 
     Errors: NoModelError if the arithmetic is not known.
     """

@@ -173,7 +173,7 @@ def bits_as_unsigned(slots: Slots) -> str:
 def out(
     type: TypeRule, count: CountRule = 0, *, accepts: AcceptsRule = "same", allows: Allows = (), selector: TypeRule = ""
 ) -> OperandSpec:
-    """Return the specification of a destination register, or of a vector of `count` destination registers."""
+    """Return the specification of one or `count` destination registers (parameters: see `OperandSpec`)."""
     constraint = RegisterConstraint(accepts, selector)
     return OperandSpec("register", "write", type, count, constraint=constraint, allows=allows)
 
@@ -192,7 +192,7 @@ def inp(
 
 
 def inout(type: TypeRule, count: CountRule = 0) -> OperandSpec:
-    """Return the specification of one or `count` registers that the instruction reads and writes."""
+    """Return the specification of one or `count` registers of `type` that an instruction reads and writes."""
     return OperandSpec("register", "both", type, count)
 
 
@@ -202,7 +202,10 @@ def pred_out(*, sink: bool = True) -> OperandSpec:
 
 
 def pred_in(values: Values = None, when: str = "") -> OperandSpec:
-    """Return the specification of a source predicate, which may be negated or a constant of `values`."""
+    """Return the specification of a source predicate, which may be negated or a constant of `values`.
+
+    With `when`, the operand is present exactly if the opcode has the modifier of this name.
+    """
     return OperandSpec("predicate", "read", "pred", when=when, legal=ConstantConstraint(values))
 
 
@@ -210,12 +213,13 @@ def address(coordinates: CountRule = 0, space: TypeRule = "?", *, allows: Allows
     """Return the specification of an address `[base + offset]`, or of a tensor operand `[base, {x, y}]`.
 
     `coordinates` is the number of x, y, …. If `space` is "?", the modifier `ss` or `space` names the state space.
+    `allows` lists additional legal syntax.
     """
     return OperandSpec("address", "read", "b64", coordinates, space=space, allows=allows)
 
 
 def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") -> OperandSpec:
-    """Return the specification of an address `[taddr + offset]` in tensor memory, in a 32-bit register."""
+    """Return the specification of a tensor memory address `[taddr + offset]` (see `OperandSpec`)."""
     return OperandSpec("address", "read", "u32", when=when, constraint=RegisterConstraint(accepts), space="tensor")
 
 

@@ -41,8 +41,8 @@ class BulkCopy:
     With completion "mbarrier", the copied bytes are subtracted from the pending transactions of the mbarrier. The
     mbarrier is in the space of the destination. For shared::cluster it is in the CTA that owns the destination.
 
-    With a multicast mask, the bytes are written at the same offset in each CTA of the cluster whose bit is set. The
-    mbarrier at the same offset in that CTA counts them.
+    With a multicast mask, each CTA of the cluster with a set bit in the mask receives the bytes at the same offset. The
+    mbarrier at the same offset in that CTA counts the bytes.
 
     With completion "group", the copy joins the open bulk group of its lane. A `reduction` combines the bytes with the
     old contents of the destination (see `reductions.combine_bulk`).

@@ -45,7 +45,6 @@ def register_types(type_word: str, accepts: str = "same", implied: bool = False)
 
 
 def _holds(declared: str, type_word: str, kind: str, wide: bool) -> bool:
-    """Return True if a register of type `declared` and legal width may be an operand of type `type_word`."""
     if declared == "pred" or kind == "bits":
         return declared != "pred"
     if kind in ("unsigned", "signed"):
@@ -59,13 +58,13 @@ def _holds(declared: str, type_word: str, kind: str, wide: bool) -> bool:
 
 @cache
 def takes_integers(type_word: str) -> bool:
-    """Return True if an integer constant is legal for an operand of a type."""
+    """Return True if an integer constant is legal for an operand of type `type_word`."""
     return TYPES[type_word].kind in ("bits", "unsigned", "signed", "predicate")
 
 
 @cache
 def takes_floats(type_word: str, width: int | None) -> bool:
-    """Return True if a floating-point constant is legal for an operand of a type.
+    """Return True if a floating-point constant is legal for an operand of type `type_word`.
 
     Every constant is legal for f32 and f64. `width` is 32 for a constant such as 0f3F800000, 64 for 0d3FF0000000000000,
     and None for a decimal constant, which has 64 bits. A constant is also legal for the type of bits of its width.

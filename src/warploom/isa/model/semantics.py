@@ -83,7 +83,10 @@ class Warps(Protocol):
         ...
 
     def write_fragment(self, value: Value, order: Order, units: Array) -> None:
-        """Write the matrix of each warp or warpgroup into a vector. This is the inverse of `read_fragment`."""
+        """Write the matrix of each warp or warpgroup into a vector. This is the inverse of `read_fragment`.
+
+        Shapes: `units` is (warps, units), or (warpgroups, units) in the order of `warpgroups()`.
+        """
 
     def update_fragment(
         self, value: Value, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]]
@@ -93,7 +96,7 @@ class Warps(Protocol):
         `change` receives the matrices and writes to them. It returns functions that do the remaining work and are
         independent of each other. They finish before the next access to the registers.
 
-        Shapes: (warpgroups, units) in the order of `warpgroups()`.
+        Shapes: the matrices are (warpgroups, units) in the order of `warpgroups()`, as in `read_fragment`.
         """
 
     def read_carry(self) -> Lanes:
@@ -114,19 +117,21 @@ class Warps(Protocol):
         ...
 
     def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
-        """Load `count` consecutive elements for each active lane.
+        """Load `count` consecutive elements of PTX type `type` for each active lane.
 
-        `space` is the state space, or "" for generic addresses. `lanes` restricts the access to some lanes. The other
-        lanes receive zeros.
+        `space` is the state space, or "" for generic addresses. `lanes` is a mask of the lanes that load. The
+        other lanes receive zeros.
 
-        Shapes: (count, warps, 32).
+        Shapes: the result is (count, warps, 32).
 
         Errors: emulator.out-of-bounds, emulator.misaligned.
         """
         ...
 
     def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
-        """Store consecutive elements for each active lane, or only for the active lanes in `lanes`.
+        """Store consecutive elements for each active lane, or only for the active lanes in the mask `lanes`.
+
+        `load` describes `space` and `type`.
 
         Shapes: `values` is (count, warps, 32).
 
@@ -136,7 +141,7 @@ class Warps(Protocol):
     def atomic(
         self, space: str, addresses: Array, op: str, type: str, values: Array, compares: Array | None = None
     ) -> Array:
-        """Read, modify and write memory, and return the old contents.
+        """Read, modify and write the element at the address of each active lane. Return the old elements.
 
         Lanes with equal addresses act one after the other. `op` is an operation of `reductions.combine(op, type,
         space)`, or "exch", or "cas". The operation "cas" stores `values` where memory equals `compares`.
@@ -152,7 +157,7 @@ class Warps(Protocol):
         ...
 
     def is_space(self, space: str, addresses: Array) -> Lanes:
-        """Return a mask of the lanes whose generic address points to a state space."""
+        """Return a mask of the lanes whose generic address is in the state space `space`."""
         ...
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
@@ -175,7 +180,7 @@ class Warps(Protocol):
         """Move each active lane to the entry `index` of a `.branchtargets` table."""
 
     def call(self, function: Value, results: Value | None, arguments: Value | None) -> None:
-        """Call a device function, by name or through a register."""
+        """Call a device function, given as a name or register, with its operands `results` and `arguments`."""
 
     def leave(self, whole_kernel: bool) -> None:
         """End the function call of the active lanes, or the active lanes themselves if `whole_kernel`."""
@@ -198,14 +203,17 @@ class Warps(Protocol):
         """
 
     def cta_barrier(self, number: Array, threads: Array | None, mode: str) -> None:
-        """Arrive at a CTA barrier, and with the `mode` "sync" instead of "arrive" wait for its completion.
+        """Arrive at a CTA barrier. If `mode` is "sync" and not "arrive", also wait for its completion.
 
         `number` is the index of the barrier. `threads` is the number of threads that take part, or None for the whole
         CTA.
         """
 
     def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Value) -> None:
-        """Synchronise at a CTA barrier, and reduce the predicates by `mode` (popc, and, or) to `result`."""
+        """Synchronise at a CTA barrier, and reduce `predicate` over its threads by `mode` (popc, and, or).
+
+        The reduction is written to `result`. `cta_barrier` describes `number` and `threads`.
+        """
 
     def cluster_arrive(self) -> None:
         """Arrive at the barrier of the cluster."""
@@ -225,7 +233,7 @@ class Warps(Protocol):
     def mbarrier(
         self, space: str, addresses: Array, action: str, amount: Array | int = 0, transactions: Array | int = 0
     ) -> Array:
-        """Apply an action to the mbarrier of each active lane, and return the state tokens before the action.
+        """Apply an action to the mbarrier at each active lane's address, and return the old state tokens.
 
         The lanes act one after the other. `action` is one of the following.
 
@@ -235,14 +243,14 @@ class Warps(Protocol):
 
         An arrival with `transactions` first adds this number of bytes to the pending transactions.
 
-        Shapes: (warps, 32), uint64.
+        Shapes: the state tokens are (warps, 32), uint64.
         """
         ...
 
     def mbarrier_wait(
         self, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Value
     ) -> None:
-        """Test whether a phase of an mbarrier is complete, and write the outcome to the predicate `result`.
+        """Test if a phase of the mbarrier at each lane's address is complete. Write the outcome to `result`.
 
         `phase` contains state tokens, or phase parities if `parity`. A `blocking` test suspends a warp until the test
         succeeds for at least one active lane.
@@ -287,7 +295,7 @@ class Warps(Protocol):
         """Start the asynchronous copies of a record, one for each active lane."""
 
     def prefetch(self, request: TensorCopy) -> None:
-        """Check the tensor copies of a record, one for each active lane, without executing them."""
+        """Check the tensor copies in `request`, one for each active lane, without executing them."""
 
     def warpgroups(self) -> NDArray[np.intp]:
         """Return for each warpgroup the indices of its warps in the batch, with shape (warpgroups, 4)."""
@@ -305,7 +313,7 @@ class Warps(Protocol):
         Shapes: starts (n, tiles) for n selected warpgroups; offsets (rows, k). The uint64 result is
         (n, tiles * rows, k) with `down` and (n, rows, tiles * k) without.
 
-        Units: offsets are bytes. `swizzle` is 0, 32, 64 or 128 bytes.
+        Units: offsets are bytes. `swizzle` is 0, 32, 64 or 128 bytes. `base_offset` is as in a matrix descriptor.
 
         Errors: emulator.out-of-bounds.
         """
@@ -320,7 +328,7 @@ class Warps(Protocol):
         ...
 
     def count_macs(self, macs: int) -> None:
-        """Add a number of multiply-accumulate operations to the statistics of the run."""
+        """Add `macs` multiply-accumulate operations to the statistics of the run."""
 
 
 class Geometry(Protocol):

@@ -43,7 +43,7 @@ class SpecialRegister:
         return (self.least or own.bits) <= read.bits <= own.bits
 
     def read(self, geometry: Geometry) -> Array:
-        """Return the value in every lane, in the register's dtype. The shape broadcasts to (warps, 32)."""
+        """Return the register's value in every lane of a batch, in a shape that broadcasts to (warps, 32)."""
         return np.atleast_2d(np.asarray(self.value(geometry))).astype(TYPES[self.type].dtype)
 
 

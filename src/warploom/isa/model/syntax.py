@@ -25,9 +25,9 @@ _OPERAND_PIECE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word of the opcode pattern: a slot, or a literal word.
+    """One word of the opcode pattern: a modifier, named `slot`, or the word `literal`.
 
-    A required literal has no slot. An optional literal is the slot of the same name.
+    A required literal has the `slot` "". An optional literal has a `slot` of the same name.
     """
 
     slot: str
@@ -67,7 +67,7 @@ class Syntax:
 def read_syntax(form: str, line: str, columns: tuple[str, ...], composites: Mapping[str, str]) -> Syntax:
     """Return the parsed syntax line of a Form.
 
-    `columns` are the columns of the Form's table, and `composites` the spellings of its composite slots.
+    `columns` are the columns of the Form's table, and `composites` the spellings of its composite modifiers.
 
     Errors: FormError for a line that cannot be parsed.
     """
@@ -120,9 +120,10 @@ def _word(text: str, optional: bool, columns: tuple[str, ...], composites: Mappi
 def match_words(
     pattern: tuple[Word, ...], words: tuple[str, ...], vocabulary: Mapping[str, frozenset[str]], p: int = 0, w: int = 0
 ) -> dict[str, str] | None:
-    """Return the word of each slot if the opcode words follow the pattern, else None.
+    """Return the word of each modifier if the opcode words follow the pattern, else None.
 
-    The word of an omitted slot is "". The match begins at the indices `p` in `pattern` and `w` in `words`.
+    An omitted modifier has the word "". `vocabulary` maps each modifier to its legal words. The match begins at the
+    indices `p` in `pattern` and `w` in `words`.
     """
     if p == len(pattern):
         return {} if w == len(words) else None
@@ -141,7 +142,10 @@ def match_words(
 
 
 def bind_word(word: Word, text: str, vocabulary: Mapping[str, frozenset[str]]) -> dict[str, str] | None:
-    """Return the slots that the opcode word `text` fills, with their words; None if it misfits `word`."""
+    """Return the words of the modifiers that opcode word `text` states, or None if it does not fit `word`.
+
+    A composite word such as `m16n8k16` states several modifiers: the shape, m, n and k.
+    """
     if word.composite is not None:
         found = word.composite.fullmatch(text)
         return None if found is None else {word.slot: text, **found.groupdict()}
