@@ -86,7 +86,6 @@ def next_words(words: tuple[str, ...], target: Target, ptx: Version) -> dict[str
 
 
 def _order(item: tuple[str, list[str]]) -> tuple[object, ...]:
-    """Return the sort key of a word, which compares digits as numbers: `x2` precedes `x16`."""
     return tuple((part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", item[0]))
 
 

@@ -95,7 +95,7 @@ class Document:
         self.view = View(text, self._encoding, self._checker, self.view.latest_parse)
 
     def change(self, start: tuple[int, int], end: tuple[int, int], text: str) -> None:
-        """Replace the text between two editor positions, which are pairs of a line and a character."""
+        """Replace the text from `start` to `end`, two editor positions (line, character)."""
         view = self.view
         first, last = view.lines.offset(*start), view.lines.offset(*end)
         self.replace(view.text[:first] + text + view.text[max(first, last) :])

@@ -1,6 +1,6 @@
-"""Formatting: every statement in canonical form on a line of its own, with its comments.
+"""Formatting: every statement in canonical form on a line of its own. Comments remain.
 
-Text with syntax errors is not changed, and neither is a statement that contains a comment.
+Text with syntax errors is not changed, and neither is a statement with a comment between its tokens.
 """
 
 import re

@@ -47,10 +47,10 @@ class Lines:
         return Position(line, self._units(self.text[self.starts[line] : offset]))
 
     def offset(self, line: int, character: int) -> int:
-        """Return the offset of a position.
+        """Return the offset of the position (`line`, `character`).
 
-        A position after the end of its line becomes the end of the line. A position after the last line becomes the
-        end of the text.
+        A position after the end of its line becomes the end of the line. A position after the last line becomes the end
+        of the text.
         """
         if line >= len(self.starts):
             return len(self.text)

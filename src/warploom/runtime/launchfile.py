@@ -70,7 +70,7 @@ def number(value: int | float | np.generic) -> Argument:
 
 
 def scratch(nbytes: int) -> Argument:
-    """Return the address of an unnamed buffer of this many zero bytes as an argument."""
+    """Return the address of an unnamed buffer of `nbytes` zero bytes as an argument."""
     return Argument(lambda _: np.zeros(nbytes, np.uint8), nbytes)
 
 

@@ -155,7 +155,7 @@ class Clocks:
     def acquire(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
         """Join the clock at rows[i] into the clock of the lanes lanes[i] of warps[i] for every i.
 
-        The arguments are those of `release`.
+        `lanes`, `full` and the shapes are as in `release`.
         """
         _acquire(self.arrays, warps, lanes, full, rows.astype(np.int64))
 
@@ -166,7 +166,8 @@ class Clocks:
     def proxy_fence(self, warps: Array, lanes: Array, full: Array) -> None:
         """Record a fence between the generic and the asynchronous proxy that lanes of warps execute.
 
-        `lanes` has the lanes as bits. `full` is True for a warp of which all live lanes execute the fence.
+        `lanes` has the lanes as bits. `full` is True for a warp of which all live lanes execute the fence. Shapes: all
+        (warps,).
         """
         _proxy_fence(self.arrays, warps, lanes, full)
 
@@ -182,18 +183,24 @@ class Clocks:
             self.release(warps, lanes, full, self.fenced(warps, each))
 
     def fenced(self, warps: Array, level: int) -> Array:
-        """Return the rows with the clocks that warps had at their last fence of scope `level` or wider."""
+        """Return the rows of the clocks that warps had at their last fence of scope `level` or wider.
+
+        `level` is CTA, CLUSTER or GPU.
+        """
         return warps + (2 + level) * self.warps
 
     def seen(self, warps: Array, level: int) -> Array:
-        """Return the row of each warp that collects the clocks of its relaxed reads until its next fence."""
+        """Return, for each warp, the row for the clocks of its relaxed reads of scope `level`.
+
+        The row collects the clocks until the next fence of the warp.
+        """
         return warps + (5 + level) * self.warps
 
     def go_beyond(self, rows: Array) -> None:
-        """Remove the components that warps of other clusters cannot use from the clocks at `rows`.
+        """Reset the components of the clocks at `rows` that mean nothing in other clusters.
 
-        These are the components of agents, which are numbered within a cluster. The components of resident warps,
-        which are numbered over all clusters, remain.
+        These are the components of warps, asynchronous operations and mbarriers, which are numbered within a cluster.
+        The components of resident warps that are numbered over all clusters remain.
         """
         self.vectors[rows, :, : self.base] = 0
         self.acquire_earlier_waves(rows)
@@ -206,9 +213,10 @@ class Clocks:
     # Locations --------------------------------------------------------------------------------------------
 
     def location(self, kind: str, address: int, level: int, whose: int) -> int:
-        """Return the row of the vector clock of a memory location at a scope.
+        """Return the row of the vector clock of a memory location at scope `level`. Add a row at first use.
 
-        `kind` is the state space. `whose` is the CTA or cluster that has this clock, or 0 at GPU scope.
+        `kind` is the state space, and `address` the byte offset. `whose` is the CTA or cluster that has this clock, or
+        0 at GPU scope.
         """
         key = (kind, address, level, whose)
         found = self.locations.get(key)
@@ -238,8 +246,8 @@ class Clocks:
     def release_phases(self, warps: Array, objects: Array) -> None:
         """Release only the mbarrier components of each warp's clock to the mbarrier of the warp's copy.
 
-        objects[i] is the mbarrier that completes a copy of warps[i]. The arrival of the bytes shows that the copy was
-        issued. The phases that warps[i] knew to be complete at the issue are therefore complete.
+        objects[i] is the number of the mbarrier that completes a copy of warps[i]. The arrival of the bytes shows that
+        the copy was issued. The phases that warps[i] knew to be complete at the issue are therefore complete.
         """
         columns = np.arange(self.vectors.shape[2])
         phases = columns % self.agents >= STREAMS * self.per_cta
@@ -270,8 +278,9 @@ class Clocks:
     def wait_multiplications(self, groups: Array, pending: int) -> None:
         """Complete all but the newest `pending` wgmma groups of each warpgroup.
 
-        A multiplication is complete only after all four warps have issued it. The accesses of each warp before its
-        issue therefore happen before the end of the wait. Shapes: groups (warpgroups, 4), the warps of each warpgroup.
+        A multiplication is complete only after all four warps have issued it. The accesses of each warp before the warp
+        issued the multiplication therefore happen before the end of the wait. Shapes: groups (warpgroups, 4), the four
+        warps of each warpgroup.
         """
         leaders = groups[:, 0]
         done = self.multiplication_groups[leaders] - pending
@@ -331,18 +340,18 @@ class Clocks:
         return self.first_cluster + self.ctas // self.topology.cluster_size + clusters
 
     def arriving(self, objects: Array, local: bool = False) -> Array:
-        """Return the row of each mbarrier into which arrivals release their clocks; NOWHERE for object -1.
+        """Return, for each mbarrier number in `objects`, the row into which arrivals release clocks.
 
-        Object `cta * mbarriers + k` is mbarrier k of a CTA. With `local`, return the second row of each mbarrier, which
-        is for arrivals from the mbarrier's own CTA only.
+        The number `cta * mbarriers + k` is mbarrier k of a CTA; -1 gives NOWHERE. With `local`, return the second row
+        of each mbarrier, which is for arrivals from the mbarrier's own CTA only.
         """
         return self._mbarrier_rows(objects, 2 if local else 0)
 
     def arrived(self, objects: Array, local: bool = False) -> Array:
-        """Return the rows that successful waits for phases of mbarriers acquire; NOWHERE for object -1.
+        """Return, for each mbarrier number in `objects`, the row that successful waits for a phase acquire.
 
-        With `local`, the row has only the clocks that arrivals from the CTA of the mbarrier released. Waits of CTA
-        scope acquire this row.
+        The number -1 gives NOWHERE. With `local`, the row has only the clocks that arrivals from the CTA of the
+        mbarrier released. Waits of CTA scope acquire this row.
         """
         return self._mbarrier_rows(objects, 3 if local and self.kinds > 2 else 1)
 
@@ -351,14 +360,17 @@ class Clocks:
         return np.where(objects < 0, NOWHERE, first + objects)
 
     def arrive(self, warps: Array, lanes: Array, full: Array, rows: Array, relaxed: bool) -> None:
-        """Release the clocks of lanes into `rows`; if `relaxed`, the clocks from the last fence of each warp."""
+        """Release the clocks of lanes into `rows`; if `relaxed`, the clocks from the last fence of each warp.
+
+        `lanes`, `full` and the shapes are as in `release`.
+        """
         if relaxed:
             self.copy(np.where(rows < 0, NOWHERE, rows), self.fenced(warps, int(self.kinds > 2)))
         else:
             self.release(warps, lanes, full, rows)
 
     def phase_column(self, objects: Array) -> Array:
-        """Return the column of each mbarrier in vector clocks. The column counts complete phases."""
+        """Return the index of the clock component that counts the phases of each mbarrier in `objects`."""
         cta, slot = objects // self.mbarriers, objects % self.mbarriers
         return self.topology.rank[cta] * self.agents + STREAMS * self.per_cta + slot
 
@@ -368,7 +380,10 @@ class Clocks:
         return bool(max(self.vectors[warp, KNOWN, agent], self.vectors[warp, SOME, agent]) >= clock)
 
     def grow(self, mbarriers: int) -> tuple[int, int]:
-        """Make room for more mbarriers in each CTA. Return the number of agents of a CTA before and after."""
+        """Make room for `mbarriers` mbarriers in each CTA. Return a CTA's number of agents before and after.
+
+        Agents are the components of vector clocks (see the module).
+        """
         old, agents, before = self.vectors, self.agents, self.mbarriers
         size, first = self.topology.cluster_size, self.first_mbarrier
         self.mbarriers = mbarriers
@@ -500,7 +515,7 @@ def _proxy_fence(c: ClockArrays, warps: Array, lanes: Array, full: Array) -> Non
 def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> bool:
     """Return True if a recorded access happens before a new access of a lane (-1: all lanes) of warp `w`.
 
-    If `fenced` is 1, a proxy fence must be between the two accesses.
+    `record` is the record of the earlier access. If `fenced` is 1, a proxy fence must be between the two accesses.
     """
     V, few, g, per_cta = c.vectors, c.few, c.own[w], c.per_cta
     agent = record >> 44

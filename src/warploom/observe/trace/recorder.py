@@ -152,7 +152,6 @@ class Recorder(events.Observer):
         return np.flatnonzero(self.recording.recorded[batch.warp_index])
 
     def _suspend(self, event: events.Suspend) -> None:
-        """Record waits of warp splits for other lanes or warps, and for phases of mbarriers."""
         if event.status == Status.READY:
             return
         batch, spans = event.batch, self.spans
@@ -279,7 +278,7 @@ class Recorder(events.Observer):
 
 
 def _chosen(grid: Grid, requested: Sequence[int] | None) -> tuple[Cta, ...]:
-    """Return the CTAs to record, in launch order. Errors: UsageError launch.trace."""
+    """Return the requested CTAs, or the first cluster's, in launch order. Errors: UsageError launch.trace."""
     for number in requested or ():
         if not 0 <= number < grid.ctas:
             message = f"trace: there is no CTA {number}; the grid has {grid.ctas}, from 0 on"

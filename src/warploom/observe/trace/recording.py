@@ -27,7 +27,7 @@ class Table:
         self.arrows: list[tuple[int, int]] = []
 
     def add(self, kind: Kind, many: int, /, **columns: Array | int) -> Ids:
-        """Add `many` events, and return their row numbers. Columns of `EVENT` that are not given are 0."""
+        """Add `many` events of a kind, and return their row numbers. Columns of `EVENT` not given are 0."""
         first = self.used
         kept = min(many, self.limit + 1 - first)
         self.total += many
