@@ -98,7 +98,7 @@ def _following(form: Form, words: tuple[str, ...], target: Target, ptx: Version)
 
 
 def _in_row(form: Form, row: Row, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[str]:
-    """Yield the words that may follow `words` in opcodes that one row of a form's table allows.
+    """Yield the words that may follow `words` in opcodes that one row of a form's modifier table allows.
 
     `order` is one of the orders in which the form's syntax allows the modifiers.
     """

@@ -71,7 +71,7 @@ class LayoutGrid:
 
     @cached_property
     def colours(self) -> list[int]:
-        """Colour number of each row of `entries`."""
+        """Colour number of each location, which is a row of `entries`."""
         return (self.column(self.memory.owner) % COLOURS).tolist()
 
     def select(self, values: Mapping[str, int]) -> LayoutGrid:

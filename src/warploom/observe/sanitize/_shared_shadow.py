@@ -229,8 +229,8 @@ def write_lanes(
 ) -> int:  # fmt: skip
     """Record writes of lanes, `size` bytes each. Return the number of conflicts with earlier accesses.
 
-    The record of the writes of warps[i] has the agent agents[i], the time clocks[i] and the kind `kind` (see `clocks`).
-    `index`, `mask` and their shapes are as in `read_lanes`.
+    The writes of warps[i] are recorded for the clock component agents[i] at the time clocks[i], with the kind `kind`
+    (see `clocks`). `index`, `mask` and their shapes are as in `read_lanes`.
     """
     V, own, records, sites = c.vectors, c.own, s.records, s.sites
     found = 0
@@ -337,7 +337,7 @@ def write_rows(
     """Record writes by bulk copies. Return the number of conflicts with earlier accesses.
 
     Copy i of lane lanes[i] of warps[i] writes sizes[i] contiguous bytes at starts[i]. The write is recorded for the
-    agent agents[i] at the time clocks[i]. `tag` identifies the swizzle of the written 16-byte chunks.
+    clock component agents[i] at the time clocks[i]. `tag` identifies the swizzle of the written 16-byte chunks.
 
     Shapes: warps to sizes, agents and clocks (copies,). Units: `starts` and `sizes` in bytes, multiples of 16.
     """

@@ -183,16 +183,16 @@ class Clocks:
             self.release(warps, lanes, full, self.fenced(warps, each))
 
     def fenced(self, warps: Array, level: int) -> Array:
-        """Return the rows of the clocks that warps had at their last fence of scope `level` or wider.
+        """Return the rows of `vectors` with the clocks of warps at their last fence of scope `level` or wider.
 
         `level` is CTA, CLUSTER or GPU.
         """
         return warps + (2 + level) * self.warps
 
     def seen(self, warps: Array, level: int) -> Array:
-        """Return, for each warp, the row for the clocks of its relaxed reads of scope `level`.
+        """Return, for each warp, the row of `vectors` for its relaxed reads of scope `level`.
 
-        The row collects the clocks until the next fence of the warp.
+        The row collects the clocks of the locations that the warp has read since its last fence.
         """
         return warps + (5 + level) * self.warps
 
@@ -213,10 +213,10 @@ class Clocks:
     # Locations --------------------------------------------------------------------------------------------
 
     def location(self, kind: str, address: int, level: int, whose: int) -> int:
-        """Return the row of the vector clock of a memory location at scope `level`. Add a row at first use.
+        """Return the row of `vectors` with the clock of a memory location at scope `level`.
 
         `kind` is the state space, and `address` the byte offset. `whose` is the CTA or cluster that has this clock, or
-        0 at GPU scope.
+        0 at GPU scope. The first call for a location adds a row.
         """
         key = (kind, address, level, whose)
         found = self.locations.get(key)
@@ -238,7 +238,7 @@ class Clocks:
     def release_operations(self, row: int, column: int, clock: int, lane: int) -> None:
         """Record in the clock at `row` that asynchronous operations of one lane are complete.
 
-        The operations are those of agent `column` up to the time `clock`.
+        The operations are those that clock component `column` counts, up to the time `clock`.
         """
         self.vectors[row, SOME, column] = max(int(self.vectors[row, SOME, column]), clock)
         self.vectors[row, MASK, column] |= np.int32(np.uint32(1 << lane).view(np.int32))
@@ -257,7 +257,7 @@ class Clocks:
             self.vectors[row, KNOWN] = np.maximum(self.vectors[row, KNOWN], np.where(phases, known, 0))
 
     def clear(self, rows: Array) -> None:
-        """Reset the vector clocks at `rows` to zero."""
+        """Reset the vector clocks in the given rows of `vectors` to zero."""
         self.vectors[rows] = 0
 
     # Groups -----------------------------------------------------------------------------------------------
@@ -328,19 +328,19 @@ class Clocks:
     # Rows -------------------------------------------------------------------------------------------------
 
     def barrier(self, keys: Array) -> Array:
-        """Return the rows of CTA barriers. A key is `cta * BARRIERS + barrier`."""
+        """Return the rows of `vectors` with the clocks of CTA barriers. A key is `cta * BARRIERS + barrier`."""
         return self.first_barrier + keys
 
     def cluster(self, clusters: Array) -> Array:
-        """Return the rows into which warps release their clocks when they arrive at cluster barriers."""
+        """Return the rows of `vectors` into which warps release their clocks on arrival at cluster barriers."""
         return self.first_cluster + clusters
 
     def cluster_done(self, clusters: Array) -> Array:
-        """Return the rows that warps acquire when the phase of their cluster barrier is complete."""
+        """Return the rows of `vectors` that warps acquire when their cluster barrier's phase is complete."""
         return self.first_cluster + self.ctas // self.topology.cluster_size + clusters
 
     def arriving(self, objects: Array, local: bool = False) -> Array:
-        """Return, for each mbarrier number in `objects`, the row into which arrivals release clocks.
+        """Return the rows of `vectors` into which arrivals at the mbarriers `objects` release clocks.
 
         The number `cta * mbarriers + k` is mbarrier k of a CTA; -1 gives NOWHERE. With `local`, return the second row
         of each mbarrier, which is for arrivals from the mbarrier's own CTA only.
@@ -348,7 +348,7 @@ class Clocks:
         return self._mbarrier_rows(objects, 2 if local else 0)
 
     def arrived(self, objects: Array, local: bool = False) -> Array:
-        """Return, for each mbarrier number in `objects`, the row that successful waits for a phase acquire.
+        """Return the rows of `vectors` that successful waits for phases of the mbarriers `objects` acquire.
 
         The number -1 gives NOWHERE. With `local`, the row has only the clocks that arrivals from the CTA of the
         mbarrier released. Waits of CTA scope acquire this row.
@@ -382,7 +382,7 @@ class Clocks:
     def grow(self, mbarriers: int) -> tuple[int, int]:
         """Make room for `mbarriers` mbarriers in each CTA. Return a CTA's number of agents before and after.
 
-        Agents are the components of vector clocks (see the module).
+        An agent is a clock component: a warp, a class of asynchronous operations of a warp, or an mbarrier.
         """
         old, agents, before = self.vectors, self.agents, self.mbarriers
         size, first = self.topology.cluster_size, self.first_mbarrier
@@ -417,7 +417,7 @@ def to_bits(mask: Array) -> Array:
 
 @njit
 def join(V: Array, target: int, source: int) -> None:
-    """Join the vector clock at row `source` into the vector clock at row `target`."""
+    """Join row `source` of the vector clocks `V` into row `target`: keep the maximum of each component."""
     n = V.shape[2]
     for part in range(4):
         for agent in range(n):

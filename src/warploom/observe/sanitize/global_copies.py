@@ -20,7 +20,7 @@ from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.mbarriers import Mbarriers
 
 Array = NDArray[Any]
-Rows = tuple[Array, Array, Array]  # copy, start in the arena and size of each row
+Rows = tuple[Array, Array, Array]  # copy, byte offset and size of each range
 
 
 class GlobalCopies:

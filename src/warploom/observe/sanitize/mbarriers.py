@@ -22,8 +22,9 @@ _OVERWRITTEN = "is overwritten while it is valid"
 class Mbarriers:
     """Table of the mbarriers of the resident CTAs.
 
-    An object is the number of an mbarrier, or -1 for none. The objects of a CTA are `cta * clocks.mbarriers + k`. A
-    word is a byte offset in shared memory / 8. `aliasing` is None unless the kernel waits for phases (`waits`).
+    Mbarrier k of a CTA has the number `cta * clocks.mbarriers + k`; -1 stands for none. `objects` and `found` contain
+    such numbers. A word is a byte offset in shared memory / 8. `aliasing` is None unless the kernel waits for phases
+    (`waits`).
     """
 
     def __init__(self, context: Context, shadow: SharedShadow, waits: bool) -> None:

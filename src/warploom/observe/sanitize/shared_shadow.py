@@ -97,7 +97,7 @@ class SharedShadow:
     def renumber(self, before: int, after: int) -> None:
         """Renumber the agents in records when a CTA's number of agents grows from `before` to `after`.
 
-        `clocks` explains agents: the warps, their asynchronous operations, and the mbarriers.
+        An agent is a clock component: a warp, a class of asynchronous operations of a warp, or an mbarrier.
         """
 
         def moved(held: Array) -> Array:

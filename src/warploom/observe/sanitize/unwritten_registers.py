@@ -103,7 +103,7 @@ class UnwrittenRegisters:
         return 0 if guard is None else self._bits(registers_of(guard), guard)
 
     def _flow(self, uses: list[_Use]) -> list[int]:
-        """Return, for each instruction, the registers that may be unwritten before it, as bits.
+        """Return, for each instruction, the registers that may be unwritten when it executes, as bits.
 
         The result of an instruction that propagates is unwritten if one of its sources may be unwritten.
         """
