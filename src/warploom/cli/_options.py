@@ -74,7 +74,7 @@ def add_format(parser: _Group) -> None:
 
 
 def add_strict(parser: _Group) -> None:
-    """Add --strict."""
+    """Add the option --strict to a parser."""
     parser.add_argument("--strict", action="store_true", help="exit with status 1 for warnings too")
 
 

@@ -56,7 +56,7 @@ def step_progress(what: str) -> Generator[Callable[[str, int, int], None]]:
 
 @contextmanager
 def launch_progress(name: str) -> Generator[Callable[[Progress], None] | None]:
-    """Show the finished CTAs and the rate of a launch during a `with` block.
+    """Show the finished CTAs and the rate of the launch `name` during a `with` block.
 
     Yield the callback to pass to the launch as `progress`, or None without a terminal.
     """

@@ -68,8 +68,8 @@ def _opcodes(view: View, offset: int, opcode: str) -> list[Completion]:
 def next_words(words: tuple[str, ...], target: Target, ptx: Version) -> dict[str, str]:
     """Return the words that may follow the first words of an opcode.
 
-    Each word begins the rest of an opcode that is legal for the target and the PTX version. Its value lists the names
-    of the Forms with such an opcode, separated by commas.
+    Each word begins the rest of an opcode that is legal for the target and the PTX version. In the result, the value of
+    a word lists the names of the Forms with such an opcode, separated by commas.
     """
     if sum(map(len, words)) > LONGEST_OPCODE:
         return {}

@@ -16,7 +16,7 @@ _CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32
 class Position(NamedTuple):
     """Position between two characters.
 
-    Units: lines from 0; code units of the line from 0
+    Units: `line` counts lines from 0, and `character` counts code units of the line from 0.
     """
 
     line: int

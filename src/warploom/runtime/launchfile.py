@@ -278,7 +278,7 @@ def _field(table: Table, buffers: Mapping[str, Buffer]) -> tuple[int, str, Argum
 
 
 def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> Argument:
-    """Read the value of an argument or a structure's field. `more` lists further keys that are allowed."""
+    """Read the value of an argument or a structure's field, whose other keys `more` lists."""
     known = [kind for kind in _KINDS if not (more and kind == "fields")]
     kinds = [kind for kind in known if kind in table]
     if len(kinds) != 1:

@@ -41,7 +41,7 @@ ROOM = 128  # conflicts of one access that are kept; further ones are counted
 
 
 class SharedArrays(NamedTuple):
-    """Arrays of the shadow that compiled functions read and write. The module docstring defines them."""
+    """Arrays of the shadow that compiled functions use (see the module). `out` receives the conflicts."""
 
     records: Array
     sites: Array

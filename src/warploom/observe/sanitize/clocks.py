@@ -192,7 +192,7 @@ class Clocks:
     def seen(self, warps: Array, level: int) -> Array:
         """Return, for each warp, the row of `vectors` for its relaxed reads of scope `level`.
 
-        The row collects the clocks of the locations that the warp has read since its last fence.
+        The row collects the clocks of the locations that the warp reads, for the next fence of the warp.
         """
         return warps + (5 + level) * self.warps
 
@@ -263,13 +263,13 @@ class Clocks:
     # Groups -----------------------------------------------------------------------------------------------
 
     def commit_copies(self, warps: Array) -> None:
-        """Close the open group of thread copies of each warp."""
+        """Close the open group of thread copies of each of the given warps."""
         self.copy_ends[warps, self.copy_groups[warps] % GROUPS] = self.copy_clock[warps]
         self.copy_groups[warps] += 1
         self.copy_clock[warps] += 1
 
     def wait_copies(self, warps: Array, pending: int) -> None:
-        """Complete all but the newest `pending` groups of thread copies of each warp, for the issuing lanes."""
+        """Complete all but the newest `pending` groups of thread copies of warps, for the issuing lanes only."""
         group = self.copy_groups[warps] - pending
         ends = np.where((group > 0) & (pending < GROUPS), self.copy_ends[warps, np.maximum(group - 1, 0) % GROUPS], 0)
         column = self.own[warps] + THREAD_COPIES * self.per_cta
@@ -307,15 +307,15 @@ class Clocks:
             self.clock[warps] += 1
 
     def commit_bulk(self, warps: Array, lanes: Array) -> None:
-        """Close the open bulk group of each lane. Shapes: warps and lanes (lanes,)."""
+        """Close the open bulk group of lane lanes[i] of warps[i] for every i. Shapes: both (lanes,)."""
         self.bulk_ends[warps, lanes, self.bulk_groups[warps, lanes] % GROUPS] = self.bulk_clock[warps]
         self.bulk_groups[warps, lanes] += 1
         self.bulk_clock[warps] += 1
 
     def wait_bulk(self, warps: Array, lanes: Array, pending: int, read_only: bool) -> None:
-        """Complete all but the newest `pending` bulk groups of lanes. Shapes: warps and lanes (lanes,).
+        """Complete all but the newest `pending` bulk groups of lane lanes[i] of warps[i] for every i.
 
-        With `read_only`, only the reads of the sources are complete.
+        With `read_only`, only the reads of the sources are complete. Shapes: warps and lanes (lanes,).
         """
         group = self.bulk_groups[warps, lanes] - pending
         ends = self.bulk_ends[warps, lanes, np.maximum(group - 1, 0) % GROUPS]
@@ -375,7 +375,7 @@ class Clocks:
         return self.topology.rank[cta] * self.agents + STREAMS * self.per_cta + slot
 
     def knows(self, warp: int, record: int) -> bool:
-        """Return True if a recorded access happens before the next access of at least one lane of a warp."""
+        """Return True if the access of `record` happens before the next access of at least one lane of a warp."""
         agent, clock = record >> 44, record >> 16 & 0xFFFFFFF
         return bool(max(self.vectors[warp, KNOWN, agent], self.vectors[warp, SOME, agent]) >= clock)
 
@@ -513,9 +513,9 @@ def _proxy_fence(c: ClockArrays, warps: Array, lanes: Array, full: Array) -> Non
 
 @njit
 def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> bool:
-    """Return True if a recorded access happens before a new access of a lane (-1: all lanes) of warp `w`.
+    """Return True if the access of `record` happens before a new access of a lane of warp `w`.
 
-    `record` is the record of the earlier access. If `fenced` is 1, a proxy fence must be between the two accesses.
+    A `lane` of -1 stands for all lanes. If `fenced` is 1, a proxy fence must be between the two accesses.
     """
     V, few, g, per_cta = c.vectors, c.few, c.own[w], c.per_cta
     agent = record >> 44

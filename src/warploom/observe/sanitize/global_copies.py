@@ -38,9 +38,10 @@ class GlobalCopies:
         self.mbarriers = mbarriers
 
     def plain(self, event: CopyIssue, sizes: Array, objects: Array) -> None:
-        """Record the accesses of copies without a tensor map. Each copy accesses `sizes` contiguous bytes.
+        """Record the accesses of copies without a tensor map. Each copy accesses contiguous bytes.
 
-        objects[k] is the number of the mbarrier that copy k signals, -1 for none. Shapes: sizes and objects (copies,).
+        sizes[k] is the number of bytes that copy k writes. objects[k] is the number of the mbarrier that the copy
+        signals, -1 for none. Shapes: sizes and objects (copies,).
         """
         request: BulkCopy = event.request
         every = np.arange(len(event.warps))

@@ -237,7 +237,7 @@ class GlobalShadow:
 
 @njit
 def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: int) -> bool:
-    """Return True if a recorded access happens before a new access of a lane of warp `w`.
+    """Return True if the access of `record` happens before a new access of a lane of warp `w`.
 
     `wave` is the number of the current wave of CTAs. If `fenced` is 1, a proxy fence must be between the two accesses.
     """

@@ -135,7 +135,7 @@ class Mbarriers:
     # Waits by parity ----------------------------------------------------------------------------------------
 
     def test(self, warps: Array, index: Array, lanes: Array, parity: Array, pc: int) -> None:
-        """Report tests by parity that may mistake a phase for another. Shapes: index to parity (warps, 32)."""
+        """Report tests by `parity` at byte offsets `index` that may mistake a phase for another."""
         if self.aliasing is not None:
             self._report_ambiguities(self.aliasing.test(warps, self.of(index), lanes, parity, pc))
 

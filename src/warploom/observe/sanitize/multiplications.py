@@ -226,7 +226,7 @@ class MetadataCheck:
         self.context = context
 
     def handler(self, pc: int) -> Callable[[Execute], None] | None:
-        """Return the handler of an instruction, or None if the instruction has no metadata."""
+        """Return the handler of an instruction, or None if the instruction has no sparsity metadata."""
         record: Multiplication | None = self.launch.instructions[pc].multiplication
         if record is None or record.metadata is None:
             return None

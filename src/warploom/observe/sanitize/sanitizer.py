@@ -141,7 +141,7 @@ class Sanitizer(events.Observer):
         self._started = False
 
     def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Report `found`, the trap or deadlock that ended the run at `pc`. Return True.
+        """Report `found`, the trap or deadlock that ended the run at `pc`, as a finding. Return True.
 
         A trap is omitted if the report already has a finding at `pc`.
         """

@@ -112,9 +112,9 @@ class SharedShadow:
     def read(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, what: str = "") -> None:
         """Record reads of lanes, `size` bytes each. Report conflicts with earlier writes.
 
-        `index` has byte offsets in shared memory, and `lanes` marks the reading lanes. Reads that are `strong` (ordered
-        or volatile) do not conflict with strong writes. `what` is "mbarrier" if the lanes read an mbarrier, and
-        otherwise empty. Shapes: index and lanes (warps, 32).
+        `index` has byte offsets in shared memory, and `lanes` marks the reading lanes. Reads that are `strong`
+        (ordered, volatile or atomic) do not conflict with strong writes. `what` is "mbarrier" if the lanes read an
+        mbarrier, and otherwise empty. Shapes: index and lanes (warps, 32).
         """
         whole = OBJECT if what else TOGETHER
         found = _shared_shadow.read_lanes(

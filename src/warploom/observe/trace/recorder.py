@@ -217,7 +217,7 @@ class Recorder(events.Observer):
                 self._release(self._at_cluster.pop(cluster, []), last)
 
     def _release(self, rows: list[int], last: int) -> None:
-        """End the waits of warp splits. Add arrows from the last arrival `last` if it is in this step."""
+        """End the waits of the warp splits `rows`. If the last arrival `last` is in this step, add its arrows."""
         if not rows:
             return
         now, begins = self.recording.now(), self.table.rows["begin"]
