@@ -12,7 +12,7 @@ from warploom.runtime.toml import Document, Step, Table, dotted, suggestion
 
 
 def read_arguments(texts: Sequence[str]) -> tuple[tuple[Argument, ...], dict[str, Buffer]]:
-    """Read the values of all --arg options. Return the arguments in parameter order, and the buffers.
+    """Read `texts`, the values of the --arg options. Return the arguments in their order, and the buffers.
 
     The names of the buffers are `arg0`, `arg1`, …, by the position of the argument.
     """

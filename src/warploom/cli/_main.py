@@ -53,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the `warploom` command and return its exit status."""
+    """Run `warploom` with the arguments `argv`, by default those of the process. Return the exit status."""
     return execute(parser(), argv)
 
 

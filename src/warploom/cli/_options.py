@@ -44,7 +44,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride] -- the overloads of argparse
         self, args: Iterable[str] | None = None, namespace: Any = None
     ) -> Any:
-        """Parse arguments. If required arguments are absent and none is given, print the help and exit with 2."""
+        """Parse arguments. If there are none and the parser requires some, print the help and exit with 2."""
         given = list(sys.argv[1:] if args is None else args)
         if not given and (self.needs_arguments or any(action.required for action in self._actions)):
             self.print_help(sys.stderr)
@@ -74,7 +74,7 @@ def add_format(parser: _Group) -> None:
 
 
 def add_strict(parser: _Group) -> None:
-    """Add --strict."""
+    """Add the option --strict to a parser."""
     parser.add_argument("--strict", action="store_true", help="exit with status 1 for warnings too")
 
 
@@ -159,7 +159,7 @@ def check_writable(file: str | Path | None, option: str) -> None:
 
 
 def write_text(file: str | Path | None, text: str, mode: str = "w") -> None:
-    """Write a text to a file, or to standard output for None and "-". Errors: UsageError."""
+    """Write a text to a file opened in `mode`, or to standard output for None and "-". Errors: UsageError."""
     if file is None or str(file) == STANDARD:
         sys.stdout.write(text)
         return

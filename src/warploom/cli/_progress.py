@@ -56,7 +56,7 @@ def step_progress(what: str) -> Generator[Callable[[str, int, int], None]]:
 
 @contextmanager
 def launch_progress(name: str) -> Generator[Callable[[Progress], None] | None]:
-    """Show the finished CTAs and the rate of a launch during a `with` block.
+    """Show the finished CTAs and the rate of the launch `name` during a `with` block.
 
     Yield the callback to pass to the launch as `progress`, or None without a terminal.
     """
@@ -81,7 +81,7 @@ def launch_progress(name: str) -> Generator[Callable[[Progress], None] | None]:
 
 
 def mac_rate(macs: int, seconds: float) -> str:
-    """Return a rate of multiply-accumulates as text, such as `1.23 G MAC/s`."""
+    """Return the rate of `macs` multiply-accumulates in `seconds` as text, such as `1.23 G MAC/s`."""
     rate = macs / seconds if seconds > 0 else 0.0
     for prefix, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
         if rate >= prefix:

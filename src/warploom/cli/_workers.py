@@ -22,7 +22,8 @@ def declare(
 ) -> None:
     """Add the option --workers to a parser.
 
-    `what` begins the help text. It names the counted workers, such as "processes (one for each core)".
+    `what` begins the help text. It names the counted workers, such as "processes (one for each core)". `default` is the
+    value of an absent option.
     """
     add.add_argument(
         "--workers",

@@ -109,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
 def _compare(
     bench: Bench, cases: Sequence[Case], state: Callable[[], State]
 ) -> tuple[list[Comparison | WrongResult], list[tuple[Case, WarploomError]]]:
-    """Time all cases. Return the results, and each failed case with its error.
+    """Time all cases with `bench`. Return the results, and each failed case with its error.
 
     `state` reads the state of the GPU. A fault of the GPU ends the comparison.
     """

@@ -99,7 +99,6 @@ def _explore(options: argparse.Namespace, plan: LaunchPlan, prepared: PreparedLa
 
 
 def _tracing(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the keyword arguments `trace` and `trace_events` of a launch, if the options request a trace."""
     if options.trace is None:
         for name in ("trace_ctas", "trace_events"):
             if getattr(options, name) is not None:
@@ -110,7 +109,6 @@ def _tracing(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _write_trace(trace: Trace | None, path: Path | None) -> None:
-    """Write a trace to a file and print its size. Do nothing without a trace or a file."""
     if trace is None or path is None:
         return
     trace.save(path)

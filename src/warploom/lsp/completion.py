@@ -68,8 +68,8 @@ def _opcodes(view: View, offset: int, opcode: str) -> list[Completion]:
 def next_words(words: tuple[str, ...], target: Target, ptx: Version) -> dict[str, str]:
     """Return the words that may follow the first words of an opcode.
 
-    Each word begins the rest of an opcode that is legal for the target and the PTX version. Its value lists the names
-    of the Forms with such an opcode, separated by commas.
+    Each word begins the rest of an opcode that is legal for the target and the PTX version. In the result, the value of
+    a word lists the names of the Forms with such an opcode, separated by commas.
     """
     if sum(map(len, words)) > LONGEST_OPCODE:
         return {}
@@ -86,7 +86,6 @@ def next_words(words: tuple[str, ...], target: Target, ptx: Version) -> dict[str
 
 
 def _order(item: tuple[str, list[str]]) -> tuple[object, ...]:
-    """Return the sort key of a word, which compares digits as numbers: `x2` precedes `x16`."""
     return tuple((part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", item[0]))
 
 
@@ -99,7 +98,7 @@ def _following(form: Form, words: tuple[str, ...], target: Target, ptx: Version)
 
 
 def _in_row(form: Form, row: Row, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[str]:
-    """Yield the words that may follow `words` in opcodes that one row of a form's table allows.
+    """Yield the words that may follow `words` in opcodes that one row of a form's modifier table allows.
 
     `order` is one of the orders in which the form's syntax allows the modifiers.
     """

@@ -54,7 +54,7 @@ class View:
         return target, ptx
 
     def instruction_at(self, offset: int) -> tuple[Instruction, int] | None:
-        """Return the instruction at an offset, and the offset from which its spans count; None without one."""
+        """Return (instruction, start offset of its piece of the text) at an offset, or None without one."""
         if not self.parsed.pieces:
             return None
         piece, start = self.pieces()[self.parsed.piece_at(offset)]
@@ -91,11 +91,11 @@ class Document:
         self.view = View(text, encoding, self._checker, None)
 
     def replace(self, text: str) -> None:
-        """Replace the whole text."""
+        """Replace the whole text of the document by `text`."""
         self.view = View(text, self._encoding, self._checker, self.view.latest_parse)
 
     def change(self, start: tuple[int, int], end: tuple[int, int], text: str) -> None:
-        """Replace the text between two editor positions, which are pairs of a line and a character."""
+        """Replace the text from `start` to `end`, two editor positions (line, character)."""
         view = self.view
         first, last = view.lines.offset(*start), view.lines.offset(*end)
         self.replace(view.text[:first] + text + view.text[max(first, last) :])

@@ -83,7 +83,7 @@ def _inserted(view: View, span: Span, statement: str) -> _Change:
 
 
 def _enlarged(view: View, finding: Diagnostic, span: Span, stem: str) -> Iterator[_Change]:
-    """Yield the edit that enlarges the range of `stem` (`%r<4>` for `%r`) for an undeclared register."""
+    """Yield the edit that enlarges the range of `stem` (`%r<4>` for `%r`) for the register of `finding`."""
     found = _FOUND.search(finding.message)
     digits = found[1].removeprefix(stem) if found is not None else ""
     count = int(digits) + 1 if digits.isdecimal() and len(digits) < 10 else 0

@@ -1,6 +1,6 @@
-"""Formatting: every statement in canonical form on a line of its own, with its comments.
+"""Formatting: every statement in canonical form on a line of its own. Comments remain.
 
-Text with syntax errors is not changed, and neither is a statement that contains a comment.
+Text with syntax errors is not changed, and neither is a statement with a comment between its tokens.
 """
 
 import re
@@ -19,7 +19,7 @@ _TEXT = re.compile(rf"(?P<string>{STRING})|(?P<comment>{COMMENT}|{LINE_MARKER})"
 
 
 def formatting(view: View) -> list[tuple[Span, str]]:
-    """Return the edits that format a text, at most one for each piece of the incremental parse."""
+    """Return the edits that format a text, at most one for each item of the module."""
     changes: list[tuple[Span, str]] = []
     newline = "\r\n" if "\r\n" in view.text else "\n"
     pieces = view.pieces()

@@ -207,7 +207,6 @@ class Names:
 
     @cached_property
     def _piece_of(self) -> dict[int, int]:
-        """Index of the piece that contains each module item, by the `id()` of the item."""
         return {id(item): k for k, (piece, _) in enumerate(self._pieces) for item in piece.items}
 
     def _resolve(self, k: int, token: Token) -> Symbol | None:
@@ -289,7 +288,7 @@ def _names_of(piece: Piece) -> _PieceNames:
 
 
 def _name_start(node: Declaration, starts: list[int]) -> int | None:
-    """Return the offset of the name in a declaration. `starts` has the offsets of all its occurrences."""
+    """Return the offset of the name in a declaration. `starts` has all offsets at which the name occurs."""
     span = node.span
     if span is None:
         return None

@@ -16,7 +16,7 @@ _CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32
 class Position(NamedTuple):
     """Position between two characters.
 
-    Units: lines from 0; code units of the line from 0
+    Units: `line` counts lines from 0, and `character` counts code units of the line from 0.
     """
 
     line: int
@@ -47,10 +47,10 @@ class Lines:
         return Position(line, self._units(self.text[self.starts[line] : offset]))
 
     def offset(self, line: int, character: int) -> int:
-        """Return the offset of a position.
+        """Return the offset of the position (`line`, `character`).
 
-        A position after the end of its line becomes the end of the line. A position after the last line becomes the
-        end of the text.
+        A position after the end of its line becomes the end of the line. A position after the last line becomes the end
+        of the text.
         """
         if line >= len(self.starts):
             return len(self.text)

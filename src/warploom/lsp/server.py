@@ -93,6 +93,8 @@ class Server(LanguageServer):
 def start(port: int | None, version: str) -> None:
     """Run the server on a local port, or on standard input and output, until the editor disconnects.
 
+    The server reports `version` to the editor.
+
     Errors: UsageError lsp.port for a port that cannot be opened
     """
     gc.freeze()  # the collector skips the imported objects, which live as long as the process
@@ -117,7 +119,7 @@ def _is_unexpected(record: logging.LogRecord) -> bool:
 
 
 def make_server(version: str) -> Server:
-    """Return a server with handlers for all supported requests."""
+    """Return a server with handlers for all supported requests. It reports `version` to the editor."""
     server = Server(version)
     _add_synchronisation(server)
     _add_queries(server)

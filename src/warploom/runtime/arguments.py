@@ -142,7 +142,7 @@ class Arguments:
     def _adopt(self, number: int, parameter: Parameter, value: object) -> object:
         """Check an argument or a structure's field, and add a device buffer for each of its arrays.
 
-        Return its value, in which NumPy arrays replace other host arrays and tables replace lists of arrays. `number`
+        Return the value, in which NumPy arrays replace other host arrays and tables replace lists of arrays. `number`
         is the position of the argument.
         """
         if isinstance(value, TensorMap):
@@ -244,7 +244,6 @@ class Arguments:
 
 
 def _expected(parameter: Parameter) -> str:
-    """Describe the arguments that a parameter accepts, for messages."""
     if not parameter.is_array:
         return "a number, an array or None" if parameter.takes_address else "a number"
     if parameter.size == TENSOR_MAP_BYTES:

@@ -44,8 +44,8 @@ def is_integer(dtype: np.dtype[Any]) -> bool:
 def integer_range(dtype: np.dtype[Any]) -> tuple[int, int]:
     """Return the smallest and the largest integer that the distribution `integers` may contain.
 
-    For an integer type they bound its range. For a floating-point type they are ±2^53, because float64 represents all
-    integers between these bounds exactly.
+    For an integer type they are the limits of the type. For a floating-point type they are ±2^53, because float64
+    represents all integers between these bounds exactly.
     """
     if not is_integer(dtype):
         return -(1 << 53), 1 << 53

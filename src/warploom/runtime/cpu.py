@@ -63,7 +63,10 @@ def prepare(
     schedule: str = "eager",
     step_budget: int | None = None,
 ) -> EmulatorLaunch:
-    """Load a kernel and its arguments into new emulator memory. Errors: Unsupported; UsageError launch.*."""
+    """Load a kernel and its arguments into new emulator memory. Errors: Unsupported; UsageError launch.*.
+
+    `runtime.api.launch` describes `arch`, `schedule` and `step_budget`.
+    """
     name = architecture(arch, kernel.signature)
     program = kernel.program
     check_architecture(geometry, name, program.static_shared, program.dynamic_start)
@@ -95,7 +98,7 @@ def run(
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
 ) -> Run:
-    """Run a prepared launch, and leave the results in its arena.
+    """Run a prepared launch, and leave the results in `launch.arena`, the emulator's memory.
 
     `runtime.api.launch` describes the options.
 

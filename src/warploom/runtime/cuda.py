@@ -70,8 +70,5 @@ def run(
 def _assembled(
     number: int, file: str, text: str, name: str, parameters: tuple[Parameter, ...], assembler: AssemblerName
 ) -> Kernel:
-    """Return a kernel that is assembled and loaded on the GPU `number`.
-
-    The 64 most recent kernels are cached, because most kernels are launched often.
-    """
+    # Most kernels are launched often.
     return Gpu(number).kernel(Source(file, text), name, parameters=parameters, assembler=assembler)

@@ -94,7 +94,7 @@ class DeviceBuffers:
     # The emulator's memory ------------------------------------------------------------------------------------
 
     def reserve(self, arena: Arena) -> None:
-        """Reserve a segment of the emulator's memory for each buffer."""
+        """Reserve a segment of `arena`, the emulator's memory, for each buffer."""
         for buffer in self._buffers:
             names = " and ".join(dict.fromkeys(name for name, _ in buffer.arrays))
             writable = all(array.flags.writeable for _, array in buffer.arrays)
@@ -102,18 +102,18 @@ class DeviceBuffers:
             buffer.start = buffer.segment.start
 
     def write_to(self, arena: Arena) -> None:
-        """Copy the arrays from host memory to their segments of an arena."""
+        """Copy the arrays from host memory to their segments of `arena`, the emulator's memory."""
         for buffer, segment in self._segments():
             buffer.load(arena.view(segment))
 
     def read_from(self, arena: Arena) -> None:
-        """Copy each segment that the kernel has modified to the writable arrays in host memory."""
+        """Copy each segment of `arena` that the kernel has modified to the writable arrays in host memory."""
         for buffer, segment in self._segments():
             if arena.written(segment):
                 buffer.store(arena.view(segment))
 
     def views(self, arena: Arena) -> Iterator[tuple[str, Array]]:
-        """Yield the name and a view of each writable array in the emulator's memory."""
+        """Yield the name and a view of each writable array in `arena`, the emulator's memory."""
         for buffer, segment in self._segments():
             for name, array in buffer.arrays:
                 if array.flags.writeable:

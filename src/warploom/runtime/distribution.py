@@ -83,7 +83,8 @@ class WorkDistributor(Protocol):
     ) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:  # fmt: skip
         """Run a grid on the workers that `workers` names. Statistics and findings equal those of one process.
 
-        `segments` maps the names of the module's variables to their addresses in the arena.
+        `arena` is the emulator's memory. `segments` maps the names of the module's variables to their addresses there.
+        If `sanitize` is true, the run is sanitized.
         """
         ...
 
@@ -91,7 +92,7 @@ class WorkDistributor(Protocol):
         self, function: Callable[[Any, Any, Callable[[Any], None]], Any], shared: object, tasks: list[Any],
         workers: str, announce: Announce | None,
     ) -> tuple[list[Any], WorkReport]:  # fmt: skip
-        """Call a function for each task. Return the results in the order of the tasks, and a report.
+        """Call `function` for each task on the workers `workers`. Return the results in order, and a report.
 
         The arguments of `function` are a copy of `shared`, the task, and a callback for its progress.
         """

@@ -142,7 +142,7 @@ def explore(
 
 
 def result_digest(launch: cpu.EmulatorLaunch, schedule: str, tell: Callable[[object], None]) -> str:
-    """Run a launch. Return a digest of its buffers or, after a trap or a deadlock, the error message.
+    """Run a launch under a schedule. Return a digest of its buffers or the message of a trap or deadlock.
 
     A worker of a Dask cluster calls this function. `tell` receives the numbers of finished CTAs and of all CTAs.
     """
@@ -164,10 +164,6 @@ def _summary(error: Trap | Deadlock) -> str:
 def _difference(
     arguments: Arguments, one: tuple[str, cpu.EmulatorLaunch], other: tuple[str, cpu.EmulatorLaunch]
 ) -> Difference | None:
-    """Return the first difference between the results of two schedules, or None if the results are equal.
-
-    `one` and `other` each consist of a schedule and the launch that ran under this schedule.
-    """
     views = arguments.buffers.views
     pairs = zip(views(one[1].arena), views(other[1].arena), strict=True)
     for (name, left), (_, right) in pairs:

@@ -104,7 +104,8 @@ class _Draft:
     def _by_value(self, parameter: Parameter, declared: str, parts: dict[Part, Use]) -> _Entry:
         """Return the entry of a by-value parameter: a tensor map, or a structure of the loaded fields.
 
-        `declared` is the PTX declaration of the parameter, which the comment of the entry quotes.
+        `declared` is the PTX declaration of the parameter, which the comment of the entry quotes. `parts` has the uses
+        of the values at byte offsets inside the parameter.
         """
         whole = parts.get(Part(parameter.name), Use())
         if parameter.size == _MAP_BYTES and whole.ranks:
@@ -153,10 +154,6 @@ class _Draft:
         return _Entry({"value": _unfilled("a number" + _clue(use, size))}, declared)
 
     def _add_buffer(self, parameter: str, dtype: str, shape: str, distribution: str, comment: str) -> str:
-        """Add the table of a parameter's buffer. Return the quoted name of the buffer, such as `"p3"`.
-
-        `dtype`, `shape` and `distribution` are TOML values. `comment` follows the key `dtype`.
-        """
         numbered = re.fullmatch(rf"{re.escape(self.signature.name)}_param_(\d+(?:_\d+)?)", parameter)
         name = f"p{numbered[1]}" if numbered else re.sub(r"[^A-Za-z0-9_-]", "_", parameter)
         candidates = (name, *(f"{name}_{k}" for k in range(len(self.buffers) + 1)))
@@ -200,7 +197,7 @@ class _Draft:
     # Geometry -------------------------------------------------------------------------------------------------
 
     def head(self, path: str) -> Iterator[str]:
-        """Yield the first lines: comments, and the keys that name the kernel."""
+        """Yield the first lines of the launch file: comments, and the keys with the PTX `path` and the kernel."""
         target = next(iter(self.module.target), "no target")
         yield f"# Launch of {self.signature.name}, compiled for {target}, as far as its PTX states it."
         yield '# A value marked "guess" may be wrong. The kernel does not run before every "fill in" is replaced.'
@@ -302,7 +299,6 @@ def _distribution(use: Use, dtype: str, comment: str) -> str:
 
 
 def _variables(block: Block) -> Iterator[Variable]:
-    """Yield the variables in shared memory that a block declares."""
     for statement in block.statements:
         if isinstance(statement, Block):
             yield from _variables(statement)
@@ -311,7 +307,6 @@ def _variables(block: Block) -> Iterator[Variable]:
 
 
 def _inline(name: str, entries: Iterable[_Entry]) -> Iterator[str]:
-    """Yield the lines of an array of inline tables, one table for each entry."""
     yield f"{name} = ["
     for entry in entries:
         comment = f"# {entry.comment}" if entry.comment else ""

@@ -70,7 +70,7 @@ def number(value: int | float | np.generic) -> Argument:
 
 
 def scratch(nbytes: int) -> Argument:
-    """Return the address of an unnamed buffer of this many zero bytes as an argument."""
+    """Return the address of an unnamed buffer of `nbytes` zero bytes as an argument."""
     return Argument(lambda _: np.zeros(nbytes, np.uint8), nbytes)
 
 
@@ -278,7 +278,7 @@ def _field(table: Table, buffers: Mapping[str, Buffer]) -> tuple[int, str, Argum
 
 
 def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> Argument:
-    """Read the value of an argument or a structure's field. `more` lists further keys that are allowed."""
+    """Read the value of an argument or a structure's field, whose other keys `more` lists."""
     known = [kind for kind in _KINDS if not (more and kind == "fields")]
     kinds = [kind for kind in known if kind in table]
     if len(kinds) != 1:

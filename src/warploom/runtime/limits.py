@@ -18,7 +18,7 @@ _AXES = "xyz"
 
 
 def architecture(arch: str | None, signature: Signature) -> str:
-    """Return the architecture to emulate: `arch`, or the module's target. Errors: UsageError launch.arch."""
+    """Return `arch`, or for None the target of the kernel's module. Errors: UsageError launch.arch."""
     name = str(next(iter(signature.module.target), "") if arch is None else arch)
     found = _ARCH.fullmatch(name)
     if found is None or int(found[1]) not in SHARED_KIB:

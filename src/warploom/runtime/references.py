@@ -205,7 +205,7 @@ _SHOWN = 3  # mismatches that a comparison describes
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Element of a result whose error exceeds its bound. `found` and `expected` are its values."""
+    """Element of a result whose error exceeds the bound: the kernel gave `found` instead of `expected`."""
 
     index: tuple[int, ...]
     found: float

@@ -29,7 +29,7 @@ class LaunchFileError(WarploomError):
 
 
 def suggestion(found: str, known: Iterable[str]) -> str:
-    """Return `did you mean "x"?` for a similar known word, and otherwise the list of known words."""
+    """Return `did you mean "x"?` if a known word resembles `found`, and otherwise the list of known words."""
     choices = list(known)
     return did_you_mean(found, choices, '"') or f"expected one of {', '.join(choices)}"
 
@@ -79,11 +79,11 @@ class Document:
         return None
 
     def refuse(self, path: tuple[Step, ...], code: str, message: str, hint: str = "") -> NoReturn:
-        """Raise an error that points at a key. Errors: LaunchFileError."""
+        """Raise the error `launch-file/CODE`, which points at the key `path`. Errors: LaunchFileError."""
         raise LaunchFileError([self.diagnostic(path, code, message, hint)])
 
     def diagnostic(self, path: tuple[Step, ...], code: str, message: str, hint: str = "") -> Diagnostic:
-        """Return an error that points at a key. Its message starts with the key's full name."""
+        """Return the error `launch-file/CODE` at the key `path`. The message starts with the key's full name."""
         sentence = f"{dotted(path)}: {message}" if path else message
         return Diagnostic(f"launch-file/{code}", Severity.ERROR, sentence, self.source, self.place(path), hint=hint)
 
@@ -140,7 +140,7 @@ class Table:
         return key in self.data
 
     def refuse(self, key: str, code: str, message: str, hint: str = "") -> NoReturn:
-        """Raise an error that points at a key, or at the table if `key` is empty. Errors: LaunchFileError."""
+        """Raise the error `launch-file/CODE` at a key or, for the key "", the table. Errors: LaunchFileError."""
         self.document.refuse((*self.path, key) if key else self.path, code, message, hint)
 
     def only(self, *known: str) -> None:
@@ -154,7 +154,7 @@ class Table:
             raise LaunchFileError(unknown)
 
     def _read(self, key: str, expected: str, kinds: tuple[type, ...], default: object = None) -> Any:
-        """Return a value of one of these types, or the default for a missing key. Errors: LaunchFileError."""
+        """Return the value at a key, of a type in `kinds`, or a given `default`. Errors: LaunchFileError."""
         if key not in self.data:
             if default is not None:
                 return default
@@ -178,11 +178,11 @@ class Table:
         return read(key) if key in self.data else None
 
     def string(self, key: str, expected: str = "a string", default: str | None = None) -> str:
-        """Return the string at a key. `expected` describes the string in messages."""
+        """Return the string at a key, or a given `default`. `expected` describes the string in messages."""
         return self._read(key, expected, (str,), default)
 
     def choice(self, key: str, choices: Iterable[str], default: str | None = None) -> str:
-        """Return the string at a key. Refuse strings that are not in `choices`."""
+        """Return the string at a key, or a given `default`. Refuse strings that are not in `choices`."""
         known = list(choices)
         value = self.string(key, f"one of {', '.join(known)}", default)
         if value not in known:
@@ -194,11 +194,11 @@ class Table:
         return self._read(key, "true or false", (bool,), False)
 
     def integer(self, key: str, default: int | None = None, low: int | None = None, high: int | None = None) -> int:
-        """Return the integer at a key. Refuse an integer below `low` or above `high`."""
+        """Return the integer at a key, or a given `default`. Refuse values below `low` or above `high`."""
         return self._bounded(key, "an integer", (int,), default, low, high)
 
     def number(self, key: str, default: float | None = None, low: float | None = None) -> float:
-        """Return the integer or float at a key as a float. Refuse numbers below `low`."""
+        """Return the number at a key, or a given `default`, as a float. Refuse numbers below `low`."""
         return float(self._bounded(key, "a number", (int, float), default, low, None))
 
     def integers(
@@ -209,9 +209,10 @@ class Table:
         lengths: range = range(_MANY),
         single: bool = False,
     ) -> tuple[int, ...]:
-        """Return the array of integers at a key. With `single`, an integer counts as an array of length 1.
+        """Return the array of integers at a key, or a given `default`.
 
-        Refuse elements below `low`, and arrays whose length is not in `lengths`.
+        With `single`, an integer counts as an array of length 1. Refuse elements below `low`, and arrays whose length
+        is not in `lengths`.
         """
         count = f"{lengths[0]}" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
         many = "integers" if lengths.stop >= _MANY else f"{count} integers"
@@ -299,5 +300,5 @@ def _strings(path: tuple[Step, ...], value: object) -> Iterable[tuple[tuple[Step
 
 
 def refuse_file(code: str, message: str, hint: str = "") -> NoReturn:
-    """Raise an error without a source location. Errors: LaunchFileError."""
+    """Raise the error `launch-file/CODE` without a source location. Errors: LaunchFileError."""
     raise LaunchFileError([Diagnostic(f"launch-file/{code}", Severity.ERROR, message, hint=hint)])

@@ -49,10 +49,10 @@ class Use:
 
     `type` and `bytes` are the PTX type and the size with which the kernel loads the value, if `loaded` is true.
 
-    `strong` is true for a certain address, `weak` for a probable address. For an address, `elements` are the known
-    element types of the memory at the address, `widths` the sizes of the accesses in bits, and `read` and `written`
-    state the directions of the accesses. `ranks` are the ranks of the tensor copies that use a tensor map: the
-    parameter itself or, if `holds_maps` is true, a tensor map in memory at the address.
+    `strong` is true if the value is certainly an address, `weak` if it is probably an address. For an address,
+    `elements` are the known element types of the memory at the address, `widths` the sizes of the accesses in bits, and
+    `read` and `written` state the directions of the accesses. `ranks` are the ranks of the tensor copies that use a
+    tensor map: the parameter itself or, if `holds_maps` is true, a tensor map in memory at the address.
 
     For a number, `is_compared`, `is_scale` (it is multiplied) and `is_coordinate` (of a tensor copy) state its uses.
     `is_passed` is true if the value is passed to a function or stored.
@@ -287,7 +287,7 @@ class _Reading:
                 return
 
     def _loaded(self, step: _Step) -> list[Part] | None:
-        """Return the parameter part that a load writes to each register; None for other instructions."""
+        """Return what a load from a parameter writes to each register; None for other instructions."""
         for _, bound, keys in step.reads:
             address = bound.operand
             if bound.spec.kind != "address" or not isinstance(address, Address):

@@ -35,7 +35,7 @@ class Panel:
 
 
 def bar_chart(panels: Sequence[Panel], *, title: str, description: str, series: tuple[str, str], unit: str) -> str:
-    """Return the chart as an SVG document.
+    """Return the chart as an SVG document, in which `description` is the text for screen readers.
 
     `series` names the two bars of each group. `unit` is the unit of all values, none of which may be negative.
     """

@@ -71,7 +71,7 @@ class LayoutGrid:
 
     @cached_property
     def colours(self) -> list[int]:
-        """Colour number of each row of `entries`."""
+        """Colour number of each location, which is a row of `entries`."""
         return (self.column(self.memory.owner) % COLOURS).tolist()
 
     def select(self, values: Mapping[str, int]) -> LayoutGrid:
@@ -107,7 +107,7 @@ class LayoutGrid:
         return f"row {entry['row']}, column {entry['col']}: {', '.join(words)}"
 
     def location(self, number: int) -> str:
-        """Return the location of an entry in short form.
+        """Return the location of the entry with the index `number` in short form.
 
         `T3:1` is item 1 of lane 3, `34.4` is bit 4 of byte 34, and `L3.5:16` is bit 16 of `tcol` 5 in `tlane` 3.
         """
@@ -119,7 +119,7 @@ class LayoutGrid:
         return f"{entry['byte']}.{entry['bit']}" if self.bits < 8 else f"{entry['byte']}"
 
     def label(self, number: int) -> tuple[str, str]:
-        """Return the two texts in the cell of an entry: lane and register, byte and bank, or lane and column."""
+        """Return two cell texts of entry `number`: lane and register, byte and bank, or lane and column."""
         entry = self._entry(number)
         if self.memory is SHARED:
             return self.location(number), f"b{entry['bank']}"

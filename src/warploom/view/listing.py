@@ -46,7 +46,7 @@ class Line:
 
 
 def shared_cost(row: dict[str, int]) -> str:
-    """Return a text on the bank conflicts that `row` counts, or "" without accesses to shared memory."""
+    """Return a text on the bank conflicts that the counters `row` show, or "" without shared accesses."""
     ideal, actual = row["ideal_wavefronts"], row["wavefronts"]
     if not row["shared"]:
         return ""
@@ -56,7 +56,7 @@ def shared_cost(row: dict[str, int]) -> str:
 
 
 def global_cost(row: dict[str, int]) -> str:
-    """Return a text on the coalescing that `row` counts, or "" without accesses to global memory."""
+    """Return a text on the coalescing that the counters `row` show, or "" without global accesses."""
     ideal, actual = row["ideal_sectors"], row["sectors"]
     if not row["global"]:
         return ""

@@ -109,7 +109,7 @@ def _span(kind: str, text: str) -> str:
 
 
 def _table(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> str:
-    """Return a table of HTML cells. The first cell of each row is its heading."""
+    """Return an HTML table of HTML cells with the column headings `heads`. Rows begin with their headings."""
     top = "".join(f'<th scope="col" style="{_LEFT if k == 0 else _RIGHT}">{head}</th>' for k, head in enumerate(heads))
     lines = [f"<tr>{top}</tr>"] if heads else []
     for first, *rest in rows:
@@ -195,7 +195,7 @@ def waits(trace: Trace) -> str:
 
 
 def exploration(found: Exploration) -> str:
-    """Return HTML with the sanitizer's findings and a line that compares the results of all schedules."""
+    """Return an exploration as HTML: the findings of the sanitizer, and a comparison of all schedules."""
     count = len(found.schedules)
     sentences = [f"the same bytes under all {count} schedules"] if found.same else []
     if found.difference:

@@ -89,7 +89,7 @@ def report(run: Run, comparison: Comparison | None = None) -> RunReport:
 
 
 def _table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of HTML cells. The first cell of a row is its heading."""
+    """Return an HTML table of HTML cells with the column headings `heads`. Rows begin with their headings."""
     head = "".join(f'<th scope="col">{name}</th>' if name else "<td></td>" for name in heads)
     body = "\n".join(
         f'<tr><th scope="row">{row[0]}</th>{"".join(f"<td>{cell}</td>" for cell in row[1:])}</tr>' for row in rows
@@ -310,7 +310,7 @@ def _costs(lines: Sequence[Line]) -> str:
 def _cost_table(caption: str, unit: str, costs: list[_Cost]) -> str:
     """Return a table of the lines with the greatest loss, and a sentence that counts lines without loss.
 
-    The loss of a line is the actual number of wavefronts or sectors minus the ideal number.
+    The loss of a line is the actual number of wavefronts or sectors (`unit`) minus the ideal number.
     """
     if not costs:
         return f"<h3>{caption}</h3>\n<p>There are no such accesses.</p>"

@@ -20,7 +20,7 @@ _DARK_STYLE = """\
 def svg_document(
     size: tuple[int, int], title: str, description: str, style: str, dark_style: str, body: Iterable[str]
 ) -> str:
-    """Return an SVG document with the elements of `body`.
+    """Return an SVG document with the elements of `body`. `description` is the text for screen readers.
 
     `style` and `dark_style` are CSS rules that follow the common rules of the light and the dark theme.
 

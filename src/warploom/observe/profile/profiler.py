@@ -60,7 +60,6 @@ class Profiler(Observer):
         }
 
     def _instruction_handler(self, pc: int) -> Handler:
-        """Return the handler that counts an instruction and records its tiles or copies."""
         form = self.launch.program.steps[pc].binding.form
         issue = form.effect(effects.Issue)
         if issue is None or issue.group not in ("copy", "multiplication"):
@@ -165,19 +164,12 @@ class Profiler(Observer):
 
 
 def _counts_accesses(form: Form, slots: effects.Slots) -> bool:
-    """Return True if `Profiler._access` counts the accesses of an instruction.
-
-    Asynchronous accesses and accesses to parameters or constants are excluded.
-    """
     spaces = [form.operands[each.address].space_word(slots) for each in form.effects_of(effects.Access)]
     return not form.is_asynchronous and _UNCOUNTED_SPACES.isdisjoint(space.partition("::")[0] for space in spaces)
 
 
 def _reading(batch: Batch, active: Array, limit: Any) -> Array:
-    """Return the active lanes whose thread copy reads its source.
-
-    `limit` is a register with the number of bytes to read, or a predicate that is true if the lane reads nothing.
-    """
+    # `limit` is the number of bytes to read, or a predicate that is true if the lane reads nothing.
     if limit is None:
         return active
     amount = batch.read(limit)
@@ -185,12 +177,10 @@ def _reading(batch: Batch, active: Array, limit: Any) -> Array:
 
 
 def _active(lanes: Array) -> tuple[int, int]:
-    """Return (number of warps with an active lane, number of active lanes). `lanes` is (warps, 32)."""
     return int(np.count_nonzero(lanes.any(axis=1))), int(np.count_nonzero(lanes))
 
 
 def _box(fields: TensorMapFields, request: TensorCopy) -> str:
-    """Return a phrase for the box of a tensor map, outermost dimension first."""
     if request.is_im2col:
         return f"{fields.pixels_per_column} pixels × {fields.channels_per_pixel} channels of {fields.element_type}"
     sizes = " × ".join(str(size) for size in reversed(fields.box[: fields.rank]))
@@ -243,7 +233,6 @@ def _distinct(index: Array, lanes: Array, unit: int) -> Array:
 
 
 def _new(ordered: Array) -> Array:
-    """Return True for the first of equal elements in each sorted row, and False for elements below 0."""
     new = ordered >= 0
     new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
     return new

@@ -41,7 +41,7 @@ ROOM = 128  # conflicts of one access that are kept; further ones are counted
 
 
 class SharedArrays(NamedTuple):
-    """Arrays of the shadow that compiled functions read and write. The module docstring defines them."""
+    """Arrays of the shadow that compiled functions use (see the module). `out` receives the conflicts."""
 
     records: Array
     sites: Array
@@ -69,7 +69,11 @@ def together(index: Array, mask: Array) -> Array:
 
 @njit
 def note(out: Array, found: int, what: int, position: int, lane: int, granule: int, record: Any, site: Any) -> int:
-    """Add a conflict of kind `what` to `out` if it has room. Return the number of conflicts, `found` + 1."""
+    """Write a conflict of kind `what` to row `found` of `out`, if there is such a row. Return `found` + 1.
+
+    The new access is by `lane` of the warp at index `position` of the caller's warps, to the 4-byte granule `granule`.
+    `record` is the record of the earlier access, and `site` the program counter of that access.
+    """
     if found < len(out):
         out[found, 0] = what
         out[found, 1] = position
@@ -84,11 +88,7 @@ def note(out: Array, found: int, what: int, position: int, lane: int, granule: i
 def _may_conflict(
     c: ClockArrays, s: SharedArrays, w: int, part: int, granule: int, cta: int, asynchronous: bool
 ) -> bool:  # fmt: skip
-    """Return False if every read of a granule by warps of `cta` surely happens before a write of warp `w`.
-
-    The test is conservative. If the result is True, `_check_readers` finds the conflicts. `part` is the part of the
-    clock to compare (KNOWN or FENCED). `asynchronous` includes the reads of asynchronous operations.
-    """
+    # A conservative test. If the result is True, `_check_readers` finds the conflicts.
     for slot in range(len(s.reads)):
         reader = c.own[slot * c.ctas + cta]
         entry = s.reads[slot, granule]
@@ -109,8 +109,10 @@ def _check_readers(
 ) -> int:  # fmt: skip
     """Note each read of a granule by the granule's CTA that does not happen before a write of warp `w`.
 
-    `lane` is the writing lane, and `covered` has the written bytes of the granule as bits. With `proxy`, a proxy fence
-    must be between the two accesses.
+    `lane` is the writing lane, and `covered` has the written bytes of the granule as bits. Strong reads do not conflict
+    if the write is `strong`. `asynchronous` includes the reads of asynchronous operations. With `proxy`, a proxy fence
+    must be between the two accesses. `position` and `found` are as in `note`. Return `found` plus the number of
+    conflicts.
     """
     V, few, own, ctas, cta = c.vectors, c.few, c.own, c.ctas, granule // s.cta_granules
     for slot in range(len(s.reads)):
@@ -144,10 +146,7 @@ def _check_readers(
 def _check_far(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, row: int, granule: int, fenced: int, position: int, found: int
 ) -> int:  # fmt: skip
-    """Note the last read of a granule by another CTA if it does not happen before a write by warp `w`.
-
-    `row` is the rank of the other CTA. If `fenced` is 1, a proxy fence must be between the two accesses.
-    """
+    # `row` is the rank of the other CTA. If `fenced` is 1, a proxy fence must be between the two accesses.
     entry = s.far[row, granule]
     ordered = is_ordered(c, w, lane, entry, 0)
     if ordered and (fenced == 0 or is_ordered(c, w, lane, entry, 1)):
@@ -165,6 +164,8 @@ def read_lanes(
 
     A read of one address by all lanes of a warp is recorded with the lane number `whole`, TOGETHER or OBJECT. `strong`
     is set for strong accesses, which do not conflict with each other. The first conflicts are stored in `s.out`.
+    `index` has the byte offsets of the lanes in shared memory, and `mask` selects lanes. Shapes: warps (warps,); index
+    and mask (warps, 32).
     """
     V, records, reads = c.vectors, s.records, s.reads
     found = 0
@@ -228,7 +229,8 @@ def write_lanes(
 ) -> int:  # fmt: skip
     """Record writes of lanes, `size` bytes each. Return the number of conflicts with earlier accesses.
 
-    The record of the writes of warps[i] has the agent agents[i], the time clocks[i] and the kind `kind` (see `clocks`).
+    The writes of warps[i] are recorded for the clock component agents[i] at the time clocks[i], with the kind `kind`
+    (see `clocks`). `index`, `mask` and their shapes are as in `read_lanes`.
     """
     V, own, records, sites = c.vectors, c.own, s.records, s.sites
     found = 0
@@ -307,10 +309,7 @@ def read_rows(
 
 @njit
 def _is_visible(V: Array, w: int, record: int) -> bool:
-    """Return True if the asynchronous accesses of all lanes of a warp come after a recorded write.
-
-    The test is quick. If the result is False, `_check_async` decides for each lane.
-    """
+    # A quick test for all lanes of the warp. If the result is False, `_check_async` decides for each lane.
     kind, agent, clock = (record >> 10) & 63, record >> 44, (record >> 16) & 0xFFFFFFF
     if kind == REMOTE_STORE or clock > V[w, KNOWN, agent]:
         return False
@@ -321,11 +320,7 @@ def _is_visible(V: Array, w: int, record: int) -> bool:
 def _check_async(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, granule: int, what: int, position: int, found: int
 ) -> int:  # fmt: skip
-    """Note the last write of a granule if it does not happen before an asynchronous access of a lane.
-
-    `lane` is -1 for an access of all lanes. `what` is the kind of the conflict if nothing orders the write and the
-    access; if only a proxy fence is missing, the kind is UNFENCED.
-    """
+    # `lane` is -1 for an access of all lanes. `what` is the kind of the conflict if nothing orders the two accesses.
     record = s.records[granule]
     if not is_ordered(c, w, lane, record, 0):
         return note(s.out, found, what, position, lane, granule, record, s.sites[granule])
@@ -341,8 +336,10 @@ def write_rows(
 ) -> int:  # fmt: skip
     """Record writes by bulk copies. Return the number of conflicts with earlier accesses.
 
-    Copy i writes sizes[i] contiguous bytes at starts[i]. The write is recorded for agents[i] at the time clocks[i].
-    `tag` identifies the swizzle of the written chunks. Shapes: warps to sizes, agents and clocks (copies,).
+    Copy i of lane lanes[i] of warps[i] writes sizes[i] contiguous bytes at starts[i]. The write is recorded for the
+    clock component agents[i] at the time clocks[i]. `tag` identifies the swizzle of the written 16-byte chunks.
+
+    Shapes: warps to sizes, agents and clocks (copies,). Units: `starts` and `sizes` in bytes, multiples of 16.
     """
     records = s.records
     found = 0
@@ -379,7 +376,8 @@ def read_tiles(
     The matrix of warpgroup g consists of the 16-byte chunks at the addresses starts[g] + chunks[k] after swizzling with
     `chunk_mask` and the base offset `phase`. `tag` identifies the swizzle. If a matrix leaves the shared-memory window
     [low, high), the result is -1 - g. `origins` are the byte offsets of the CTAs' windows. groups[g] has the four warps
-    of warpgroup g. Shapes: groups (warpgroups, 4); origins, starts and clocks (warpgroups,).
+    of warpgroup g, and clocks[g] the number of the wgmma group. Shapes: groups (warpgroups, 4); origins, starts and
+    clocks (warpgroups,); chunks (chunks of a matrix,).
     """
     V, records, tags = c.vectors, s.records, s.tags
     found = 0

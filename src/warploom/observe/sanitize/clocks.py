@@ -155,7 +155,7 @@ class Clocks:
     def acquire(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
         """Join the clock at rows[i] into the clock of the lanes lanes[i] of warps[i] for every i.
 
-        The arguments are those of `release`.
+        `lanes`, `full` and the shapes are as in `release`.
         """
         _acquire(self.arrays, warps, lanes, full, rows.astype(np.int64))
 
@@ -166,7 +166,8 @@ class Clocks:
     def proxy_fence(self, warps: Array, lanes: Array, full: Array) -> None:
         """Record a fence between the generic and the asynchronous proxy that lanes of warps execute.
 
-        `lanes` has the lanes as bits. `full` is True for a warp of which all live lanes execute the fence.
+        `lanes` has the lanes as bits. `full` is True for a warp of which all live lanes execute the fence. Shapes: all
+        (warps,).
         """
         _proxy_fence(self.arrays, warps, lanes, full)
 
@@ -182,18 +183,24 @@ class Clocks:
             self.release(warps, lanes, full, self.fenced(warps, each))
 
     def fenced(self, warps: Array, level: int) -> Array:
-        """Return the rows with the clocks that warps had at their last fence of scope `level` or wider."""
+        """Return the rows of `vectors` with the clocks of warps at their last fence of scope `level` or wider.
+
+        `level` is CTA, CLUSTER or GPU.
+        """
         return warps + (2 + level) * self.warps
 
     def seen(self, warps: Array, level: int) -> Array:
-        """Return the row of each warp that collects the clocks of its relaxed reads until its next fence."""
+        """Return, for each warp, the row of `vectors` for its relaxed reads of scope `level`.
+
+        The row collects the clocks of the locations that the warp reads, for the next fence of the warp.
+        """
         return warps + (5 + level) * self.warps
 
     def go_beyond(self, rows: Array) -> None:
-        """Remove the components that warps of other clusters cannot use from the clocks at `rows`.
+        """Reset the components of the clocks at `rows` that mean nothing in other clusters.
 
-        These are the components of agents, which are numbered within a cluster. The components of resident warps,
-        which are numbered over all clusters, remain.
+        These are the components of warps, asynchronous operations and mbarriers, which are numbered within a cluster.
+        The components of resident warps that are numbered over all clusters remain.
         """
         self.vectors[rows, :, : self.base] = 0
         self.acquire_earlier_waves(rows)
@@ -206,9 +213,10 @@ class Clocks:
     # Locations --------------------------------------------------------------------------------------------
 
     def location(self, kind: str, address: int, level: int, whose: int) -> int:
-        """Return the row of the vector clock of a memory location at a scope.
+        """Return the row of `vectors` with the clock of a memory location at scope `level`.
 
-        `kind` is the state space. `whose` is the CTA or cluster that has this clock, or 0 at GPU scope.
+        `kind` is the state space, and `address` the byte offset. `whose` is the CTA or cluster that has this clock, or
+        0 at GPU scope. The first call for a location adds a row.
         """
         key = (kind, address, level, whose)
         found = self.locations.get(key)
@@ -230,7 +238,7 @@ class Clocks:
     def release_operations(self, row: int, column: int, clock: int, lane: int) -> None:
         """Record in the clock at `row` that asynchronous operations of one lane are complete.
 
-        The operations are those of agent `column` up to the time `clock`.
+        The operations are those that clock component `column` counts, up to the time `clock`.
         """
         self.vectors[row, SOME, column] = max(int(self.vectors[row, SOME, column]), clock)
         self.vectors[row, MASK, column] |= np.int32(np.uint32(1 << lane).view(np.int32))
@@ -238,8 +246,8 @@ class Clocks:
     def release_phases(self, warps: Array, objects: Array) -> None:
         """Release only the mbarrier components of each warp's clock to the mbarrier of the warp's copy.
 
-        objects[i] is the mbarrier that completes a copy of warps[i]. The arrival of the bytes shows that the copy was
-        issued. The phases that warps[i] knew to be complete at the issue are therefore complete.
+        objects[i] is the number of the mbarrier that completes a copy of warps[i]. The arrival of the bytes shows that
+        the copy was issued. The phases that warps[i] knew to be complete at the issue are therefore complete.
         """
         columns = np.arange(self.vectors.shape[2])
         phases = columns % self.agents >= STREAMS * self.per_cta
@@ -249,19 +257,19 @@ class Clocks:
             self.vectors[row, KNOWN] = np.maximum(self.vectors[row, KNOWN], np.where(phases, known, 0))
 
     def clear(self, rows: Array) -> None:
-        """Reset the vector clocks at `rows` to zero."""
+        """Reset the vector clocks in the given rows of `vectors` to zero."""
         self.vectors[rows] = 0
 
     # Groups -----------------------------------------------------------------------------------------------
 
     def commit_copies(self, warps: Array) -> None:
-        """Close the open group of thread copies of each warp."""
+        """Close the open group of thread copies of each of the given warps."""
         self.copy_ends[warps, self.copy_groups[warps] % GROUPS] = self.copy_clock[warps]
         self.copy_groups[warps] += 1
         self.copy_clock[warps] += 1
 
     def wait_copies(self, warps: Array, pending: int) -> None:
-        """Complete all but the newest `pending` groups of thread copies of each warp, for the issuing lanes."""
+        """Complete all but the newest `pending` groups of thread copies of warps, for the issuing lanes only."""
         group = self.copy_groups[warps] - pending
         ends = np.where((group > 0) & (pending < GROUPS), self.copy_ends[warps, np.maximum(group - 1, 0) % GROUPS], 0)
         column = self.own[warps] + THREAD_COPIES * self.per_cta
@@ -270,8 +278,9 @@ class Clocks:
     def wait_multiplications(self, groups: Array, pending: int) -> None:
         """Complete all but the newest `pending` wgmma groups of each warpgroup.
 
-        A multiplication is complete only after all four warps have issued it. The accesses of each warp before its
-        issue therefore happen before the end of the wait. Shapes: groups (warpgroups, 4), the warps of each warpgroup.
+        A multiplication is complete only after all four warps have issued it. The accesses of each warp before the warp
+        issued the multiplication therefore happen before the end of the wait. Shapes: groups (warpgroups, 4), the four
+        warps of each warpgroup.
         """
         leaders = groups[:, 0]
         done = self.multiplication_groups[leaders] - pending
@@ -298,15 +307,15 @@ class Clocks:
             self.clock[warps] += 1
 
     def commit_bulk(self, warps: Array, lanes: Array) -> None:
-        """Close the open bulk group of each lane. Shapes: warps and lanes (lanes,)."""
+        """Close the open bulk group of lane lanes[i] of warps[i] for every i. Shapes: both (lanes,)."""
         self.bulk_ends[warps, lanes, self.bulk_groups[warps, lanes] % GROUPS] = self.bulk_clock[warps]
         self.bulk_groups[warps, lanes] += 1
         self.bulk_clock[warps] += 1
 
     def wait_bulk(self, warps: Array, lanes: Array, pending: int, read_only: bool) -> None:
-        """Complete all but the newest `pending` bulk groups of lanes. Shapes: warps and lanes (lanes,).
+        """Complete all but the newest `pending` bulk groups of lane lanes[i] of warps[i] for every i.
 
-        With `read_only`, only the reads of the sources are complete.
+        With `read_only`, only the reads of the sources are complete. Shapes: warps and lanes (lanes,).
         """
         group = self.bulk_groups[warps, lanes] - pending
         ends = self.bulk_ends[warps, lanes, np.maximum(group - 1, 0) % GROUPS]
@@ -319,30 +328,30 @@ class Clocks:
     # Rows -------------------------------------------------------------------------------------------------
 
     def barrier(self, keys: Array) -> Array:
-        """Return the rows of CTA barriers. A key is `cta * BARRIERS + barrier`."""
+        """Return the rows of `vectors` with the clocks of CTA barriers. A key is `cta * BARRIERS + barrier`."""
         return self.first_barrier + keys
 
     def cluster(self, clusters: Array) -> Array:
-        """Return the rows into which warps release their clocks when they arrive at cluster barriers."""
+        """Return the rows of `vectors` into which warps release their clocks on arrival at cluster barriers."""
         return self.first_cluster + clusters
 
     def cluster_done(self, clusters: Array) -> Array:
-        """Return the rows that warps acquire when the phase of their cluster barrier is complete."""
+        """Return the rows of `vectors` that warps acquire when their cluster barrier's phase is complete."""
         return self.first_cluster + self.ctas // self.topology.cluster_size + clusters
 
     def arriving(self, objects: Array, local: bool = False) -> Array:
-        """Return the row of each mbarrier into which arrivals release their clocks; NOWHERE for object -1.
+        """Return the rows of `vectors` into which arrivals at the mbarriers `objects` release clocks.
 
-        Object `cta * mbarriers + k` is mbarrier k of a CTA. With `local`, return the second row of each mbarrier, which
-        is for arrivals from the mbarrier's own CTA only.
+        The number `cta * mbarriers + k` is mbarrier k of a CTA; -1 gives NOWHERE. With `local`, return the second row
+        of each mbarrier, which is for arrivals from the mbarrier's own CTA only.
         """
         return self._mbarrier_rows(objects, 2 if local else 0)
 
     def arrived(self, objects: Array, local: bool = False) -> Array:
-        """Return the rows that successful waits for phases of mbarriers acquire; NOWHERE for object -1.
+        """Return the rows of `vectors` that successful waits for phases of the mbarriers `objects` acquire.
 
-        With `local`, the row has only the clocks that arrivals from the CTA of the mbarrier released. Waits of CTA
-        scope acquire this row.
+        The number -1 gives NOWHERE. With `local`, the row has only the clocks that arrivals from the CTA of the
+        mbarrier released. Waits of CTA scope acquire this row.
         """
         return self._mbarrier_rows(objects, 3 if local and self.kinds > 2 else 1)
 
@@ -351,24 +360,30 @@ class Clocks:
         return np.where(objects < 0, NOWHERE, first + objects)
 
     def arrive(self, warps: Array, lanes: Array, full: Array, rows: Array, relaxed: bool) -> None:
-        """Release the clocks of lanes into `rows`; if `relaxed`, the clocks from the last fence of each warp."""
+        """Release the clocks of lanes into `rows`; if `relaxed`, the clocks from the last fence of each warp.
+
+        `lanes`, `full` and the shapes are as in `release`.
+        """
         if relaxed:
             self.copy(np.where(rows < 0, NOWHERE, rows), self.fenced(warps, int(self.kinds > 2)))
         else:
             self.release(warps, lanes, full, rows)
 
     def phase_column(self, objects: Array) -> Array:
-        """Return the column of each mbarrier in vector clocks. The column counts complete phases."""
+        """Return the index of the clock component that counts the phases of each mbarrier in `objects`."""
         cta, slot = objects // self.mbarriers, objects % self.mbarriers
         return self.topology.rank[cta] * self.agents + STREAMS * self.per_cta + slot
 
     def knows(self, warp: int, record: int) -> bool:
-        """Return True if a recorded access happens before the next access of at least one lane of a warp."""
+        """Return True if the access of `record` happens before the next access of at least one lane of a warp."""
         agent, clock = record >> 44, record >> 16 & 0xFFFFFFF
         return bool(max(self.vectors[warp, KNOWN, agent], self.vectors[warp, SOME, agent]) >= clock)
 
     def grow(self, mbarriers: int) -> tuple[int, int]:
-        """Make room for more mbarriers in each CTA. Return the number of agents of a CTA before and after."""
+        """Make room for `mbarriers` mbarriers in each CTA. Return a CTA's number of agents before and after.
+
+        An agent is a clock component: a warp, a class of asynchronous operations of a warp, or an mbarrier.
+        """
         old, agents, before = self.vectors, self.agents, self.mbarriers
         size, first = self.topology.cluster_size, self.first_mbarrier
         self.mbarriers = mbarriers
@@ -402,7 +417,7 @@ def to_bits(mask: Array) -> Array:
 
 @njit
 def join(V: Array, target: int, source: int) -> None:
-    """Join the vector clock at row `source` into the vector clock at row `target`."""
+    """Join row `source` of the vector clocks `V` into row `target`: keep the maximum of each component."""
     n = V.shape[2]
     for part in range(4):
         for agent in range(n):
@@ -498,9 +513,9 @@ def _proxy_fence(c: ClockArrays, warps: Array, lanes: Array, full: Array) -> Non
 
 @njit
 def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> bool:
-    """Return True if a recorded access happens before a new access of a lane (-1: all lanes) of warp `w`.
+    """Return True if the access of `record` happens before a new access of a lane of warp `w`.
 
-    If `fenced` is 1, a proxy fence must be between the two accesses.
+    A `lane` of -1 stands for all lanes. If `fenced` is 1, a proxy fence must be between the two accesses.
     """
     V, few, g, per_cta = c.vectors, c.few, c.own[w], c.per_cta
     agent = record >> 44

@@ -47,7 +47,7 @@ class Context:
         return self.resident.shared
 
     def describe(self, warp: int, lane: int = -1) -> str:
-        """Return a phrase that names the kernel, the CTA, the warp and, unless it is -1, the lane."""
+        """Return a phrase that names the kernel, the CTA, the warp and the lane. A lane of -1 is not named."""
         return self.resident.placement.describe(warp, lane)
 
     def describe_cta(self, cta: int) -> str:

@@ -20,14 +20,14 @@ from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.mbarriers import Mbarriers
 
 Array = NDArray[Any]
-Rows = tuple[Array, Array, Array]  # copy, start in the arena and size of each row
+Rows = tuple[Array, Array, Array]  # copy, byte offset and size of each range
 
 
 class GlobalCopies:
     """Recorder of the accesses of bulk copies to global memory during one wave of CTAs.
 
     In the methods, `copies` are indices of copies in a `CopyIssue`. `objects` are the numbers of the mbarriers that
-    complete copies out of global memory, -1 for none. A row is a contiguous range of bytes that a copy accesses.
+    complete copies out of global memory, -1 for none. A range is a contiguous range of bytes that a copy accesses.
     Shapes: copies, sizes and objects (copies,).
     """
 
@@ -38,7 +38,11 @@ class GlobalCopies:
         self.mbarriers = mbarriers
 
     def plain(self, event: CopyIssue, sizes: Array, objects: Array) -> None:
-        """Record the accesses of copies without a tensor map. Each copy accesses contiguous bytes."""
+        """Record the accesses of copies without a tensor map. Each copy accesses contiguous bytes.
+
+        sizes[k] is the number of bytes that copy k writes. objects[k] is the number of the mbarrier that the copy
+        signals, -1 for none. Shapes: sizes and objects (copies,).
+        """
         request: BulkCopy = event.request
         every = np.arange(len(event.warps))
         if request.destination_space == "global":
@@ -54,7 +58,11 @@ class GlobalCopies:
                 self._read(event, every, heads, (np.array([copy]), starts[at], sizes[at]))
 
     def boxes(self, event: CopyIssue, fields: TensorMapFields, copies: Array, objects: Array) -> None:
-        """Record the accesses of tensor copies to their boxes, or in im2col mode to their pixel columns."""
+        """Record the accesses of tensor copies to their boxes, or in im2col mode to their pixel columns.
+
+        `fields` describes the tensor map of the copies with the indices `copies` in the event. objects[k] is the number
+        of the mbarrier that copy copies[k] signals, -1 for none. Shapes: copies and objects (copies,).
+        """
         request: TensorCopy = event.request
         coordinates = np.stack([copy_values(event, part, copies) for part in request.coordinates])
         offsets = np.zeros((0, len(copies)), np.int64)
@@ -100,9 +108,10 @@ class GlobalCopies:
         return self.shadow.heads(warps, objects, phases[np.maximum(objects, 0)] + 1)
 
     def _rows(self, fields: TensorMapFields, coordinates: Array, offsets: Array, *, stores: bool) -> Rows:
-        """Return the rows of the copied boxes, clipped to the tensor and rounded to whole 4-byte granules.
+        """Return the byte ranges of the copied boxes, clipped to the tensor and rounded to 4-byte granules.
 
-        Shapes: coordinates (dimensions, copies); offsets (im2col offsets, copies).
+        `fields` describes the tensor map. `stores` is set for copies to the tensor. Shapes: coordinates (dimensions,
+        copies); offsets (im2col offsets, copies).
         """
         nothing: Array = np.zeros(0, np.int64)
         found: list[Rows] = [(nothing, nothing, nothing)]
@@ -134,11 +143,12 @@ class GlobalCopies:
         return of[good], starts[good], sizes[good]
 
     def _sameness(self, event: CopyIssue, of: Array, starts: Array, sizes: Array) -> Callable[[int, int, int], bool]:
-        """Return a function that returns True if the copy of a row stores the bytes that memory already has.
+        """Return a function that returns True if a copy stores the bytes that memory already has in a range.
 
-        The arguments of the function are the index of the row, and the warp and the program counter of the last write
+        The arguments of the function are the index of the range, and the warp and the program counter of the last write
         there. If that write is a pending copy, the bytes that the pending copy stores are compared instead of memory.
-        of[k] is the index of the copy that stores row k. Shapes: of, starts and sizes (rows,).
+        of[k] is the index of the copy that stores sizes[k] bytes at offset starts[k]. Shapes: of, starts and sizes
+        (ranges,).
         """
         cta_of = self.context.topology.cta_of
 

@@ -100,7 +100,12 @@ class GlobalShadow:
     def access(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None
     ) -> None:
-        """Record loads of lanes, or stores if `values` is not None, `size` bytes each. Report conflicts."""
+        """Record loads of lanes, or stores if `values` is not None, `size` bytes each. Report conflicts.
+
+        `index` has byte offsets in the emulator's memory, and `lanes` marks the active lanes. Accesses that are
+        `strong` (ordered, volatile or atomic) do not conflict with each other. Shapes: index and lanes (warps, 32);
+        values (elements, warps, 32).
+        """
         writing = values is not None
         if writing and self.copies and lanes.any():
             reached = index[lanes]
@@ -119,11 +124,11 @@ class GlobalShadow:
         return int(np.searchsorted(self.arena.starts, offset + GLOBAL_BASE, side="right")) - 1
 
     def is_written(self, offset: int) -> bool:
-        """Return True if the kernel has written any byte of the buffer that contains `offset`."""
+        """Return True if the kernel has written any byte of the buffer that contains the byte offset `offset`."""
         return self._segment(offset) in self._written
 
     def _mark_written(self, low: int, high: int) -> None:
-        """Mark the buffers from offset `low` to `high` as written. Record their deferred reads."""
+        """Mark the buffers from byte offset `low` to `high` as written. Record their deferred reads."""
         for segment in range(self._segment(low), self._segment(high) + 1):
             if segment not in self._written:
                 self._written.add(segment)
@@ -134,7 +139,8 @@ class GlobalShadow:
     def heads(self, warps: Array, objects: Array, phases: Array) -> Array:
         """Return a record of kind LOAD for the read by each copy; -1 for a copy without an mbarrier.
 
-        The read is complete with phase phases[i] of the mbarrier objects[i]. Shapes: all (copies,).
+        The read by a copy of warps[i] is complete with phase phases[i] of the mbarrier numbered objects[i]. Shapes: all
+        (copies,).
         """
         c = self.clocks
         cta, slot = objects // max(c.mbarriers, 1), objects % max(c.mbarriers, 1)
@@ -146,15 +152,16 @@ class GlobalShadow:
     def defer_read(self, offset: int, key: object, head: int, pc: int, rows: Callable[[], tuple[Array, Array]]) -> None:
         """Store a copy's read of an unwritten buffer. Record the read when the kernel writes the buffer.
 
-        `head` is the record of the read (see `heads`). `rows` returns the starts and sizes of the byte ranges that the
-        copy reads. A later read with the same key replaces the read.
+        `offset` is a byte offset that the copy reads. `head` is the record of the read (see `heads`). `rows` returns
+        the starts and sizes of the byte ranges that the copy reads. A later read with the same key replaces the read.
         """
         self._loads.setdefault(self._segment(offset), {})[key] = _Load(head, pc, rows)
 
     def read_rows(self, warps: Array, lanes: Array, starts: Array, sizes: Array, heads: Array, pc: int) -> None:
         """Record reads of contiguous ranges of bytes by bulk copies. Report conflicts.
 
-        `heads` are the records of the reads. Shapes: warps to heads (ranges,).
+        Lane lanes[i] of warps[i] copies sizes[i] bytes at byte offset starts[i]. heads[i] is the record of this read
+        (see `heads`). Shapes: warps to heads (ranges,).
         """
         found = self._rows(warps, lanes, starts, sizes, False, False, heads, pc)
         if found:
@@ -166,8 +173,10 @@ class GlobalShadow:
     ) -> None:  # fmt: skip
         """Record writes of contiguous ranges of bytes by bulk copies. Report conflicts.
 
-        `same(k, warp, pc)` returns True if range k has the bytes that the instruction `pc` of a warp wrote there last.
-        Such a write is no conflict. Shapes: warps to sizes (ranges,).
+        Lane lanes[i] of warps[i] copies sizes[i] bytes to byte offset starts[i]. If `reduction`, the copies reduce in
+        memory, which does not conflict with other strong accesses. `same(k, warp, pc)` returns True if range k has the
+        bytes that the instruction `pc` of a warp wrote there last. Such a write is no conflict. Shapes: warps to sizes
+        (ranges,).
         """
         if len(starts):
             self._mark_written(int(starts.min()), int((starts + sizes).max()) - 1)
@@ -228,7 +237,7 @@ class GlobalShadow:
 
 @njit
 def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: int) -> bool:
-    """Return True if a recorded access happens before a new access of a lane of warp `w`.
+    """Return True if the access of `record` happens before a new access of a lane of warp `w`.
 
     `wave` is the number of the current wave of CTAs. If `fenced` is 1, a proxy fence must be between the two accesses.
     """
@@ -287,9 +296,11 @@ def _access(
     c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, index: Array, mask: Array, size: int, one_place: Array,
     writing: bool, kind: int, pc: int,
 ) -> int:  # fmt: skip
-    """Record reads or writes of lanes, `size` bytes each. Return the number of conflicts.
+    """Record reads or, if `writing`, writes of lanes, `size` bytes each. Return the number of conflicts.
 
-    `one_place` is True for a warp whose lanes all access one address. The first conflicts are stored in `s.out`.
+    `wave` is the number of the wave of CTAs. `index` has byte offsets, and `mask` selects lanes. `one_place` is True
+    for a warp whose lanes all access one address. `kind` is a kind of records. The first conflicts are stored in
+    `s.out`. Shapes: warps and one_place (warps,); index and mask (warps, 32).
     """
     records, sites, reads, read_sites = s.records, s.sites, s.reads, s.read_sites
     found = 0
@@ -358,8 +369,9 @@ def _rows(
     c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, lanes: Array, starts: Array, sizes: Array, writing: bool,
     strong: bool, clocks: Array, heads: Array, pc: int,
 ) -> int:  # fmt: skip
-    """Record reads or writes of contiguous ranges by bulk copies. Return the number of conflicts.
+    """Record reads or, if `writing`, writes of ranges by bulk copies. Return the number of conflicts.
 
+    Lane lanes[i] of warps[i] accesses sizes[i] bytes at offset starts[i] at time clocks[i], in wave `wave` of CTAs.
     `strong` is set for reductions. `heads` are the records to store for reads (see `GlobalShadow.heads`), -1 for none.
     Shapes: warps to sizes, clocks and heads (ranges,).
     """

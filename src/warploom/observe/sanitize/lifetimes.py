@@ -18,7 +18,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
-    """Last access of a warp to another CTA. The access is complete when `agent` has reached time `clock`."""
+    """Last access of a warp to another CTA, complete when clock component `agent` has reached `clock`."""
 
     agent: int
     clock: int
@@ -43,7 +43,7 @@ class Lifetimes:
         self._phases: dict[int, dict[int, _Reach]] = {}
 
     def reach(self, warps: Array, index: Array, lanes: Array, pc: int) -> None:
-        """Record accesses of lanes to the shared memory of other CTAs. `index` has byte offsets (warps, 32)."""
+        """Record accesses of `lanes` to other CTAs at byte offsets `index`. Shapes: both arrays (warps, 32)."""
         clocks = self.clocks
         for owner, warp, lane in self._remote(warps, index, lanes):
             self._check(owner, warp, lane, pc)
@@ -53,8 +53,8 @@ class Lifetimes:
     def arrive_at(self, warps: Array, index: Array, lanes: Array, objects: Array, phase: Array, pc: int) -> None:
         """Record operations of lanes on mbarriers of other CTAs, which must not exit before the operations.
 
-        `objects` are the mbarriers of the lanes, and phase[k] is the number of complete phases of mbarrier k. Shapes:
-        index, lanes and objects (warps, 32); phase (mbarriers,).
+        `index` has the byte offsets of the mbarriers, and `objects` their numbers. phase[k] is the number of complete
+        phases of mbarrier k. Shapes: index, lanes and objects (warps, 32); phase (mbarriers,).
         """
         for owner, warp, lane in self._remote(warps, index, lanes):
             self._check(owner, warp, lane, pc)
@@ -64,13 +64,13 @@ class Lifetimes:
                 self.expect(owner, warp, found, int(phase[found]) + 1, pc)
 
     def expect(self, owner: int, warp: int, found: int, phase: int, pc: int) -> None:
-        """Record an operation of a warp on CTA `owner`. Phase `phase` of mbarrier `found` completes it."""
+        """Record an operation of `warp` on CTA `owner` that phase `phase` of mbarrier `found` completes."""
         column = int(self.clocks.phase_column(np.array([found]))[0])
         seen = _Reach(column, phase, int(self.arrivals[warp]), pc)
         self._phases.setdefault(owner, {})[found] = seen
 
     def copy_out(self, warps: Array, pc: int) -> None:
-        """Record that warps issue bulk copies whose sources are in shared memory."""
+        """Record that warps issue bulk copies out of shared memory."""
         self.bulk[warps] = self.clocks.bulk_clock[warps]
         self.bulk_site[warps] = pc
 

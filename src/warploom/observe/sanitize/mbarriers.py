@@ -22,8 +22,9 @@ _OVERWRITTEN = "is overwritten while it is valid"
 class Mbarriers:
     """Table of the mbarriers of the resident CTAs.
 
-    An object is the number of an mbarrier, or -1 for none. The objects of a CTA are `cta * clocks.mbarriers + k`. A
-    word is a byte offset in shared memory / 8. `aliasing` is None unless the kernel waits for phases (`waits`).
+    Mbarrier k of a CTA has the number `cta * clocks.mbarriers + k`; -1 stands for none. `objects` and `found` contain
+    such numbers. A word is a byte offset in shared memory / 8. `aliasing` is None unless the kernel waits for phases
+    (`waits`).
     """
 
     def __init__(self, context: Context, shadow: SharedShadow, waits: bool) -> None:
@@ -45,7 +46,7 @@ class Mbarriers:
     # Initialisation ----------------------------------------------------------------------------------
 
     def initialise(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
-        """Add an object for each word that lanes initialise. Shapes: words, warps and lanes (words,)."""
+        """Add the mbarrier at words[i] (byte offset / 8), which lane lanes[i] of warps[i] initialises."""
         for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
             found = int(self.at[word])
             if found >= 0:
@@ -92,7 +93,7 @@ class Mbarriers:
         self.phase, self.site = (array.reshape(-1) for array in wide)
 
     def invalidate(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
-        """Remove the objects at words that lanes invalidate. Shapes: words, warps and lanes (words,)."""
+        """Remove the mbarrier at words[i] (byte offset / 8), which lane lanes[i] of warps[i] invalidates."""
         memory = self.shared.words
         for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
             found = int(self.at[word])
@@ -112,11 +113,11 @@ class Mbarriers:
     # Phases -----------------------------------------------------------------------------------------------
 
     def of(self, index: Array) -> Array:
-        """Return the objects at byte offsets of shared memory, -1 for none."""
+        """Return the numbers of the mbarriers at byte offsets of shared memory, -1 for none."""
         return self.at[index >> 3]
 
     def complete(self, words: Array) -> None:
-        """Complete the open phases of the mbarriers at words. Later waits acquire the clocks of arrivals."""
+        """Complete the phases of mbarriers at `words` (offsets / 8). Later waits acquire the arrivals' clocks."""
         objects = self.at[words]
         objects = objects[objects >= 0]
         if not len(objects):
@@ -134,14 +135,14 @@ class Mbarriers:
     # Waits by parity ----------------------------------------------------------------------------------------
 
     def test(self, warps: Array, index: Array, lanes: Array, parity: Array, pc: int) -> None:
-        """Report tests by parity that may mistake a phase for another. Shapes: index to parity (warps, 32)."""
+        """Report tests by `parity` at byte offsets `index` that may mistake a phase for another."""
         if self.aliasing is not None:
             self._report_ambiguities(self.aliasing.test(warps, self.of(index), lanes, parity, pc))
 
     def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
-        """Record operations of lanes that arrive at objects, or that expect or complete bytes there.
+        """Record operations of lanes that arrive at mbarriers, or that expect or complete bytes there.
 
-        found[i, lane] is the object on which a lane of warps[i] operates if lanes[i, lane] is set.
+        found[i, lane] is the number of the mbarrier on which a lane of warps[i] operates if lanes[i, lane] is set.
         """
         if self.aliasing is not None:
             self.aliasing.arrive(warps, found, lanes, pc)
@@ -156,7 +157,7 @@ class Mbarriers:
     # Checks -------------------------------------------------------------------------------------------------
 
     def check_use(self, batch: Batch, index: Array, lanes: Array, pc: int, what: str) -> None:
-        """Report operations of lanes at byte offsets without a valid mbarrier. `what` names the operation."""
+        """Report operations of `lanes` at byte offsets `index` without a valid mbarrier. `what` names them."""
         missing = lanes & (self.of(index) < 0)
         if missing.any():
             position, lane = (int(part[0]) for part in np.nonzero(missing))
@@ -214,7 +215,7 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/arrivals", pc, word, text, int(warps[k]), int(at[later[k]]))
 
     def check_copies(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report bulk copies without a valid mbarrier. `words` are byte offsets here. Shapes: (copies,)."""
+        """Report bulk copies i with found[i] -1: there is no valid mbarrier at byte offset words[i]."""
         missing = np.flatnonzero(found < 0)
         if len(missing):
             k = int(missing[0])
@@ -223,7 +224,7 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/uninitialised", pc, word, text, warp, int(lanes[k]))
 
     def check_stores(self, index: Array, lanes: Array, size: int, warps: Array, pc: int) -> None:
-        """Report stores of lanes, `size` bytes each, that overwrite valid mbarriers."""
+        """Report stores of `lanes`, `size` bytes each at byte offsets `index`, that overwrite valid mbarriers."""
         if not self.used.any():
             return
         hit = lanes & (self.at[index >> 3] >= 0)
@@ -236,7 +237,7 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/overwritten", pc, word, _OVERWRITTEN, int(warps[position]), lane)
 
     def check_overwritten(self, starts: Array, sizes: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report bulk writes that overwrite mbarriers. Shapes: starts to lanes (writes,). Units: bytes."""
+        """Report bulk writes i, sizes[i] bytes at byte offset starts[i], that overwrite mbarriers."""
         if self._words is None:
             self._words = np.flatnonzero(self.at >= 0)
         words = self._words
@@ -263,7 +264,7 @@ class Mbarriers:
     def report_at(
         self, code: str, pc: int, word: int, text: str, warp: int = -1, lane: int = -1, other: int = -1
     ) -> None:
-        """Add a finding on the mbarrier at a word to the report. `text` continues "the mbarrier at …"."""
+        """Report rule `code` for the mbarrier at byte offset 8 * `word`. `text` continues "the mbarrier at …"."""
         if self.report.is_known(code, pc, other):
             return
         context, byte = self.context, word * 8

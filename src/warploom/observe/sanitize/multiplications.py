@@ -100,7 +100,7 @@ class Multiplications:
         return read, _NONE.union(*(registers for access, registers in used if access != "read"))
 
     def start(self, context: Context, shadow: SharedShadow) -> None:
-        """Prepare for the next wave of CTAs. No multiplication is in flight, and no fence was executed."""
+        """Prepare for the next wave of CTAs. `shadow` records the accesses to their shared memory."""
         self.context = context
         self.shadow = shadow
         shape = (len(self.sites), self.topology.warps)
@@ -109,7 +109,7 @@ class Multiplications:
         self.user = np.full(shape, -1, np.int32)  # instruction that used them
 
     def handler(self, pc: int) -> Callable[[Execute], None] | None:
-        """Return the handler of a multiplication or of a user of its registers; None for others."""
+        """Return the handler of an instruction that issues a multiplication or uses registers of one, or None."""
         if pc in self._index:
             return self._issue
         hazards = self._hazards.get(pc)
@@ -130,7 +130,6 @@ class Multiplications:
         self.user[where] = event.pc
 
     def _complete(self, warps: Array) -> Array:
-        """Return the number of the last wgmma group that each warp knows to be complete. Shapes: (warps,)."""
         clocks, topology = self.context.clocks, self.topology
         leaders = warps // (4 * topology.ctas) * (4 * topology.ctas) + topology.cta_of[warps]
         column = clocks.own[leaders] + MULTIPLICATIONS * clocks.per_cta
@@ -227,7 +226,7 @@ class MetadataCheck:
         self.context = context
 
     def handler(self, pc: int) -> Callable[[Execute], None] | None:
-        """Return the handler of an instruction, or None if the instruction has no metadata."""
+        """Return the handler of an instruction, or None if the instruction has no sparsity metadata."""
         record: Multiplication | None = self.launch.instructions[pc].multiplication
         if record is None or record.metadata is None:
             return None

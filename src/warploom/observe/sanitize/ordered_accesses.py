@@ -86,10 +86,7 @@ class OrderedAccesses:
                         self._release(key, here, bits, full, releases)
 
     def _acquire(self, key: Key, warp: Array, bits: Array, full: Array, acquires: bool) -> None:
-        """Join the clock of a location into the clock of lanes, or, unless `acquires`, into `Clocks.seen`.
-
-        A clock that is unchanged since the last read of the lanes is not joined again.
-        """
+        # A clock that is unchanged since the last read of the lanes is not joined again.
         clocks = self.clocks
         if key not in clocks.locations:
             return
@@ -105,7 +102,6 @@ class OrderedAccesses:
             clocks.copy(clocks.seen(warp, key[2]), row)
 
     def _release(self, key: Key, warp: Array, bits: Array, full: Array, releases: bool) -> None:
-        """Release the clock of lanes to a location. A relaxed write releases the clock of the last fence."""
         clocks = self.clocks
         fenced = clocks.fenced(warp, key[2])
         if not releases:

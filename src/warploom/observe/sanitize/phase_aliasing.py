@@ -118,7 +118,7 @@ class PhaseAliasing:
     # Order of warps ------------------------------------------------------------------------------------
 
     def join_barrier(self, warps: Array, keys: Array) -> None:
-        """Release the clock of each warp to the CTA barrier `cta * BARRIERS + barrier`, its key."""
+        """Release the clock of warps[i] to the CTA barrier with the key keys[i], `cta * BARRIERS + barrier`."""
         lanes = np.ones((len(warps), 1), np.bool_)
         _arrive(self._happened, self._tick, self._own, self.topology.warps, warps, keys[:, None], lanes)
 
@@ -127,7 +127,7 @@ class PhaseAliasing:
         self._happened[warps] = np.maximum(self._happened[warps], self._happened[self.topology.warps + keys])
 
     def end_barrier(self, keys: Array) -> None:
-        """Start the next phase of CTA barriers."""
+        """Start the next phase of the CTA barriers with the keys `keys`, each `cta * BARRIERS + barrier`."""
         self._happened[self.topology.warps + keys] = 0
 
     def pass_cluster(self, cluster: int) -> None:
@@ -177,7 +177,7 @@ class PhaseAliasing:
     def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
         """Record operations of lanes that arrive at mbarriers, or that expect or complete bytes there.
 
-        found[i, lane] is the mbarrier on which a lane of warps[i] operates if lanes[i, lane] is set.
+        found[i, lane] is the number of the mbarrier on which a lane of warps[i] operates if lanes[i, lane] is set.
         """
         _arrive(self._happened, self._tick, self._own, self._first, warps, found, lanes)
         self._state.site[found[lanes & (found >= 0)]] = pc
@@ -185,8 +185,8 @@ class PhaseAliasing:
     def test(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
         """Record tests of mbarriers by parity. Return the tests that mistake a phase for the expected one.
 
-        The module docstring defines the expected phase. `found` contains the mbarrier that each lane tests. Shapes:
-        found, lanes and parity (warps, 32).
+        The module docstring defines the expected phase. `found` contains the number of the mbarrier that each lane
+        tests. `lanes` marks the testing lanes. Shapes: found, lanes and parity (warps, 32).
         """
         wrong = _look(
             self._happened, self._tick, self._place, self._column, self._state, warps, found, lanes, parity, pc,
@@ -203,12 +203,12 @@ class PhaseAliasing:
         return ambiguities
 
     def know(self, warps: Array, found: Array, lanes: Array) -> None:
-        """Record that waits of lanes for mbarriers ended. Shapes: found and lanes (warps, 32)."""
+        """Record that waits of `lanes` for the mbarriers `found` ended. Shapes: found and lanes (warps, 32)."""
         first = self._first + len(self._column)
         _know(self._happened, first, self._column, self._state.complete, warps, found, lanes)
 
     def known(self, warps: Array, found: Array) -> Array:
-        """Return the number of phases of mbarriers that warps know to be complete. Shapes: all (warps,)."""
+        """Return how many phases of mbarrier found[i] warps[i] knows to be complete. Shapes: all (warps,)."""
         return self._happened[warps, self._column[found]]
 
     def complete(self, objects: Array) -> list[Ambiguity]:
@@ -244,10 +244,6 @@ def _join(V: Array, target: int, source: int) -> None:
 
 @njit
 def _arrive(V: Array, tick: Array, own: Array, first: int, warps: Array, found: Array, lanes: Array) -> None:
-    """Release the clock of each warp to the CTA barriers or mbarriers `found` of its lanes (-1: none).
-
-    The rows of these barriers in `V` begin at `first`. Shapes: found and lanes (warps, 32 lanes or 1).
-    """
     for i in range(len(warps)):
         w, last = warps[i], np.int64(-1)
         for lane in range(lanes.shape[1]):
@@ -267,7 +263,8 @@ def _look(
 ) -> int:  # fmt: skip
     """Record tests of mbarriers by parity. Return the number of tests that mistake a phase for another.
 
-    `asked` has the parities. The first tests that mistake a phase are stored in `out`.
+    Lane l of warps[i] tests mbarrier found[i, l] for the parity asked[i, l] if lanes[i, l]. `V`, `tick`, `place` and
+    `column` are arrays of `PhaseAliasing`. The first tests that mistake a phase are stored in `out`.
     """
     found_wrong = 0
     for i in range(len(warps)):
@@ -312,10 +309,11 @@ def _know(V: Array, first: int, column: Array, count: Array, warps: Array, found
 def _complete(
     V: Array, arriving: int, column: Array, s: MbarrierState, objects: Array, per_cta: int, agents: int, out: Array
 ) -> int:  # fmt: skip
-    """Complete the open phases of mbarriers. Return the number of tests that may miss their phase.
+    """Complete the phases of mbarriers `objects`. Return the number of tests that may miss their phase.
 
     Such a test expects the phase before the completed one, and nothing orders the test before this completion. The
-    first of these tests are stored in `out`.
+    first of these tests are stored in `out`. The rows of arrivals at mbarriers begin at row `arriving` of the clocks
+    `V`. `per_cta` and `agents` are the numbers of warps, and of warps and mbarriers, of a CTA.
     """
     found, arrived = 0, arriving + len(column)
     for k in range(len(objects)):

@@ -53,13 +53,14 @@ class Report:
     def add(self, code: str, pc: int, other: int, message: str, hint: str = "", count: int = 1) -> None:
         """Add a finding. If the report has a finding with this rule and pair of instructions, only count it.
 
-        `pc` and `other` are as in `is_known`.
+        `code` is the rule code. `pc` and `other` are as in `is_known`. A `hint` replaces the remedy that the rule
+        states.
         """
         if not self.is_known(code, pc, other, count):
             self._found[code, pc, other] = _Found(message, hint, pc, count)
 
     def merge(self, later: Report) -> None:
-        """Add the findings of a report on CTAs that follow in launch order."""
+        """Add the findings of `later`, a report on CTAs that follow in launch order."""
         for key, each in later._found.items():
             if not self.is_known(*key, each.count):
                 self._found[key] = each
@@ -68,7 +69,7 @@ class Report:
         self._ended += later._ended
 
     def add_end(self, found: Diagnostic) -> None:
-        """Add the trap or deadlock that ended the run."""
+        """Add `found`, the trap or deadlock that ended the run."""
         self._ended.append(found)
 
     def has_finding_at(self, pc: int) -> bool:

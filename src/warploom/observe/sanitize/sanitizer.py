@@ -103,7 +103,6 @@ class Sanitizer(events.Observer):
         }
 
     def _instruction_handler(self, pc: int) -> Callable[[events.Execute], None] | None:
-        """Return the handler of an instruction, or None if no check observes it."""
         found = [self.unwritten.handler(pc), self.metadata.handler(pc), self.multiplications.handler(pc)]
         if (issue := issue_handler(self.launch, pc)) is not None:
             found.append(lambda event: issue(self.transfers, event))
@@ -142,9 +141,9 @@ class Sanitizer(events.Observer):
         self._started = False
 
     def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Report the trap or deadlock that ended the run at `pc`. Return True.
+        """Report `found`, the trap or deadlock that ended the run at `pc`, as a finding. Return True.
 
-        A trap is omitted if the report has a finding at its instruction already.
+        A trap is omitted if the report already has a finding at `pc`.
         """
         self._close()
         for each in found:
@@ -246,7 +245,6 @@ class Sanitizer(events.Observer):
             self._wait_for_cluster(event)
 
     def _arrive_at_cta(self, event: events.Barrier) -> None:
-        """Release the clocks of warps to the CTA barriers at which they arrive."""
         self._check_aligned(event)
         batch, keys = event.batch, event.keys
         bits, full = self.clocks.lanes(batch, batch.base)
@@ -275,7 +273,6 @@ class Sanitizer(events.Observer):
             self.report.add("sanitize.barrier/divergence", event.pc, -1, message)
 
     def _complete_cta(self, keys: Array) -> None:
-        """Let the warps that wait at complete CTA barriers acquire the clocks of the barriers."""
         clocks = self.clocks
         complete = np.zeros(clocks.ctas * BARRIERS + 1, np.bool_)  # the last element is for warps that wait nowhere
         complete[keys] = True
@@ -293,7 +290,6 @@ class Sanitizer(events.Observer):
             self.aliasing.end_barrier(keys)
 
     def _arrive_at_cluster(self, event: events.Barrier) -> None:
-        """Release the clocks of warps to the cluster barriers at which they arrive."""
         self._check_aligned(event)
         batch, clocks = event.batch, self.clocks
         warps, rows = batch.warp_index, clocks.cluster(event.keys)
@@ -305,7 +301,6 @@ class Sanitizer(events.Observer):
             clocks.release(warps, bits, full, rows)
 
     def _wait_for_cluster(self, event: events.Barrier) -> None:
-        """Acquire the clocks of complete cluster barriers. At incomplete barriers, record the waiting warps."""
         warps, bits = event.batch.warp_index, self.clocks.lanes(event.batch)[0]
         clusters, waits = event.keys, event.waits
         for cluster in np.unique(clusters[waits]).tolist():
@@ -373,7 +368,6 @@ def _handle_all(handlers: Sequence[Callable[[events.Execute], None]], event: eve
 
 
 def _is_bulk_copy(declared: Sequence[effects.Effect]) -> bool:
-    """Return True if the effects are those of a bulk copy between global and shared memory."""
     reads = any(
         isinstance(each, effects.Access) and each.kind == "read" and each.proxy in ("async", "tensormap")
         for each in declared

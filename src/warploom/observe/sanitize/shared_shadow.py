@@ -95,7 +95,10 @@ class SharedShadow:
         )
 
     def renumber(self, before: int, after: int) -> None:
-        """Renumber the agents in records when a CTA's number of agents grows from `before` to `after`."""
+        """Renumber the agents in records when a CTA's number of agents grows from `before` to `after`.
+
+        An agent is a clock component: a warp, a class of asynchronous operations of a warp, or an mbarrier.
+        """
 
         def moved(held: Array) -> Array:
             agent = held >> 44
@@ -109,7 +112,9 @@ class SharedShadow:
     def read(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, what: str = "") -> None:
         """Record reads of lanes, `size` bytes each. Report conflicts with earlier writes.
 
-        `what` is "mbarrier" if the lanes read an mbarrier, and otherwise empty. Shapes: index and lanes (warps, 32).
+        `index` has byte offsets in shared memory, and `lanes` marks the reading lanes. Reads that are `strong`
+        (ordered, volatile or atomic) do not conflict with strong writes. `what` is "mbarrier" if the lanes read an
+        mbarrier, and otherwise empty. Shapes: index and lanes (warps, 32).
         """
         whole = OBJECT if what else TOGETHER
         found = _shared_shadow.read_lanes(
@@ -122,13 +127,20 @@ class SharedShadow:
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None,
         what: str = "",
     ) -> None:  # fmt: skip
-        """Record writes of lanes, and report conflicts, as `read` does. `values` are None if unknown."""
+        """Record writes of lanes, `size` bytes each. Report conflicts with earlier accesses.
+
+        `values` (elements, warps, 32) are the stored values, None if unknown. A store that does not change memory is no
+        conflict with another write. The other arguments are those of `read`.
+        """
         c = self.clocks
         kind = STRONG if strong else GENERIC
         self._write(warps, index, lanes, size, pc, kind, c.own[warps], c.clock[warps], values, what)
 
     def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int) -> None:
-        """Record asynchronous thread copies of lanes, each of which writes `size` bytes. Report conflicts."""
+        """Record asynchronous thread copies of lanes, each of which writes `size` bytes. Report conflicts.
+
+        `index` has byte offsets, and `lanes` marks the copying lanes. Shapes: index and lanes (warps, 32).
+        """
         c = self.clocks
         agents = c.own[warps] + THREAD_COPIES * c.per_cta
         self._write(warps, index, lanes, size, pc, THREAD_COPY, agents, c.copy_clock[warps], None, "")
@@ -138,8 +150,8 @@ class SharedShadow:
     ) -> None:
         """Record asynchronous stores of lanes, `size` bytes each. Report conflicts.
 
-        Phase phases[i] of the mbarrier objects[i] completes the stores of warps[i]. Shapes: index and lanes (warps,
-        32); objects and phases (warps,).
+        Phase phases[i] of the mbarrier numbered objects[i] completes the stores of warps[i]. Shapes: index (byte
+        offsets) and lanes (True for storing lanes) (warps, 32); objects and phases (warps,).
         """
         agents = self.clocks.phase_column(objects)
         near = objects // self.clocks.mbarriers == self.topology.cta_of[warps]
@@ -163,7 +175,8 @@ class SharedShadow:
     def read_rows(self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, group: bool) -> None:
         """Record reads of contiguous ranges of bytes by bulk copies. Report conflicts.
 
-        With `group`, a wait for the bulk group of a copy completes the read. Shapes: warps to sizes (ranges,).
+        Lane lanes[i] of warps[i] copies sizes[i] bytes at offset starts[i]. With `group`, a wait for the bulk group of
+        a copy completes the read. Shapes: warps to sizes (ranges,).
         """
         c = self.clocks
         clocks = c.bulk_clock[warps].astype(np.int64) if group else np.zeros(len(warps), np.int64)
@@ -177,8 +190,9 @@ class SharedShadow:
     ) -> None:  # fmt: skip
         """Record writes of contiguous ranges of bytes by bulk copies. Report conflicts.
 
-        Phase phases[i] of the mbarrier objects[i] completes write i. `swizzle` is the swizzle mode of a tensor copy in
-        bytes, and -1 for another copy. Shapes: warps to sizes, objects and phases (ranges,).
+        Lane lanes[i] of warps[i] copies sizes[i] bytes to offset starts[i]. Phase phases[i] of the mbarrier numbered
+        objects[i] completes this write. `swizzle` is the swizzle mode of a tensor copy in bytes, and -1 for another
+        copy. Shapes: warps to sizes, objects and phases (ranges,).
         """
         c = self.clocks
         tag = 0 if swizzle < 0 else 1 + SWIZZLES.index(swizzle)
@@ -195,8 +209,8 @@ class SharedShadow:
         """Record reads of matrices in shared memory by warpgroup multiplications. Report conflicts.
 
         `starts` are the shared addresses of the matrices, and `chunks` the offsets of the 16-byte chunks in a matrix.
-        `clocks` are the numbers of the wgmma groups of the multiplications. Shapes: groups (warpgroups, 4), the warps;
-        starts and clocks (warpgroups,).
+        `swizzle` (in bytes) and `base_offset` are fields of the matrix descriptor. `clocks` are the numbers of the
+        wgmma groups of the multiplications. Shapes: groups (warpgroups, 4), the warps; starts and clocks (warpgroups,).
         """
         shared = self.shared
         origins = self.topology.cta_of[groups[:, 0]] * shared.stride
@@ -235,7 +249,6 @@ class SharedShadow:
             self.report.add(code, pc, other, message)
 
     def _is_source(self, pc: int) -> bool:
-        """Return True if the asynchronous operation at `pc` reads shared memory."""
         binding = self.context.program.steps[pc].binding
         return not any(
             access.kind == "write"
@@ -244,7 +257,7 @@ class SharedShadow:
         )
 
     def _agent(self, granule: int, agent: int) -> tuple[int, int, int]:
-        """Return (warp or -1 for an mbarrier, class of operations, CTA) of an agent in a granule's record."""
+        # The warp is -1 for an mbarrier.
         c, topology = self.clocks, self.topology
         owner = granule // self.stride
         rank, local = divmod(agent, c.agents)

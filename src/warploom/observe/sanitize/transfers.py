@@ -42,13 +42,13 @@ class TensorMaps:
         self._acquired: dict[tuple[int, int], int] = {}  # time of the last acquisition of each map by each CTA
 
     def release(self, event: Fence) -> None:
-        """Record a fence that releases the tensor maps at the addresses of all lanes."""
+        """Record a fence that copies and releases tensor maps, at the destination addresses of all lanes."""
         self._now += 1
         for address in np.unique(self._addresses(event)).tolist():
             self._released[address] = self._now
 
     def acquire(self, event: Fence, cta_of: Array) -> None:
-        """Record a fence that acquires the tensor maps at the addresses of active lanes."""
+        """Record a fence by which the CTA cta_of[w] of warp w acquires the tensor maps at lanes' addresses."""
         self._now += 1
         addresses = self._addresses(event)
         for position, lane in zip(*np.nonzero(event.batch.active()), strict=True):
@@ -61,9 +61,9 @@ class TensorMaps:
         return np.broadcast_to(addresses, (event.batch.count, 32))
 
     def use(self, context: Context, warps: Array, lanes: Array, address: int, pc: int) -> None:
-        """Report copies through a tensor map that the kernel has written.
+        """Report copies through the tensor map at `address` if the kernel has written the map.
 
-        A copy is legal if its CTA has acquired the map after the last release.
+        A copy by lane lanes[i] of warps[i] is legal if the CTA has acquired the map after the last release.
         """
         first = (address - GLOBAL_BASE) // 4
         records = self.shadow.arrays.records[first : first + _MAP_BYTES // 4] if first >= 0 else np.zeros(1)
@@ -98,7 +98,7 @@ class Transfers:
         self.global_copies = GlobalCopies(context, global_shadow, mbarriers)
 
     def _index(self, batch: Batch, space: str, addresses: Array, size: int) -> Array | None:
-        """Return byte offsets in shared memory, or None if the emulator will report the access as illegal."""
+        """Return byte offsets of `addresses` in shared memory; None if the emulator will report the access."""
         wide = np.broadcast_to(addresses, (batch.count, 32))
         if not space.startswith("shared"):
             wide = wide - np.uint64(SHARED_WINDOW)
@@ -118,7 +118,7 @@ class Transfers:
             self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc)
 
     def copy_arrival(self, event: Execute, address: str, space: str) -> None:
-        """Record asynchronous arrivals, which complete after the earlier thread copies of their lanes."""
+        """Record arrivals, at operand `address` in `space`, that follow earlier thread copies of their lanes."""
         batch, clocks, mbarriers = event.batch, self.clocks, self.mbarriers
         index = self._index(batch, space, batch.addresses(getattr(event.operands, address)), 8)
         if index is None:
@@ -136,7 +136,7 @@ class Transfers:
         clocks.copy_clock[batch.warp_index] += 1
 
     def remote_store(self, event: Execute, access: effects.Access, mbarrier: str, space: str) -> None:
-        """Record asynchronous stores of lanes. The mbarriers at operand `mbarrier` count the stored bytes."""
+        """Record the asynchronous stores `access` of lanes, counted by the mbarriers at operand `mbarrier`."""
         batch, pc, mbarriers = event.batch, event.pc, self.mbarriers
         value = getattr(event.operands, access.value)
         elements = len(value.items) if isinstance(value, VectorValue) else 1
@@ -221,7 +221,7 @@ class Transfers:
         self.shadow.write_rows(warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, swizzle)
 
     def _completing(self, event: CopyIssue, copies: Array, target: Array) -> Array:
-        """Return the mbarrier that completes each copy, -1 for none; for a multicast, that of the first CTA."""
+        """Return the number of the mbarrier of each copy, -1 for none; for a multicast, that of the first CTA."""
         request = event.request
         if request.mbarrier is None:
             return np.full(len(copies), -1)
@@ -244,10 +244,7 @@ class Transfers:
             self.lifetimes.expect(int(owners[k]), int(warps[k]), int(found[k]), int(phases[k]), pc)
 
     def _starts(self, warps: Array, rank: Array, low: Array) -> Array:
-        """Return the position of each shared memory address in the memory of all CTAs, in bytes.
-
-        low[k] is an address within a CTA. rank[k] is the rank of this CTA in the cluster of warps[k].
-        """
+        # low[k] is an address in the CTA of rank rank[k] in the cluster of warps[k].
         cta = self.topology.cta_of[warps]
         owner = cta - self.topology.rank[cta] + np.minimum(rank, self.topology.cluster_size - 1)
         return owner * self.shared.stride + low - SHARED_START
@@ -309,10 +306,11 @@ class Transfers:
                 clocks.acquire(warps, bits, full, rows)
 
     def _by_object(self, batch: Batch, found: Array, lanes: Array) -> list[tuple[Array, Array, Array]]:
-        """Group the lanes of each warp by their mbarriers, in rounds with one mbarrier for each warp.
+        """Group the lanes of each warp by their mbarriers `found`, in rounds with one mbarrier for each warp.
 
-        A round has three arrays: the lanes as bits, True if these are all live lanes of the warp, and the mbarrier,
-        which is -1 for a warp without lanes in the round. Shapes: found and lanes (warps, 32); results (warps,).
+        A round has three arrays: the lanes as bits, True if these are all live lanes of the warp, and the mbarrier
+        number, which is -1 for a warp without lanes in the round. Shapes: found and lanes (warps, 32); results
+        (warps,).
         """
         rounds: list[tuple[Array, Array, Array]] = []
         left = lanes & (found >= 0)

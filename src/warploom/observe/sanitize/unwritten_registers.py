@@ -103,7 +103,7 @@ class UnwrittenRegisters:
         return 0 if guard is None else self._bits(registers_of(guard), guard)
 
     def _flow(self, uses: list[_Use]) -> list[int]:
-        """Return, for each instruction, the registers that may be unwritten before it, as bits.
+        """Return, for each instruction, the registers that may be unwritten when it executes, as bits.
 
         The result of an instruction that propagates is unwritten if one of its sources may be unwritten.
         """
@@ -195,7 +195,6 @@ class UnwrittenRegisters:
         return handle
 
     def _finish(self, batch: Batch, pc: int, rows: Array) -> None:
-        """Stop the check of an instruction in warps in which all its tracked registers `rows` are written."""
         final = self._final.setdefault(pc, np.zeros(self.launch.topology.warps, np.bool_))
         live = to_bits(self.context.splits.live[batch.warp_index])
         final[batch.warp_index] = ~(self._unwritten[np.ix_(rows, batch.warp_index)] & live).any(axis=0)

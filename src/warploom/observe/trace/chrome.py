@@ -73,8 +73,6 @@ def events(trace: TraceData) -> Iterator[Event]:
 
 
 class _Writer:
-    """Converter of the events and arrows of a trace to Chrome trace events."""
-
     def __init__(self, trace: TraceData) -> None:
         self.trace = trace
         self.tracks = Tracks(trace)

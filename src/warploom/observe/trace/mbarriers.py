@@ -50,7 +50,7 @@ class Mbarriers:
         return self.recording.cta_of_cta[index // self.shared.stride]
 
     def _address(self, word: int) -> int:
-        """Return the shared address of a word, with the rank of its CTA in bits 24 and above."""
+        """Return the shared address of byte offset 8 * `word`, with the rank of the CTA in bits 24 and above."""
         rank = int(self.shared.rank[word * 8 // self.shared.stride])
         return rank << 24 | self.shared.address(word * 8) & 0xFF_FFFF
 
@@ -66,7 +66,7 @@ class Mbarriers:
         rows["end"][found.event] = max(when, int(rows["begin"][found.event]))
 
     def complete(self, words: Array) -> None:
-        """End the events of the open phases at words, and add events for the next phases."""
+        """End the events of open phases of mbarriers at `words` (byte offset / 8). Add the next phases."""
         when = self.recording.now() + 1
         for word in words[self._owners(words * 8) >= 0].tolist():
             found = self._objects.get(word)
@@ -81,7 +81,7 @@ class Mbarriers:
             self._open(found, when)
 
     def expect_copies(self, words: Array, ids: Ids) -> None:
-        """Record that the copy with event ids[k] will signal the mbarrier at words[k]. Shapes: (copies,)."""
+        """Record that the copy of event ids[k] will signal the mbarrier at byte offset 8 * words[k]."""
         for word, copy in zip(words.tolist(), ids.tolist(), strict=True):
             if word in self._objects and copy != NOWHERE:
                 self._objects[word].copies.append(copy)

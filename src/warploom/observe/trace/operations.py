@@ -42,7 +42,7 @@ class Operations:
         self._completing_at = -1
 
     def issue_copies(self, event: CopyIssue) -> tuple[Array, Ids]:
-        """Add events for bulk copies. Return their mbarrier words, and for each word the event of its copy."""
+        """Add events for bulk copies. Return their mbarriers (byte offset / 8), and for each the copy's event."""
         here = np.flatnonzero(self.recording.recorded[event.warps])
         if not len(here):
             return here, here
@@ -63,7 +63,7 @@ class Operations:
         return words, ids[copy]
 
     def _mbarriers(self, request: Any, positions: Rows, lanes: Rows, warps: Rows) -> tuple[Array, Array, Array]:
-        """Return copies with mbarriers, the mbarrier word of each, and the mbarrier address of every copy.
+        """Return copies with mbarriers, each mbarrier's byte offset / 8, and every copy's mbarrier address.
 
         A multicast copy is listed once for each of its mbarriers. A copy without an mbarrier has address -1.
         """
@@ -83,7 +83,6 @@ class Operations:
 
     @staticmethod
     def _bytes(event: CopyIssue) -> Array:
-        """Return the number of bytes of each copy, 0 for a copy through an unreadable tensor map."""
         if isinstance(event.request, BulkCopy):
             return lane_values(event.request.bytes, event.positions, event.lanes).astype(np.int64)
         sizes = np.zeros(len(event.warps), np.int64)
@@ -92,7 +91,7 @@ class Operations:
         return sizes
 
     def issue(self, event: Issue, positions: Rows) -> None:
-        """Add events for an asynchronous operation that the warps at some positions issue."""
+        """Add events for an asynchronous operation that the warps at `positions` of the batch issue."""
         if event.group == "multiplication":
             self._multiply(event, positions)
             return
@@ -117,7 +116,6 @@ class Operations:
             events[warp] = found
 
     def _copy_size(self, pc: int) -> int:
-        """Return the bytes that a lane copies at an instruction, 0 if the instruction does not copy."""
         accesses = self.recording.launch.program.steps[pc].binding.form.effects_of(Access)
         operands = self.recording.launch.instructions[pc].operands
         return next((int(getattr(operands, access.size)) for access in accesses if access.size), 0)
@@ -159,7 +157,7 @@ class Operations:
         return self._completing if self._completing_at == self.recording.now() else {}
 
     def wait(self, event: Wait, positions: Rows) -> None:
-        """Add waits of warps for groups of operations, and an arrow from each awaited operation to its wait."""
+        """Add waits of warps at `positions` for operation groups, and an arrow from each awaited operation."""
         batch, group_kind = event.batch, event.group
         rows, warps = batch.rows[positions], batch.warp_index[positions]
         number = min(event.pending, 1 << 31)

@@ -152,7 +152,6 @@ class Recorder(events.Observer):
         return np.flatnonzero(self.recording.recorded[batch.warp_index])
 
     def _suspend(self, event: events.Suspend) -> None:
-        """Record waits of warp splits for other lanes or warps, and for phases of mbarriers."""
         if event.status == Status.READY:
             return
         batch, spans = event.batch, self.spans
@@ -218,7 +217,7 @@ class Recorder(events.Observer):
                 self._release(self._at_cluster.pop(cluster, []), last)
 
     def _release(self, rows: list[int], last: int) -> None:
-        """End the waits of warp splits. Add arrows from the last arrival `last` if it is in this step."""
+        """End the waits of the warp splits `rows`. If the last arrival `last` is in this step, add its arrows."""
         if not rows:
             return
         now, begins = self.recording.now(), self.table.rows["begin"]
@@ -279,7 +278,7 @@ class Recorder(events.Observer):
 
 
 def _chosen(grid: Grid, requested: Sequence[int] | None) -> tuple[Cta, ...]:
-    """Return the CTAs to record, in launch order. Errors: UsageError launch.trace."""
+    """Return the requested CTAs, or the first cluster's, in launch order. Errors: UsageError launch.trace."""
     for number in requested or ():
         if not 0 <= number < grid.ctas:
             message = f"trace: there is no CTA {number}; expected 0 to {grid.ctas - 1}"

@@ -27,7 +27,7 @@ class Table:
         self.arrows: list[tuple[int, int]] = []
 
     def add(self, kind: Kind, many: int, /, **columns: Array | int) -> Ids:
-        """Add `many` events, and return their row numbers. Columns of `EVENT` that are not given are 0."""
+        """Add `many` events of a kind, and return their row numbers. Columns of `EVENT` not given are 0."""
         first = self.used
         kept = min(many, self.limit + 1 - first)
         self.total += many
@@ -47,7 +47,7 @@ class Table:
         self.rows["end"][ids] = when
 
     def arrow(self, source: int, target: int) -> None:
-        """Add an arrow between two rows, unless the number of arrows has reached the limit of events."""
+        """Add an arrow from event `source` to event `target`, unless the limit of arrows is reached."""
         if NOWHERE not in (source, target) and len(self.arrows) < self.limit:
             self.arrows.append((source, target))
 
@@ -57,7 +57,7 @@ class Table:
         ends[ends == OPEN] = when
 
     def events(self) -> Array:
-        """Return the events without row 0."""
+        """Return the events without row 0, which stands for the events beyond the limit."""
         return self.rows[1 : self.used].copy()
 
     def pairs(self) -> Ids:
