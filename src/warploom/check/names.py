@@ -96,7 +96,6 @@ class Names(Scope[Variable, Variable, Label]):
         )
 
     def _part(self, name: str) -> Referent:
-        """Return the object of a dotted name: a member of a vector register, or a `Part` of a register."""
         stem, _, selector = name.rpartition(".")
         found = self.register(stem) if stem else None
         if found is None:

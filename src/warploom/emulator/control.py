@@ -249,7 +249,7 @@ class Control:
     # Aligned instructions ---------------------------------------------------------------------------------
 
     def check_aligned(self, batch: Batch) -> None:
-        """Check that the guard of an `.aligned` instruction selects all lanes of a warp split or none.
+        """Check that the guard of an `.aligned` instruction selects all lanes of each warp split or none.
 
         Errors: Fault emulator.aligned.
         """

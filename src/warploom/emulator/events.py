@@ -257,16 +257,18 @@ class PendingCopies(Protocol):
     """Bulk copies that are queued and have not taken effect."""
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return the bytes that a lane's copy would write now to the range [start, start + size) of the arena.
+        """Return the bytes that a copy would write now to bytes [start, start + size) of `Arena.bytes`.
 
-        The result is None if the copy does not write the whole range as an unchanged copy of contiguous bytes.
+        The copy is that of `lane` of the warp with index `position` in the request, in CTA `cta`. The result is None if
+        the copy does not write the whole range as an unchanged copy of contiguous bytes.
         """
         ...
 
     def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
-        """Return the bytes that each queued copy would write to the range [start, start + size) of the arena.
+        """Return the bytes that queued copies would write to the range [start, start + size) of `Arena.bytes`.
 
-        Only copies of `warp` from the instruction at `pc` are considered, and only if `preview` is not None for them.
+        Only copies that `warp` issued by the instruction at `pc` count, and only those for which `preview` returns
+        bytes.
         """
         ...
 

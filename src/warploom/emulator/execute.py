@@ -172,8 +172,9 @@ def execute(
 ) -> tuple[Stats, tuple[Diagnostic, ...]]:
     """Run a grid on a sealed arena, and return the statistics and the findings of the observers.
 
-    Global memory of the arena contains the arguments before the run and the results after it. `segments` is the result
-    of `reserve`. A trap or a deadlock is raised unless an observer reports it as a finding.
+    The arena's global memory contains the arguments before the run and the results after it. `segments` is the result
+    of `reserve`. `progress` is called repeatedly. A trap or a deadlock is raised unless an observer reports it as a
+    finding.
 
     Errors: Unsupported before anything runs; Trap and Deadlock during the run.
     """

@@ -52,10 +52,11 @@ def _act(
     words: Array, index: Array, mask: Array, action: int, amounts: Array, transactions: Array, tokens: Array,
     completed: Array, problem: Array,
 ) -> int:  # fmt: skip
-    """Apply an action (a value of `_ACTIONS`) to mbarrier words, lane after lane.
+    """Apply an action (a value of `_ACTIONS`) to mbarriers, for one lane in `mask` after the other.
 
-    Return the number of completed phases and write their word numbers to `completed`. If lane w * 32 + l is faulty,
-    return -1 - (w * 32 + l) and write the cause to `problem[0]`. `tokens` receives the words before the action.
+    Lane (w, l) acts on the 64-bit word at byte offset index[w, l] with amounts[w, l] arrivals and transactions[w, l]
+    bytes. Return the number of completed phases and write their word numbers to `completed`. If lane w * 32 + l is
+    faulty, return -1 - (w * 32 + l) and write the cause to `problem[0]`. `tokens` receives the words before the action.
     """
     warps, lanes = mask.shape
     done = 0
@@ -143,11 +144,11 @@ class Mbarriers:
     def act(
         self, batch: Batch, space: str, addresses: Array, action: str, amount: Array | int, transactions: Array | int
     ) -> Array:
-        """Apply an action to mbarrier objects, and return the state tokens before the action.
+        """Apply an action to the mbarriers at the lanes' addresses, and return their state tokens before it.
 
         `action` is a key of `_ACTIONS`, `amount` a number of arrivals, and `transactions` a number of bytes.
 
-        Shapes: result (warps, 32). Errors: Fault emulator.mbarrier if the object does not permit the action.
+        Shapes: result (warps, 32). Errors: Fault emulator.mbarrier if the mbarrier does not permit the action.
         """
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
@@ -210,7 +211,7 @@ class Mbarriers:
     def wait(
         self, batch: Batch, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Any
     ) -> None:
-        """Test the completion of a phase of mbarrier objects and write the predicate to the operand `result`.
+        """Test if a phase of the mbarriers at the lanes' addresses is complete; write a predicate to `result`.
 
         `phase` contains the parity of the phase if `parity` is set, else a state token.
 

@@ -50,11 +50,11 @@ class SharedMemory:
         return index % self.stride + SHARED_START
 
     def index(self, space: str, location: Location, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
-        """Check accesses of `size` bytes and return their indices in `bytes`. Shapes: (warps, 32).
+        """Check accesses of `size` bytes by the lanes in `mask`, and return their indices in `bytes`.
 
         `space` is the state space of the instruction. Only accesses to "shared::cluster" can reach other CTAs.
 
-        Errors: Fault emulator.out-of-bounds, emulator.misaligned, emulator.exited-cta.
+        Shapes: (warps, 32). Errors: Fault emulator.out-of-bounds, emulator.misaligned, emulator.exited-cta.
         """
         rank = self.rank[location.cta]
         first = (location.cta - rank) * self.stride

@@ -53,8 +53,9 @@ def move_boxes(
 ) -> None:  # fmt: skip
     """Load boxes into shared memory if `loads` is set, else store them to global memory.
 
-    Box b is at index bases[b] of the arena and at the shared address starts[b]. All boxes have the same row offsets:
-    `rows` in the arena and `offsets` in shared memory. `mask` and `origins` are used as in `tile_in`.
+    Box b is at index bases[b] of the arena and at the shared address starts[b]. All boxes have the same rows of
+    `row_bytes` bytes at the offsets `rows` in the arena and `offsets` in shared memory. `mask` and `origins` are used
+    as in `tile_in`.
     """
     far_words = arena.view(np.uint64)
     near_words = shared.view(np.uint64)
@@ -87,11 +88,13 @@ def whole_boxes(
     memory: Memory, complete: Callable[[Array, int], None], request: TensorCopy, fields: TensorMapFields,
     positions: Array, lanes: Array, ctas: Array,
 ) -> tuple[Array, Callable[[], None]] | None:  # fmt: skip
-    """Select the copies that one compiled call can move together. `fields` is their tensor map.
+    """Select those copies of one tensor copy instruction that one compiled call can move together.
 
-    Only copies of whole boxes inside the tensor are selected. The result is None without such copies, else a pair. Its
-    first item has, for each box, the index of its copy; a multicast copy has several boxes. Its second item is a
-    function that moves the boxes and counts their bytes on the mbarriers. It may raise a Fault whose lane is a box.
+    Only copies of whole boxes inside the tensor of the tensor map `fields` are selected. Copy i is that of lane
+    `lanes[i]` of CTA `ctas[i]`; `positions` are as in `CopyIssue`. The result is None without such copies, else a pair.
+    Its first item has, for each box, the index of its copy; a multicast copy has several boxes. Its second item is a
+    function that moves the boxes and calls `complete` to count their bytes on the mbarriers. It may raise a Fault whose
+    lane is a box.
 
     Shapes: positions, lanes and ctas (copies,). Errors: Fault, UsageError if the tensor map or an address is illegal.
     """

@@ -181,7 +181,7 @@ class VectorValue:
         return matrices
 
     def write_matrix(self, batch: Batch, order: Order, positions: Rows | slice, matrices: Array) -> None:
-        """Distribute matrix i over the vector's registers of the batch's warp `positions[i]`, for all i."""
+        """Distribute matrix i over the registers of the warp with batch index `positions[i]`, in `order`."""
         if self.file is not None and batch.mask is None:
             warps = batch.warp_index[positions]
             permute.scatter(matrices, order.target, self.file.view(order.dtype), self.numbers, warps)

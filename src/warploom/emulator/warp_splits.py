@@ -97,7 +97,7 @@ class WarpSplits:
     # Divergence -----------------------------------------------------------------------------------------
 
     def goto(self, rows: Rows, pc: int | NDArray[np.int64]) -> None:
-        """Set the program counters of warp splits, given by their slots.
+        """Set the program counters of the warp splits with the indices `rows` to `pc`.
 
         The lanes of a warp split that arrives at its reconvergence point wait there for the other lanes.
         """
@@ -207,7 +207,6 @@ class WarpSplits:
         return bool(others)
 
     def _point(self, row: int, meet: int, calls: tuple[int, ...]) -> ReconvergencePoint | None:
-        """Return the present point of slot `row` if it is at `meet` or `meet` is -1, else add one at `meet`."""
         point = self.points[row]
         if meet < 0 or (point is not None and point.pc == meet and point.calls == calls):
             return point
@@ -286,7 +285,6 @@ class WarpSplits:
 
 
 def _common(one: ReconvergencePoint | None, other: ReconvergencePoint | None) -> ReconvergencePoint | None:
-    """Return the innermost reconvergence point that equals or encloses both points, or None."""
     seen: set[int] = set()
     while one is not None:
         seen.add(id(one))

@@ -51,8 +51,8 @@ _NOTHING = frozenset[str]()
 def _registers(type_word: str, words: frozenset[str], letter: str = "", *, bare: bool = False) -> FragmentRegisters:
     """Return a rule for a fragment that permits registers of `type_word` and the items in `words`.
 
-    The rule of an s32 operand C also permits a vector of constants. A b32 rule with predicates has the extension
-    "predicate" and, if `bare`, the extension "bare".
+    The rule of an s32 operand C (`letter` "c") also permits a vector of constants. A b32 rule with predicates has the
+    extension "predicate" and, if `bare`, the extension "bare".
     """
     if type_word == "s32" and letter == "c":
         words |= {"constants"}
@@ -90,7 +90,7 @@ def metadata(slots: Slots, target: int) -> FragmentRegisters:
 
 
 def _in_software(slots: Slots, target: int, *, sparse: bool) -> bool:
-    """Return True if the target has no hardware unit for a multiplication."""
+    """Return True if the target has no hardware unit for the multiplication. With `sparse`, A is sparse."""
     element = slots["atype"]
     if element in _EIGHT_BITS:
         return 90 <= target < 120
@@ -104,7 +104,6 @@ def _in_software(slots: Slots, target: int, *, sparse: bool) -> bool:
 
 
 def _is_split(letter: str, slots: Slots, target: int, sparse: bool) -> bool:
-    """Return True if the software routine accesses each register of C or D separately."""
     if "stype" in slots or not _in_software(slots, target, sparse=sparse):
         return False
     of_bytes = slots["atype"] in _BYTES and letter == "c" and not sparse
@@ -112,7 +111,6 @@ def _is_split(letter: str, slots: Slots, target: int, sparse: bool) -> bool:
 
 
 def _first_without_unit(slots: Slots) -> int:
-    """Return the first target without a unit for 1-bit or 4-bit elements: 100 for 1-bit AND, else 90."""
     return 100 if (slots["atype"], slots.get("bitOp")) == ("b1", "and") else 90
 
 
@@ -175,7 +173,7 @@ def opaque_multiplication(letter: str) -> FragmentRule:
 
 
 def _groups(letter: str, slots: Slots, target: int) -> tuple[int, int]:
-    """Return `group` and `judged` of `FragmentRegisters` for a multiplication that ptxas splits."""
+    """Return `group` and `judged` of `FragmentRegisters` for an operand `letter` that ptxas splits."""
     multiplied, shape = slots.get("atype", "f16"), slots["shape"]
     if multiplied in _FEW_BITS:
         return 0, 0
@@ -268,5 +266,5 @@ def loaded(slots: Slots, target: int) -> FragmentRegisters:
 
 
 def stored(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items in the vector of an instruction that stores matrices to shared memory."""
+    """Return the rule for the vector of registers that an instruction stores to shared memory as matrices."""
     return FragmentRegisters("b32", _CONSTANTS | {"special"})

@@ -84,7 +84,6 @@ def _hold_fragments(rule: Callable[[str], FragmentRule], operands: Operands) -> 
 
 
 def _if(words: frozenset[str], condition: Callable[[Slots, int], bool]) -> Extensions:
-    """Return the function that gives the extensions `words` if a condition holds, and else none."""
     return lambda slots, target: words if condition(slots, target) else ()
 
 

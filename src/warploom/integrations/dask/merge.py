@@ -1,8 +1,8 @@
 """Merge of the footprints of parts of a grid into the memory that one process would have produced.
 
-Each part, which is some waves of the grid, starts from the memory at the start of the launch and does not see the
+Each part consists of some waves of the grid. It starts from the memory at the start of the launch and does not see the
 effects of other parts. The merged memory equals that of a run in order if no part reads a byte that an earlier part
-writes. Commutative reductions are applied again to the merged memory.
+writes. The total effect of each part's commutative reductions, such as additions, is applied to the merged memory.
 
 With the sanitizer the rule is stricter, because the sanitizer finds a race between two parts only if one process runs
 both. Two parts may access a byte only if both only read the byte, or if both only change it by the same reduction.
@@ -80,7 +80,8 @@ def _concatenated(ranges: Sequence[tuple[int, ByteRanges]]) -> tuple[Array, Arra
 def conflict(footprints: Sequence[Footprint], arena: Arena, sanitized: bool) -> str:
     """Return the reason why footprints of parts of a grid cannot be merged, or "" if they can.
 
-    The reason continues a sentence after "because". `sanitized` selects the stricter rule of the sanitizer.
+    The reason continues a sentence after "because". `sanitized` selects the stricter rule of the sanitizer. The reason
+    names a segment of `arena`, the memory of the emulator.
     """
     reads = [(part, each.reads) for part, each in enumerate(footprints)]
     writes = [(part, each.writes) for part, each in enumerate(footprints)]

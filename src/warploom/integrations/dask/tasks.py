@@ -58,6 +58,7 @@ def map_tasks(
     """Run a function for each task on a Dask cluster. Return the results in order, and a report.
 
     `run_tasks` describes `function` and `shared`. `workers` is "dask", "dask:N" or the address of a scheduler.
+    `announce` receives a sentence that describes the cluster.
 
     Errors: UsageError dask.*.
     """
@@ -182,7 +183,7 @@ def _submit_and_collect(
 def _submit(
     pool: WorkerPool, function: TaskFunction, shared: object, remaining: dict[int, Any], topic: str, stack: ExitStack
 ) -> dict[int, Any]:
-    """Submit the remaining tasks and return their futures by number. Errors: _LostError.
+    """Submit the remaining tasks and return their futures by the number of the task. Errors: _LostError.
 
     The shared object stays available until `stack` is closed. The tasks send Dask events with the topic `topic`.
     """
@@ -260,8 +261,8 @@ def _run_on_worker(
 ) -> _Answer:
     """Do the task with this number on a worker, and return its result.
 
-    A UsageError is returned instead of raised, because Dask logs exceptions with their tracebacks. `version` is the
-    `source_version` of the process that submitted the task.
+    A UsageError is returned instead of raised, because Dask logs exceptions with their tracebacks. Events with the name
+    `topic` carry the progress. `version` is the `source_version` of the process that submitted the task.
     """
     from distributed import get_worker
 
