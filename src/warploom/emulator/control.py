@@ -231,7 +231,7 @@ class Control:
         splits.status[waiting[np.isin(groups, ids[counts == 4])]] = Status.READY
 
     def _reconverge(self, batch: Batch, missing: Array) -> Rows:
-        """Suspend the warp splits of a batch that the mask `missing` selects, and return their slots.
+        """Suspend the warp splits of a batch in the mask `missing`, and return their indices in `WarpSplits`.
 
         Splits of one warp that wait at the same instruction merge into one warp split, which is ready at once.
         """
@@ -264,7 +264,7 @@ class Control:
             raise Fault("emulator.aligned", message, warp * 32 + lane)
 
     def partially_arrived(self) -> dict[int, int]:
-        """Return, by warp, the slot of a warp split that waits for others at an `.aligned` instruction."""
+        """Return, by warp, the index of a warp split that waits for others at an `.aligned` instruction."""
         splits = self.splits
         held = [row for row in sorted(self._aligned) if splits.status[row] == Status.RECONVERGING]
         return {int(splits.warp[row]): row for row in held}

@@ -2,7 +2,7 @@
 
 The emulator creates an event only if an observer handles events of its type. Observers never change the state of the
 run, so the results do not depend on observers. Each event has the program counter `pc` of the executing instruction.
-Warps and CTAs are identified by their indices in the resident wave, and warp splits by their slots in `WarpSplits`.
+Warps and CTAs are identified by their indices in the resident wave, and warp splits by their indices in `WarpSplits`.
 """
 
 from abc import ABC, abstractmethod
@@ -191,11 +191,11 @@ class Allocate(Event):
 
 @dataclass(frozen=True, slots=True)
 class Arrive(Event):
-    """Action of lanes on mbarrier objects (initialisation, arrival, …), before it takes place.
+    """Action of lanes on mbarriers (initialisation, arrival, …), before it takes place.
 
-    `index` has the byte offsets of the objects in shared memory, `amounts` numbers of arrivals, and `transactions`
-    numbers of bytes. `asynchronous` is True for an action of an asynchronous operation. Shapes: index and lanes
-    (warps, 32), amounts and transactions (warps, 32) or broadcastable.
+    `index` has the byte offsets of the mbarriers in shared memory, `amounts` numbers of arrivals, and `transactions`
+    numbers of bytes. `asynchronous` is True for an action of an asynchronous operation. Shapes: index and lanes (warps,
+    32), amounts and transactions (warps, 32) or broadcastable.
     """
 
     batch: Batch
@@ -209,9 +209,10 @@ class Arrive(Event):
 
 @dataclass(frozen=True, slots=True)
 class PhaseWait(Event):
-    """Test of mbarrier objects by lanes for the completion of a phase.
+    """Test by lanes if a phase of their mbarriers is complete.
 
-    `phase` has the parity of the phase that each lane tests, and `complete` marks the lanes whose phase is complete.
+    `index` has the byte offsets of the mbarriers in shared memory. `phase` has the parity of the phase that each lane
+    tests, and `complete` marks the lanes whose phase is complete.
 
     Shapes: index, lanes and complete (warps, 32).
     """
@@ -301,7 +302,7 @@ class CopyAccess(Event):
 
     A reduction has its `operation` and the PTX type `type` of its elements; both are empty for other accesses.
 
-    Shapes: starts (byte offsets in the arena) and sizes (ranges,).
+    Shapes: starts (byte offsets in `Arena.bytes`) and sizes (ranges,).
     """
 
     kind: AccessKind

@@ -1,8 +1,8 @@
 # pyright: reportUnknownMemberType=false
-"""mbarrier objects: 64-bit words of shared memory in the emulator's own encoding.
+"""mbarriers: 64-bit words of shared memory in the emulator's own encoding.
 
 Bits 0-19 have the arrivals that a phase expects, bits 20-39 the pending arrivals, bits 40-60 the pending transactions
-in bytes (two's complement), and bit 61 the parity of the phase. Bit 63 is set while the object is initialised.
+in bytes (two's complement), and bit 61 the parity of the phase. Bit 63 is set while the mbarrier is initialised.
 """
 
 from collections.abc import Sequence
@@ -119,9 +119,9 @@ def _act(
 
 
 class Mbarriers:
-    """Actions on mbarrier objects, and the warp splits that wait for their phases.
+    """Actions on mbarriers, and the warp splits that wait for their phases.
 
-    Objects are identified by their word number: the byte offset in shared memory divided by 8.
+    An mbarrier is identified by its word number: the byte offset in shared memory divided by 8.
     """
 
     def __init__(self, state: State, memory: Memory, schedule: Schedule, events: Dispatcher) -> None:
@@ -165,9 +165,9 @@ class Mbarriers:
         return tokens
 
     def complete(self, index: Array, transactions: int) -> None:
-        """Subtract `transactions` transferred bytes from the pending bytes of each mbarrier object.
+        """Subtract `transactions` transferred bytes from the pending bytes of each of several mbarriers.
 
-        `index` contains the byte offsets of the objects in shared memory. Shapes: index (objects,).
+        `index` contains the byte offsets of the mbarriers in shared memory. Shapes: index (mbarriers,).
         """
         where, counts = index[None, :], np.full((1, 1), transactions, np.int64)
         mask, tokens = np.ones(where.shape, np.bool_), np.zeros(where.shape, np.uint64)
@@ -295,7 +295,10 @@ class Mbarriers:
         return None
 
     def arrivals(self, slots: Sequence[int]) -> list[int]:
-        """Return the program counters of past arrivals at the mbarriers for which the splits `slots` wait."""
+        """Return the program counters of past arrivals at the mbarriers for which some warp splits wait.
+
+        `slots` has the indices of the warp splits in `WarpSplits`.
+        """
         words = set[int]().union(*(self._awaited.get(slot, set[int]()) for slot in slots))
         return sorted({pc for word, pc in self._sites if word in words})
 

@@ -1,7 +1,7 @@
 """Memories of the resident CTAs, and checked access to them.
 
-Global, constant and parameter memory is the arena. Local memory is one array with `local_stride` bytes for each thread.
-`address_space` describes the addresses.
+Global, constant and parameter memory is one array (`Arena.bytes`). Local memory is another array, with `local_stride`
+bytes for each thread. `address_space` describes the addresses.
 """
 
 from collections.abc import Sequence

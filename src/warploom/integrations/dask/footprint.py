@@ -180,8 +180,7 @@ class InterCtaCommunication(Exception):
 class ByteRanges:
     """Byte ranges of global memory, disjoint and in ascending order.
 
-    Shapes: `starts` and `ends` are (ranges,).
-    Units: bytes from the beginning of the arena's memory.
+    Shapes: `starts` and `ends` are (ranges,). Units: byte offsets in `Arena.bytes`, the memory of the emulator.
     """
 
     starts: Array
@@ -203,7 +202,7 @@ class ByteRanges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Footprint:
-    """Bytes of global memory that a part of a grid accessed, and the values that it left in them.
+    """Bytes of global memory that some waves of a grid accessed, and the values that they left in them.
 
     `reads` and `writes` are the ranges of ordinary accesses, and `written` are the bytes in `writes`. `combined` maps
     each commutative reduction to the ranges that only this reduction accessed, and to the bytes in them.

@@ -42,7 +42,7 @@ _LONG_SAMPLE = 1.0  # seconds; no second sample is taken if the first one takes 
 
 @dataclass(frozen=True, slots=True)
 class GridJob:
-    """Launch of a grid that workers run together. Each task starts from the memory in `arena`."""
+    """Launch of a grid that workers run together. Each task starts from the global memory in `arena`."""
 
     request: Request
     waves: Waves
@@ -210,7 +210,7 @@ def _up_to_end(results: Sequence[PartResult]) -> Sequence[PartResult]:
 
 
 def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, tuple[Diagnostic, ...]]:
-    """Merge the results of all tasks into the job's arena. Return the statistics and the findings.
+    """Merge the results of all tasks into the job's memory. Return the statistics and the findings.
 
     Errors: the Trap or the Deadlock that ended the run.
     """

@@ -78,10 +78,10 @@ def _concatenated(ranges: Sequence[tuple[int, ByteRanges]]) -> tuple[Array, Arra
 
 
 def conflict(footprints: Sequence[Footprint], arena: Arena, sanitized: bool) -> str:
-    """Return the reason why footprints of parts of a grid cannot be merged, or "" if they can.
+    """Return the reason why tasks' footprints cannot be merged, or "" if they can.
 
-    The reason continues a sentence after "because". `sanitized` selects the stricter rule of the sanitizer. The reason
-    names a segment of `arena`, the memory of the emulator.
+    The reason continues a sentence after "because", and names a segment of `arena`, the memory of the emulator.
+    `sanitized` selects the stricter rule of the sanitizer.
     """
     reads = [(part, each.reads) for part, each in enumerate(footprints)]
     writes = [(part, each.writes) for part, each in enumerate(footprints)]
@@ -114,7 +114,7 @@ def conflict(footprints: Sequence[Footprint], arena: Arena, sanitized: bool) -> 
 
 
 def merge(footprints: Sequence[Footprint], arena: Arena) -> None:
-    """Apply the footprints of all parts of a grid to an arena with the memory before the launch.
+    """Apply the footprints of all tasks to an arena that contains the memory before the launch.
 
     The function `conflict` must have found no conflict between these footprints.
     """
