@@ -39,8 +39,8 @@ class _Results:
     """Results for the body of a function.
 
     For the whole body, `found` has the diagnostics, and `use` the CTA groups and callees. Both depend on `context` and
-    `outside`. `words` are the words in the body. `outside` maps each word that names an object outside of the body to
-    the object. `suggested` maps undeclared names to similar names.
+    `outside`. `words` are the words in the body. `outside` maps each word that is declared outside of the body to its
+    declaration. `suggested` maps undeclared names to similar names.
 
     Instructions are identified by `id`. `correct` has the instructions without diagnostics. `instruction_findings` has
     the offset in the text and the diagnostics of each other instruction. `flow` has the results of checks that follow

@@ -312,7 +312,7 @@ class OperandChecker:
     def _sum(self, symbol: ptx.Symbol, rule: Rule, type_word: str, in_vector: bool) -> _Fault | None:
         """Return the fault of an operand such as `x+4` (a name plus a number), or None if it is legal.
 
-        `type_word` is the type that the operand must have by `rule`. If `in_vector`, it is an item of a vector.
+        `type_word` is the type that the operand must have by `rule`. If `in_vector`, the operand is in a vector.
         """
         expected = _expected_type(rule, type_word)
         name = symbol.name

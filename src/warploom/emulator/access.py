@@ -103,12 +103,13 @@ def window_index(
     addresses: Array, mask: Array, low: int, high: int, stride: int, lane_stride: int, first: Array, rank: Array,
     ranks: int, remote: bool, size: int, out: Array, fault: Array,
 ) -> int:  # fmt: skip
-    """Check accesses of `size` bytes to windows of CTAs or threads, and write byte offsets to `out`.
+    """Check accesses of `size` bytes to shared or local memory, and write byte offsets to `out`.
 
-    The low 24 bits of an address must be in [low, high). The bits above them are a cluster rank below `ranks`, and must
-    equal the rank `rank[w]` of the accessing warp w unless `remote` is set. `first[w]` is the byte offset of the window
-    of cluster rank 0 (shared memory) or of lane 0 (local memory). The windows of consecutive ranks are `stride` bytes
-    apart, the windows of consecutive lanes `lane_stride` bytes. `mask`, `fault` and the result are as in `arena_index`.
+    Each CTA has a window in shared memory, and each lane one in local memory. The low 24 bits of an address must be in
+    [low, high). The bits above them are a cluster rank below `ranks`, and must equal the rank `rank[w]` of the
+    accessing warp w unless `remote` is set. `first[w]` is the byte offset of the window of cluster rank 0 or of lane 0.
+    The windows of consecutive ranks are `stride` bytes apart, the windows of consecutive lanes `lane_stride` bytes.
+    `mask`, `fault` and the result are as in `arena_index`.
     """
     warps, lanes = mask.shape
     rows, columns = addresses.shape

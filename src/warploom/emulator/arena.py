@@ -76,7 +76,7 @@ class Arena:
         return other
 
     def view(self, segment: Segment) -> NDArray[np.uint8]:
-        """Return the bytes of a segment as a view of the arena."""
+        """Return the bytes of a segment as a view of `bytes`."""
         first = segment.start - GLOBAL_BASE
         return self.bytes[first : first + segment.size]
 

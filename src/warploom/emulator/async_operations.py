@@ -244,8 +244,7 @@ class AsyncOperations:
     def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
         """Return the bytes that queued copies would write to the range [start, start + size) of `Arena.bytes`.
 
-        Only copies that `warp` issued by the instruction at `pc` count, and only those for which `preview` returns
-        bytes.
+        Only copies by `warp` from the instruction at `pc` count, and only if `preview` returns bytes for them.
         """
         found = [
             self.executor.preview(copy.request, copy.position, copy.lane, copy.cta, start, size)

@@ -141,9 +141,10 @@ class CopyExecutor:
         return None if isinstance(request, TensorCopy) else self._source(request, _Pick(position, lane), cta)
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return the bytes that a lane's copy would write now to bytes [start, start + size) of `Arena.bytes`.
+        """Return the bytes that one copy (see the class) would write to [start, start + size) of the arena.
 
-        Returns None if the copy does not write the whole range, or not as an unchanged copy of contiguous bytes.
+        The arena is the emulator's array of global memory. The result is None if the copy does not write the whole
+        range, or not as an unchanged copy of contiguous bytes.
         """
         pick = _Pick(position, lane)
         if request.reduction:

@@ -49,7 +49,7 @@ class Control:
     # Branches ---------------------------------------------------------------------------------------------
 
     def branch(self, batch: Batch, target: int) -> None:
-        """Continue the active lanes at `target` and the other lanes at the next instruction."""
+        """Continue the active lanes at program counter `target` and the others at the next instruction."""
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
         if batch.mask is None:
@@ -66,7 +66,7 @@ class Control:
             splits.split(int(batch.rows[position]), targets, self.program.meet[pc])
 
     def branch_table(self, batch: Batch, table: Array, index: Array) -> None:
-        """Continue each active lane at `table[index]`, and the other lanes after the branch.
+        """Continue each active lane at program counter `table[index]`, and the other lanes after the branch.
 
         Errors: Fault emulator.branch-table if an index is beyond the table.
         """

@@ -205,7 +205,7 @@ class Memory:
     # Generic addresses ------------------------------------------------------------------------------------
 
     def _by_window(self, space: str, addresses: Array, mask: Lanes) -> Sequence[tuple[Lanes, str, Array]]:
-        """Split an access by state space. Return triples of a lane mask, a state space, and its addresses."""
+        """Split a generic access by state space. Return (mask of its lanes, state space, addresses) for each."""
         if space in ("global", "const") or space.startswith("shared") or space == "local":
             return ((mask, space, addresses),)
         if (addresses >= GLOBAL_BASE).all():

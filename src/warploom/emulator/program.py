@@ -62,7 +62,7 @@ class Storage:
 
     `space` is "shared", "dynamic" (dynamic shared memory), "local", "param" (of the kernel), or "stack" (a parameter of
     a device function, in local memory with a generic address). `space` is "global" or "const" for a variable that has
-    its own arena segment, named like the variable.
+    its own segment of `Arena`, named like the variable.
     """
 
     space: str

@@ -21,12 +21,12 @@ def tile_in(
     arena: Array, base: int, rows: Array, left: int, inside: int, offsets: Array, row_bytes: int, start: int,
     mask: int, shared: Array, origin: int, fill: np.uint64,
 ) -> None:  # fmt: skip
-    """Load one box from the arena to shared memory, in chunks of 16 bytes.
+    """Load one box from `arena` (the array `Arena.bytes`) to shared memory, in chunks of 16 bytes.
 
     The `row_bytes` bytes of row r go to the shared addresses from start + offsets[r] on, before the swizzle. The bytes
-    [left, left + inside) come from the arena at base + rows[r]. Other bytes, or all if rows[r] < 0, are `fill`.
-    All these numbers except `inside` are multiples of 16, because tensor maps require it. The swizzle XORs address bits
-    4-6 with `(address // 128) & mask`. `origin` converts shared addresses to indices of `shared`.
+    [left, left + inside) come from the arena at base + rows[r]. Other bytes, or all if rows[r] < 0, are `fill`. All
+    these numbers except `inside` are multiples of 16, because tensor maps require it. The swizzle XORs address bits 4-6
+    with `(address // 128) & mask`. `origin` converts shared addresses to indices of `shared`.
     """
     from_words = arena.view(np.uint64)
     to_words = shared.view(np.uint64)

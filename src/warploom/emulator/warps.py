@@ -161,7 +161,7 @@ class Warps(Batch):
         return memory.arena.in_segments(space, wide)
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
-        """Return the (`generic`) address of the same offset in the shared memory of the CTA with this rank."""
+        """Return the shared (or `generic`) address of the same offset in the CTA with this cluster rank."""
         wide = addresses.astype(np.uint64)
         window = np.uint64(SHARED_WINDOW if generic else 0)
         offset = (wide - window) & np.uint64(0xFF_FFFF)
@@ -183,7 +183,7 @@ class Warps(Batch):
         self.components.control.branch_table(self, table, np.broadcast_to(index, (self.count, 32)))
 
     def call(self, function: Any, results: Any, arguments: Any) -> None:
-        """Call a device function. Its results are copied when it returns. `Control.call` has the parameters."""
+        """Call a device function. Its results are copied when it returns (see `Control.call`)."""
         self.components.control.call(self, function, arguments)
 
     def leave(self, whole_kernel: bool) -> None:
@@ -239,7 +239,7 @@ class Warps(Batch):
     def mbarrier_wait(
         self, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Any
     ) -> None:
-        """Test or await the completion of a phase of mbarriers (see `Mbarriers.wait`)."""
+        """Test, or with `blocking` await, the completion of a phase of mbarriers (see `Mbarriers.wait`)."""
         mbarriers = self.components.mbarriers
         mbarriers.wait(self, _memory_of(space), addresses, phase, parity, blocking, result)
 

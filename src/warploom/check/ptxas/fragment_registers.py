@@ -83,7 +83,7 @@ def multiplication(letter: str, *, sparse: bool = False) -> FragmentRule:
 
 
 def metadata(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items in the metadata operand of a sparse multiplication."""
+    """Return the registers and other items that ptxas accepts as the metadata of a sparse multiplication."""
     if not _in_software(slots, target, sparse=True):
         return FragmentRegisters("b32", _SOURCE, frozenset({"predicate", "vectors"}))
     return FragmentRegisters("u32" if slots["atype"] in _EIGHT_BITS else "b32", _NOTHING)
@@ -231,7 +231,7 @@ def _of_integers(letter: str, slots: Slots, target: int) -> frozenset[str]:
 
 
 def opaque_load(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items in the vector of an opaque fragment that an instruction loads."""
+    """Return the registers and other items that ptxas accepts in the vector of an opaque fragment to load."""
     element = slots["type"]
     if element in ("f16", "f32") and target < 75:
         return _registers(_moved_type(element), _RESULT)
@@ -261,10 +261,10 @@ def _moved_type(element: str) -> str:
 
 
 def loaded(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items in the vector of an instruction that loads matrices from shared memory."""
+    """Return the registers and other items that ptxas accepts in the vector of matrices to load."""
     return FragmentRegisters("b32", _RESULT, frozenset({"predicate"}))
 
 
 def stored(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the rule for the vector of registers that an instruction stores to shared memory as matrices."""
+    """Return the registers and other items that ptxas accepts in the vector of matrices to store."""
     return FragmentRegisters("b32", _CONSTANTS | {"special"})

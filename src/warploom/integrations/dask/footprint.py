@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Footprints: the bytes of global memory that the CTAs of a part of a grid access.
+"""Footprints: the bytes of global memory that some waves of a grid access.
 
 Each byte has a flag: 0 without accesses, READ, WRITTEN, or BOTH. If all accesses to the byte are one kind of reduction,
 the flag is COMBINED times the number of that reduction. A byte with a reduction and any other access has the flag BOTH.
