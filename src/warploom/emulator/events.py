@@ -62,7 +62,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Resident(Event):
-    """Start of a wave of CTAs. Its `splits` and `shared` are live state, which changes during the wave."""
+    """Start of a wave of CTAs. `splits` and `shared` are live state, which changes during the wave."""
 
     placement: Placement
     splits: WarpSplits
@@ -108,7 +108,7 @@ class Exit(Event):
 
 @dataclass(frozen=True, slots=True)
 class Guard(Event):
-    """Restriction of a batch's lanes by the guard predicate of an instruction, before it takes place."""
+    """Restriction of a batch's lanes by the guard predicate of an instruction, before the instruction."""
 
     batch: Batch
 
@@ -129,7 +129,7 @@ class Execute(Event):
 
 @dataclass(frozen=True, slots=True)
 class Access(Event):
-    """Load, store or atomic update by lanes, before it takes place.
+    """Load, store or atomic update by lanes, before memory is accessed.
 
     `space` is "shared", "local" or "global". `index` has byte offsets in the array of this memory, and `size` is the
     number of bytes that each lane accesses. `values` are the stored elements. An atomic update has its `operation`,
@@ -191,7 +191,7 @@ class Allocate(Event):
 
 @dataclass(frozen=True, slots=True)
 class Arrive(Event):
-    """Action of lanes on mbarriers (initialisation, arrival, …), before it takes place.
+    """Action of lanes on mbarriers (initialisation, arrival, …), before the action takes place.
 
     `index` has the byte offsets of the mbarriers in shared memory, `amounts` numbers of arrivals, and `transactions`
     numbers of bytes. `asynchronous` is True for an action of an asynchronous operation. Shapes: index and lanes (warps,

@@ -130,11 +130,11 @@ def difference(case: dict[str, Any], name: str, found: Array, expected: Any) -> 
 
 
 def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize: bool) -> str:
-    """Launch a kernel under every schedule and return a message about the first failure, or "".
+    """Launch a compiled kernel under every schedule; return a message about the first failure, or "".
 
-    The result under the first schedule is compared with the expected result. The results under the other schedules are
-    compared with the result under the first schedule. A sanitizer finding is a failure, unless the kernel is known to
-    have it.
+    `case` is the description of the launch, and `folder` has the kernel. The result under the first schedule is
+    compared with the expected result. The results under the other schedules are compared with the result under the
+    first schedule. If `sanitize`, a sanitizer finding is a failure, unless the kernel is known to have it.
     """
     first: dict[str, Array] = {}
     for schedule in schedules:
@@ -193,7 +193,7 @@ def run_all(folder: Path, words: Sequence[str], schedules: tuple[str, ...], *, s
 
 
 def _problem(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize: bool) -> str:
-    """Run one kernel and return a message about its failure, or "" if the kernel behaved as expected.
+    """Run the kernel that `case` describes and return a message about its failure, or "".
 
     Some kernels are expected to be refused.
     """

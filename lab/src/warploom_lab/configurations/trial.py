@@ -239,9 +239,9 @@ def run_instance(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int =
 
 
 def _dispatch(plan: AnyPlan, small: Instance, cut: bool) -> tuple[Dispatch, Operands]:
-    """Return the dispatch and the operands of a launch; if the plan is sparse, A is compressed.
+    """Return the dispatch (plan and schedule) and the operands of a launch of the multiplication `small`.
 
-    `small` is the multiplication. `cut` has the same sense as in `run_instance`.
+    If the plan is sparse, A is compressed. `cut` has the same sense as in `run_instance`.
     """
     arrays = small.arrays
     if not isinstance(plan, Plan):

@@ -176,7 +176,7 @@ class Runner:
         return run_gemm(self._plan, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
     def _plan(self, arrays: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
-        """Return the dispatch for the arguments on the first call, and the same dispatch on later calls.
+        """Return the dispatch (plan and schedule) for the arguments on the first call, and later the same one.
 
         Every device therefore runs the same dispatch. The tiles that tuning stored for a GPU are not used.
         """
@@ -190,7 +190,7 @@ class Runner:
     def _varied(self, usual: HopperDispatch) -> HopperDispatch:
         """Return the dispatch with the `partition` of this runner, or with the tile and schedule of the case.
 
-        `usual` is the dispatch of the cost model.
+        A dispatch is a kernel's plan and schedule. `usual` is the dispatch of the cost model.
         """
         one, problem, partition = self.case, usual.problem, self._partition
         plan, choices = usual.plan, [usual.schedule]

@@ -2,8 +2,8 @@
 
 Each operation is in a function of its own. If the operand types of an operation are independent of each other, the
 operation is generated from its declaration in the dialect, with random values of attributes, pointer types and optional
-operands. The operand types of a multiplication depend on each other. A multiplication is generated from the rows of its
-Forms, which give the number of registers of each matrix.
+operands. The operand types of a multiplication depend on each other. A multiplication is generated from the tables of
+legal modifiers of its Forms, which also give the number of registers of each matrix.
 """
 
 import random

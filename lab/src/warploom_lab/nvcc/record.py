@@ -50,7 +50,7 @@ class Case:
 
 
 def cases(probes: str) -> list[Case]:
-    """Return generated calls of every builtin, followed by the hand-written calls in `probes`."""
+    """Return generated calls of every builtin, followed by the hand-written calls in the text `probes`."""
     found = [Case(MAIN, call) for builtin in BUILTINS for call in calls_of(builtin)]
     found += [Case(target, next(iter(calls_of(builtin)))) for target in OTHERS for builtin in BUILTINS]
     lines = [line.strip() for line in probes.splitlines()]

@@ -42,7 +42,7 @@ def _find_overlap(first: Array, last: Array, parts: Array, lowest: Array, highes
 
 
 class _Owners:
-    """Index that maps a byte to the first and the last part of the grid that accessed the byte.
+    """Index that maps a byte to the first and the last part of the grid (some waves) that accessed it.
 
     The bounds of all ranges divide the memory into cells, and the index has one entry for each cell.
     """
@@ -59,7 +59,7 @@ class _Owners:
         return np.maximum(first, 0), np.searchsorted(self._bounds, ends, side="left")
 
     def overlap(self, ranges: Sequence[tuple[int, ByteRanges]], any_order: bool) -> int | None:
-        """Return the start of a range that overlaps an indexed range of an earlier part, or None.
+        """Return the start of a range that overlaps an indexed range of an earlier part of the grid, or None.
 
         Each entry of `ranges` is the number of a part and its ranges. If `any_order`, later parts count too.
         """

@@ -80,9 +80,10 @@ def run_tasks(
 ) -> Iterator[tuple[int, Any]]:
     """Run a function for each task on a worker pool. Yield the number and result of each ended task.
 
-    Each worker gets `shared` once. If a worker dies, other workers repeat its unfinished tasks. If the scheduler is
-    lost, the unfinished tasks are submitted again to the scheduler that replaces it. `progress` receives the number of
-    a task and its progress. `report` is updated while the tasks run.
+    `function(shared, task, progress)` does one task. Each worker gets `shared` once. If a worker dies, other workers
+    repeat its unfinished tasks. If the scheduler is lost, the unfinished tasks are submitted again to the scheduler
+    that replaces it. The callback `progress` receives the number of a task and its progress. `report` is updated while
+    the tasks run.
 
     Errors: UsageError dask.lost, dask.memory, dask.disk, dask.worker; UsageError that a task raises.
     """
