@@ -185,7 +185,7 @@ def _bound(opcode: str, operands: tuple[Operand, ...]) -> tuple[Match, dict[str,
 
 
 def _part(operand: Operand, item: int = -1) -> Operand:
-    """Return item `item` of a pair or vector, or the whole operand if `item` is -1."""
+    """Return item `item` of an operand that is a pair or vector, or the operand itself if `item` is -1."""
     match operand:
         case Pair(first, second) if item >= 0:
             return second if item else first

@@ -21,7 +21,7 @@ _DECLARABLE = frozenset[str]().union(*(register_types(name) for name in ("b8", "
 
 
 def call_problems(match: Match, operands: dict[str, BoundOperand], names: Names) -> Iterator[Problem]:
-    """Yield a problem for each illegal name of a callee or list of targets, and each illegal argument."""
+    """Yield a problem for each illegal callee, list of targets and argument of a call that matches a Form."""
     form = match.form
     signatures: list[Signature] = []
     wrong_names = False
@@ -55,7 +55,6 @@ def call_problems(match: Match, operands: dict[str, BoundOperand], names: Names)
 
 
 def _wrong_function(text: str, names: Names, *, indirect: bool) -> str:
-    """Describe the illegal name of a called function. Return "" for a legal or undeclared name."""
     if text == "_":
         return "the sink '_'; expected a function"
     found = names.find(text)
@@ -71,7 +70,6 @@ def _wrong_function(text: str, names: Names, *, indirect: bool) -> str:
 
 
 def _wrong_table(text: str, names: Names, expected: list[str]) -> str:
-    """Describe a name that labels no directive in `expected`. Return "" for a legal or undeclared name."""
     label = f"expected the label of a {' or '.join(expected)}"
     table = names.table(text)
     if table is None:
@@ -81,7 +79,6 @@ def _wrong_table(text: str, names: Names, expected: list[str]) -> str:
 
 
 def _signatures(table: Directive | None, names: Names) -> list[Signature]:
-    """Return the signatures in a directive such as `.calltargets`: its prototypes and listed functions."""
     if table is None:
         return []
     found = [argument for argument in table.args if isinstance(argument, Prototype)]
@@ -92,7 +89,7 @@ def _signatures(table: Directive | None, names: Names) -> list[Signature]:
 def _wrong_arguments(
     match: Match, access: str, operands: dict[str, BoundOperand], formals: tuple[Variable, ...], names: Names
 ) -> Iterator[Problem]:
-    """Yield the problems of the results of a call (`access` "write") or of its arguments ("read")."""
+    """Yield the problems of the results (`access` "write") or arguments ("read") passed for `formals`."""
     form = match.form
     name = next(name for name, spec in form.operands.items() if (spec.kind, spec.access) == ("tuple", access))
     bound = operands.get(name)
@@ -111,7 +108,7 @@ def _wrong_arguments(
 
 
 def _wrong_argument(argument: Operand, formal: Variable, names: Names, *, result: bool) -> tuple[str, str] | None:
-    """Return the fault of an illegal argument and the expected argument; None for a legal argument."""
+    """Return the fault of an argument or result passed for `formal`, and what is expected; or None."""
     dimensions = "".join(f"[{size}]" for size in formal.shape)
     expected = f"a value that fits .{formal.type} {formal.name}{dimensions}"
     shown = describe(argument)

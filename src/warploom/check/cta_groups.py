@@ -48,7 +48,7 @@ class CtaGroups:
     kernels: list[str] = field(default_factory=list[str])
 
     def add(self, function: Function, use: FunctionUse) -> None:
-        """Add a function of the module."""
+        """Add a function of the module. `use` contains the function's CTA groups and callees."""
         self.functions[function.name] = use
         if function.kind == "entry":
             self.kernels.append(function.name)

@@ -34,7 +34,9 @@ _FIRST_SUPPORT: dict[str, tuple[int, Version]] = {"f16": (53, (4, 2)), "f16x2": 
 
 
 def variable(declared: Variable, target: Target, ptx: Version, at_module: bool) -> Iterator[Diagnostic]:
-    """Yield the diagnostics for a variable, which is declared in the module or in a function.
+    """Yield the diagnostics for a variable, which is declared at module scope or in a function.
+
+    `target` and `ptx` are the target and the PTX version of the module.
 
     Errors: variable/type, variable/align, variable/space, variable/linkage, variable/size, variable/attribute
     """
@@ -198,7 +200,7 @@ def _faults(declared: Variable, names: Names) -> Iterator[str]:
 
 
 def _shape_faults(value: Initializer, extents: Sequence[int]) -> Iterator[str]:
-    """Yield the faults of braces whose nesting does not match the dimensions of the variable."""
+    """Yield the faults of the braces in an initial value for an array with the dimensions `extents`."""
     if not extents:
         if isinstance(value, tuple):
             yield "has an initial value in more braces than it has dimensions"

@@ -39,8 +39,8 @@ class _Results:
     """Results for the body of a function.
 
     For the whole body, `found` has the diagnostics, and `use` the CTA groups and callees. Both depend on `context` and
-    `outside`. `words` are the words in the body. `outside` maps each word that names an object outside of the body to
-    the object. `suggested` maps undeclared names to similar names.
+    `outside`. `words` are the words in the body. `outside` maps each word that is declared outside of the body to its
+    declaration. `suggested` maps undeclared names to similar names.
 
     Instructions are identified by `id`. `correct` has the instructions without diagnostics. `instruction_findings` has
     the offset in the text and the diagnostics of each other instruction. `flow` has the results of checks that follow
@@ -71,7 +71,7 @@ class IncrementalChecker:
         self._results: dict[int, _Results] = {}
 
     def report(self, parsed: ParsedText) -> Report:
-        """Check the next version of the text. Return its report."""
+        """Check the next version of the text, parsed to reuse unchanged pieces. Return its report."""
         whole = Source(self.name, parsed.text)
         syntax_errors = sorted(
             (replace(error, source=whole) for error in parsed.errors),
@@ -118,7 +118,7 @@ class _ReusingChecker(ModuleChecker):
         self._new: list[Instruction] = []
 
     def check_body(self, function: Function, block: Block, names: Names) -> FunctionUse:
-        """Check a body, or reuse its earlier results if neither the body nor its context has changed."""
+        """Check a body in the scope `names`, or reuse its earlier results if body and context are unchanged."""
         known = self._before.get(id(function))
         earlier = known or self._by_name.get(function.name)
         parameters: dict[str, object] = {
@@ -163,7 +163,7 @@ class _ReusingChecker(ModuleChecker):
     def check_instruction(
         self, instruction: Instruction, names: Names, shapes: dict[int, int], body: Body
     ) -> Sequence[Diagnostic]:
-        """Check an instruction, or reuse its earlier diagnostics."""
+        """Check an instruction, or reuse its earlier diagnostics, and add the instruction to the body."""
         key = id(instruction)
         start = 0 if instruction.origin is None else instruction.origin[1]
         known = None if self._reused is None else self._reused.instruction_findings.get(key)
@@ -184,7 +184,6 @@ class _ReusingChecker(ModuleChecker):
         return found
 
     def _outside(self, words: frozenset[str], parameters: Mapping[str, object]) -> dict[str, object]:
-        """Return the objects outside of a body that the names `words` in the body refer to."""
         names = self.names
         found: dict[str, object] = {word: names.variables[word] for word in words & names.variables.keys()}
         for word in words & self.functions.keys():

@@ -42,7 +42,7 @@ class InstructionChecker:
         return len(self._correct)
 
     def check(self, instruction: ptx.Instruction, names: Names, shapes: dict[int, int]) -> list[Problem]:
-        """Return the problems of an instruction, except for those of its guard.
+        """Return the problems of an instruction in the scope `names`, except for those of its guard.
 
         `shapes` maps the identity (`id`) of an operand to the number of its shape, for all instructions of one scope.
         Equal operands of a module are one object.
@@ -121,7 +121,7 @@ class InstructionChecker:
     def with_hint(
         self, match: Match, instruction: ptx.Instruction, names: Names, problems: list[Problem]
     ) -> list[Problem]:
-        """Return `problems`, with a hint if replacing one word of the opcode makes the operands legal."""
+        """Return `problems`, with a hint if changing one word of the opcode makes the operands legal."""
         checker = OperandChecker(names, self.target, self.ptx)
         at_fault = {problem.code.rpartition("/")[2] for problem in problems}
         required = _requirements(match, at_fault)
@@ -193,7 +193,7 @@ class InstructionChecker:
         return Problem(f"{match.form.name}/{lack.kind}", message, ("opcode",), "", match.form.source)
 
     def _since(self, match: Match, instruction: ptx.Instruction, since: Version) -> Problem | None:
-        """Return the problem of a word that an opcode must drop or add from PTX `since` on, or None."""
+        """Return the problem of a word that an opcode must drop or add from PTX version `since` on, or None."""
         form = match.form
         for _, changed in changes_of_one_word(match):
             if unmet_by_rows(changed.rows, self.target, self.ptx) is not None:
@@ -212,7 +212,6 @@ class InstructionChecker:
 
 
 def _requirements(match: Match, names: set[str]) -> list[object]:
-    """Return the requirements for the operands `names`; [] if one is optional or not in the Form."""
     found: list[object] = []
     slots = match.slots
     for name in sorted(names):
@@ -259,7 +258,6 @@ def _warning(instruction: ptx.Instruction, tolerance: Tolerance, match: Match) -
 
 
 def _shape(operand: ptx.Operand, names: Names) -> Shape:
-    """Return the shape of an operand: its kind and other properties that rules distinguish."""
     match operand:
         case ptx.Name(text):
             return _name_shape(text, names)

@@ -121,7 +121,7 @@ class ModuleChecker:
         return Body(function, self.target, self.ptx)
 
     def check_block(self, statements: tuple[Statement, ...], names: Names, body: Body) -> None:
-        """Check the statements of one scope, and add their instructions to the body."""
+        """Check the statements of one block in its scope `names`, and add their instructions to the body."""
         shapes: dict[int, int] = {}
         labels = [statement for statement in statements if isinstance(statement, Label)]
         for label in labels:
@@ -178,7 +178,7 @@ class ModuleChecker:
     ) -> Sequence[Diagnostic]:
         """Check an instruction, add it to the body, and return the diagnostics for it.
 
-        `InstructionChecker.check` describes `shapes`.
+        `InstructionChecker.check` describes `names` and `shapes`.
         """
         body.steps.append(Step(instruction, names))
         problems = self.instructions.check(instruction, names, shapes)
@@ -200,7 +200,8 @@ def check_parsed(
     """Return the syntax errors of a text, followed by the diagnostics for the rest of the module.
 
     Statements with syntax errors are not in `module`. Names are not reported as undeclared if a syntax error may hide
-    their declaration. `make_checker` returns the checker for the items after the header.
+    their declaration. `target` and `ptx` replace those of the header unless they are None. `make_checker` returns the
+    checker for the items after the header.
     """
     if module is None or len(module.items) < HEADER_ITEMS:
         return list(syntax_errors)
@@ -215,7 +216,6 @@ def check_parsed(
 
 
 def _may_declare(error: Diagnostic) -> bool:
-    """Return True if the line of a syntax error begins like a declaration or a block."""
     if error.source is None or error.span is None:
         return True
     line, _ = error.source.position(error.span.start)

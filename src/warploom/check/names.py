@@ -76,7 +76,7 @@ class Names(Scope[Variable, Variable, Label]):
         return found[0].vector if found is not None else 0
 
     def find(self, name: str) -> Referent:
-        """Return the object that a name refers to, searching this scope first and then the enclosing ones."""
+        """Return the declaration to which a name refers, from this scope or else from an enclosing one."""
         if self.parent is None:
             return self._find(name)
         if name not in self._found:
@@ -96,7 +96,6 @@ class Names(Scope[Variable, Variable, Label]):
         )
 
     def _part(self, name: str) -> Referent:
-        """Return the object of a dotted name: a member of a vector register, or a `Part` of a register."""
         stem, _, selector = name.rpartition(".")
         found = self.register(stem) if stem else None
         if found is None:
@@ -107,7 +106,7 @@ class Names(Scope[Variable, Variable, Label]):
         return replace(register, vector=1) if member_of(selector, register.vector) >= 0 else None
 
     def undeclared(self, name: str, where: Where = ("all",)) -> Problem:
-        """Return the problem of an undeclared name in the part `where` of an instruction, with a hint."""
+        """Return the problem, with a hint, of an undeclared name at the place `where` of an instruction."""
         stem = name.rstrip("0123456789")
         ranges = (scope.ranges[stem][0] for scope in self.enclosing() if stem in scope.ranges)
         count = next(ranges, None) if stem != name else None

@@ -69,7 +69,7 @@ class OperandChecker:
         self.used_extensions: set[str] = set()
 
     def extensions(self, match: Match) -> Extensions:
-        """Return a function from an operand name to the ptxas extensions that the operand may use."""
+        """Return a function from an operand's name in `match` to the extensions of ptxas that it may use."""
         if not self.with_extensions:
             return no_extensions
 
@@ -163,21 +163,18 @@ class OperandChecker:
         return ptx.Name(register) if isinstance(operand, ptx.Name) else ptx.Negated(register, operand.sign)
 
     def _referent(self, operand: ptx.Operand | None) -> Referent:
-        """Return the object that a name refers to; None for an operand that is no name."""
         return self.names.find(operand.text) if isinstance(operand, ptx.Name) else None
 
     def _register(self, operand: ptx.Operand | None) -> ptx.Variable | None:
-        """Return the register that a name refers to; None for an operand that is no register."""
         referent = self._referent(operand)
         return referent if _is_register(referent) else None
 
     def _has(self, target: str) -> bool:
-        """Return True if the checked target has every feature of a named target. An empty name gives True."""
         needed = read_target(target) if target else None
         return needed is None or self.target.has(needed)
 
     def _allows(self, rule: Rule, *kinds: str) -> bool:
-        """Return True, and record the use, if an operand may use one of the ptxas extensions `kinds`."""
+        """Return True, and record the use, if `rule` permits one of the extensions of ptxas in `kinds`."""
         for kind in kinds if self.with_extensions else ():
             if kind in rule.extensions:
                 self.used_extensions.add(kind)
@@ -218,7 +215,6 @@ class OperandChecker:
             yield "has sinks only", "at least one register", None
 
     def _unavailable(self, operand: ptx.Vector) -> Iterator[_ItemFault]:
-        """Yield a fault for each vector item that is a special register not available on the target."""
         for k, item in enumerate(operand.items):
             referent = self._referent(item)
             lack = self._lack(referent) if isinstance(referent, SpecialRegister) else None
@@ -249,7 +245,7 @@ class OperandChecker:
             yield "mixes a special register with constants", expected, None
 
     def _item_kind(self, item: ptx.Operand) -> str:
-        """Return the kind of a vector item in the words of `FragmentRegisters`; "" for a plain register."""
+        """Return a vector item's kind, a word such as in `FragmentRegisters.words`; "" for a plain register."""
         match item:
             case ptx.Integer():
                 return "integer"
@@ -314,7 +310,10 @@ class OperandChecker:
         return self._name(name, replace(rule, extensions=()), type_word, in_vector)
 
     def _sum(self, symbol: ptx.Symbol, rule: Rule, type_word: str, in_vector: bool) -> _Fault | None:
-        """Return the fault of an operand such as `x+4` (a name plus a number), or None if it is legal."""
+        """Return the fault of an operand such as `x+4` (a name plus a number), or None if it is legal.
+
+        `type_word` is the type that the operand must have by `rule`. If `in_vector`, the operand is in a vector.
+        """
         expected = _expected_type(rule, type_word)
         name = symbol.name
         if symbol.generic or symbol.mask is not None:
@@ -512,7 +511,6 @@ class OperandChecker:
 
 
 def _constant_type(item: ptx.Operand) -> str:
-    """Return the type of a constant in a vector; "" for other items."""
     if isinstance(item, ptx.Float):
         return f"f{item.width or 64}"
     return "s64" if isinstance(item, ptx.Integer) else ""
@@ -523,7 +521,6 @@ def _is_register(referent: Referent) -> TypeGuard[ptx.Variable]:
 
 
 def _integers(rule: Rule, type_word: str) -> tuple[str, ...]:
-    """Return the integer types of registers that a vector of floats may contain."""
     takes_integers = not rule.is_fragment and ("integers" in rule.allows or type_word == "f64")
     return _INTEGERS.get(type_word, ()) if takes_integers else ()
 

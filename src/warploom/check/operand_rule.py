@@ -38,7 +38,7 @@ class Rule:
         cls, spec: OperandSpec, slots: Slots, extensions: Collection[str] = (), refused_bases: Collection[int] = (),
         registers_only: bool = False,
     ) -> Rule:  # fmt: skip
-        """Return the rule of an operand from its specification and the deviations of ptxas."""
+        """Return the rule of an operand from its specification and the deviations of ptxas (see the class)."""
         return cls(
             spec.kind, spec.access, spec.type, spec.accepts(slots), spec.allowed(slots), spec.selector_pattern(slots),
             spec.implied, extensions, refused_bases, registers_only,

@@ -221,9 +221,9 @@ def layouts(form: Form, slots: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _samples(form: Form) -> Iterator[dict[str, str]]:
-    """Yield the modifiers of sample opcodes, from every row in the Form's table of legal modifiers.
+    """Yield the modifiers of sample opcodes, from every row of the Form's table of legal modifiers.
 
-    A cell with many words contributes only a few of them.
+    Modifiers with many legal words contribute only a few of them.
     """
     for row in form.rows:
         names = list(row.cells)

@@ -48,7 +48,6 @@ def _warning(body: Body, index: int, code: str, message: str, where: Where, hint
 
 
 def _counts(body: Body, changes: list[int], entry_limit: tuple[int, ...]) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each decrease of registers whose count exceeds the kernel's limit."""
     counts: dict[int, tuple[str, int]] = {}
     for index in changes:
         bound = body.bound(index)

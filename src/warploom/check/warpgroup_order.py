@@ -282,7 +282,6 @@ def _register_names(bound: BoundOperand | None) -> frozenset[str]:
 
 
 def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
-    """Return the `Uses` of all multiplications, or `earlier` itself if no multiplication has changed."""
     if len(used) == len(earlier.used) and all(map(operator.is_, used, earlier.used)):
         return earlier
     registers = dict.fromkeys(register for each in used for register in each.all)
@@ -290,7 +289,6 @@ def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
 
 
 def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
-    """Return two bit sets for each register: the multiplications that accumulate in it, and all users."""
     accumulating: dict[frozenset[Register], list[int]] = {}
     using: dict[frozenset[Register], list[int]] = {}
     for number, registers in enumerate(used):
@@ -309,12 +307,10 @@ def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
 
 
 def _bits(numbers: Iterable[int]) -> int:
-    """Return the integer in which the bits `numbers` are set. The numbers must be different."""
     return sum(1 << number for number in numbers)
 
 
 def _ones(mask: int) -> Iterator[int]:
-    """Yield the numbers of the set bits of an integer, from the lowest."""
     while mask:
         yield (mask & -mask).bit_length() - 1
         mask &= mask - 1

@@ -66,10 +66,12 @@ def arena_index(
     addresses: Array, mask: Array, base: int, size: int, starts: Array, ends: Array, state: Array, storing: bool,
     out: Array, fault: Array,
 ) -> int:  # fmt: skip
-    """Check accesses of `size` bytes, and write their byte offsets in the arena to `out`.
+    """Check accesses of `size` bytes by the lanes in `mask`, and write offsets in `Arena.bytes` to `out`.
 
-    The arena starts at the address `base`. Segment s covers the addresses [starts[s], ends[s]). If `storing` is set,
-    `state[s]` becomes DIRTY for each accessed segment s. Returns -1, or w * 32 + l for the first faulty lane (w, l).
+    The memory starts at the address `base`. Segment s covers the addresses [starts[s], ends[s]). If `storing` is set,
+    `state[s]` becomes DIRTY for each accessed segment s. Returns -1, or w * 32 + l for the first faulty lane (w, l),
+    with the cause (such as MISALIGNED) in `fault[0]`. Shapes: mask and out (warps, 32), addresses broadcastable to
+    them.
     """
     warps, lanes = mask.shape
     rows, columns = addresses.shape
@@ -101,12 +103,13 @@ def window_index(
     addresses: Array, mask: Array, low: int, high: int, stride: int, lane_stride: int, first: Array, rank: Array,
     ranks: int, remote: bool, size: int, out: Array, fault: Array,
 ) -> int:  # fmt: skip
-    """Check accesses of `size` bytes to windows of CTAs or threads, and write byte offsets to `out`.
+    """Check accesses of `size` bytes to shared or local memory, and write byte offsets to `out`.
 
-    The low 24 bits of an address must be in [low, high). The bits above them are a cluster rank below `ranks`, and must
-    equal the rank `rank[w]` of the accessing warp w unless `remote` is set. `first[w]` is the byte offset of the window
-    of cluster rank 0 (shared memory) or of lane 0 (local memory). The windows of consecutive ranks are `stride` bytes
-    apart, the windows of consecutive lanes `lane_stride` bytes. The result is that of `arena_index`.
+    Each CTA has a window in shared memory, and each lane one in local memory. The low 24 bits of an address must be in
+    [low, high). The bits above them are a cluster rank below `ranks`, and must equal the rank `rank[w]` of the
+    accessing warp w unless `remote` is set. `first[w]` is the byte offset of the window of cluster rank 0 or of lane 0.
+    The windows of consecutive ranks are `stride` bytes apart, the windows of consecutive lanes `lane_stride` bytes.
+    `mask`, `fault` and the result are as in `arena_index`.
     """
     warps, lanes = mask.shape
     rows, columns = addresses.shape
@@ -136,7 +139,7 @@ def window_index(
 
 @njit
 def load_indexed(words: Array, index: Array, mask: Array, out: Array) -> None:
-    """Load consecutive elements of `words` from the checked byte offset `index` of each active lane."""
+    """Load consecutive elements of `words` from byte offset index[w, l] for each lane (w, l) in `mask`."""
     count, warps, lanes = out.shape
     width = np.uint64(out.itemsize)
     for w in range(warps):
@@ -149,7 +152,7 @@ def load_indexed(words: Array, index: Array, mask: Array, out: Array) -> None:
 
 @njit
 def store_indexed(words: Array, index: Array, mask: Array, values: Array) -> None:
-    """Store consecutive elements in `words` at the checked byte offset `index` of each active lane."""
+    """Store consecutive elements in `words` at byte offset index[w, l] for each lane (w, l) in `mask`."""
     count = values.shape[0]
     warps, lanes = mask.shape
     width = np.uint64(values.itemsize)

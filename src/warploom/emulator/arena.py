@@ -43,7 +43,7 @@ class Arena:
         self.state = np.zeros(0, np.uint8)
 
     def reserve(self, name: str, size: int, writable: bool = True, kind: str = "global") -> Segment:
-        """Add a zero-filled segment of `size` bytes, followed by a gap of unmapped addresses."""
+        """Add a zero-filled segment of `size` bytes (see `Segment`), then a gap of unmapped addresses."""
         segment = Segment(name, self._end, size, writable, kind)
         self.segments.append(segment)
         self._end += -(-size // ALIGNMENT) * ALIGNMENT + GAP
@@ -76,7 +76,7 @@ class Arena:
         return other
 
     def view(self, segment: Segment) -> NDArray[np.uint8]:
-        """Return the bytes of a segment as a view of the arena."""
+        """Return the bytes of a segment as a view of `bytes`."""
         first = segment.start - GLOBAL_BASE
         return self.bytes[first : first + segment.size]
 

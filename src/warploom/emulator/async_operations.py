@@ -102,8 +102,8 @@ class AsyncOperations:
     def defer(self, batch: Batch, channel: str, action: Action, captured: Mapping[str, Array]) -> None:
         """Queue an action for the active lanes of a batch, or run the action at once under the eager schedule.
 
-        The action is later called with a batch and with copies of the `captured` arrays. The first axis of each
-        captured array corresponds to the warps of the batch.
+        `channel` names the queue, one of CHANNELS. The action is later called with a batch and with copies of the
+        `captured` arrays. The first axis of each captured array corresponds to the warps of the batch.
         """
         number = self.deferred
         self.deferred += 1
@@ -156,7 +156,7 @@ class AsyncOperations:
         return np.full(self.state.topology.warps, value, np.int64)
 
     def _execute(self, channel: str, limit: Array, most: int | None = None) -> None:
-        """Run the first `most` actions (None: all), each for its warps w with a commit group below `limit[w]`."""
+        """Run the first `most` actions of a queue (None: all) for those warps w with a group below `limit[w]`."""
         kept: list[_Deferred] = []
         queue, self.queues[channel] = self.queues[channel], []
         for position, item in enumerate(queue):
@@ -194,7 +194,7 @@ class AsyncOperations:
     # Bulk copies ------------------------------------------------------------------------------------------
 
     def bulk(self, batch: Batch, request: Any) -> None:
-        """Queue one bulk copy for each active lane, or execute the copies at once under the eager schedule."""
+        """Queue the bulk copy `request` of each active lane, or execute it at once under the eager schedule."""
         self.executor.check(batch, request)
         positions, lanes = np.nonzero(batch.active())
         warps = batch.warp_index[positions]
@@ -238,13 +238,13 @@ class AsyncOperations:
         return copy.data is not None
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return the result of `CopyExecutor.preview` for the same arguments."""
+        """Return the bytes that a lane's copy would write now (see `CopyExecutor.preview`)."""
         return self.executor.preview(request, position, lane, cta, start, size)
 
     def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
-        """Return the bytes that each queued copy would write to the range [start, start + size) of the arena.
+        """Return the bytes that queued copies would write to the range [start, start + size) of `Arena.bytes`.
 
-        Only copies of `warp` from the instruction at `pc` are considered, and only if `preview` is not None for them.
+        Only copies by `warp` from the instruction at `pc` count, and only if `preview` returns bytes for them.
         """
         found = [
             self.executor.preview(copy.request, copy.position, copy.lane, copy.cta, start, size)

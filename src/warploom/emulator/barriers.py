@@ -66,7 +66,7 @@ class Barriers:
     def reduce(
         self, batch: Batch, number: Array, threads: Array | None, predicate: Array, mode: str, result: Any
     ) -> None:
-        """Synchronise at a CTA barrier and reduce a predicate over its threads.
+        """Synchronise at CTA barrier `number` (see `arrive`) and reduce a predicate over its threads.
 
         `mode` is "popc", "and" or "or". The reduction is written to the destination operand `result`.
         """
@@ -107,10 +107,6 @@ class Barriers:
         return keys
 
     def _add_part(self, key: int, warp: int, lanes: Array) -> int:
-        """Record arrived lanes of a diverged warp, and return the number of exited lanes to count with them.
-
-        The result is 0 until all live lanes of the warp have arrived. Then all exited lanes are counted at once.
-        """
         came = self._parts.setdefault((key, warp), np.zeros(32, np.bool_))
         came |= lanes
         if (self.splits.live[warp] & ~came).any():
@@ -211,7 +207,6 @@ class Barriers:
                 self.cluster_waiting.setdefault(int(cluster), []).append((int(row), lanes))
 
     def _missing(self) -> tuple[Array, Array]:
-        """Count, for each cluster, the live threads that have not arrived and all live threads."""
         clusters, of_warp = len(self.cluster_phase), self.cluster_of
         live = self.splits.live
         lacking = live & (self.cluster_joined != self.cluster_phase[of_warp][:, None])
@@ -262,7 +257,6 @@ class Barriers:
 
 
 def _per_warp(batch: Batch, value: Array) -> Array:
-    """Return the value of a warp-uniform operand in the first active lane of each warp. Shapes: (warps,)."""
     wide = np.broadcast_to(value, (batch.count, 32))
     if batch.mask is None:
         return wide[:, 0].astype(np.int64)

@@ -161,7 +161,7 @@ class Batch:
         return units.reshape(self.count // order.warps, -1)
 
     def write_fragment(self, value: Any, order: Order, units: Array) -> None:
-        """Distribute one matrix per warp or warpgroup over a vector of registers (see `read_fragment`)."""
+        """Distribute the matrices `units` over a vector of registers, the reverse of `read_fragment`."""
         value.write_matrix(self, order, self._matrix_order(order), units.reshape(self.count, -1))
 
     def _matrix_order(self, order: Order) -> Rows | slice:

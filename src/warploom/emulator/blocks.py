@@ -83,7 +83,7 @@ def _targets(step: Step) -> list[int]:
 def _join_multiplications(steps: list[Step], leaders: set[int]) -> None:
     """Move the pure computations between warpgroup multiplications before the first multiplication.
 
-    `leaders` contains the first program counter of each basic block.
+    `steps` is reordered in place. `leaders` contains the first program counter of each basic block.
     """
     pc = 0
     while pc < len(steps):
@@ -115,7 +115,7 @@ def _multiplies(step: Step) -> bool:
 
 
 def _is_pure(step: Step) -> bool:
-    """Return True if the only effect of an instruction is to compute registers from its register operands."""
+    """Return True if the only effect of a step is to compute registers from its register operands."""
     operands = step.binding.operands.values()
     kinds = {bound.spec.kind for bound in operands}
     written = any(bound.spec.access in ("write", "both") for bound in operands)

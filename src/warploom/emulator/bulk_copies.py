@@ -53,7 +53,7 @@ class CopyExecutor:
     explicit_cluster: bool
 
     def check(self, batch: Batch, request: Any) -> None:
-        """Check a bulk copy when it is issued. Errors: Fault emulator.no-cluster, emulator.misaligned."""
+        """Check active lanes' bulk copies at issue. Errors: Fault emulator.no-cluster, emulator.misaligned."""
         active = batch.active()
         if isinstance(request, BulkCopy):
             spaces = {request.source_space, request.destination_space}
@@ -124,7 +124,9 @@ class CopyExecutor:
         return [(fields, np.flatnonzero(np.isin(which, of_kind))) for fields, of_kind in kinds.items()]
 
     def execute(self, request: Any, position: int, lane: int, cta: int, data: Array | None = None) -> None:
-        """Execute the copy of one lane. `data` contains the source bytes if they were read earlier.
+        """Execute one copy of `request`. `data` contains the source bytes if they were read earlier.
+
+        The copy is that of `lane` of the warp with index `position` in the request, in CTA `cta`.
 
         Errors: Fault if an address, the tensor map or the rank mask is illegal.
         """
@@ -135,13 +137,14 @@ class CopyExecutor:
             self._plain(request, pick, cta, self._source(request, pick, cta) if data is None else data)
 
     def read_source(self, request: Any, position: int, lane: int, cta: int) -> Array | None:
-        """Return the source bytes of one lane's bulk copy, or None for a tensor copy, which cannot be split."""
+        """Return the source bytes of one bulk copy (see `execute`), or None for a tensor copy."""
         return None if isinstance(request, TensorCopy) else self._source(request, _Pick(position, lane), cta)
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return the bytes that a lane's copy would write now to the range [start, start + size) of the arena.
+        """Return the bytes that one copy (see the class) would write to [start, start + size) of the arena.
 
-        Returns None if the copy does not write the whole range, or not as an unchanged copy of contiguous bytes.
+        The arena is the emulator's array of global memory. The result is None if the copy does not write the whole
+        range, or not as an unchanged copy of contiguous bytes.
         """
         pick = _Pick(position, lane)
         if request.reduction:
@@ -171,7 +174,7 @@ class CopyExecutor:
     # Addresses ------------------------------------------------------------------------------------------
 
     def _targets(self, space: str, address: int, cta: int, ranks: int | None) -> list[tuple[int, int]]:
-        """Return the CTA and window address of each destination. `ranks` is a multicast's rank mask, or None."""
+        """Return (CTA, offset in the shared memory of this CTA) of each destination of a copy from `cta`."""
         shared = self.memory.shared
         first = cta - int(shared.rank[cta])
         low = address & 0xFF_FFFF
@@ -264,7 +267,6 @@ class CopyExecutor:
     # Tensor tiles -----------------------------------------------------------------------------------------
 
     def _validate(self, request: TensorCopy, pick: _Pick) -> tuple[TensorMapFields, list[int]]:
-        """Return the tensor map and the coordinates of one lane's copy. Errors: Fault if the copy is illegal."""
         fields = self.fields(pick.number(request.tensor_map))
         if fields.rank != request.dimensions:
             expected = request.dimensions
@@ -280,7 +282,7 @@ class CopyExecutor:
         return fields, coordinates
 
     def prefetch(self, batch: Batch, request: TensorCopy) -> None:
-        """Check the tensor copies of a prefetch, which has no other visible effect. Errors: Fault."""
+        """Check the tensor copies of the active lanes' prefetch, which has no other effect. Errors: Fault."""
         for position, lane in np.argwhere(batch.active()).tolist():
             try:
                 self._validate(request, _Pick(position, lane))
@@ -320,7 +322,7 @@ class CopyExecutor:
         return _unpack(arena.bytes[first : first + 128].tobytes())
 
     def _global_span(self, fields: TensorMapFields, rows: TileRows, size: int) -> int:
-        """Check `size` bytes of each row of a box, and return the arena index of the tensor's first byte."""
+        """Check `size` bytes of each row of a box; return the index of the tensor's start in `Arena.bytes`."""
         arena = self.memory.arena
         inside = rows.global_offset[rows.global_offset >= 0]
         if not len(inside):
@@ -398,13 +400,15 @@ class CopyExecutor:
 
 
 def _kept(byte_mask: Array, pick: _Pick, size: int) -> Array:
-    """Return a mask of the bytes that a copy's repeated 16-bit mask (`.cp_mask`) selects. Shapes: (size,)."""
     mask = pick.number(byte_mask)
     return np.resize(np.array([mask >> bit & 1 for bit in range(16)], np.bool_), size)
 
 
 def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple[Array, Array]:
-    """Round the f32 rows of a box to tf32. Return the new bytes, and row offsets (-1 if not `reached`)."""
+    """Round rows of f32 to tf32. Return the bytes, and the offsets of the rows (-1 if not `reached`).
+
+    Row r has `inside` bytes at index sources[r] of the arena. Shapes: sources, reached and offsets (rows,).
+    """
     pitch = -(-inside // 16) * 16
     rows = np.zeros((len(sources), pitch), np.uint8)
     found = arena[sources[reached, None] + np.arange(inside)].view(np.float32)

@@ -49,7 +49,7 @@ class Control:
     # Branches ---------------------------------------------------------------------------------------------
 
     def branch(self, batch: Batch, target: int) -> None:
-        """Continue the active lanes at `target` and the other lanes at the next instruction."""
+        """Continue the active lanes at program counter `target` and the others at the next instruction."""
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
         if batch.mask is None:
@@ -66,7 +66,7 @@ class Control:
             splits.split(int(batch.rows[position]), targets, self.program.meet[pc])
 
     def branch_table(self, batch: Batch, table: Array, index: Array) -> None:
-        """Continue each active lane at `table[index]`, and the other lanes after the branch.
+        """Continue each active lane at program counter `table[index]`, and the other lanes after the branch.
 
         Errors: Fault emulator.branch-table if an index is beyond the table.
         """
@@ -231,7 +231,7 @@ class Control:
         splits.status[waiting[np.isin(groups, ids[counts == 4])]] = Status.READY
 
     def _reconverge(self, batch: Batch, missing: Array) -> Rows:
-        """Suspend the warp splits of a batch that the mask `missing` selects, and return their slots.
+        """Suspend the warp splits of a batch in the mask `missing`, and return their indices in `WarpSplits`.
 
         Splits of one warp that wait at the same instruction merge into one warp split, which is ready at once.
         """
@@ -249,7 +249,7 @@ class Control:
     # Aligned instructions ---------------------------------------------------------------------------------
 
     def check_aligned(self, batch: Batch) -> None:
-        """Check that the guard of an `.aligned` instruction selects all lanes of a warp split or none.
+        """Check that the guard of an `.aligned` instruction selects all lanes of each warp split or none.
 
         Errors: Fault emulator.aligned.
         """
@@ -264,7 +264,7 @@ class Control:
             raise Fault("emulator.aligned", message, warp * 32 + lane)
 
     def partially_arrived(self) -> dict[int, int]:
-        """Return, by warp, the slot of a warp split that waits for others at an `.aligned` instruction."""
+        """Return, by warp, the index of a warp split that waits for others at an `.aligned` instruction."""
         splits = self.splits
         held = [row for row in sorted(self._aligned) if splits.status[row] == Status.RECONVERGING]
         return {int(splits.warp[row]): row for row in held}

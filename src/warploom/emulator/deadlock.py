@@ -112,7 +112,6 @@ class DeadlockReport:
         return [group.pc]
 
     def _having(self, kind: type[EffectType]) -> Iterator[tuple[int, EffectType]]:
-        """Yield the program counter and the effect of each instruction that has an effect of type `kind`."""
         for pc, step in enumerate(self.program.steps):
             effect = step.binding.form.effect(kind)
             if effect is not None:

@@ -52,7 +52,7 @@ class Waves:
     numbers: range
 
     def of(self, number: int) -> NDArray[np.int64]:
-        """Return the coordinates of the CTAs of one wave. Shapes: (CTAs, 3)."""
+        """Return the coordinates of the CTAs of wave `number`. Shapes: (CTAs, 3)."""
         each = self.resident // self.clusters.shape[1]
         return self.clusters[number * each : (number + 1) * each].reshape(-1, 3)
 
@@ -218,7 +218,7 @@ class Emulator:
         return splits.least(ready)
 
     def _execute_block(self, rows: Rows) -> None:
-        """Execute a batch of warp splits, given by their slots, to the end of their basic block.
+        """Execute a batch of warp splits, given by indices in `WarpSplits`, to the end of their basic block.
 
         Under a random schedule, the execution may stop earlier, at any instruction.
         """

@@ -2,7 +2,7 @@
 
 The emulator creates an event only if an observer handles events of its type. Observers never change the state of the
 run, so the results do not depend on observers. Each event has the program counter `pc` of the executing instruction.
-Warps and CTAs are identified by their indices in the resident wave, and warp splits by their slots in `WarpSplits`.
+Warps and CTAs are identified by their indices in the resident wave, and warp splits by their indices in `WarpSplits`.
 """
 
 from abc import ABC, abstractmethod
@@ -62,7 +62,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Resident(Event):
-    """Start of a wave of CTAs. Its `splits` and `shared` are live state, which changes during the wave."""
+    """Start of a wave of CTAs. `splits` and `shared` are live state, which changes during the wave."""
 
     placement: Placement
     splits: WarpSplits
@@ -108,7 +108,7 @@ class Exit(Event):
 
 @dataclass(frozen=True, slots=True)
 class Guard(Event):
-    """Restriction of a batch's lanes by the guard predicate of an instruction, before it takes place."""
+    """Restriction of a batch's lanes by the guard predicate of an instruction, before the instruction."""
 
     batch: Batch
 
@@ -129,7 +129,7 @@ class Execute(Event):
 
 @dataclass(frozen=True, slots=True)
 class Access(Event):
-    """Load, store or atomic update by lanes, before it takes place.
+    """Load, store or atomic update by lanes, before memory is accessed.
 
     `space` is "shared", "local" or "global". `index` has byte offsets in the array of this memory, and `size` is the
     number of bytes that each lane accesses. `values` are the stored elements. An atomic update has its `operation`,
@@ -191,11 +191,11 @@ class Allocate(Event):
 
 @dataclass(frozen=True, slots=True)
 class Arrive(Event):
-    """Action of lanes on mbarrier objects (initialisation, arrival, …), before it takes place.
+    """Action of lanes on mbarriers (initialisation, arrival, …), before the action takes place.
 
-    `index` has the byte offsets of the objects in shared memory, `amounts` numbers of arrivals, and `transactions`
-    numbers of bytes. `asynchronous` is True for an action of an asynchronous operation. Shapes: index and lanes
-    (warps, 32), amounts and transactions (warps, 32) or broadcastable.
+    `index` has the byte offsets of the mbarriers in shared memory, `amounts` numbers of arrivals, and `transactions`
+    numbers of bytes. `asynchronous` is True for an action of an asynchronous operation. Shapes: index and lanes (warps,
+    32), amounts and transactions (warps, 32) or broadcastable.
     """
 
     batch: Batch
@@ -209,9 +209,10 @@ class Arrive(Event):
 
 @dataclass(frozen=True, slots=True)
 class PhaseWait(Event):
-    """Test of mbarrier objects by lanes for the completion of a phase.
+    """Test by lanes if a phase of their mbarriers is complete.
 
-    `phase` has the parity of the phase that each lane tests, and `complete` marks the lanes whose phase is complete.
+    `index` has the byte offsets of the mbarriers in shared memory. `phase` has the parity of the phase that each lane
+    tests, and `complete` marks the lanes whose phase is complete.
 
     Shapes: index, lanes and complete (warps, 32).
     """
@@ -257,16 +258,17 @@ class PendingCopies(Protocol):
     """Bulk copies that are queued and have not taken effect."""
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return the bytes that a lane's copy would write now to the range [start, start + size) of the arena.
+        """Return the bytes that a copy would write now to bytes [start, start + size) of `Arena.bytes`.
 
-        The result is None if the copy does not write the whole range as an unchanged copy of contiguous bytes.
+        The copy is that of `lane` of the warp with index `position` in the request, in CTA `cta`. The result is None if
+        the copy does not write the whole range as an unchanged copy of contiguous bytes.
         """
         ...
 
     def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
-        """Return the bytes that each queued copy would write to the range [start, start + size) of the arena.
+        """Return the bytes that queued copies would write to the range [start, start + size) of `Arena.bytes`.
 
-        Only copies of `warp` from the instruction at `pc` are considered, and only if `preview` is not None for them.
+        Only copies by `warp` from the instruction at `pc` count, and only if `preview` returns bytes for them.
         """
         ...
 
@@ -299,7 +301,7 @@ class CopyAccess(Event):
 
     A reduction has its `operation` and the PTX type `type` of its elements; both are empty for other accesses.
 
-    Shapes: starts (byte offsets in the arena) and sizes (ranges,).
+    Shapes: starts (byte offsets in `Arena.bytes`) and sizes (ranges,).
     """
 
     kind: AccessKind

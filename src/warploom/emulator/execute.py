@@ -88,7 +88,7 @@ def _communicates(step: Step) -> Access | None:
 
 
 def reserve(program: Program, arena: Arena) -> dict[str, int]:
-    """Reserve arena segments for the kernel's parameter block and the module's variables.
+    """Reserve memory for the kernel's parameter block and the module's variables.
 
     Return the address of each variable by its name, and the address of the parameter block under the name "".
     """
@@ -102,7 +102,7 @@ def reserve(program: Program, arena: Arena) -> dict[str, int]:
 
 
 def initialise(program: Program, arena: Arena, segments: Mapping[str, int], parameters: bytes) -> None:
-    """Write the parameter block and the initial values of the module's variables to the arena.
+    """Write the parameter block and the initial values of the module's variables to the memory `arena`.
 
     `segments` is the result of `reserve`, and `parameters` contains the bytes of the parameter block.
 
@@ -170,10 +170,10 @@ def _encode(value: int | float, type: str) -> bytes:
 def execute(
     request: Request, arena: Arena, segments: dict[str, int], progress: Callable[[Progress], None] | None = None
 ) -> tuple[Stats, tuple[Diagnostic, ...]]:
-    """Run a grid on a sealed arena, and return the statistics and the findings of the observers.
+    """Run a grid on the memory `arena`, and return the statistics and the findings of the observers.
 
-    Global memory of the arena contains the arguments before the run and the results after it. `segments` is the result
-    of `reserve`. A trap or a deadlock is raised unless an observer reports it as a finding.
+    Global memory contains the arguments before the run and the results after it. `segments` is the result of `reserve`.
+    `progress` is called from time to time. A trap or a deadlock is raised unless an observer reports it as a finding.
 
     Errors: Unsupported before anything runs; Trap and Deadlock during the run.
     """

@@ -68,7 +68,7 @@ class Fault(Exception):
 
 
 def refuse(code: str, lanes: Lanes, message: str, values: Array | None = None) -> None:
-    """Raise a Fault for the first lane of a mask, or return if the mask is empty.
+    """Raise a Fault for the first lane of the mask `lanes`, or return if the mask is empty.
 
     `message` may contain a format field in braces, which is replaced by that lane's element of `values`.
 

@@ -260,10 +260,7 @@ class Linker:
                 raise _Unresolved("emulator.operand", f"this kind of operand is not implemented: {operand}")
 
     def _vector(self, type: str, items: tuple[Any, ...]) -> VectorValue:
-        """Return a vector operand, the same object for equal tuples of registers.
-
-        Multiplications compare accumulators by identity.
-        """
+        """Return a vector operand, the same for equal registers: multiplications compare it by identity."""
         if not all(isinstance(item, Register) for item in items):
             return VectorValue(type, items)
         key = (type, *((item.file.dtype.itemsize, item.index) for item in items))

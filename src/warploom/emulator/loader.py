@@ -130,7 +130,6 @@ class _Loader:
         return mentioned
 
     def _with_initializers(self, names: Iterable[str]) -> set[str]:
-        """Return the given names and the names in the initialisers of the variables among them."""
         variables = self.module.variables
         found: set[str] = set()
         pending = list(names)
@@ -229,7 +228,6 @@ class _Loader:
         return entry
 
     def _falls_through(self, body: Block, entry: int) -> bool:
-        """Return True if a thread may reach the end of a body without a return."""
         last = body.statements[-1] if body.statements else None
         if not isinstance(last, Instruction) or last.guard is not None or len(self.steps) == entry:
             return True

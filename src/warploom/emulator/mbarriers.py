@@ -1,8 +1,8 @@
 # pyright: reportUnknownMemberType=false
-"""mbarrier objects: 64-bit words of shared memory in the emulator's own encoding.
+"""mbarriers: 64-bit words of shared memory in the emulator's own encoding.
 
 Bits 0-19 have the arrivals that a phase expects, bits 20-39 the pending arrivals, bits 40-60 the pending transactions
-in bytes (two's complement), and bit 61 the parity of the phase. Bit 63 is set while the object is initialised.
+in bytes (two's complement), and bit 61 the parity of the phase. Bit 63 is set while the mbarrier is initialised.
 """
 
 from collections.abc import Sequence
@@ -52,10 +52,11 @@ def _act(
     words: Array, index: Array, mask: Array, action: int, amounts: Array, transactions: Array, tokens: Array,
     completed: Array, problem: Array,
 ) -> int:  # fmt: skip
-    """Apply an action (a value of `_ACTIONS`) to mbarrier words, lane after lane.
+    """Apply an action (a value of `_ACTIONS`) to mbarriers, for one lane in `mask` after the other.
 
-    Return the number of completed phases and write their word numbers to `completed`. If lane w * 32 + l is faulty,
-    return -1 - (w * 32 + l) and write the cause to `problem[0]`. `tokens` receives the words before the action.
+    Lane (w, l) acts on the 64-bit word at byte offset index[w, l] with amounts[w, l] arrivals and transactions[w, l]
+    bytes. Return the number of completed phases and write their word numbers to `completed`. If lane w * 32 + l is
+    faulty, return -1 - (w * 32 + l) and write the cause to `problem[0]`. `tokens` receives the words before the action.
     """
     warps, lanes = mask.shape
     done = 0
@@ -118,9 +119,9 @@ def _act(
 
 
 class Mbarriers:
-    """Actions on mbarrier objects, and the warp splits that wait for their phases.
+    """Actions on mbarriers, and the warp splits that wait for their phases.
 
-    Objects are identified by their word number: the byte offset in shared memory divided by 8.
+    An mbarrier is identified by its word number: the byte offset in shared memory divided by 8.
     """
 
     def __init__(self, state: State, memory: Memory, schedule: Schedule, events: Dispatcher) -> None:
@@ -143,11 +144,11 @@ class Mbarriers:
     def act(
         self, batch: Batch, space: str, addresses: Array, action: str, amount: Array | int, transactions: Array | int
     ) -> Array:
-        """Apply an action to mbarrier objects, and return the state tokens before the action.
+        """Apply an action to the mbarriers at the lanes' addresses, and return their state tokens before it.
 
         `action` is a key of `_ACTIONS`, `amount` a number of arrivals, and `transactions` a number of bytes.
 
-        Shapes: result (warps, 32). Errors: Fault emulator.mbarrier if the object does not permit the action.
+        Shapes: result (warps, 32). Errors: Fault emulator.mbarrier if the mbarrier does not permit the action.
         """
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
@@ -164,9 +165,9 @@ class Mbarriers:
         return tokens
 
     def complete(self, index: Array, transactions: int) -> None:
-        """Subtract `transactions` transferred bytes from the pending bytes of each mbarrier object.
+        """Subtract `transactions` transferred bytes from the pending bytes of each of several mbarriers.
 
-        `index` contains the byte offsets of the objects in shared memory. Shapes: index (objects,).
+        `index` contains the byte offsets of the mbarriers in shared memory. Shapes: index (mbarriers,).
         """
         where, counts = index[None, :], np.full((1, 1), transactions, np.int64)
         mask, tokens = np.ones(where.shape, np.bool_), np.zeros(where.shape, np.uint64)
@@ -210,7 +211,7 @@ class Mbarriers:
     def wait(
         self, batch: Batch, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Any
     ) -> None:
-        """Test the completion of a phase of mbarrier objects and write the predicate to the operand `result`.
+        """Test if a phase of the mbarriers at the lanes' addresses is complete; write a predicate to `result`.
 
         `phase` contains the parity of the phase if `parity` is set, else a state token.
 
@@ -294,7 +295,10 @@ class Mbarriers:
         return None
 
     def arrivals(self, slots: Sequence[int]) -> list[int]:
-        """Return the program counters of past arrivals at the mbarriers for which the splits `slots` wait."""
+        """Return the program counters of past arrivals at the mbarriers for which some warp splits wait.
+
+        `slots` has the indices of the warp splits in `WarpSplits`.
+        """
         words = set[int]().union(*(self._awaited.get(slot, set[int]()) for slot in slots))
         return sorted({pc for word, pc in self._sites if word in words})
 

@@ -1,7 +1,7 @@
 """Memories of the resident CTAs, and checked access to them.
 
-Global, constant and parameter memory is the arena. Local memory is one array with `local_stride` bytes for each thread.
-`address_space` describes the addresses.
+Global, constant and parameter memory is one array (`Arena.bytes`). Local memory is another array, with `local_stride`
+bytes for each thread. `address_space` describes the addresses.
 """
 
 from collections.abc import Sequence
@@ -47,9 +47,9 @@ class Memory:
         self._fault = np.zeros(1, np.int64)
 
     def local_index(self, location: Location, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
-        """Return the checked byte offsets in `local` of accesses of `size` bytes. Shapes: (warps, 32).
+        """Check accesses of `size` bytes by the lanes in `mask`, and return their byte offsets in `local`.
 
-        Errors: Fault emulator.out-of-bounds, emulator.misaligned.
+        Shapes: (warps, 32). Errors: Fault emulator.out-of-bounds, emulator.misaligned.
         """
         first = location.warp * 32 * self.local_stride
         index = np.zeros(mask.shape, np.int64)
@@ -71,9 +71,9 @@ class Memory:
     def load(
         self, space: str, location: Location, addresses: Array, mask: Lanes, dtype: np.dtype[Any], count: int
     ) -> Array:
-        """Load `count` consecutive elements for each lane in `mask`. Other lanes receive 0.
+        """Load `count` consecutive elements from a state space for each lane in `mask`. Others receive 0.
 
-        Shapes: (count, warps, 32). Errors: Fault if an address is out of bounds or misaligned.
+        Shapes: (count, warps, 32), addresses (warps, 32). Errors: Fault if an address is out of bounds or misaligned.
         """
         raw = _UNSIGNED[dtype.itemsize]
         out = np.zeros((count, *mask.shape), raw)
@@ -106,7 +106,7 @@ class Memory:
     def report_copy(
         self, kind: AccessKind, starts: ArrayLike, sizes: ArrayLike, operation: str = "", type: str = ""
     ) -> None:
-        """Create the event `CopyAccess` before a bulk copy accesses byte ranges of the arena."""
+        """Create the event `CopyAccess` (see there) before a bulk copy accesses byte ranges of the arena."""
         if self._on_copy is not None:
             ranges = np.asarray(starts, np.int64), np.asarray(sizes, np.int64)
             self._on_copy(CopyAccess(self.state.pc, kind, *ranges, operation, type))
@@ -149,7 +149,7 @@ class Memory:
         self, space: str, location: Location, addresses: Array, mask: Lanes, op: str, type: str, values: Array,
         compares: Array,
     ) -> Array:  # fmt: skip
-        """Apply an atomic operation to memory, one lane after the other, and return the old contents.
+        """Apply atomic operation `op` to memory, one lane in `mask` after the other; return the old contents.
 
         Shapes: values, compares and result (warps, 32), unsigned bit patterns. Errors: Fault.
         """
@@ -205,7 +205,7 @@ class Memory:
     # Generic addresses ------------------------------------------------------------------------------------
 
     def _by_window(self, space: str, addresses: Array, mask: Lanes) -> Sequence[tuple[Lanes, str, Array]]:
-        """Split an access by state space. Return triples of a lane mask, a state space, and its addresses."""
+        """Split a generic access by state space. Return (mask of its lanes, state space, addresses) for each."""
         if space in ("global", "const") or space.startswith("shared") or space == "local":
             return ((mask, space, addresses),)
         if (addresses >= GLOBAL_BASE).all():

@@ -26,7 +26,7 @@ def multiply(warps: Warps, i: Bound) -> None:
 
 
 def multiply_run(warps: Warps, run: Sequence[Bound]) -> None:
-    """Execute adjacent independent multiplications of register matrices on the worker threads."""
+    """Execute the adjacent independent multiplications `run` of register matrices on the worker threads."""
     products: list[Multiplication] = [i.multiplication for i in run]
     results = warps.each(partial(_result, warps), products)
     warps.each(lambda pair: _write(warps, *pair), list(zip(products, results, strict=True)))
@@ -63,7 +63,6 @@ def _write(warps: Warps, product: Multiplication, d: Matrix) -> None:
 
 
 def _index(warps: Warps, metadata: Metadata) -> NDArray[np.int16]:
-    """Return the index along K of every stored element of a sparse A, for each warp or warpgroup."""
     words = np.broadcast_to(warps.read(metadata.registers), (warps.count, 32))
     if metadata.map.rows == 64:
         words = words[warps.warpgroups()].reshape(-1, 128)
@@ -95,7 +94,7 @@ def issue(warps: Warps, i: Bound) -> None:
 
 
 def issue_run(warps: Warps, run: Sequence[Bound]) -> None:
-    """Issue adjacent warpgroup multiplications as one asynchronous operation.
+    """Issue the adjacent warpgroup multiplications `run` as one asynchronous operation.
 
     Descriptors and predicates are read at issue, and matrices when the operation takes effect.
     """
@@ -113,7 +112,7 @@ def _captured(warps: Warps, operands: Sequence[Any]) -> Array:
 
 
 def _execute(warps: Warps, products: Sequence[Multiplication], captured: Mapping[str, Array]) -> None:
-    """Execute issued multiplications. Consecutive additions to one accumulator are computed together."""
+    """Execute issued multiplications; `captured` are the operands read at issue, (warps, 32, products)."""
     leaders = warps.warpgroups()[:, 0]
     values = {name: array[leaders, 0] for name, array in captured.items()}
     keeps = values.pop("keeps").astype(np.bool_)

@@ -62,7 +62,7 @@ class Storage:
 
     `space` is "shared", "dynamic" (dynamic shared memory), "local", "param" (of the kernel), or "stack" (a parameter of
     a device function, in local memory with a generic address). `space` is "global" or "const" for a variable that has
-    its own arena segment, named like the variable.
+    its own segment of `Arena`, named like the variable.
     """
 
     space: str
@@ -160,11 +160,11 @@ class Program:
         return next((each for each in self.functions.values() if each.entry == entry), None)
 
     def span_of(self, pc: int) -> Span | None:
-        """Return the source span of the instruction at a program counter."""
+        """Return the source span of the instruction at program counter `pc`."""
         return self.steps[pc].instruction.span
 
     def line_of(self, pc: int) -> int:
-        """Return the line number of the instruction at a program counter, from 1, or 0 without a source text."""
+        """Return the line number, from 1, of the instruction at program counter `pc`; 0 without a source text."""
         span = self.span_of(pc)
         return 0 if self.source is None or span is None else self.source.position(span.start)[0]
 

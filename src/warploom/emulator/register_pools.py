@@ -112,7 +112,6 @@ class RegisterPools:
 
 
 def _holders(held: list[int]) -> str:
-    """Return a phrase for the register count of each warp: "warps 0 to 3 hold 40, warp 4 holds 232"."""
     phrases: list[str] = []
     for count, run in groupby(range(len(held)), held.__getitem__):
         first, *rest = run

@@ -46,15 +46,15 @@ class SharedMemory:
         return self.bytes.view(np.uint64)
 
     def address(self, index: int) -> int:
-        """Return the address in a CTA's window that corresponds to an index of `bytes`."""
+        """Return the address in a CTA's shared memory that corresponds to an index of `bytes`."""
         return index % self.stride + SHARED_START
 
     def index(self, space: str, location: Location, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
-        """Check accesses of `size` bytes and return their indices in `bytes`. Shapes: (warps, 32).
+        """Check accesses of `size` bytes by the lanes in `mask`, and return their indices in `bytes`.
 
         `space` is the state space of the instruction. Only accesses to "shared::cluster" can reach other CTAs.
 
-        Errors: Fault emulator.out-of-bounds, emulator.misaligned, emulator.exited-cta.
+        Shapes: (warps, 32). Errors: Fault emulator.out-of-bounds, emulator.misaligned, emulator.exited-cta.
         """
         rank = self.rank[location.cta]
         first = (location.cta - rank) * self.stride
@@ -94,7 +94,7 @@ class SharedMemory:
         return Fault("emulator.exited-cta", f"an access reaches the shared memory of {owner}", lane, hint)
 
     def origin(self, cta: int, low: int, size: int, what: str) -> int:
-        """Check a range of a CTA's window, and return the offset from window addresses to indices in `bytes`.
+        """Check a range of addresses in a CTA's window; return what to add to them to get indices of `bytes`.
 
         The range is [low, low + size), and `what` names the access in the message.
 

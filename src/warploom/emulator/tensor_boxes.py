@@ -21,12 +21,12 @@ def tile_in(
     arena: Array, base: int, rows: Array, left: int, inside: int, offsets: Array, row_bytes: int, start: int,
     mask: int, shared: Array, origin: int, fill: np.uint64,
 ) -> None:  # fmt: skip
-    """Load one box from the arena to shared memory, in chunks of 16 bytes.
+    """Load one box from `arena` (the array `Arena.bytes`) to shared memory, in chunks of 16 bytes.
 
     The `row_bytes` bytes of row r go to the shared addresses from start + offsets[r] on, before the swizzle. The bytes
-    [left, left + inside) come from the arena at base + rows[r]. Other bytes, or all if rows[r] < 0, are `fill`.
-    All these numbers except `inside` are multiples of 16, because tensor maps require it. The swizzle XORs address bits
-    4-6 with `(address // 128) & mask`. `origin` converts shared addresses to indices of `shared`.
+    [left, left + inside) come from the arena at base + rows[r]. Other bytes, or all if rows[r] < 0, are `fill`. All
+    these numbers except `inside` are multiples of 16, because tensor maps require it. The swizzle XORs address bits 4-6
+    with `(address // 128) & mask`. `origin` converts shared addresses to indices of `shared`.
     """
     from_words = arena.view(np.uint64)
     to_words = shared.view(np.uint64)
@@ -53,8 +53,9 @@ def move_boxes(
 ) -> None:  # fmt: skip
     """Load boxes into shared memory if `loads` is set, else store them to global memory.
 
-    Box b is at index bases[b] of the arena and at the shared address starts[b]. All boxes have the same row offsets:
-    `rows` in the arena and `offsets` in shared memory. `mask` and `origins` are used as in `tile_in`.
+    Box b is at index bases[b] of the arena and at the shared address starts[b]. All boxes have the same rows of
+    `row_bytes` bytes at the offsets `rows` in the arena and `offsets` in shared memory. `mask` and `origins` are used
+    as in `tile_in`.
     """
     far_words = arena.view(np.uint64)
     near_words = shared.view(np.uint64)
@@ -87,11 +88,13 @@ def whole_boxes(
     memory: Memory, complete: Callable[[Array, int], None], request: TensorCopy, fields: TensorMapFields,
     positions: Array, lanes: Array, ctas: Array,
 ) -> tuple[Array, Callable[[], None]] | None:  # fmt: skip
-    """Select the copies that one compiled call can move together. `fields` is their tensor map.
+    """Select those copies of one tensor copy instruction that one compiled call can move together.
 
-    Only copies of whole boxes inside the tensor are selected. The result is None without such copies, else a pair. Its
-    first item has, for each box, the index of its copy; a multicast copy has several boxes. Its second item is a
-    function that moves the boxes and counts their bytes on the mbarriers. It may raise a Fault whose lane is a box.
+    Only copies of whole boxes inside the tensor of the tensor map `fields` are selected. Copy i is that of lane
+    `lanes[i]` of CTA `ctas[i]`; `positions` are as in `CopyIssue`. The result is None without such copies, else a pair.
+    Its first item has, for each box, the index of its copy; a multicast copy has several boxes. Its second item is a
+    function that moves the boxes and calls `complete` to count their bytes on the mbarriers. It may raise a Fault whose
+    lane is a box.
 
     Shapes: positions, lanes and ctas (copies,). Errors: Fault, UsageError if the tensor map or an address is illegal.
     """

@@ -181,7 +181,7 @@ class VectorValue:
         return matrices
 
     def write_matrix(self, batch: Batch, order: Order, positions: Rows | slice, matrices: Array) -> None:
-        """Distribute matrix i over the vector's registers of the batch's warp `positions[i]`, for all i."""
+        """Distribute matrix i over the registers of the batch's warp `positions[i]` (see `read_matrix`)."""
         if self.file is not None and batch.mask is None:
             warps = batch.warp_index[positions]
             permute.scatter(matrices, order.target, self.file.view(order.dtype), self.numbers, warps)
@@ -242,7 +242,7 @@ def float_constant(bits: int, width: int | None, value: float, type: str) -> Con
 
 
 def registers_of(value: Any) -> frozenset[tuple[int, int]]:
-    """Return a pair for each register of an operand: its width in bytes, and its register file index."""
+    """Return (width in bytes, index in the register file) for each register of an operand."""
     match value:
         case Register():
             return frozenset({(value.file.dtype.itemsize, value.index)})

@@ -2,7 +2,8 @@
 
 A converged warp is one warp split. A divergent branch splits it in two, which reconverge at the immediate
 post-dominator of the branch, as the convergence barriers of the hardware do. The warp splits of one warp have disjoint
-sets of lanes. `WarpSplits` stores their state in arrays; the index of a warp split in these arrays is its slot.
+sets of lanes. `WarpSplits` stores the state of all warp splits in arrays, and a warp split is identified by its index
+in them.
 """
 
 from __future__ import annotations
@@ -47,11 +48,11 @@ class ReconvergencePoint:
 
 
 class WarpSplits:
-    """Warp splits of all resident warps, as arrays with one slot for each.
+    """Warp splits of all resident warps, as arrays with one element for each.
 
-    Slot w contains the first warp split of warp w; divergence adds further slots. `epoch` counts the backward jumps of
-    a warp split. Warp splits execute in the order of (epoch, pc), so a spinning warp split cannot starve others. `live`
-    is a mask of the lanes that have not left the kernel.
+    Element w belongs to the first warp split of warp w; divergence adds further elements (slots). `epoch` counts the
+    backward jumps of a warp split. Warp splits execute in the order of (epoch, pc), so a spinning warp split cannot
+    starve others. `live` is a mask of the lanes that have not left the kernel.
 
     Shapes: mask (slots, 32), live (warps, 32), other arrays (slots,).
     """
@@ -76,18 +77,18 @@ class WarpSplits:
     # Selection ------------------------------------------------------------------------------------------
 
     def ready(self) -> Rows:
-        """Return the slots of the warp splits that can run."""
+        """Return the indices of the warp splits that can run."""
         return np.flatnonzero(self.status == Status.READY)
 
     def least(self, ready: Rows) -> Rows:
-        """Return the slots in `ready` at the program counter of the warp split with the least (epoch, pc)."""
+        """Return the warp splits in `ready` at the program counter of the one with the least (epoch, pc)."""
         epochs = self.epoch[ready]
         pcs = self.pc[ready]
         first = ready[np.lexsort((pcs, epochs))[0]] if len(ready) > 1 else ready[0]
         return self.at_pc(ready, int(self.pc[first]))
 
     def at_pc(self, ready: Rows, pc: int) -> Rows:
-        """Return the slots in `ready` whose program counter is `pc`, at most one slot for each warp."""
+        """Return the warp splits in `ready` whose program counter is `pc`, at most one for each warp."""
         rows = ready[self.pc[ready] == pc]
         if self.diverged and len(rows) > 1:
             _, first = np.unique(self.warp[rows], return_index=True)
@@ -97,7 +98,7 @@ class WarpSplits:
     # Divergence -----------------------------------------------------------------------------------------
 
     def goto(self, rows: Rows, pc: int | NDArray[np.int64]) -> None:
-        """Set the program counters of warp splits, given by their slots.
+        """Set the program counters of the warp splits with the indices `rows` to `pc`.
 
         The lanes of a warp split that arrives at its reconvergence point wait there for the other lanes.
         """
@@ -107,10 +108,10 @@ class WarpSplits:
             self._arrive(rows)
 
     def split(self, row: int, targets: NDArray[np.int64], meet: int, outer: tuple[int, ...] | None = None) -> None:
-        """Divide the warp split in slot `row` so that lane l continues at the program counter `targets[l]`.
+        """Divide warp split number `row` so that lane l continues at the program counter `targets[l]`.
 
-        The lanes reconverge at the program counter `meet`, or never if `meet` is -1. A lane reconverges only while
-        its call stack is `outer` (after a divergent return), or its present call stack if `outer` is None.
+        The lanes reconverge at the program counter `meet`, or never if `meet` is -1. A lane reconverges only while its
+        call stack is `outer` (after a divergent return), or its present call stack if `outer` is None.
         """
         self.diverged = True
         mask = self.mask[row].copy()
@@ -122,7 +123,7 @@ class WarpSplits:
             self._add(warp, mask & (targets == target), int(target), epoch + (origin >= target), point, calls)
 
     def call(self, row: int, lanes: Mask, entry: int, site: int, rest: int) -> None:
-        """Call a function with some lanes of the warp split in slot `row`; the others continue at `rest`.
+        """Call a function with some lanes of warp split number `row`; its other lanes continue at `rest`.
 
         `entry` is the first program counter of the function, and `site` that of the call instruction. All lanes
         reconverge after the call instruction.
@@ -140,7 +141,7 @@ class WarpSplits:
         self._add(warp, others, rest, epoch, point, calls)
 
     def exit(self, row: int, lanes: Mask) -> None:
-        """Remove lanes that leave the kernel from the warp split in slot `row`."""
+        """Remove lanes that leave the kernel from warp split number `row`."""
         self.live[self.warp[row]] &= ~lanes
         rest = self.mask[row] & ~lanes
         point = self.points[row]
@@ -189,7 +190,7 @@ class WarpSplits:
         self._add(point.warp, lanes, point.pc, point.epoch, point.parent, point.calls)
 
     def merge_reconverging(self, row: int) -> bool:
-        """Merge warp splits of the same warp that wait at the same instruction into slot `row`.
+        """Merge warp splits of the same warp that wait at the same instruction into number `row`.
 
         Return False if there are none.
         """
@@ -207,7 +208,6 @@ class WarpSplits:
         return bool(others)
 
     def _point(self, row: int, meet: int, calls: tuple[int, ...]) -> ReconvergencePoint | None:
-        """Return the present point of slot `row` if it is at `meet` or `meet` is -1, else add one at `meet`."""
         point = self.points[row]
         if meet < 0 or (point is not None and point.pc == meet and point.calls == calls):
             return point
@@ -286,7 +286,6 @@ class WarpSplits:
 
 
 def _common(one: ReconvergencePoint | None, other: ReconvergencePoint | None) -> ReconvergencePoint | None:
-    """Return the innermost reconvergence point that equals or encloses both points, or None."""
     seen: set[int] = set()
     while one is not None:
         seen.add(id(one))

@@ -83,7 +83,7 @@ class Warps(Batch):
     # Memory -----------------------------------------------------------------------------------------------
 
     def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
-        """Load `count` consecutive elements per active lane; other lanes receive 0."""
+        """Load `count` consecutive elements per active lane (and in `lanes` if given); other lanes receive 0."""
         mask = self.active() if lanes is None else self.active() & lanes
         if space.startswith("param"):
             addresses = self._in_parameter_block(addresses)
@@ -91,7 +91,7 @@ class Warps(Batch):
         return self.components.memory.load(_memory_of(space), self.location, addresses, mask, dtype, count)
 
     def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
-        """Store consecutive elements per active lane."""
+        """Store consecutive elements per active lane (and in `lanes` if given; see `Memory.store`)."""
         mask = self.active() if lanes is None else self.active() & lanes
         dtype = TYPES[type].dtype
         if values.dtype != dtype:
@@ -101,7 +101,10 @@ class Warps(Batch):
     def atomic(
         self, space: str, addresses: Array, op: str, type: str, values: Array, compares: Array | None = None
     ) -> Array:
-        """Apply an atomic operation to memory, one lane after the other, and return the old values."""
+        """Apply an atomic operation to memory, one lane after the other, and return the old values.
+
+        Only compare-and-swap uses `compares`, the expected values. Shapes: (warps, 32) or broadcastable.
+        """
         mask = self.active()
         dtype = TYPES[type].dtype
         given = self._patterns(values, dtype)
@@ -158,14 +161,14 @@ class Warps(Batch):
         return memory.arena.in_segments(space, wide)
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
-        """Return the address of the same offset in the shared memory of the CTA with this rank (mapa)."""
+        """Return the shared (or `generic`) address of the same offset in the CTA with this cluster rank."""
         wide = addresses.astype(np.uint64)
         window = np.uint64(SHARED_WINDOW if generic else 0)
         offset = (wide - window) & np.uint64(0xFF_FFFF)
         return window + offset + (rank.astype(np.uint64) << np.uint64(24))
 
     def rank_of(self, addresses: Array, generic: bool) -> Array:
-        """Return the cluster rank of the CTA to which a shared address belongs."""
+        """Return the cluster rank of the CTA to which a shared address, `generic` or not, belongs."""
         wide = addresses.astype(np.uint64) - np.uint64(SHARED_WINDOW if generic else 0)
         return (wide >> np.uint64(24)).astype(np.uint32)
 
@@ -180,7 +183,7 @@ class Warps(Batch):
         self.components.control.branch_table(self, table, np.broadcast_to(index, (self.count, 32)))
 
     def call(self, function: Any, results: Any, arguments: Any) -> None:
-        """Call a device function. Its results are copied when it returns."""
+        """Call a device function. Its results are copied when it returns (see `Control.call`)."""
         self.components.control.call(self, function, arguments)
 
     def leave(self, whole_kernel: bool) -> None:
@@ -188,14 +191,14 @@ class Warps(Batch):
         self.components.control.leave(self, whole_kernel)
 
     def trap(self, reason: str) -> None:
-        """Stop the kernel with a message."""
+        """Stop the kernel with the message `reason`."""
         lane = int(np.flatnonzero(self.active())[0])
         raise Fault("emulator.trap", reason, lane)
 
     # Synchronisation --------------------------------------------------------------------------------------
 
     def gather_members(self, members: Array, anywhere: bool = False) -> None:
-        """Suspend warp splits until all lanes of the member mask arrive (see `Control.reconverge_members`)."""
+        """Suspend warp splits until all lanes of the member mask arrive, at any instruction if `anywhere`."""
         self.components.control.reconverge_members(self, members, anywhere)
 
     def gather_warp(self) -> None:
@@ -207,7 +210,7 @@ class Warps(Batch):
         self.components.control.check_aligned(self)
 
     def cta_barrier(self, number: Array, threads: Array | None, mode: str) -> None:
-        """Arrive at a CTA barrier, and wait for its completion if `mode` is "sync"."""
+        """Arrive at a CTA barrier (see `Barriers.arrive`), and wait for its completion if `mode` is "sync"."""
         self.components.barriers.arrive(self, number, threads, mode == "sync")
 
     def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Any) -> None:
@@ -229,14 +232,14 @@ class Warps(Batch):
     def mbarrier(
         self, space: str, addresses: Array, action: str, amount: Array | int = 0, transactions: Array | int = 0
     ) -> Array:
-        """Apply an action to mbarrier objects and return their previous state tokens (see `Mbarriers.act`)."""
+        """Apply an action to mbarriers and return their previous state tokens (see `Mbarriers.act`)."""
         mbarriers = self.components.mbarriers
         return mbarriers.act(self, _memory_of(space), addresses, action, amount, transactions)
 
     def mbarrier_wait(
         self, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Any
     ) -> None:
-        """Test or await the completion of a phase of mbarrier objects (see `Mbarriers.wait`)."""
+        """Test, or with `blocking` await, the completion of a phase of mbarriers (see `Mbarriers.wait`)."""
         mbarriers = self.components.mbarriers
         mbarriers.wait(self, _memory_of(space), addresses, phase, parity, blocking, result)
 
@@ -286,7 +289,7 @@ class Warps(Batch):
         return self.components.workers
 
     def count_macs(self, macs: int) -> None:
-        """Add multiply-accumulate operations to the statistics."""
+        """Add `macs` multiply-accumulate operations to the statistics."""
         self.state.counters.macs += macs
 
 

@@ -159,7 +159,7 @@ class Gpu:
         self._buffers.pop(address).close(self._stream)
 
     def upload(self, address: int, data: NDArray[np.uint8]) -> None:
-        """Copy bytes to an address on the GPU, in stream order."""
+        """Copy the bytes `data` to an address on the GPU, in stream order."""
         if data.size:
             copy = self._driver.cuMemcpyHtoDAsync
             must(self._driver, copy(address, data.ctypes.data, data.size, self._stream.handle))
@@ -224,7 +224,7 @@ class Gpu:
     def prepare(
         self, kernel: Kernel, geometry: Geometry, tensors: Mapping[str, TensorMap], fixed: Mapping[str, object]
     ) -> Launch:
-        """Prepare repeated launches of a kernel. `Kernel.prepare` describes `tensors` and `fixed`."""
+        """Prepare repeated launches of a kernel with one geometry. `Kernel.prepare` describes the mappings."""
         handle = int(kernel.loaded.handle)
         self._allow(handle, geometry)
         function, parameters = self._driver.CUfunction(handle), kernel.parameters
@@ -262,7 +262,6 @@ class Gpu:
             )
 
     def _allow(self, handle: int, geometry: Geometry) -> None:
-        """Permit a kernel the shared memory and cluster size of a launch. Errors: UsageError gpu.launch."""
         attributes = self._driver.CUfunction_attribute
         wanted: list[tuple[Any, int]] = []
         if geometry.shared > self._most_shared.get(handle, 0):

@@ -29,7 +29,7 @@ def status_text(driver: Any, status: Any) -> str:
 
 
 def must(driver: Any, answer: tuple[Any, ...]) -> Any:
-    """Return the value after the status in `answer`. Errors: DeviceFault gpu.fault for a bad status."""
+    """Return the value after the status in a driver's `answer`. Errors: DeviceFault gpu.fault."""
     status, *values = answer
     if status:
         raise DeviceFault.of(f"the GPU's driver failed: {status_text(driver, status)}")

@@ -57,7 +57,7 @@ class Geometry:
         cooperative: bool = False,
         programmatic: bool = False,
     ) -> Geometry:
-        """Return the geometry with these extents, checked. Errors: UsageError launch.geometry, launch.shared."""
+        """Return the geometry with these values, checked. Errors: UsageError launch.geometry, launch.shared."""
         if not isinstance(shared, int) or isinstance(shared, bool) or shared < 0:
             raise UsageError(f"shared is {shared!r}; expected a number of bytes", code="launch.shared")
         extents = triple("grid", grid), triple("block", block)

@@ -65,7 +65,6 @@ def findings(log: str, source: Source) -> tuple[Diagnostic, ...]:
 
 
 def _explained(number: str, message: str, source: Source, span: Span | None) -> Diagnostic:
-    """Return a remark of the assembler as a finding with the hint of the rule that explains the remark."""
     rule = rule_of_remark(number)
     text = message.replace(_PERFORMANCE, "").strip()
     name = _IN_FUNCTION.search(text)
@@ -77,7 +76,7 @@ def _explained(number: str, message: str, source: Source, span: Span | None) -> 
 
 
 def spills(name: str, used: Resources, source: Source) -> tuple[Diagnostic, ...]:
-    """Return the finding gpu.spills if the kernel `name` spills registers, and otherwise an empty tuple."""
+    """Return the finding gpu.spills if the kernel `name` spills registers by the counts `used`, else none."""
     if not used.spill_stores and not used.spill_loads:
         return ()
     rule = rules()["gpu.spills"]

@@ -88,7 +88,10 @@ class Launch:
         self._lock = Lock()
 
     def __call__(self, *args: object, stream: object = None) -> None:
-        """Launch the kernel. Threads may launch at the same time."""
+        """Launch the kernel in the order of `stream`, by default the stream of the arguments or of the GPU.
+
+        Several Python threads may launch at the same time.
+        """
         if len(args) != len(self._packers):
             raise UsageError(
                 f"kernel {self._name} takes {len(self._packers)} arguments; {len(args)} were given",
@@ -233,7 +236,6 @@ def _ordering(array: object, stream: int) -> int:
 
 
 def _check_same(array: object, expected: Strided, parameter: Parameter) -> None:
-    """Refuse an array whose shape, strides or type differ from `expected`. Errors: UsageError."""
     found = strided(array)
     if found != expected:
         raise UsageError(

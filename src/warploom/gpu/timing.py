@@ -179,7 +179,7 @@ def _call_all(stream: Any, calls: Sequence[Call]) -> None:
 
 
 def _between_events(gpu: Gpu, stream: Any, run: Callable[[], object]) -> float:
-    """Return the time on the GPU of the work that `run` submits. Units: microseconds."""
+    """Return the time on the GPU of the work that `run` submits to `stream`. Units: microseconds."""
     timed = package("cuda.core").EventOptions(timing_enabled=True)
     before = stream.record(options=timed)
     run()

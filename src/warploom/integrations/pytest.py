@@ -90,7 +90,7 @@ class Backend:
         return f"cpu-{self.schedule}" if self.device == "cpu" else self.device
 
     def launch(self, ptx: str | Path | Module, kernel: str | None = None, **options: Any) -> Run:
-        """Call `warploom.launch` with this backend and these keyword arguments, and return its Run.
+        """Call `warploom.launch` for a PTX text or file on this backend with these options. Return its Run.
 
         A finding of the sanitizer fails the test. If the GPU cannot run the kernel, the test is skipped.
         """
@@ -137,7 +137,7 @@ def _skip_unsupported(ptx: str | Path | Module) -> None:
 
 @pytest.fixture
 def warploom_backend(request: pytest.FixtureRequest) -> Backend:
-    """Return the backend of this test. The test runs once for each schedule of the emulator, and on a GPU."""
+    """Return the backend of this test, which runs once for each schedule of the emulator, and on a GPU."""
     backend: Backend = request.param
     if backend.device == "cuda" and not _gpu()[0]:
         pytest.skip(f"no GPU: {_gpu()[1]}")

@@ -25,7 +25,9 @@ _REPORT_EVERY = 200  # cases between two lines of progress without a terminal
 
 
 def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") -> int:
-    """Compare multiplications and return the exit status. Device "cpu" replaces the GPU by the emulator.
+    """Compare multiplications on the GPU with float64 and the emulator, and return the exit status.
+
+    With the device "cpu", the emulator takes the place of the GPU, to test the command itself.
 
     Errors: UsageError compare.*, gpu.*, dask.*.
     """
@@ -59,7 +61,7 @@ def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") ->
 
 
 def _provenance(options: argparse.Namespace, device: str) -> dict[str, Any]:
-    """Return the command, the date, the GPU and the versions, for the record.
+    """Return the command, the date, the GPU (of `device` "cuda") and the versions, for the record.
 
     Errors: UsageError gpu.*.
     """

@@ -23,7 +23,9 @@ _SLICE = 256  # cases that the GPU runs before the Dask workers receive them
 
 
 def run(options: argparse.Namespace, device: str = "cuda") -> int:
-    """Compare tensor copies and return the exit status. Device "cpu" replaces the GPU by the emulator.
+    """Compare tensor copies on the GPU with the emulator, byte for byte, and return the exit status.
+
+    With the device "cpu", the emulator takes the place of the GPU, to test the command itself.
 
     Errors: UsageError compare.*, dask.*.
     """

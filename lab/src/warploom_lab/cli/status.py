@@ -26,7 +26,7 @@ def add_verb(
     """Add a verb to the command line and return the parser of the verb.
 
     `add` is the method `add_parser` of the subparsers. `run` executes the verb. `summary` is the line of the verb in
-    the list of verbs.
+    the list of verbs. The help of the verb begins with `description` and ends with `exit_status`.
     """
     parser = add(
         name,
@@ -40,7 +40,7 @@ def add_verb(
 
 
 def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table whose columns are right-aligned, except the first."""
+    """Print a table with the column titles `titles`; columns are right-aligned, except the first."""
     from rich.console import Console
     from rich.table import Table
 
@@ -63,7 +63,7 @@ class Counting(Protocol):
 def counting(what: str, total: int | None = None) -> Generator[Counting]:
     """Show a progress bar on a terminal and yield the callback that advances it.
 
-    `what` is the bar's title, such as "running".
+    `what` is the bar's title, such as "running", and `total` the number of items, if it is known.
     """
     with progress_bar(
         lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeRemainingColumn()), what, total=total

@@ -21,7 +21,7 @@ def has_triton(python: str) -> bool:
 def build(folder: Path, triton_python: str, words: Sequence[str]) -> int:
     """Compile the kernels into a folder and return 1 if one failed or a compiler is missing, otherwise 0.
 
-    `words` selects the Triton kernels by parts of their names.
+    `words` selects the Triton kernels by parts of their names. `triton_python` is a Python interpreter with Triton.
     """
     status = 0
     if has_triton(triton_python):

@@ -39,8 +39,9 @@ def scalar(dtype: str, value: float) -> Spec:
 def tensor(dtype: str, *shape: int, box: tuple[int, ...], fill: str = "normal", **options: Any) -> Spec:
     """Return the description of an array that is passed as a tensor map.
 
-    `shape` is the shape of the array, and `box` the box of the tensor map. With the option `bare` the kernel receives
-    only the tensor map. Otherwise the shape and the strides of the array follow the tensor map, as in kernels of Triton.
+    `shape` is the shape of the array, and `box` the box of the tensor map. `fill` names the initial values (see
+    `filled`). With the option `bare` the kernel receives only the tensor map. Otherwise the shape and the strides of
+    the array follow the tensor map, as in kernels of Triton.
     """
     return {"kind": "tensor", "dtype": dtype, "shape": list(shape), "box": list(box), "fill": fill, **options}
 

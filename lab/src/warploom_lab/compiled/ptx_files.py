@@ -25,7 +25,10 @@ _CAPABILITY = re.compile(r"// needs sm_(\d+)\n")
 
 
 def write_modules(folder: Path, triton_python: str) -> int:
-    """Compile every source into a folder; return 1 if a compiler is missing or fails, otherwise 0."""
+    """Compile every source into a folder; return 1 if a compiler is missing or fails, otherwise 0.
+
+    `triton_python` is a Python interpreter with Triton.
+    """
     status = 0
     count = 0
     if shutil.which("nvcc"):

@@ -33,7 +33,10 @@ _SLOW = 20  # seconds after which a kernel is reported
 
 
 def filled(spec: dict[str, Any], random: np.random.Generator) -> Array:
-    """Return the initial array of an argument, with the values that its description `spec` selects."""
+    """Return the initial array of an argument, with the values that its description `spec` selects.
+
+    `random` generates the values that `spec` leaves open.
+    """
     dtype, shape, fill = np.dtype(DTYPES[spec["dtype"]]), tuple(spec["shape"]), spec["fill"]
     if fill in ("zeros", "derived"):
         return np.zeros(shape, dtype)
@@ -54,7 +57,10 @@ def filled(spec: dict[str, Any], random: np.random.Generator) -> Array:
 
 
 def arguments(case: dict[str, Any]) -> tuple[dict[str, Array], list[object]]:
-    """Return the arrays and scalars of a launch by name, and the arguments in the kernel's order."""
+    """Return a launch's arrays and scalars by name, and its arguments in the kernel's order.
+
+    `case` is the description of the launch.
+    """
     random = np.random.default_rng(zlib.crc32(case["name"].encode()))
     values: dict[str, Any] = {}
     args: list[object] = []
@@ -95,7 +101,10 @@ def _tensor(spec: dict[str, Any], array: Array) -> list[object]:
 
 
 def difference(case: dict[str, Any], name: str, found: Array, expected: Any) -> str:
-    """Return a message about the wrong elements of one array, or "" if the array is as expected."""
+    """Return a message about the wrong elements of the array `found`, or "" if it is as expected.
+
+    `name` names the array. The tolerance is that of `case`, the description of the launch.
+    """
     relative, absolute = case["tolerance"]
     expected = np.asarray(expected)
     if found.dtype.kind in "iu":
@@ -121,11 +130,11 @@ def difference(case: dict[str, Any], name: str, found: Array, expected: Any) -> 
 
 
 def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize: bool) -> str:
-    """Launch a kernel under every schedule and return a message about the first failure, or "".
+    """Launch a compiled kernel under every schedule; return a message about the first failure, or "".
 
-    The result under the first schedule is compared with the expected result. The results under the other schedules are
-    compared with the result under the first schedule. A sanitizer finding is a failure, unless the kernel is known to
-    have it.
+    `case` is the description of the launch, and `folder` has the kernel. The result under the first schedule is
+    compared with the expected result. The results under the other schedules are compared with the result under the
+    first schedule. If `sanitize`, a sanitizer finding is a failure, unless the kernel is known to have it.
     """
     first: dict[str, Array] = {}
     for schedule in schedules:
@@ -158,7 +167,8 @@ def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize
 def run_all(folder: Path, words: Sequence[str], schedules: tuple[str, ...], *, sanitize: bool) -> int:
     """Run the kernels whose names contain one of the words; without words, run all.
 
-    `folder` has the compiled kernels and the descriptions of their launches. Return 1 if a kernel failed, otherwise 0.
+    `folder` has the compiled kernels and the descriptions of their launches. Each kernel runs under all `schedules` of
+    the emulator, with the sanitizer if `sanitize`. Return 1 if a kernel failed, otherwise 0.
     """
     signal.signal(signal.SIGALRM, _on_alarm)
     kinds: dict[str, list[int]] = {}
@@ -183,7 +193,7 @@ def run_all(folder: Path, words: Sequence[str], schedules: tuple[str, ...], *, s
 
 
 def _problem(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize: bool) -> str:
-    """Run one kernel and return a message about its failure, or "" if the kernel behaved as expected.
+    """Run the kernel that `case` describes and return a message about its failure, or "".
 
     Some kernels are expected to be refused.
     """

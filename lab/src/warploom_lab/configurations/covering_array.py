@@ -92,9 +92,10 @@ class Space:
         return found
 
     def _greedy(self, start: Pair, uncovered: dict[Pair, None], rng: random.Random) -> Choice:
-        """Return a legal choice that contains the given pair.
+        """Return a legal choice of a value for each axis that contains the pair `start` of chosen values.
 
-        Each further axis takes the legal value that covers the most uncovered pairs.
+        Each further axis takes the legal value that covers the most uncovered pairs. `rng` decides between equal
+        values.
         """
         chosen = dict(start)
         order = [axis for axis in range(len(self.axes)) if axis not in chosen]

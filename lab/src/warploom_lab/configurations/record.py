@@ -50,7 +50,7 @@ def update(path: Path, only: set[str], ptxas: Assembler | None, command: str) ->
     """Run the trials that the record lacks, write the record, and return the findings of all kernels.
 
     `only` names the trials to run, such as "check" or "ptxas". The record is also written between trials, so that an
-    interrupted update continues from it.
+    interrupted update continues from it. `command` is the command line, for the record.
     """
     recorded: list[Entry] = json.loads(path.read_text())["kernels"] if path.exists() else []
     known = {(entry["of"], entry["plan"]): entry for entry in recorded}

@@ -100,7 +100,7 @@ class Instance:
 
 
 def instance(plan: AnyPlan, seed: int = 1) -> Instance:
-    """Return a multiplication of four tiles with partial tiles at the edges.
+    """Return a multiplication with random operands for a plan: four tiles, partial ones at the edges.
 
     For clusters of four CTAs the multiplication has two tiles.
     """
@@ -199,7 +199,7 @@ def _activated(value: Any, activation: str) -> Any:
 
 
 def count_wrong(plan: AnyPlan, result: Any, expected: Any) -> int:
-    """Return the number of wrong elements of the result D.
+    """Return the number of wrong elements of the result D of a launch with `plan`.
 
     `expected` is the exact D before activation and rounding. Each element must equal the exact value, rounded once.
     After an approximate activation the element must be near the exact value.
@@ -239,9 +239,9 @@ def run_instance(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int =
 
 
 def _dispatch(plan: AnyPlan, small: Instance, cut: bool) -> tuple[Dispatch, Operands]:
-    """Return the dispatch and the operands of a launch; if the plan is sparse, A is compressed.
+    """Return the dispatch (plan and schedule) and the operands of a launch of the multiplication `small`.
 
-    `cut` has the same sense as in `run_instance`.
+    If the plan is sparse, A is compressed. `cut` has the same sense as in `run_instance`.
     """
     arrays = small.arrays
     if not isinstance(plan, Plan):

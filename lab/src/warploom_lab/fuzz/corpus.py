@@ -36,7 +36,6 @@ def make_corpus(folder: Path, files: Path) -> None:
 
 
 def _probes(form: Form) -> list[Probe]:
-    """Return statements for some rows of a Form's table, with and without optional operands."""
     found: list[Probe] = []
     for row in dict.fromkeys((*range(min(len(form.rows), _ROWS)), len(form.rows) - 1)):
         for slots in islice(combinations_of(form, form.rows[row]), _COMBINATIONS):

@@ -235,12 +235,10 @@ class Inputs:
         )
 
     def _splice(self, chance: random.Random, text: str) -> str:
-        """Join the beginning of the text and the end of another text of the corpus."""
         other = chance.choice(chance.choice((self._statements, self._declarations)))
         return text[: chance.randint(0, len(text))] + other[chance.randint(0, len(other)) :]
 
     def _rearrange(self, chance: random.Random, text: str) -> str:
-        """Repeat, wrap in braces, guard, label, join or drop a statement of a text."""
         other = chance.choice(self._statements)
         made = (
             f"{text}\n{other}",

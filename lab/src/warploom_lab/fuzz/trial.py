@@ -92,7 +92,7 @@ def _shown(report: Report) -> list[tuple[object, ...]]:
 
 
 def _kind(error: BaseException) -> str:
-    """Return the exception's name and the function of Warploom that raised the exception."""
+    """Return the exception's name and the place in Warploom that raised it, to group similar faults."""
     places = [
         f"{Path(frame.filename).relative_to(_SOURCE)}:{frame.name}"
         for frame in traceback.extract_tb(error.__traceback__)
@@ -104,8 +104,6 @@ def _kind(error: BaseException) -> str:
 
 @contextmanager
 def _limited(seconds: float) -> Generator[None]:
-    """Raise TooSlow inside the `with` block after the given processor time."""
-
     def stop(number: int, frame: FrameType | None) -> None:
         raise TooSlow
 

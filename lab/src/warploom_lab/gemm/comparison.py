@@ -140,9 +140,9 @@ def is_reusable(outcome: Outcome) -> bool:
 
 
 class Runner:
-    """Runner of one case, with the same kernel and partition on every device.
+    """Runner of one matrix multiplication, with the same kernel and division among CTAs on every device.
 
-    Without a `partition` the case selects the tile and the schedule.
+    `partition` is a tile, a number of CTAs and a number of split tiles. If it is None, the case selects these.
     """
 
     def __init__(self, one: Case, partition: Partition | None = None) -> None:
@@ -152,12 +152,12 @@ class Runner:
 
     @property
     def partition(self) -> Partition | None:
-        """Partition of the last run, or None before the first run."""
+        """Tile and division among CTAs of the last run, or None before the first run."""
         last = self._dispatch
         return None if last is None else Partition(last.plan.tile, last.schedule.ctas, last.schedule.split)
 
     def run(self, made: Inputs, device: Device) -> NDArray[Any]:
-        """Run the case on a device and return D.
+        """Run the case with the operands `made` on a device and return D.
 
         Errors: UsageError kernels.*, gpu.*; DeviceFault gpu.fault; faults of the emulator.
         """
@@ -176,7 +176,7 @@ class Runner:
         return run_gemm(self._plan, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
     def _plan(self, arrays: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
-        """Return the dispatch for the arguments on the first call, and the same dispatch on later calls.
+        """Return the dispatch (plan and schedule) for the arguments on the first call, and later the same one.
 
         Every device therefore runs the same dispatch. The tiles that tuning stored for a GPU are not used.
         """
@@ -188,9 +188,9 @@ class Runner:
         return self._dispatch
 
     def _varied(self, usual: HopperDispatch) -> HopperDispatch:
-        """Return the dispatch with the given partition, or with the tile and schedule that the case selects.
+        """Return the dispatch with the `partition` of this runner, or with the tile and schedule of the case.
 
-        `usual` is the dispatch of the cost model.
+        A dispatch is a kernel's plan and schedule. `usual` is the dispatch of the cost model.
         """
         one, problem, partition = self.case, usual.problem, self._partition
         plan, choices = usual.plan, [usual.schedule]
@@ -215,7 +215,7 @@ def _at(choices: list[Any], place: float) -> Any:
 def _unusual_schedules(plan: Plan, schedule: TileSchedule, *, split: bool) -> Iterator[TileSchedule]:
     """Yield schedules that the cost model never chooses: few CTAs with many tiles each, and split tiles.
 
-    `schedule` is the schedule of the cost model. `split` is True if tiles may be split.
+    `schedule` is the cost model's schedule for `plan`. If `split`, tiles may be split along K.
     """
     cluster = plan.tile.cluster
     for clusters in (1, 3):
@@ -234,7 +234,7 @@ def digest(d: NDArray[Any]) -> str:
 def _written_outside(made: Inputs, before: NDArray[Any] | None) -> str:
     """Return a message about elements outside D that the kernel wrote, or "".
 
-    `before` is the memory around D before the kernel ran.
+    `made` has the memory around D after the kernel ran, and `before` is this memory before it.
     """
     if before is None or made.memory is None or made.inside is None:
         return ""
@@ -245,7 +245,6 @@ def _written_outside(made: Inputs, before: NDArray[Any] | None) -> str:
 
 
 def _first_difference(real: NDArray[Any], emulated: NDArray[Any]) -> str:
-    """Return a message about the first element whose bits differ, or ""."""
     bits = f"u{real.itemsize}"
     gpu, emulator = (np.ascontiguousarray(each).view(bits) for each in (real, emulated))
     places = np.argwhere(gpu != emulator)

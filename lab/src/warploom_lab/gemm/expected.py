@@ -38,7 +38,7 @@ _TOGETHER = 512  # products of 8-bit floats that are added before the sum is pro
 
 
 def expected(case: Case, inputs: Inputs) -> tuple[Floats, Floats]:
-    """Return D in float64 and the allowed error of each element.
+    """Return D in float64 for the operands `inputs` of a case, and the allowed error of each element.
 
     Rows outside all groups keep their previous content.
 
@@ -149,7 +149,6 @@ def _grouped(case: Case, a: NDArray[Any], b: NDArray[Any]) -> tuple[Floats, Floa
 
 
 def _lost(case: Case) -> float:
-    """Return the allowed error of a sum, divided by the magnitude of the sum."""
     if case.sums == "s32":
         return 0.0
     small = case.a in ("e4m3", "e5m2")

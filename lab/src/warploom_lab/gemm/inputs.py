@@ -88,7 +88,7 @@ def make_inputs(case: Case) -> Inputs:
 def _factors(draw: np.random.Generator, case: Case) -> tuple[Array | None, Array | None]:
     """Return the scale factors for the rows of A and for the columns of B, or None without factors.
 
-    Factors of blocks along K form a matrix, whose memory order is random.
+    `draw` generates the values. Factors of blocks along K form a matrix, whose memory order is random.
     """
     planes = (case.batch,) if case.scales_batched else ()
     blocks = ceil(case.k / SCALE_BLOCK)
@@ -128,7 +128,6 @@ def _operand(draw: np.random.Generator, word: str, shape: tuple[int, ...], swapp
 
 
 def _filled(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Return memory filled with the byte 0xFF."""
     return np.full((*shape[:-1], shape[-1] * dtype.itemsize), _OUTSIDE, np.uint8).view(dtype)
 
 

@@ -5,7 +5,7 @@ from warploom_lab.gemm.record import Recorded
 
 
 def run_case(_shared: None, task: Task, _report: object) -> Outcome:
-    """Run the case of a task and compare its result."""
+    """Run the case of a task and compare the result. Campaigns prescribe the other parameters."""
     return compare(task)
 
 

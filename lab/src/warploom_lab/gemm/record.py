@@ -20,7 +20,7 @@ _LARGEST = 4 << 20  # bytes; a longer file is refused
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Recorded result of a case: its partition and the SHA-256 of the inputs and of D."""
+    """Recorded result of a case: the tile and division among CTAs, and the SHA-256 of inputs and of D."""
 
     number: int
     partition: Partition
@@ -111,7 +111,7 @@ class Record:
 def _data_of(recorded: Recorded) -> dict[str, Any]:
     """Return the JSON data of a recorded result.
 
-    "way" is the partition and "asked" the digest of the inputs.
+    "way" is the tile and division among CTAs, and "asked" the digest of the inputs.
     """
     return {
         "number": recorded.number,

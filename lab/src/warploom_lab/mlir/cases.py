@@ -2,8 +2,8 @@
 
 Each operation is in a function of its own. If the operand types of an operation are independent of each other, the
 operation is generated from its declaration in the dialect, with random values of attributes, pointer types and optional
-operands. The operand types of a multiplication depend on each other. A multiplication is generated from the rows of its
-Forms, which give the number of registers of each matrix.
+operands. The operand types of a multiplication depend on each other. A multiplication is generated from the tables of
+legal modifiers of its Forms, which also give the number of registers of each matrix.
 """
 
 import random
@@ -106,7 +106,7 @@ class OperationSpec:
 
 
 def module_of(spec: OperationSpec) -> ModuleOp:
-    """Return a module whose function runs the operation and returns its result.
+    """Return a module whose function runs the operation that `spec` describes and returns its result.
 
     A warpgroup multiplication is surrounded by its fence, commit and wait.
     """
@@ -143,7 +143,7 @@ def _protocol(operation: dialect.Operation) -> list[Operation]:
 
 
 def is_legal(spec: OperationSpec) -> bool:
-    """Return True if the dialect's verifier accepts the operation."""
+    """Return True if the dialect's verifier accepts the operation that `spec` describes."""
     try:
         for operation in module_of(spec).walk():
             operation.verify_()
@@ -279,7 +279,7 @@ _MULTIPLICANDS: Mapping[str, Attribute] = {"f16": _HALVES, "f64": f64}
 
 
 def _rows(*forms: Form) -> Iterator[tuple[Form, dict[str, str]]]:
-    """Yield (form, modifier words) for every combination of words that the rows of the forms allow."""
+    """Yield (Form, words of its modifiers) for every combination that the tables of the Forms permit."""
     for form in forms:
         for row in form.rows:
             if row.gone is None:
@@ -297,7 +297,7 @@ def _extents(shape: str) -> Shape:
 
 
 def warpgroup(chance: random.Random) -> Iterator[OperationSpec]:
-    """Yield warpgroup multiplications of two matrices in shared memory."""
+    """Yield warpgroup multiplications of two matrices in shared memory, with random options."""
     for form, slots in _rows(*WGMMA_DESCRIPTORS):
         signed = "imm_scale_a" in form.operands
         element = f32 if slots["dtype"] == "f32" else i32
@@ -329,7 +329,6 @@ def _fragments(form: Form, slots: Words) -> list[list[Attribute]]:
 
 
 def _common_properties(slots: Words) -> dict[str, Attribute]:
-    """Return the properties that every warp-level multiplication has."""
     return {
         "shape": _extents(slots["shape"]),
         "multiplicandAPtxType": MmaType(slots["atype"]),
@@ -348,7 +347,7 @@ def _overflow(slots: Words) -> dict[str, Attribute]:
 
 
 def dense(chance: random.Random) -> Iterator[OperationSpec]:
-    """Yield dense warp-level multiplications."""
+    """Yield dense warp-level multiplications of all legal types and shapes."""
     for form, slots in _rows(*MMA_DENSE):
         if slots.get("kind") or slots.get("rnd"):
             continue
@@ -362,7 +361,7 @@ def dense(chance: random.Random) -> Iterator[OperationSpec]:
 
 
 def sparse(chance: random.Random) -> Iterator[OperationSpec]:
-    """Yield sparse warp-level multiplications."""
+    """Yield sparse warp-level multiplications of all legal types and shapes, with random selectors."""
     for form, slots in _rows(*MMA_SPARSE):
         properties = _common_properties(slots) | _overflow(slots)
         if slots["spvariant"] != "sp":
@@ -376,7 +375,7 @@ def sparse(chance: random.Random) -> Iterator[OperationSpec]:
 
 
 def scaled(chance: random.Random) -> Iterator[OperationSpec]:
-    """Yield warp-level multiplications with block scales."""
+    """Yield warp-level multiplications with block scales, of all legal types and shapes."""
     for form, slots in _rows(*MMA_SCALED, *MMA_SPARSE_SCALED):
         if not slots["scale_vec"]:
             continue

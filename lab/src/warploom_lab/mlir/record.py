@@ -102,7 +102,10 @@ def first_lowered(text: str) -> tuple[str, str]:
 
 
 def write(directory: Path, answers: Sequence[Answer], header: Mapping[str, object]) -> None:
-    """Write the answers, and a header with the tools and the number of operations of each name."""
+    """Write the answers, and a header with the tools and the number of operations of each name.
+
+    `directory` is the folder of the record. `header` has the tools.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     lines = "".join(json.dumps({k: v for k, v in asdict(each).items() if v}) + "\n" for each in answers)
     (directory / _ANSWERS).write_bytes(lzma.compress(lines.encode(), preset=9 | lzma.PRESET_EXTREME))
@@ -118,7 +121,7 @@ def write(directory: Path, answers: Sequence[Answer], header: Mapping[str, objec
 
 
 def read(directory: Path) -> Iterator[Answer]:
-    """Yield the answers of a record."""
+    """Yield the answers of the record in a folder."""
     for line in lzma.decompress((directory / _ANSWERS).read_bytes()).decode().splitlines():
         found = json.loads(line)
         found["ptx"] = tuple(found.get("ptx", ()))
@@ -134,7 +137,7 @@ KNOWN = {
 
 
 def differences(answer: Answer) -> Iterator[str]:
-    """Yield a text for each difference between Warploom's results and MLIR's recorded results.
+    """Yield a text for each difference between Warploom's results and MLIR's recorded `answer`.
 
     The texts cover parsing, printing, PTX and diagnostics.
     """
@@ -156,7 +159,7 @@ def differences(answer: Answer) -> Iterator[str]:
 
 
 def is_known(answer: Answer, ours: tuple[str, ...]) -> bool:
-    """Return True if the difference between two lists of PTX instructions is a known defect of MLIR.
+    """Return True if Warploom's PTX differs from MLIR's PTX in `answer` by a known defect of MLIR.
 
     `ours` has Warploom's instructions. KNOWN lists the defects.
     """

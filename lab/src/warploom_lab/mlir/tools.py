@@ -51,7 +51,7 @@ class Tools:
         return outputs
 
     def ptx(self, llvm: str, target: str, ptx_version: tuple[int, int]) -> str:
-        """Return the PTX that llc generates from LLVM IR, or "" if llc fails."""
+        """Return the PTX of version `ptx_version` that llc generates from LLVM IR, or "" if llc fails."""
         version = f"+ptx{ptx_version[0]}{ptx_version[1]}"
         return self._run(self.llc, llvm, "-march=nvptx64", f"-mcpu={target}", f"-mattr={version}", "-o", "-")
 

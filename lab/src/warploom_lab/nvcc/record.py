@@ -50,7 +50,7 @@ class Case:
 
 
 def cases(probes: str) -> list[Case]:
-    """Return generated calls of every builtin, followed by the hand-written calls in `probes`."""
+    """Return generated calls of every builtin, followed by the hand-written calls in the text `probes`."""
     found = [Case(MAIN, call) for builtin in BUILTINS for call in calls_of(builtin)]
     found += [Case(target, next(iter(calls_of(builtin)))) for target in OTHERS for builtin in BUILTINS]
     lines = [line.strip() for line in probes.splitlines()]
@@ -91,7 +91,6 @@ def _at(name: str) -> str:
 
 
 def _legal_layouts(builtin: Builtin) -> Sequence[int]:
-    """Return the legal layouts of the matrices; elements of fewer than 8 bits have one layout."""
     if builtin.shape in ("m8n8k32", "m8n8k128") and builtin.matrix in "ab":
         return (0,) if builtin.matrix == "a" else (1,)
     return (0, 1)
@@ -147,7 +146,7 @@ def lowered(case: Case) -> Answer:
 
 
 def agrees(recorded: Answer, result: Answer) -> bool:
-    """Return True if both answers have the same instruction and the same first message."""
+    """Return True if nvcc's `recorded` answer has the same instruction and first message as `result`."""
     return recorded.instruction == result.instruction and recorded.messages[:1] == result.messages[:1]
 
 

@@ -245,7 +245,7 @@ def _panel(
 ) -> Iterator[str]:  # fmt: skip
     """Yield the SVG elements of a panel with its steps, indented by their depth in the tree of calls.
 
-    `first` is the number of the first step.
+    `first` is the number of the first step. `css_class` selects the colours.
 
     Units: pixels.
     """

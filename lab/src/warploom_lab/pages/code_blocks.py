@@ -1,13 +1,13 @@
 r"""Code blocks of a Markdown page, in order: code to run, files to save, and expected outputs.
 
-- All fenced `python` blocks of a page run in one session. An `output` block has the expected output of the block
-  before it.
+- All fenced `python` blocks of a page run in one session. An `output` block has the expected output of the preceding
+  block.
 - A fenced `console` block has commands after `$ `, each followed by its expected output. A `\` at the end of a line
   continues the command. An indented block that begins with the name of a command is a console block without `$`.
 - A block with `title="FILE"` is saved as that file.
 - `...` in an output matches any text.
-- `<!-- not run: REASON -->` before a block excludes it from execution. `<!-- ends in 1 -->` gives the exit status of
-  its last command.
+- `<!-- not run: REASON -->` before a block excludes the block from execution. `<!-- ends in 1 -->` gives the exit
+  status of the block's last command.
 """
 
 import re
@@ -54,7 +54,7 @@ class Step:
 
     @property
     def words(self) -> list[str]:
-        """Words of a command, without a comment after it."""
+        """Words of a command, without the comment at its end."""
         return shlex.split(self.text, comments=True)
 
     @property

@@ -18,12 +18,15 @@ KINDS = tuple(_TEXTS)
 
 
 def outdated(kinds: Sequence[str] = KINDS) -> list[str]:
-    """Return the paths of generated files that are missing, different, or no longer generated."""
+    """Return the paths of generated files that are missing, different, or no longer generated.
+
+    `kinds` selects some kinds of files (KINDS).
+    """
     return sorted(path for path, text in _wanted(kinds).items() if _content(path) != text)
 
 
 def write(kinds: Sequence[str] = KINDS) -> list[str]:
-    """Write the generated files and return the paths of changed files.
+    """Write the generated files of some kinds (KINDS) and return the paths of changed files.
 
     Files that are no longer generated are removed.
     """

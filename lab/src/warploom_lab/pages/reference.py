@@ -93,7 +93,7 @@ def texts() -> dict[str, str]:
 
 
 def existing(repository: Path) -> Iterator[str]:
-    """Yield the path of every file in the folders of generated pages."""
+    """Yield the path of every page in the generated folders of a repository, relative to the repository."""
     for folder in _FOLDERS:
         for path in (repository / folder).glob("*.md"):
             yield path.relative_to(repository).as_posix()

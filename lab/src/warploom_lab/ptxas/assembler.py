@@ -58,7 +58,7 @@ _PAIRS = {"{": "}", "[": "]", "(": ")"}
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Verdict of an assembler on a probe: True if it is accepted, otherwise the error message."""
+    """Verdict of an assembler on a PTX text: True if it is accepted, otherwise the error message."""
 
     ok: bool
     message: str = ""
@@ -87,7 +87,9 @@ class Assembler:
         return cls(path, found[1])
 
     def judge(self, probes: Sequence[Probe], target: str, version: Version) -> list[Verdict]:
-        """Return the verdict on each probe, equal to the verdict on the probe in a module of its own.
+        """Return the verdict on each PTX text in `probes`, as if each were alone in a module.
+
+        `target` and `version` (the PTX version) are those of the module.
 
         Errors: UsageError if the assembler fails on an empty kernel without a message.
         """
@@ -133,7 +135,7 @@ class Assembler:
     def _confirm(
         self, probes: Sequence[Probe], messages: dict[int, str], target: str, version: Version
     ) -> dict[int, Verdict]:
-        """Return the verdicts on refused probes after a second run with the probes in reverse order.
+        """Return the verdicts on refused PTX texts after a second run with the texts in reverse order.
 
         `messages` has the first message of each refused probe by its index. After some probes ptxas prints wrong errors
         for the following probes. A probe whose message changes with the order is assembled in a module of its own.
@@ -155,7 +157,7 @@ class Assembler:
     def _judge_after_abort(
         self, probes: Sequence[Probe], pending: list[int], aborting: int, target: str, version: Version
     ) -> dict[int, Verdict]:
-        """Return, by index, verdicts on probes after ptxas stopped reading their module at one of them.
+        """Return, by index, verdicts on the texts of one module after ptxas stopped reading it at one of them.
 
         The module contains the probes whose indices are in `pending`. ptxas stopped at the probe pending[aborting]. If
         ptxas refuses this probe in a module of its own, return only the verdict on this probe. Otherwise assemble every
@@ -169,10 +171,9 @@ class Assembler:
     def _judge_halves(
         self, probes: Sequence[Probe], pending: list[int], target: str, version: Version
     ) -> dict[int, Verdict]:
-        """Return the verdicts on the pending probes, judged in two halves.
+        """Return, by index, the verdicts on the texts whose indices are in `pending`, judged in two halves.
 
-        This happens after ptxas refused all pending probes together without naming a probe. `pending` has indices of
-        `probes`.
+        This happens after ptxas refused all of them together without naming one.
         """
         if len(pending) == 1:
             return {pending[0]: self._judge_one(probes[pending[0]], target, version)}
@@ -220,9 +221,10 @@ def _limit_memory(process: int) -> None:
 
 
 def _attribute(output: str, owners: Sequence[int]) -> tuple[dict[int, str], int | None]:
-    """Return (first message of each refused probe, probe at which ptxas stopped reading or None).
+    """Return (first message for each refused text by index, text where ptxas stopped reading or None).
 
-    `owners` has the index of the probe on each line of the module, as `write_module` returns them.
+    `output` is the output of ptxas. `owners` has the index of the text on each line of the module, as `write_module`
+    returns them.
     """
     refused: dict[int, str] = {}
     aborting: int | None = None
@@ -246,7 +248,6 @@ def _attribute(output: str, owners: Sequence[int]) -> tuple[dict[int, str], int 
 
 
 def _is_about(message: str, probe: Probe) -> bool:
-    """Return True if the probe contains the instruction or symbol that the message names."""
     unknown = _UNKNOWN_SYMBOL.search(message)
     if unknown is not None:
         return unknown[1] in probe.text
@@ -259,10 +260,10 @@ def _first_message(output: str) -> str:
 
 
 def _needs_own_module(probe: Probe) -> bool:
-    """Return True if other probes in the same module may change the verdict on a probe.
+    """Return True if other PTX texts in the same module may change the verdict on a text.
 
-    Unbalanced brackets, quotes and comments extend into the next probes. The verdict on an address in a narrow register
-    depends on the other probes.
+    Unbalanced brackets, quotes and comments extend into the next texts. The verdict on an address in a narrow register
+    depends on the other texts.
     """
     text = probe.text
     if _NARROW_ADDRESS.search(text) or '"' in text or "/*" in text or "//" in text or "*/" in text:

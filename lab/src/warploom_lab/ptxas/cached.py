@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Probes that one assembler judges for one target and PTX version.
+    """PTX texts that one assembler judges for one target and PTX version.
 
     `release` is the full release that the assembler must report.
     """
@@ -41,7 +41,7 @@ class Chunk:
 
 
 def judge_chunk(_shared: None, chunk: Chunk, _report: object) -> list[Verdict]:
-    """Return the verdict on each probe, from the assembler of the computer that runs this process.
+    """Return the verdict on each PTX text of a chunk, from the assembler of the computer that runs this.
 
     Errors: UsageError if the assembler is missing or has another release.
     """
@@ -86,12 +86,12 @@ class CachedAssemblers:
         self._database.close()
 
     def judge(self, text: str | Probe, target: str, version: Version) -> Verdict:
-        """Return the verdict on one probe, from release 12.9 for sm_70 and sm_72, otherwise from 13.1."""
+        """Return the verdict on a PTX text, from ptxas 12.9 for sm_70 and sm_72, otherwise from 13.1."""
         probe = text if isinstance(text, Probe) else Probe(text)
         return self.judge_all([(probe, point(target, version))])[0]
 
     def judge_all(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Verdict]:
-        """Return the verdict on each question; a question is a pair of a probe and a point.
+        """Return the verdict on each question, a PTX text with a point (ptxas release, target, PTX version).
 
         `progress` receives the number of answered questions and their total.
 

@@ -1,9 +1,9 @@
-"""Probes made from Forms: legal instructions, and instructions with one modifier or operand changed.
+"""Test instructions made from Forms: legal ones, and ones with one modifier or operand changed.
 
-A slot is a modifier in the syntax line of a Form, such as `type`. A case is a probe with its change and the points
-(ptxas release, target and PTX version) at which ptxas judges it. A legal instruction is judged on one of its targets at
-every PTX version, and on the other targets at a few versions. A changed instruction is judged at the newest version of
-targets with different capabilities.
+A probe is a short PTX text that ptxas judges. A slot is a modifier in the syntax line of a Form, such as `type`. A
+point is a ptxas release, a target and a PTX version. A case is a probe with its change and the points at which ptxas
+judges it. A legal instruction is judged on one of its targets at every PTX version, and on the other targets at a few
+versions. A changed instruction is judged at the newest version of targets with different capabilities.
 """
 
 import random
@@ -56,7 +56,11 @@ _SHAPE_STEP = 8
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Probe with its form, the slot or operand that is changed, the change, and its points."""
+    """Test instruction of a Form with one change, and the points at which ptxas judges it.
+
+    `probe` is the PTX text, and `slot` the name of the changed modifier or operand. A point is a ptxas release, a
+    target and a PTX version.
+    """
 
     form: str
     slot: str
@@ -71,7 +75,7 @@ class Case:
 
 
 def all_cases(families: Iterable[str] = ()) -> Iterator[Case]:
-    """Yield the cases of all forms, or of the forms of the given families, without duplicate probes."""
+    """Yield the cases of all Forms, or of the Forms of the given families, without duplicate PTX texts."""
     wanted = frozenset(families)
     seen: set[str] = set()
     for form in forms():
@@ -84,7 +88,7 @@ def all_cases(families: Iterable[str] = ()) -> Iterator[Case]:
 
 
 def cases_of(form: Form) -> Iterator[Case]:
-    """Yield the cases of one form, legal instructions first."""
+    """Yield the cases of one Form, legal instructions first."""
     for row in form.rows:
         for k, slots in enumerate(combinations_of(form, row)):
             yield from _legal(form, row, slots, k)
@@ -104,11 +108,11 @@ def cases_of(form: Form) -> Iterator[Case]:
 
 
 def off_table(text: str) -> Iterator[Case]:
-    """Yield the hand-written probes in a text.
+    """Yield the hand-written cases in a text.
 
-    A line consists of a target, a PTX version, `accept` or `reject` (the expected verdict), and a probe. `#` begins a
-    comment. The last comment before a probe describes it. A probe is judged at the target and version of its line, and
-    on every target at the target's last version.
+    A line consists of a target, a PTX version, `accept` or `reject` (the expected verdict), and PTX statements. `#`
+    begins a comment. The last comment before a line describes it. The statements are judged at the target and version
+    of their line, and on every target at the target's last version.
 
     Errors: UsageError for any other line.
     """
@@ -141,16 +145,15 @@ def _legal(form: Form, row: Row, slots: Slots, k: int) -> Iterator[Case]:
 
 
 def _home(row: Row) -> str:
-    """Return the first target that a row of a Form names, or sm_90a."""
     first = row.targets[0] if row.targets else "sm_90a"
     return first if first in TARGETS else TARGETS[0]
 
 
 def _points_of_row(row: Row) -> tuple[Point, ...]:
-    """Return the points at which the first instruction of a row is judged.
+    """Return pairs of target and PTX version at which ptxas judges the first instruction of a table row.
 
-    The points of the row's first target have every PTX version. The points of every other target have the target's last
-    version, the first version of the row, and the version before it.
+    The first target of the row is paired with every PTX version. Every other target is paired with three versions: its
+    last version, the version that introduces the row, and the version before that one.
     """
     home = _home(row)
     found = {point(home, version): None for version in versions_of(home)}
@@ -170,7 +173,7 @@ def _points_of_combination(row: Row, *, every_version: bool) -> tuple[Point, ...
 
 
 def _edge(row: Row, target: str) -> dict[Point, None]:
-    """Return the points of a target at the row's first PTX version and at the preceding version."""
+    """Return pairs of a target with the first PTX version of a row of a Form's table and the one before."""
     begins: Version = max(row.ptx, first_version(target))
     edge = [begins, before(begins)]
     return {
@@ -181,9 +184,10 @@ def _edge(row: Row, target: str) -> dict[Point, None]:
 
 
 def _points_of_change(row: Row) -> tuple[Point, ...]:
-    """Return points for a changed instruction, at the last version of each chosen target.
+    """Return the pairs of target and PTX version at which ptxas judges an instruction with one change.
 
-    The targets are the first target of the row, those of `_LANDMARKS` that support the row, and one that does not.
+    The targets are the first target of the row in the Form's table, those of `_LANDMARKS` that support the row, and one
+    that does not. Each is paired with its last PTX version.
     """
     home = _home(row)
     without = [target for target in _LANDMARKS if not _has(target, row)]
@@ -202,9 +206,10 @@ def _has(name: str, row: Row) -> bool:
 def _changed_words(
     form: Form, slots: Slots, chance: random.Random, *, first: bool
 ) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield (slot, change, words of the opcode) for every change of one word.
+    """Yield (modifier, change, words of the opcode) for every change of one word.
 
-    `first` is True for the first instruction of a form, which gets more changes than the others.
+    `slots` has the modifiers of the unchanged opcode. `first` is True for the first instruction of a Form, which gets
+    more changes than the others. `chance` selects some of the words.
     """
     pattern = [word for word in form.syntax.words if not word.slot or slots[word.slot]]
     words = opcode_words(form, slots)

@@ -1,4 +1,4 @@
-"""Verdicts of `check` on probes.
+"""Verdicts of `check` on many short PTX texts (probes).
 
 Many probes form one module, which is parsed once and checked for many targets and PTX versions:
 
@@ -38,7 +38,7 @@ class _WithoutExplanations(InstructionChecker):
 
 
 class Checker:
-    """Function from probes to verdicts of `check`, equal to verdicts on probes in modules of their own."""
+    """Function from PTX texts to verdicts of `check`, equal to verdicts on each text in its own module."""
 
     def __init__(self) -> None:
         self._probes: tuple[Probe, ...] = ()
@@ -47,7 +47,7 @@ class Checker:
         self._owners: tuple[int, ...] = ()
 
     def __call__(self, probes: Sequence[Probe], target: str, version: Version) -> list[bool]:
-        """Return, for each probe, True if `check` accepts it for the target and version."""
+        """Return, for each PTX text in `probes`, True if `check` accepts it for the target and PTX version."""
         if tuple(probes) != self._probes:
             self._read(tuple(probes))
         refused = set(self._unreadable)
@@ -59,7 +59,7 @@ class Checker:
         return [k not in refused for k in range(len(probes))]
 
     def _read(self, probes: tuple[Probe, ...]) -> None:
-        """Parse the probes into one module. Probes that cannot be parsed are left out and always refused."""
+        """Parse all `probes` as one module. PTX texts that cannot be parsed are left out and always refused."""
         self._probes = probes
         left = range(len(probes))
         text, self._owners = write_module(probes, *_ANY)

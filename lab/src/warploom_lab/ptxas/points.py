@@ -78,7 +78,7 @@ class Point(NamedTuple):
 
 
 def point(target: str, version: Version) -> Point:
-    """Return the point of a target and version at the deciding release of the target."""
+    """Return the point of a target and PTX version: both with the deciding ptxas release of the target."""
     return Point(OLD if target in {"sm_70", "sm_72"} else DECIDING, target, version)
 
 
@@ -104,7 +104,7 @@ def before(version: Version) -> Version | None:
 
 
 def points_of(target: str, versions: str) -> list[Point]:
-    """Return the points of a target at its deciding release.
+    """Return the points of a target: its deciding ptxas release with each of the PTX versions.
 
     `versions` is a list such as `8.0,9.1`, or `all`.
 

@@ -77,12 +77,12 @@ class Probe:
 
     @property
     def key(self) -> str:
-        """Probe in one line, with its declarations and directives."""
+        """Texts of the probe in one line: statements, declarations and directives."""
         return f"{self.prelude} | {self.directives} | {self.text}" if self.directives or self.prelude else self.text
 
     @classmethod
     def of_key(cls, key: str) -> Probe:
-        """Return the probe from its key."""
+        """Return the probe whose property `key` is the argument."""
         prelude, bar, rest = f" {key}".partition(" | ")
         if not bar:
             return cls(key)
@@ -90,14 +90,14 @@ class Probe:
         return cls(text, directives, prelude.strip())
 
     def module(self, target: str, version: tuple[int, int]) -> str:
-        """Return a PTX module for the target and PTX version that contains only this probe."""
+        """Return a PTX module for the target and PTX version that contains only this text."""
         return write_module((self,), target, version)[0]
 
 
 def write_module(probes: Sequence[Probe], target: str, version: tuple[int, int]) -> tuple[str, tuple[int, ...]]:
-    """Return a module with an entry for each probe, and the owner of each of its lines.
+    """Return a module with a kernel for each PTX text in `probes`, and the owner of each line.
 
-    The owner is the index of the probe on the line, or -1.
+    The owner is the index in `probes` of the text on the line, or -1. `version` is the PTX version.
     """
     written = [(probe, probe.statements) for probe in probes]
     names = set[str]().union(*(_NAME.findall(statements) for _, statements in written))

@@ -26,7 +26,9 @@ _LAST_VERSION = 0.65  # share of points at the last version of their target
 def random_cases(
     count: int, seed: int, families: Iterable[str] = (), known: Container[tuple[str, Point]] = frozenset()
 ) -> list[Case]:
-    """Return distinct cases with one point each, without the (`Probe.key`, point) pairs in `known`.
+    """Return `count` distinct test instructions, each with one target, PTX version and ptxas release.
+
+    The (`Probe.key`, point) pairs in `known` are left out.
 
     Errors: UsageError for an unknown family.
     """

@@ -37,7 +37,7 @@ Judge = Callable[[Sequence[Probe], str, Version], Sequence[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Recorded verdict of ptxas that differs from the verdict of a judge."""
+    """Recorded verdict of ptxas that differs from the verdict of another judge."""
 
     case: Case
     point: Point
@@ -56,9 +56,9 @@ class Disagreement:
 def record(
     assemblers: CachedAssemblers, cases: Iterable[Case], directory: Path, *, progress: Progress | None = None
 ) -> Counter[Point]:
-    """Judge every case, write the file of each family, and return the number of verdicts at each point.
+    """Judge every case by ptxas and write one file for each family of Forms into the folder `directory`.
 
-    `directory` is the folder of the record.
+    Return the number of verdicts at each point: ptxas release, target and PTX version.
     """
     by_family: dict[str, list[Case]] = {}
     for case in cases:
@@ -95,7 +95,7 @@ def _write_family(cases: Sequence[Case], verdicts: Iterator[Verdict], counts: Co
 def write_header(directory: Path, counts: Counter[Point], command: str, date: str) -> None:
     """Write the command, the date, the ptxas releases and the numbers of verdicts into `record.json`.
 
-    `counts` has the number of verdicts at each point.
+    `counts` has the number of verdicts at each point: ptxas release, target and PTX version.
     """
     releases = sorted({at.release for at in counts})
     targets: Counter[str] = Counter()
@@ -118,7 +118,7 @@ def write_header(directory: Path, counts: Counter[Point], command: str, date: st
 
 
 def families(directory: Path) -> tuple[str, ...]:
-    """Return the families of a record.
+    """Return the families of Forms in the record in a folder.
 
     Errors: UsageError if the folder has no recorded verdicts.
     """
@@ -129,7 +129,7 @@ def families(directory: Path) -> tuple[str, ...]:
 
 
 def read(directory: Path, wanted: Iterable[str] = ()) -> Iterator[tuple[Case, Verdicts]]:
-    """Yield every recorded case with its verdicts, for all families or for the wanted families."""
+    """Yield every recorded case in a folder with its verdicts, for all or the `wanted` families of Forms."""
     for family in tuple(wanted) or families(directory):
         text = lzma.decompress((directory / f"{family}{_SUFFIX}").read_bytes()).decode()
         sets: list[tuple[Point, ...]] = []
@@ -147,7 +147,10 @@ def read(directory: Path, wanted: Iterable[str] = ()) -> Iterator[tuple[Case, Ve
 
 
 def counted(directory: Path, wanted: Iterable[str] = ()) -> Counter[Point]:
-    """Return the number of recorded verdicts at each point."""
+    """Return the number of recorded verdicts at each point: ptxas release, target and PTX version.
+
+    If families are `wanted`, only their verdicts count.
+    """
     counts: Counter[Point] = Counter()
     for _, verdicts in read(directory, wanted):
         counts.update(verdicts.keys())
@@ -160,10 +163,10 @@ def counted(directory: Path, wanted: Iterable[str] = ()) -> Counter[Point]:
 def disagreements(
     directory: Path, judge: Judge, wanted: Iterable[str] = (), *, newest: bool = False, every: int = 1
 ) -> Iterator[Disagreement]:
-    """Yield the recorded verdicts from which a judge differs.
+    """Yield the recorded verdicts from which a judge differs, for all or the `wanted` families of Forms.
 
-    `every` = N selects every Nth probe. `newest` includes the verdicts of the newest assembler. The judge receives many
-    probes at one point, and the same probes again at each of their other points.
+    `every` = N selects every Nth PTX text. `newest` includes the verdicts of the newest assembler. The judge receives
+    many texts for one target and PTX version, and the same texts again for each of their other targets and versions.
     """
     waiting: dict[tuple[Point, ...], list[tuple[Case, Verdicts]]] = {}
     for case, verdicts in islice(read(directory, wanted), None, None, every):
@@ -178,7 +181,7 @@ def disagreements(
 
 
 def grouped(found: Iterable[Disagreement]) -> dict[tuple[str, str, bool], list[Disagreement]]:
-    """Return disagreements by form, slot and recorded verdict; the largest groups come first."""
+    """Return disagreements by Form, changed modifier and recorded verdict; the largest groups come first."""
     groups: dict[tuple[str, str, bool], list[Disagreement]] = {}
     for each in found:
         groups.setdefault((each.case.form, each.case.slot, each.accepted), []).append(each)
@@ -195,9 +198,9 @@ def _differing(judge: Judge, points: Iterable[Point], batch: Sequence[tuple[Case
 
 
 def by_text(check: Callable[[str, str, Version], bool]) -> Judge:
-    """Return a judge that calls `check` with one module for each probe.
+    """Return a judge that calls `check` with one module for each PTX text.
 
-    `check` returns True for a legal module.
+    `check(module, target, PTX version)` returns True for a legal module.
     """
 
     def judge(probes: Sequence[Probe], target: str, version: Version) -> list[bool]:
@@ -207,10 +210,10 @@ def by_text(check: Callable[[str, str, Version], bool]) -> Judge:
 
 
 def by_lines(check: Callable[[str, str, Version], Iterable[int]]) -> Judge:
-    """Return a judge that calls `check` with one module for many probes.
+    """Return a judge that calls `check` with one module for many PTX texts.
 
-    `check` returns the numbers of the lines with errors. Line numbers begin at 1. `check` must continue after each
-    error.
+    `check(module, target, PTX version)` returns the numbers, from 1, of all lines with errors. The text on such a line
+    is judged illegal. `check` must continue after each error.
     """
 
     def judge(probes: Sequence[Probe], target: str, version: Version) -> list[bool]:

@@ -39,6 +39,8 @@ class Checkpoint:
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
         """Open or create the file and lock it for this process. Refuse the file of another campaign.
 
+        `about` describes the campaign; `about["tasks"]` is the number of tasks.
+
         Errors: UsageError checkpoint.file, checkpoint.disk.
         """
         self.path, self.results = path, {}

@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 def threads(campaign: Campaign[Task, Result], count: int) -> Executor[Task, Result]:
-    """Return an executor that uses threads of this process, for tasks that wait for other programs."""
+    """Return an executor that runs a campaign in `count` threads, for tasks that wait for other programs."""
 
     def execute(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Result]]]:
         pool = ThreadPoolExecutor(count)
@@ -43,7 +43,7 @@ def processes(
     warm_up: Callable[[Sequence[Task]], object] | None = None,
     isolated: bool = False,
 ) -> Executor[Task, Result]:
-    """Return an executor that uses processes of this computer; a count of 0 means one for each core.
+    """Return an executor for a campaign that uses processes of this computer; count 0 means one per core.
 
     By default the first task runs in this process, so that the other processes find the compiled code in the cache. If
     one process suffices, all tasks run in this process. With `isolated` no task runs in this process, because a task
@@ -82,7 +82,7 @@ def processes(
 def dask_workers(
     campaign: Campaign[Task, Result], workers: WorkerPool, ledger: WorkReport | None = None
 ) -> Executor[Task, Result]:
-    """Return an executor that sends groups of tasks to Dask workers.
+    """Return an executor that sends groups of a campaign's tasks to Dask workers.
 
     `ledger`, if given, collects the work of each worker.
 
@@ -112,7 +112,8 @@ def dask_workers(
 def run_group(shared: tuple[TaskFunction, Any], tasks: Sequence[Any], report: ProgressCallback) -> list[Any]:
     """Run a group of tasks on a Dask worker and return their results.
 
-    `report` receives the number of finished tasks after each task.
+    `shared` is the function for a task and the object that all tasks share. `report` receives the number of finished
+    tasks after each task.
     """
     job, data = shared
     found: list[Any] = []

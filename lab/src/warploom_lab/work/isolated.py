@@ -44,7 +44,7 @@ class IsolatedProcesses(Generic[Work, Result]):
         self._context.set_forkserver_preload([getattr(function, "func", function).__module__])
 
     def results(self, work: Sequence[Work]) -> Iterator[tuple[int, Result]]:
-        """Yield (index of the task, result) as the tasks finish."""
+        """Run the tasks `work` in the processes. Yield (index of the task, result) as the tasks finish."""
         waiting = deque(range(len(work)))
         busy: dict[Connection, _Worker] = {}
         try:

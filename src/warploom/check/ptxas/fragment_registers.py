@@ -51,8 +51,8 @@ _NOTHING = frozenset[str]()
 def _registers(type_word: str, words: frozenset[str], letter: str = "", *, bare: bool = False) -> FragmentRegisters:
     """Return a rule for a fragment that permits registers of `type_word` and the items in `words`.
 
-    The rule of an s32 operand C also permits a vector of constants. A b32 rule with predicates has the extension
-    "predicate" and, if `bare`, the extension "bare".
+    The rule of an s32 operand C (`letter` "c") also permits a vector of constants. A b32 rule with predicates has the
+    extension "predicate" and, if `bare`, the extension "bare".
     """
     if type_word == "s32" and letter == "c":
         words |= {"constants"}
@@ -83,14 +83,14 @@ def multiplication(letter: str, *, sparse: bool = False) -> FragmentRule:
 
 
 def metadata(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items in the metadata operand of a sparse multiplication."""
+    """Return the registers and other items that ptxas accepts as the metadata of a sparse multiplication."""
     if not _in_software(slots, target, sparse=True):
         return FragmentRegisters("b32", _SOURCE, frozenset({"predicate", "vectors"}))
     return FragmentRegisters("u32" if slots["atype"] in _EIGHT_BITS else "b32", _NOTHING)
 
 
 def _in_software(slots: Slots, target: int, *, sparse: bool) -> bool:
-    """Return True if the target has no hardware unit for a multiplication."""
+    """Return True if the target has no hardware unit for the multiplication. With `sparse`, A is sparse."""
     element = slots["atype"]
     if element in _EIGHT_BITS:
         return 90 <= target < 120
@@ -104,7 +104,6 @@ def _in_software(slots: Slots, target: int, *, sparse: bool) -> bool:
 
 
 def _is_split(letter: str, slots: Slots, target: int, sparse: bool) -> bool:
-    """Return True if the software routine accesses each register of C or D separately."""
     if "stype" in slots or not _in_software(slots, target, sparse=sparse):
         return False
     of_bytes = slots["atype"] in _BYTES and letter == "c" and not sparse
@@ -112,7 +111,6 @@ def _is_split(letter: str, slots: Slots, target: int, sparse: bool) -> bool:
 
 
 def _first_without_unit(slots: Slots) -> int:
-    """Return the first target without a unit for 1-bit or 4-bit elements: 100 for 1-bit AND, else 90."""
     return 100 if (slots["atype"], slots.get("bitOp")) == ("b1", "and") else 90
 
 
@@ -175,7 +173,7 @@ def opaque_multiplication(letter: str) -> FragmentRule:
 
 
 def _groups(letter: str, slots: Slots, target: int) -> tuple[int, int]:
-    """Return `group` and `judged` of `FragmentRegisters` for a multiplication that ptxas splits."""
+    """Return `group` and `judged` of `FragmentRegisters` for an operand `letter` that ptxas splits."""
     multiplied, shape = slots.get("atype", "f16"), slots["shape"]
     if multiplied in _FEW_BITS:
         return 0, 0
@@ -233,7 +231,7 @@ def _of_integers(letter: str, slots: Slots, target: int) -> frozenset[str]:
 
 
 def opaque_load(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items in the vector of an opaque fragment that an instruction loads."""
+    """Return the registers and other items that ptxas accepts in the vector of an opaque fragment to load."""
     element = slots["type"]
     if element in ("f16", "f32") and target < 75:
         return _registers(_moved_type(element), _RESULT)
@@ -263,10 +261,10 @@ def _moved_type(element: str) -> str:
 
 
 def loaded(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items in the vector of an instruction that loads matrices from shared memory."""
+    """Return the registers and other items that ptxas accepts in the vector of matrices to load."""
     return FragmentRegisters("b32", _RESULT, frozenset({"predicate"}))
 
 
 def stored(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items in the vector of an instruction that stores matrices to shared memory."""
+    """Return the registers and other items that ptxas accepts in the vector of matrices to store."""
     return FragmentRegisters("b32", _CONSTANTS | {"special"})

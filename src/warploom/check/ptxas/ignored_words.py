@@ -35,7 +35,6 @@ class IgnoredWords:
 
 @cache
 def _vocabulary(name: str) -> frozenset[str]:
-    """Return the words that the modifiers of all Forms of an instruction can have."""
     words = tuple(name.split("."))
     named = (form for form in forms_of(words[0]) if count_name_words(form, words) == len(words))
     return frozenset[str]().union(*(found for form in named for found in form.vocabulary.values()))

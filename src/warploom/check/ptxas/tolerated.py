@@ -17,8 +17,8 @@ from warploom.ptx import Instruction, Integer, Vector
 class ExtensionForm(Form):
     """Form that ptxas accepts and the manual does not have. The emulator refuses such instructions.
 
-    Its name begins with `ptxas.`. `reason` is the name of the tolerance that explains the Form. `section` is the
-    section of the PTX ISA on the instruction.
+    The name of the Form begins with `ptxas.`. `reason` is the name of the tolerance that explains the Form. `section`
+    is the section of the PTX ISA on the instruction.
     """
 
     registry = Registry()

@@ -70,7 +70,6 @@ def describe_worker(extras: Iterable[str], paths: Iterable[str]) -> dict[str, An
 
 
 def _is_installed(module: str) -> bool:
-    """Return True if a module is installed, and False if the module or its parent package is missing."""
     try:
         return find_spec(module) is not None
     except ModuleNotFoundError:
@@ -87,8 +86,9 @@ def require_compatible(
     """Refuse a worker that might return other results than this process, or that cannot do the work.
 
     `worker` names the worker in messages. `answer` is the result of `describe_worker` on the worker, or the exception
-    that the call raised. `version` is the expected `source_version`, by default the version of this process.
-    `memory_limit` is the memory limit of the worker in bytes, or 0 without a limit.
+    that the call raised. `requirements` are the packages, files and memory that the work needs. `version` is the
+    expected `source_version`, by default that of this process. `memory_limit` is the worker's limit in bytes, or 0
+    without one.
 
     Errors: UsageError dask.worker.
     """

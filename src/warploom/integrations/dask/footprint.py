@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Footprints: the bytes of global memory that the CTAs of a part of a grid access.
+"""Footprints: the bytes of global memory that some waves of a grid access.
 
 Each byte has a flag: 0 without accesses, READ, WRITTEN, or BOTH. If all accesses to the byte are one kind of reduction,
 the flag is COMBINED times the number of that reduction. A byte with a reduction and any other access has the flag BOTH.
@@ -98,7 +98,9 @@ def mark_ranges(flags: Array, pages: Array, starts: Array, sizes: Array, flag: i
 def marked_ranges(flags: Array, pages: Array) -> tuple[Array, Array, Array]:
     """Return the starts, ends and flags of the maximal byte ranges with equal flags other than 0.
 
-    Shapes: (ranges,) each, in ascending order.
+    Bytes in pages whose entry in `pages` is 0 have the flag 0.
+
+    Shapes: flags (bytes,), pages (pages,); the results (ranges,) each, in ascending order.
     """
     size = 1024
     while True:
@@ -111,7 +113,7 @@ def marked_ranges(flags: Array, pages: Array) -> tuple[Array, Array, Array]:
 
 @njit
 def _find_ranges(flags: Array, pages: Array, starts: Array, ends: Array, kinds: Array) -> int:
-    """Write the ranges of `marked_ranges` that fit into the three arrays. Return the number of all ranges."""
+    """Write as many ranges of `marked_ranges` as fit into the last three arrays. Return the number of all."""
     words = flags.view(np.uint64)
     count = 0
     current = 0  # the flag of the open range
@@ -159,7 +161,7 @@ def gather_ranges(contents: Array, starts: Array, ends: Array, out: Array) -> No
 
 @njit
 def scatter_ranges(contents: Array, starts: Array, ends: Array, data: Array) -> None:
-    """Copy bytes without gaps from `data` to ranges of `contents`. Shapes: as for `gather_ranges`."""
+    """Copy the bytes `data`, without gaps, to ranges of `contents`. This reverses `gather_ranges`."""
     at = 0
     for number in range(len(starts)):
         size = ends[number] - starts[number]
@@ -178,8 +180,7 @@ class InterCtaCommunication(Exception):
 class ByteRanges:
     """Byte ranges of global memory, disjoint and in ascending order.
 
-    Shapes: `starts` and `ends` are (ranges,).
-    Units: bytes from the beginning of the arena's memory.
+    Shapes: `starts` and `ends` are (ranges,). Units: byte offsets in `Arena.bytes`, the memory of the emulator.
     """
 
     starts: Array
@@ -195,13 +196,13 @@ class ByteRanges:
         return packed
 
     def scatter(self, contents: Array, packed: Array) -> None:
-        """Write the bytes that `gather` returned to the ranges of the memory `contents`."""
+        """Write the bytes `packed` that `gather` returned to these ranges of the memory `contents`."""
         scatter_ranges(contents, self.starts, self.ends, packed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Footprint:
-    """Bytes of global memory that a part of a grid accessed, and the values that it left in them.
+    """Bytes of global memory that some waves of a grid accessed, and the values that they left in them.
 
     `reads` and `writes` are the ranges of ordinary accesses, and `written` are the bytes in `writes`. `combined` maps
     each commutative reduction to the ranges that only this reduction accessed, and to the bytes in them.
@@ -273,7 +274,6 @@ class FootprintRecorder(Observer):
 
 
 def _joined(starts: Array, ends: Array, chosen: Array) -> ByteRanges:
-    """Return the ranges whose entry in `chosen` is True. Adjacent ranges are joined."""
     starts, ends = starts[chosen], ends[chosen]
     has_gap = starts[1:] != ends[:-1]
     edge = np.ones(min(len(starts), 1), np.bool_)

@@ -42,7 +42,7 @@ _LONG_SAMPLE = 1.0  # seconds; no second sample is taken if the first one takes 
 
 @dataclass(frozen=True, slots=True)
 class GridJob:
-    """Launch of a grid that workers run together. Each task starts from the memory in `arena`."""
+    """Launch of a grid that workers run together. Each task starts from the global memory in `arena`."""
 
     request: Request
     waves: Waves
@@ -164,7 +164,7 @@ def _run_parts(
     progress: Callable[[Progress], None] | None,
     report: WorkReport,
 ) -> list[PartResult]:
-    """Run a task for each part, and return the results in the order of the parts.
+    """Run a task for each range of waves in `parts`. Return the results in the same order.
 
     If a task finds communication between CTAs, return only the result of this task.
     """
@@ -188,7 +188,7 @@ def _run_parts(
 
 
 def single_worker_reason(job: GridJob, results: Sequence[PartResult]) -> str:
-    """Return the reason why one worker must run the whole grid, or "" if the results can be merged.
+    """Return the reason why one worker must run the whole grid of a job, or "" if results can be merged.
 
     The reason continues a sentence after "because".
     """
@@ -210,7 +210,7 @@ def _up_to_end(results: Sequence[PartResult]) -> Sequence[PartResult]:
 
 
 def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, tuple[Diagnostic, ...]]:
-    """Merge the results of all tasks into the job's arena. Return the statistics and the findings.
+    """Merge the results of all tasks into the job's memory. Return the statistics and the findings.
 
     Errors: the Trap or the Deadlock that ended the run.
     """
@@ -240,7 +240,9 @@ def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, t
 def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], workers: int) -> str:
     """Return a sentence about the expected duration of a launch and the work of each CTA.
 
-    `whole` has the waves of the grid, and `workers` is the number of workers that share them.
+    To measure, it runs some clusters on a copy of `arena`, the emulator's memory. `segments` maps the module's
+    variables to their addresses. `whole` has the waves of the grid, and `workers` is the number of workers that share
+    them.
     """
     if any(inter_cta_communication(request.program)):
         return "no estimate, because the CTAs may wait for each other"
@@ -264,7 +266,6 @@ def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, i
 
 
 def _sample(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], clusters: int) -> Stats:
-    """Run the first clusters of a grid on a copy of its memory, and return the statistics."""
     taken = whole.clusters[:clusters]
     waves = Waves(taken.shape[0] * taken.shape[1], taken, range(1))
     return execute(replace(request, waves=waves), arena.fork(), segments)[0]

@@ -88,7 +88,6 @@ def discard_local_cluster(count: int) -> None:
 
 @contextmanager
 def _environment(added: Mapping[str, str]) -> Generator[None]:
-    """Set environment variables during a `with` block, for the processes that start in it."""
     before = dict(os.environ)
     os.environ.update(added)
     try:

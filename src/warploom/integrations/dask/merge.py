@@ -1,8 +1,8 @@
 """Merge of the footprints of parts of a grid into the memory that one process would have produced.
 
-Each part, which is some waves of the grid, starts from the memory at the start of the launch and does not see the
+Each part consists of some waves of the grid. It starts from the memory at the start of the launch and does not see the
 effects of other parts. The merged memory equals that of a run in order if no part reads a byte that an earlier part
-writes. Commutative reductions are applied again to the merged memory.
+writes. The total effect of each part's commutative reductions, such as additions, is applied to the merged memory.
 
 With the sanitizer the rule is stricter, because the sanitizer finds a race between two parts only if one process runs
 both. Two parts may access a byte only if both only read the byte, or if both only change it by the same reduction.
@@ -42,7 +42,7 @@ def _find_overlap(first: Array, last: Array, parts: Array, lowest: Array, highes
 
 
 class _Owners:
-    """Index that maps a byte to the first and the last part of the grid that accessed the byte.
+    """Index that maps a byte to the first and the last part of the grid (some waves) that accessed it.
 
     The bounds of all ranges divide the memory into cells, and the index has one entry for each cell.
     """
@@ -59,7 +59,7 @@ class _Owners:
         return np.maximum(first, 0), np.searchsorted(self._bounds, ends, side="left")
 
     def overlap(self, ranges: Sequence[tuple[int, ByteRanges]], any_order: bool) -> int | None:
-        """Return the start of a range that overlaps an indexed range of an earlier part, or None.
+        """Return the start of a range that overlaps an indexed range of an earlier part of the grid, or None.
 
         Each entry of `ranges` is the number of a part and its ranges. If `any_order`, later parts count too.
         """
@@ -78,9 +78,10 @@ def _concatenated(ranges: Sequence[tuple[int, ByteRanges]]) -> tuple[Array, Arra
 
 
 def conflict(footprints: Sequence[Footprint], arena: Arena, sanitized: bool) -> str:
-    """Return the reason why footprints of parts of a grid cannot be merged, or "" if they can.
+    """Return the reason why tasks' footprints cannot be merged, or "" if they can.
 
-    The reason continues a sentence after "because". `sanitized` selects the stricter rule of the sanitizer.
+    The reason continues a sentence after "because", and names a segment of `arena`, the memory of the emulator.
+    `sanitized` selects the stricter rule of the sanitizer.
     """
     reads = [(part, each.reads) for part, each in enumerate(footprints)]
     writes = [(part, each.writes) for part, each in enumerate(footprints)]
@@ -113,7 +114,7 @@ def conflict(footprints: Sequence[Footprint], arena: Arena, sanitized: bool) -> 
 
 
 def merge(footprints: Sequence[Footprint], arena: Arena) -> None:
-    """Apply the footprints of all parts of a grid to an arena with the memory before the launch.
+    """Apply the footprints of all tasks to an arena that contains the memory before the launch.
 
     The function `conflict` must have found no conflict between these footprints.
     """

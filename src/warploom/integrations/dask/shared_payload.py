@@ -82,7 +82,7 @@ class MappedPayload:
 
 
 def pack(shared: object) -> SharedPayload:
-    """Pack an object that can be pickled. Its buffers are not copied."""
+    """Pack the object `shared`, which must be picklable, for all tasks. Its buffers are not copied."""
     found: list[pickle.PickleBuffer] = []
     data = np.frombuffer(pickle.dumps(shared, protocol=5, buffer_callback=found.append), np.uint8)
     parts, buffers = [(0, data)], list[tuple[int, int]]()
@@ -121,7 +121,6 @@ def _identity(file: int) -> tuple[int, int]:
 
 
 def _nonzero_parts(buffer: Bytes) -> list[tuple[int, Bytes]]:
-    """Return the offset and the bytes of each range of a buffer between its blocks of zeros."""
     whole = len(buffer) // _BLOCK * _BLOCK
     is_nonzero = buffer[:whole].reshape(-1, _BLOCK).max(axis=1, initial=0) > 0
     is_nonzero = np.concatenate([[False], is_nonzero, [whole < len(buffer)], [False]])

@@ -58,6 +58,7 @@ def map_tasks(
     """Run a function for each task on a Dask cluster. Return the results in order, and a report.
 
     `run_tasks` describes `function` and `shared`. `workers` is "dask", "dask:N" or the address of a scheduler.
+    `announce` receives a sentence that describes the cluster.
 
     Errors: UsageError dask.*.
     """
@@ -79,9 +80,10 @@ def run_tasks(
 ) -> Iterator[tuple[int, Any]]:
     """Run a function for each task on a worker pool. Yield the number and result of each ended task.
 
-    Each worker gets `shared` once. If a worker dies, other workers repeat its unfinished tasks. If the scheduler is
-    lost, the unfinished tasks are submitted again to the scheduler that replaces it. `progress` receives the number of
-    a task and its progress. `report` is updated while the tasks run.
+    `function(shared, task, progress)` does one task. Each worker gets `shared` once. If a worker dies, other workers
+    repeat its unfinished tasks. If the scheduler is lost, the unfinished tasks are submitted again to the scheduler
+    that replaces it. The callback `progress` receives the number of a task and its progress. `report` is updated while
+    the tasks run.
 
     Errors: UsageError dask.lost, dask.memory, dask.disk, dask.worker; UsageError that a task raises.
     """
@@ -182,7 +184,7 @@ def _submit_and_collect(
 def _submit(
     pool: WorkerPool, function: TaskFunction, shared: object, remaining: dict[int, Any], topic: str, stack: ExitStack
 ) -> dict[int, Any]:
-    """Submit the remaining tasks and return their futures by number. Errors: _LostError.
+    """Submit the remaining tasks and return their futures by the number of the task. Errors: _LostError.
 
     The shared object stays available until `stack` is closed. The tasks send Dask events with the topic `topic`.
     """
@@ -260,8 +262,8 @@ def _run_on_worker(
 ) -> _Answer:
     """Do the task with this number on a worker, and return its result.
 
-    A UsageError is returned instead of raised, because Dask logs exceptions with their tracebacks. `version` is the
-    `source_version` of the process that submitted the task.
+    A UsageError is returned instead of raised, because Dask logs exceptions with their tracebacks. Events with the name
+    `topic` carry the progress. `version` is the `source_version` of the process that submitted the task.
     """
     from distributed import get_worker
 

@@ -51,7 +51,10 @@ class WorkerPool:
     client: Any = None
 
     def __init__(self, workers: str, requirements: Requirements | None = None) -> None:
-        """Connect to the workers. Errors: UsageError dask.workers, dask.packages, dask.scheduler, dask.worker."""
+        """Connect to the workers, which must meet the requirements. `parse_workers` describes `workers`.
+
+        Errors: UsageError dask.workers, dask.packages, dask.scheduler, dask.worker.
+        """
         self.address, self.count = parse_workers(workers)
         if find_spec("distributed") is None:
             raise UsageError(
@@ -107,7 +110,6 @@ class WorkerPool:
         met.append(self.requirements)
 
     def _connect(self, timeout: float) -> list[Requirements]:
-        """Connect to the scheduler, and return the requirements that the workers already meet."""
         from distributed import Client
 
         if self.address:

@@ -49,9 +49,10 @@ class Driver:
     def load_binary(
         self, name: str, ptx: bytes, shared: int, device: object
     ) -> tuple[None, CompiledKernel, int, int, int]:
-        """Load a kernel. Return None, the kernel, registers per thread, spills, and the limit of threads.
+        """Load the kernel `name` of a PTX text for Triton, which prescribes the parameters and the result.
 
-        The first value stands for the module, which Triton would unload later.
+        The result is None, which stands for the module, then the kernel, the number of registers per thread, of spills,
+        and the limit of threads.
         """
         return None, _load(name, ptx), _REGISTERS_PER_THREAD, 0, MAX_THREADS
 
@@ -76,7 +77,7 @@ class Driver:
         return 0
 
     def get_device_capability(self, device: object = None) -> tuple[int, int]:
-        """Return the compute capability, (9, 0) for sm_90."""
+        """Return the emulated compute capability, such as (9, 0) for sm_90."""
         return divmod(self.session.arch, 10)
 
     def get_active_torch_device(self) -> Any:
@@ -125,7 +126,7 @@ def _load(name: str, ptx: bytes) -> CompiledKernel:
 
 @contextmanager
 def installed(session: Session) -> Generator[None]:
-    """Install the emulator's driver during a `with` block, and restore the previous driver afterwards."""
+    """Make the emulator Triton's driver during a `with` block; `session` has the options of `emulate`."""
     config = import_triton("runtime.driver").driver
     # The property `active` would search for a GPU if no driver has been active before.
     attributes = cast("dict[str, Any]", vars(config))

@@ -73,7 +73,8 @@ class Launcher:
     ) -> None:
         """Launch a grid of x by y by z programs.
 
-        Triton prescribes the parameters. `values` are all arguments of the kernel, including its constants.
+        Triton prescribes the parameters. Its hooks `enter` and `leave` are called with `launch_metadata` before and
+        after the launch. `values` are all arguments of the kernel, including its constants.
         """
         if x * y * z <= 0:
             return
@@ -171,10 +172,10 @@ def _single(name: str, word: str, value: Any) -> object:
 
 
 def _descriptor(name: str, value: Any, compiled: dict[str, Any] | None) -> Iterator[tuple[str, object]]:
-    """Yield the parameters of a TensorDescriptor: a tensor map or its replacement, then shape and strides.
+    """Yield a TensorDescriptor's parameters, each as (name, value): a tensor map, then shape and strides.
 
-    The replacement, on targets without tensor maps, is the array, the shape, the strides and, in newer versions of
-    Triton, the padding and the rounding.
+    `compiled` describes the tensor map. If it is None, the target has no tensor maps, and the array, the shape, the
+    strides and, in newer versions of Triton, the padding and the rounding replace it.
     """
     base: Array = memory(name, value.base)
     sizes = [*map(int, value.shape), *map(int, value.strides)]

@@ -18,7 +18,7 @@ REFERENCES: dict[str, Reference] = {}
 
 
 def reference(fn: Reference) -> Reference:
-    """Register a function in REFERENCES, the table of functions that compute expected results.
+    """Register `fn` in REFERENCES, the table of functions that compute expected results.
 
     The key is the name of the function without a trailing underscore.
     """
@@ -37,5 +37,5 @@ def erf(x: Array) -> Array:
 
 
 def each(fn: Callable[..., float]) -> Callable[..., Array]:
-    """Turn a function of floats into a function of arrays that returns float64."""
+    """Turn the function `fn` of floats into a function of arrays that returns float64."""
     return np.vectorize(fn, otypes=[np.float64])

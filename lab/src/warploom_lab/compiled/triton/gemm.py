@@ -153,8 +153,8 @@ TOLERANCES = {"fp16": 2e-3, "bf16": 1e-2, "fp32": 2e-5, "fp64": 1e-12, "i32": 0.
 def request(fn: Any, target: int, case: Case, warps: int = 4, stages: int = 2, **constants: Any) -> Request:
     """Return the request to compile a Triton function for a target and to run it as the case describes.
 
-    `warps` and `stages` are the options `num_warps` and `num_stages` of Triton. `constants` are the values of the
-    constexpr parameters.
+    `fn` is the function, and `target` a number such as 90. `warps` and `stages` are the options `num_warps` and
+    `num_stages` of Triton. `constants` are the values of the constexpr parameters.
     """
     case.name = f"{case.name}_sm{target}"
     return {
@@ -169,12 +169,13 @@ def multiply(
     mask: bool = False, epilogue: str = "none", precision: str = "ieee", accumulate: Any = None, imprecise: int = -1,
     tolerance: float | None = None,
 ) -> Request:  # fmt: skip
-    """Return the request for a matrix multiplication.
+    """Return the request for a matrix multiplication, or for `batch` multiplications.
 
     `ta`, `tb` and `tc` are the types of A, B and the result. `size` and `tile` are (M, N, K). `layout` has one letter
-    for each of A and B: n for row-major and t for transposed. `group` is the number of tile rows that neighbouring
-    programs compute, and `split` the number of programs that share the sum of a tile. `mask` bounds the loads.
-    `accumulate` is the accumulator type. `imprecise` is `max_num_imprecise_acc` of `tl.dot`, or -1 for the default.
+    for each of A and B: n for row-major and t for transposed. `stages` is `num_stages` of Triton. `group` is the number
+    of tile rows that neighbouring programs compute, and `split` the number of programs that share the sum of a tile.
+    `mask` bounds the loads. `accumulate` is the accumulator type. `imprecise` is `max_num_imprecise_acc` of `tl.dot`,
+    or -1 for the default. `tolerance` replaces the usual tolerance of the result.
     """
     m, n, k = size
     accumulator = accumulate or ACCUMULATORS.get(ta, tl.float32)
