@@ -6,8 +6,6 @@ The whole file is validated before an entry is used.
 """
 
 import json
-import os
-import tempfile
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any, cast
 
 from warploom.diagnostics import UsageError
 from warploom.diagnostics.wording import os_reason
+from warploom.files import replacement
 from warploom.gpu.cache import cache_directory
 from warploom.kernels.hopper.cost_model import TileSchedule, choose, microseconds, schedules
 from warploom.kernels.hopper.plan import Plan, Tile
@@ -149,17 +148,12 @@ def _entry(key: str, value: Any) -> Tuned:
 def _write(record: Record) -> None:
     """Replace the file atomically."""
     gpus = {gpu: {key: asdict(each) for key, each in tuned.items()} for gpu, tuned in record.items()}
-    path, temporary = record_file(), ""
+    path = record_file()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tuned-")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with replacement(path) as file:
             json.dump({"format": _FORMAT, "gpus": gpus}, file, indent=1)
-        Path(temporary).replace(path)
     except OSError as error:
-        if temporary:
-            with suppress(OSError):
-                Path(temporary).unlink()
         raise UsageError(f"cannot write {path}: {os_reason(error)}", code="kernels.tuned") from None
 
 

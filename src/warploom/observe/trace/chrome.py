@@ -6,16 +6,14 @@ issue, and a wait ends after the operation that ends the wait (see `tracks.FINES
 """
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from warploom.diagnostics import UsageError
 from warploom.diagnostics.wording import os_reason
+from warploom.files import replacement
 from warploom.observe.trace.data import WAITS, TraceData
 from warploom.observe.trace.tracks import FINEST, Tracks
 
@@ -32,30 +30,14 @@ class Trace(TraceData):
         A failure leaves no partial file. Errors: UsageError launch.trace
         """
         target = Path(path)
-        temporary = ""
         try:
-            with tempfile.NamedTemporaryFile(
-                "w", encoding="utf-8", dir=target.parent, prefix=f".{target.name}.", delete=False
-            ) as file:
-                temporary = file.name
+            with replacement(target) as file:
                 file.write('{"displayTimeUnit": "ns",\n')
                 file.write(f'"otherData": {json.dumps(_about(self))},\n"traceEvents": [\n')
                 file.write(",\n".join(json.dumps(event) for event in events(self)))
                 file.write("\n]}\n")
-            _set_usual_mode(temporary)
-            Path(temporary).replace(target)
         except OSError as error:
-            if temporary:
-                with suppress(OSError):
-                    Path(temporary).unlink()
             raise UsageError(f"trace: {target} cannot be written: {os_reason(error)}", code="launch.trace") from None
-
-
-def _set_usual_mode(path: str) -> None:
-    """Give a temporary file, which only its owner can read, the usual access rights of a new file."""
-    mask = os.umask(0)
-    os.umask(mask)
-    Path(path).chmod(0o666 & ~mask)
 
 
 def _about(trace: TraceData) -> dict[str, object]:
