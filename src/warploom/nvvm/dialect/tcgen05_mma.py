@@ -29,7 +29,7 @@ _LANE_WORDS = {"cta_1": 4, "cta_2": 8}
 
 @irdl_custom_directive
 class OptionalTypes(CustomDirective):
-    """Assembly-format directive for the types of the optional scale and mask, each after a comma."""
+    """Assembly-format directive for the types of the optional scale and mask."""
 
     scale: TypeDirective
     mask: TypeDirective
@@ -86,7 +86,7 @@ class _Multiplication(Operation):
 
 
 class _Sparse(Operation):
-    """Multiplication with a sparse A, whose metadata are in tensor memory."""
+    """Multiplication with a sparse A. The metadata of A are in tensor memory."""
 
     sparseMetadata = operand_def(pointer(TENSOR_SPACE))
 

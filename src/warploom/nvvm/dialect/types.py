@@ -21,9 +21,9 @@ _SCALARS: dict[Attribute, str] = {IndexType(): "b64", f16: "b16", bf16: "b16", f
 
 
 def registers_of(type: Attribute) -> tuple[str, ...]:
-    """Return the PTX types of the registers that contain a value of an LLVM type.
+    """Return the PTX types of the registers for a value of an LLVM type.
 
-    Errors: VerifyException for a type that registers cannot contain.
+    Errors: VerifyException for a type that registers cannot contain
     """
     if (word := _SCALARS.get(type)) is not None:
         return (word,)
@@ -52,7 +52,7 @@ def _integer_registers(width: int) -> tuple[str, ...]:
 
 
 def _vector_registers(type: VectorType[Attribute]) -> tuple[str, ...]:
-    """Return a vector's PTX register types. Elements of 8 and 16 bits are packed into 32-bit registers."""
+    """Return the PTX types of a vector's registers."""
     element = registers_of(type.element_type)
     count = prod(extent.data for extent in type.shape)
     bits = 8 if type.element_type == IntegerType(8) else 16 if element == ("b16",) else 0

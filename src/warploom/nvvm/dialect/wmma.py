@@ -29,18 +29,18 @@ _DEFAULT_TYPES = {"atype": "f16", "btype": "f16"}
 
 
 def register_type(element: str) -> Attribute:
-    """Return the LLVM type of a fragment's registers, given the PTX type of the fragment's elements."""
+    """Return the LLVM register type for a PTX element type."""
     return _REGISTER_TYPES.get(element, i32)
 
 
 def register_type_of(operand: str, slots: Mapping[str, str]) -> Attribute:
-    """Return the LLVM type of the registers of the operand `operand`. `slots` are the modifiers by name."""
+    """Return the LLVM register type of an operand. `slots` are the modifiers by name."""
     slot = _TYPE_SLOTS.get(operand, "")
     return register_type(slots.get(slot) or _DEFAULT_TYPES.get(slot, ""))
 
 
 class _Shaped(Operation):
-    """Operation on fragments of matrices, whose extents are attributes."""
+    """Operation on fragments of matrices. The extents of the matrices are attributes."""
 
     m = prop_def(IntegerAttr[I32])
     n = prop_def(IntegerAttr[I32])
@@ -52,7 +52,7 @@ class _Shaped(Operation):
         return f"m{self.m.value.data}n{self.n.value.data}k{self.k.value.data}"
 
     def registers(self, operands: str, words: dict[str, str]) -> Sequence[int]:
-        """Return the number of registers of each operand. `operands` has the letters of the operands ("abc").
+        """Return the number of registers of each operand in `operands`, such as "abc".
 
         Errors: VerifyException for illegal modifiers
         """
@@ -136,15 +136,13 @@ class WmmaStore(_Move):
 
 @operation("nvvm.wmma.mma", *WMMA)
 class WmmaMma(_Shaped):
-    """Multiplication of fragments: A and B of `eltypeA`, the accumulator of `eltypeB`.
-
-    MLIR's operation has neither `b1Op` nor `intOverflowBehavior`, and its result has the type of the accumulator.
-    """
+    """Multiplication of fragments: A and B of `eltypeA`, the accumulator of `eltypeB`."""
 
     layoutA = prop_def(Layout)
     layoutB = prop_def(Layout)
     eltypeA = prop_def(MmaType)
     eltypeB = prop_def(MmaType)
+    # MLIR lacks these two properties. Its result has the type of the accumulator.
     b1Op = opt_prop_def(BitOperation)
     intOverflowBehavior = opt_prop_def(Overflow)
     args = var_operand_def()
