@@ -114,7 +114,6 @@ def parse_statements(text: str) -> Sequence[Statement]:
 
 
 def _without_span(statement: Statement) -> Statement:
-    """Return a copy of a statement without its span."""
     if isinstance(statement, Block):
         return Block(tuple(map(_without_span, statement.statements)))
     return replace(statement)

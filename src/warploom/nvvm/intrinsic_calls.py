@@ -47,7 +47,7 @@ class _Item:
     is_optional: bool
 
     def types(self, form: Form, slots: Mapping[str, str]) -> list[Attribute]:
-        """Return the LLVM types of the values in the call."""
+        """Return the LLVM types of the values in the call. The list is empty for a pointer to any space."""
         if (integer := _INTEGERS.get(self.type)) is not None:
             return [integer]
         count = form.operands[self.operand].registers(slots)
@@ -202,7 +202,7 @@ def _results(
 
 
 def instruction_of_call(call: llvm.CallIntrinsicOp) -> InstructionTemplate:
-    """Return the instruction that an intrinsic's call lowers to.
+    """Return the instruction that a call of an intrinsic lowers to.
 
     Errors: VerifyException for an unknown intrinsic, for one without a signature, and for wrong arguments
     """
@@ -246,7 +246,6 @@ def instruction_of_call(call: llvm.CallIntrinsicOp) -> InstructionTemplate:
 
 
 def _is_present(item: _Item, intrinsic: Intrinsic) -> bool:
-    """Return True if calls of the intrinsic have the optional operand `item`."""
     slot = intrinsic.form.operands[item.operand].when
     return bool(intrinsic.words.get(slot)) if slot else ".stride" in intrinsic.name
 
@@ -260,7 +259,6 @@ def _operand(item: _Item, form: Form, values: Sequence[SSAValue]) -> OperandTemp
 
 
 def _result_operands(signature: _Signature, result: SSAValue) -> dict[str, OperandTemplate]:
-    """Return the operands that the instruction writes, by name."""
     if len(signature.results) == 1:
         return {signature.results[0].operand: Registers([result])}
     # The instruction writes the elements of a struct to temporaries.

@@ -50,7 +50,7 @@ def _n_table() -> Iterator[tuple[int, Identifier]]:
 
 
 def _grid() -> Iterator[tuple[int, Identifier]]:
-    """Yield (number, warpgroup multiplication) for each N, types, and location of A."""
+    """Yield (number, warpgroup multiplication) for each N, combination of types, and location of A."""
     kinds = [("f16", "f16", "f16"), ("f32", "f16", "f16"), ("f32", "bf16", "bf16"), ("f32", "tf32", "tf32")]
     kinds += product(("f16", "f32"), ("e4m3", "e5m2"), ("e4m3", "e5m2"))
     number = GRID_FIRST

@@ -111,7 +111,7 @@ class Pattern:
         return self.spelling.get(word) or word.replace("::", ".")
 
     def word(self, slot: str, spelled: str) -> str:
-        """Return the PTX modifier with the name `slot` for its spelling, or "" if it is unknown."""
+        """Return the PTX modifier for a spelling, or "" if it is unknown. `slot` is the modifier's name."""
         return next((word for word in self._vocabulary(slot) if self.spelled(word) == spelled), "")
 
     def fits(self, words: Mapping[str, str]) -> bool:
@@ -167,7 +167,6 @@ def _table() -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
 
 
 def _forms_of(key: str) -> Sequence[Form]:
-    """Return the forms of a key in intrinsics.toml."""
     # The key is a group of nvvm.forms, or a form in a module of instructions.
     module, _, name = key.partition(".")
     return [getattr(import_module(f"{instructions.__name__}.{module}"), name)] if name else getattr(forms, key)
@@ -187,7 +186,6 @@ def patterns() -> tuple[Pattern, ...]:
 
 
 def _expanded(names: Sequence[str | dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the fields of each pattern."""
     for entry in names:
         if isinstance(entry, str):
             yield {"name": entry}
@@ -213,7 +211,7 @@ def signatures() -> dict[Form, str]:
 
 
 def name_of(form: Form, words: Mapping[str, str], *, marked: bool = True) -> str:
-    """Return the name of an instruction's intrinsic. `marked` is True for a call with an optional stride.
+    """Return the name of an instruction's intrinsic. `marked` is True for a call with the optional stride.
 
     Errors: UsageError if LLVM has no such intrinsic
     """

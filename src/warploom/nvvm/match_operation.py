@@ -233,7 +233,7 @@ def _attribute_choices(name: str, given: PropertyDef, binding: Binding, *, near:
 
 
 def _words(binding: Binding) -> set[str]:
-    """Return the modifiers of an instruction, whole and after their last `::`."""
+    """Return the modifiers of an instruction, and the part of each after its last `::`."""
     words = {part for word in binding.slots.values() for part in (word, word.rpartition("::")[2])}
     # Without a modifier for the type of A, the type is f16.
     return words if "atype" in binding.slots else words | {"f16"}
@@ -343,7 +343,7 @@ def _vector_operands(binding: Binding, access: str) -> Iterator[tuple[Attribute,
 
 
 def _whole_types(registers: tuple[Attribute, int]) -> Iterator[Attribute]:
-    """Yield the types of a value in registers. `registers` are their type and number."""
+    """Yield the possible types of one value. `registers` are the type and count of its registers."""
     element, count = registers
     if count == 1:
         yield element
@@ -402,7 +402,7 @@ def _canonical_words(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
 
 
 def _compared(made: Operation, binding: Binding, *, guarded: bool) -> MatchedOperation | None:
-    """Return the match of `made`, or None if it does not lower to the instruction."""
+    """Return `made` as a match, or None if its lowering is not the instruction."""
     try:
         made.check()
         *before, template = made.lower().statements
@@ -457,7 +457,7 @@ def _positions(
 ) -> _Positions | None:
     """Return the positions of a template's values in an instruction, or None if the two do not match.
 
-    `presets` are the constants of temporaries that earlier instructions set.
+    `presets` maps temporaries to the constants that earlier instructions put into them.
     """
     found: _Positions = {}
     if (template.guard is not None) != guarded:

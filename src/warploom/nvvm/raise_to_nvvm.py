@@ -55,7 +55,10 @@ _COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {"eq": operator.eq, "ne
 
 
 def raise_to_nvvm(text: str | Module) -> ModuleOp:
-    """Return an MLIR module with the tensor-core operations of each function of a PTX module."""
+    """Return an MLIR module with the tensor-core operations of each function of a PTX module.
+
+    A tensor-core instruction without an operation in the dialect becomes inline PTX.
+    """
     module = parse(text) if isinstance(text, str) else text
     variables = dict(_variables(module.items))
     return ModuleOp(

@@ -82,7 +82,7 @@ class ValueRegisters(RegisterNames):
         return True
 
     def reuse(self, value: SSAValue, result: SSAValue) -> bool:
-        """Assign the registers of a value to a result if they may be overwritten. Return True then."""
+        """Assign a value's registers to a result if `release` allows it. Return True on success."""
         if not self.release(value):
             return False
         self.bind(result, self._names[value], owns=True)

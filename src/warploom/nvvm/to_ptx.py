@@ -54,7 +54,7 @@ KERNEL = "nvvm.kernel"
 
 @dataclass(frozen=True)
 class LoweredModule:
-    """PTX module with the operation that each of its instructions came from, in text order."""
+    """PTX module, and the source operation of each instruction in text order."""
 
     module: Module
     operations: Sequence[Operation]
@@ -363,7 +363,6 @@ class _FunctionWriter:
             self._move(f"b{8 * BYTES[word]}", to, Name(register))
 
     def _names(self, value: SSAValue | Temporary) -> tuple[str, ...]:
-        """Return the registers of a value."""
         names = self._registers.names(value)
         # The first use of a constant also writes its moves.
         if isinstance(value, SSAValue) and (constant := self._pending_constants.pop(value, None)) is not None:
@@ -405,7 +404,7 @@ def _element(whole: Attribute, position: Sequence[int]) -> tuple[int, int]:
 
 
 def _constants(value: Attribute, types: Sequence[str]) -> Sequence[Operand]:
-    """Return one constant for each register of a value. Errors: VerifyException."""
+    """Return one constant for each register of a value. Errors: VerifyException for other values."""
     match value:
         case IntegerAttr():
             bits = 1 if types[0] == "pred" else 8 * BYTES[types[0]]

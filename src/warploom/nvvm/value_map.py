@@ -22,7 +22,7 @@ class _Element:
 
 
 class ValueMap:
-    """SSA values in the registers of a function, at the current position of raising.
+    """SSA values in the registers of a function while its instructions are raised.
 
     `declared` maps registers to their types, and variables to the types of their addresses.
     """
@@ -153,7 +153,6 @@ class ValueMap:
         return self._cast(value, type)
 
     def _combined(self, values: Sequence[SSAValue], type: Attribute) -> SSAValue:
-        """Return a new struct or vector with the elements `values`."""
         if not isinstance(type, LLVMStructType):
             return self._add(UnrealizedConversionCastOp.get(values, [type]))
         struct = self._add(llvm.UndefOp(type))
@@ -176,6 +175,6 @@ class ValueMap:
 
 
 def _register_class(type: Attribute) -> tuple[bool, str]:
-    """Return True for a predicate, and the register width. Both must agree in a cast."""
+    """Return the register class of a type: True for a predicate, and the width as text."""
     (word,) = registers_of(type)
     return word == "pred", word.lstrip("bf")

@@ -27,7 +27,7 @@ _RANKS = ("int", "unsigned int", "long", "unsigned long", "long long", "unsigned
 
 @dataclass(frozen=True, slots=True)
 class CType:
-    """C type: base type, number of pointer levels, and `const` of the base type."""
+    """C type: a base type that may be `const`, and the number of pointer levels."""
 
     base: str
     depth: int = 0
@@ -78,7 +78,7 @@ def type_of_words(words: list[str]) -> CType | None:
 class Value:
     """Value of an expression in a builtin's call: a constant, a sum of variables, or unknown.
 
-    Units: bytes for `offset`, `inside` and factors if the type is a pointer
+    Units: bytes for `offset`, `inside` and the factors of a pointer; none for those of an integer
     """
 
     type: CType

@@ -123,7 +123,7 @@ class Expressions:
         return self.take()
 
     def list_items(self, close: str) -> Iterator[None]:
-        """Yield before each item of a list for the caller to parse. Consume commas and `close`."""
+        """Yield before each item of a list for the caller to parse. Consume commas and the final `close`."""
         while not self.accept(close):
             yield
             if self.next.text != close:
@@ -347,7 +347,7 @@ def _integer(text: str) -> Value:
 def convert(value: Value, ctype: CType) -> Value:
     """Return a value converted to the type `ctype`.
 
-    A pointer keeps its state space. A number becomes a pointer to global memory.
+    A pointer keeps its state space. A number that becomes a pointer points to global memory.
     """
     if value.constant is not None:
         constant = wrap(value.constant, ctype)

@@ -112,7 +112,7 @@ def _type_of(value: SSAValue) -> CType:
 
 
 def _value(builtin: Builtin, position: int, value: SSAValue, names: dict[SSAValue, str], *, is_kernel: bool) -> Value:
-    """Return the value of a call's argument with the index `position`. `names` has the parameters."""
+    """Return the value of the argument at `position`. `names` maps the parameters to their names."""
     if isinstance(value.owner, llvm.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
         return Value(_type_of(value), value.owner.value.value.data)
     if isinstance(value.type, LLVMPointerType):

@@ -1,6 +1,6 @@
 """Registry of the tensor-core builtins of NVIDIA's compiler by number and by name.
 
-The reference text is "Tensor Core / MMA Builtins", a description of NVIDIA's disassembled compiler cicc.
+Reference text: "Tensor Core / MMA Builtins", a description of NVIDIA's disassembled compiler cicc.
 """
 
 import re

@@ -144,7 +144,7 @@ def _constant(value: Value, type: CType = INT) -> int | None:
 
 
 def _code(values: Sequence[Value], position: int, name: str, expected: str) -> int:
-    """Return the constant argument with the index `position`. Errors: RefusedCall for other values."""
+    """Return the constant argument at `position`. Errors: RefusedCall if `expected` does not list it."""
     code = _constant(values[position])
     if code is None:
         raise RefusedCall(ArgumentError(position, f"unexpected '{name}' operand"))
@@ -221,7 +221,6 @@ def _check_rows(builtin: Builtin, selection: Selection, target: Target) -> None:
 
 
 def _illegal_layouts(builtin: Builtin, selection: Selection) -> Iterator[ArgumentError]:
-    """Yield an error for each illegal layout."""
     # Elements of fewer than 8 bits allow one layout per matrix.
     opcode = selection.text().partition(" ")[0].split(".")
     if builtin.kind == "multiply":
@@ -285,7 +284,7 @@ def _is_descriptor(type: CType) -> bool:
 
 
 def _argument(values: Sequence[Value], position: int, builtin: Builtin, errors: list[ArgumentError]) -> int:
-    """Return a constant argument of a warpgroup call. Return 0 after an error, which goes to `errors`."""
+    """Return a constant argument of a warpgroup call. On error, append to `errors` and return 0."""
     if position >= len(values):
         return 0
     value = values[position]

@@ -1,4 +1,4 @@
-"""Lowering of a builtin's call to an operation of the nvvm dialect, in a function.
+"""Lowering of a builtin's call to an MLIR function with an operation of the nvvm dialect.
 
 The C call has pointers to fragments. The MLIR function has the registers of the fragments as arguments and result.
 """

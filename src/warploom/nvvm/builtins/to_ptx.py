@@ -142,7 +142,6 @@ class _CallWriter:
         return self._computed(integer.MAD, word, words, "d", a=register, b=Integer(factor), c=addend)
 
     def _address(self, argument: Argument) -> Address:
-        """Return the address operand for a pointer argument."""
         base = self._base(argument, self._selection.words["ss"])
         # The address operand contains only a part of the offset.
         if more := argument.value.offset - self._selection.offset:
@@ -150,7 +149,7 @@ class _CallWriter:
         return Address(base, self._selection.offset)
 
     def _base(self, argument: Argument, space: str) -> Name:
-        """Return a register with the address of a pointer argument, without its constant offset."""
+        """Return a register with a pointer argument's address in `space`, without its constant offset."""
         value = argument.value
         if value.terms is None:
             raise self._unsupported(argument.span)
@@ -175,7 +174,7 @@ class _CallWriter:
         return self._computed(memory.CVTA_TO, "b64", {"space": space, "size": "u64"}, "p", a=pointer)
 
     def _add_terms(self, base: Name, value: Value) -> Name:
-        """Return a register with `base` plus the variables of a value, times their factors."""
+        """Return a register with the sum of `base` and the variables of a value times their factors."""
         for name, factor in value.terms or ():
             ctype = self._call.parameters.get(name, CType("unsigned int"))
             if ctype.size != 4:
@@ -189,7 +188,7 @@ class _CallWriter:
         return base
 
     def _fragment(self, operand: str, argument: Argument) -> Vector:
-        """Return fresh registers for a fragment. Load them if the instruction reads the fragment."""
+        """Return fresh registers for a fragment. Write their loads if the instruction reads them."""
         word = self._register_type(operand)
         names = [Name(self._registers.fresh(word)) for _ in range(self._selection.registers(operand))]
         if self._is_read(operand) and argument.value.space == "local":
@@ -214,7 +213,6 @@ class _CallWriter:
             self._write(move.MOV, {"type": word}, d=name, a=source)
 
     def _is_read(self, operand: str) -> bool:
-        """Return True if the instruction reads the operand."""
         if self._call.builtin.kind == "load":
             return False
         return operand != _ACCUMULATOR or self._selection.constants.get("scale_d", 0) == 1

@@ -18,7 +18,7 @@ from warploom.ptx import Address, Guard, Instruction, Integer, Name, Operand, Ve
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """Vector operand that consists of all registers of some values."""
+    """Vector operand with all registers of the given values."""
 
     values: Sequence[SSAValue]
 

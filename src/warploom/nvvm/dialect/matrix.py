@@ -14,7 +14,6 @@ from warploom.nvvm.dialect.types import pointer, space_of, struct_of
 
 
 def _type_words(element: str) -> dict[str, str]:
-    """Return the modifiers of an element type."""
     # In `b8x16.b6x16_p32`, the first part is the format in registers, the second that in memory.
     unpacked, _, packed = element.partition(".")
     return {"dst_fmt": unpacked, "src_fmt": packed} if packed else {"type": element}

@@ -252,9 +252,9 @@ class MbarrierArriveDropExpectTx(_ExpectingArrival):
 
 
 class _Test(_Ordered):
-    """Test of a phase, which its state or its parity identifies.
+    """Base class of tests for the completion of a phase.
 
-    The operands are the address, the state or parity, and an optional time limit.
+    The operands are the address, the state or parity of the phase, and an optional time limit.
     """
 
     def lower(self) -> Lowering:

@@ -251,7 +251,7 @@ class _Scales(Multiplication):
 
 
 class _Integers(Multiplication):
-    """Multiplication of integers that saturates or wraps around."""
+    """Integer multiplication that saturates or wraps around."""
 
     intOverflowBehavior = opt_prop_def(Overflow)
 

@@ -170,7 +170,7 @@ def operation(
     names: Mapping[str, str] = NO_WORDS,
     spaces: Mapping[str, str] = NO_WORDS,
 ) -> Callable[[type[_Class]], type[_Class]]:
-    """Return a decorator for an operation class with its MLIR name and its forms.
+    """Return a decorator that sets the MLIR name and the forms of an operation class.
 
     `words`, `names` and `spaces` extend the attributes WORDS, NAMES and SPACES of the class.
     """

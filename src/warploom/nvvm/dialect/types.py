@@ -52,7 +52,6 @@ def _integer_registers(width: int) -> tuple[str, ...]:
 
 
 def _vector_registers(type: VectorType[Attribute]) -> tuple[str, ...]:
-    """Return the PTX types of a vector's registers."""
     element = registers_of(type.element_type)
     count = prod(extent.data for extent in type.shape)
     bits = 8 if type.element_type == IntegerType(8) else 16 if element == ("b16",) else 0
@@ -83,7 +82,7 @@ def elements_of(type: Attribute) -> Sequence[Attribute]:
 
 
 def struct_of(element: Attribute, count: int) -> LLVMStructType:
-    """Return the type of a struct of equal elements."""
+    """Return the type of a struct with `count` elements of one type."""
     return LLVMStructType.from_type_list([element] * count)
 
 
@@ -96,10 +95,10 @@ def space_of(value: SSAValue) -> str:
 
 
 def pointer_to(space: int) -> LLVMPointerType:
-    """Return the type of a pointer to an address space; 0 is the generic space."""
+    """Return the type of a pointer to an address space. The generic space has the number 0."""
     return LLVMPointerType(IntAttr(space)) if space else LLVMPointerType()
 
 
 def pointer(*spaces: int) -> AttrConstraint:
-    """Return the constraint of an operand that is a pointer to one of the address spaces."""
+    """Return a constraint for pointers to the given address spaces."""
     return AttrSetConstraint.get(*map(pointer_to, spaces))

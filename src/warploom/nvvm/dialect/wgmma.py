@@ -95,7 +95,7 @@ def multiplication_properties(
 class WgmmaMmaAsync(Operation):
     """Multiplication by a warpgroup. The accumulator is an operand and the result.
 
-    B is a descriptor. A is a descriptor or a struct of registers. MLIR lacks the struct.
+    B is a descriptor. A is a descriptor or a struct of registers. In MLIR, A is always a descriptor.
     """
 
     inouts = operand_def(LLVMStructType)

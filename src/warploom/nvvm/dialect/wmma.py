@@ -48,7 +48,7 @@ class _Shaped(Operation):
 
     @property
     def shape_word(self) -> str:
-        """Shape as PTX spells it."""
+        """Shape as PTX spells it, such as `m16n16k16`."""
         return f"m{self.m.value.data}n{self.n.value.data}k{self.k.value.data}"
 
     def registers(self, operands: str, words: dict[str, str]) -> Sequence[int]:

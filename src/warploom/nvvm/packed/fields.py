@@ -34,7 +34,7 @@ class WordError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Bits of a word.
+    """Field of a packed word.
 
     `low` is the position of the least significant bit. `names` maps each legal value to its name. If `names` is empty,
     every value is legal.

@@ -1,6 +1,6 @@
 """Descriptor words of warp-level matrix builtins: 64 bits for a load, a store or a multiplication.
 
-Source: reference text of `builtins.registry`, Packed MMA Descriptor Word
+Source: cicc, Packed MMA Descriptor Word
 """
 
 from warploom.nvvm.packed.fields import Field, PackedWord, Values
