@@ -142,7 +142,7 @@ class _CountedArrival(_Arrival):
 
     @property
     def has_intrinsic_without_count(self) -> bool:
-        """True if MLIR lowers the operation to an intrinsic without a count."""
+        """True if MLIR lowers the operation to an intrinsic that has no count operand."""
         return False
 
     def lower(self) -> Lowering:
@@ -151,7 +151,7 @@ class _CountedArrival(_Arrival):
             return self.with_shared_address(self.addr, words, **results)
         if self.count is not None:
             return self.with_shared_address(self.addr, words, count=self.count, **results)
-        # The intrinsics have a count operand.
+        # The intrinsic has a count operand.
         one = Temporary("count", "b32")
         before = [InstructionTemplate([move.MOV], {"type": "b32"}, {"d": one, "a": 1})]
         return self.with_shared_address(self.addr, words, before, count=one, **results)

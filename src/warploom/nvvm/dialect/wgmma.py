@@ -95,7 +95,8 @@ def multiplication_properties(
 class WgmmaMmaAsync(Operation):
     """Multiplication by a warpgroup. The accumulator is an operand and the result.
 
-    B is a descriptor. A is a descriptor or a struct of registers. In MLIR, A is always a descriptor.
+    B is a descriptor. A is a descriptor or a struct of registers. In MLIR, A is always a descriptor. In the text, the
+    type of the struct stands before the type of the accumulator.
     """
 
     inouts = operand_def(LLVMStructType)

@@ -136,13 +136,15 @@ class WmmaStore(_Move):
 
 @operation("nvvm.wmma.mma", *WMMA)
 class WmmaMma(_Shaped):
-    """Multiplication of fragments: A and B of `eltypeA`, the accumulator of `eltypeB`."""
+    """Multiplication of fragments: A and B of `eltypeA`, the accumulator of `eltypeB`.
+
+    MLIR lacks `b1Op` and `intOverflowBehavior`. In MLIR, the result has the type of the accumulator.
+    """
 
     layoutA = prop_def(Layout)
     layoutB = prop_def(Layout)
     eltypeA = prop_def(MmaType)
     eltypeB = prop_def(MmaType)
-    # MLIR lacks these two properties. Its result has the type of the accumulator.
     b1Op = opt_prop_def(BitOperation)
     intOverflowBehavior = opt_prop_def(Overflow)
     args = var_operand_def()
