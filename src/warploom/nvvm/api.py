@@ -30,7 +30,7 @@ def lower(
     """Translate a text to another level: a builtin call, nvvm dialect, llvm dialect or PTX.
 
     `source` is "builtin", "nvvm", "llvm" or "ptx". `to` is "nvvm", "llvm" or "ptx". From PTX, only "nvvm" is possible.
-    `name` is the file name in diagnostics. The default `ptx_version` is the first that has all instructions of the text.
+    `name` is the file name in diagnostics. The default `ptx_version` is the first with all needed instructions.
 
     Errors: UsageError lower.level, lower.target, lower.packages; LowerError lower.text, lower.operation,
         lower.unknown, lower.function, and the rule codes of `check` for instructions that the target lacks;

@@ -154,7 +154,7 @@ def _operations() -> Mapping[Form, Sequence[type[Operation]]]:
     """Return the operations that lower to one instruction, by form."""
     found: dict[Form, list[type[Operation]]] = {}
     for kind in OPERATIONS:
-        # It also sets a predicate; `match_multiplication` finds it.
+        # `match_multiplication` finds it, because it also sets a predicate.
         if kind is not WgmmaMmaAsync:
             for form in kind.FORMS:
                 found.setdefault(form, []).append(kind)
