@@ -1,9 +1,8 @@
-"""Numbers of the intrinsics of cicc, from the reference text that `builtins.registry` names.
+"""Numbers of the intrinsics of NVIDIA's compiler cicc.
 
-    describe(5332)          # Identifier("warpgroup", {"n": "16", ...})
+    describe(5332)          # Identifier("warpgroup", (("n", "16"), ...))
 
-The compiler numbers intrinsics in the order of their names, so a few numbers determine most of a range. For some
-ranges, the reference text gives only the first and the last number. `describe` refuses the numbers between these two.
+The reference text of `builtins.registry` gives some numbers. The others follow from the order of the names.
 """
 
 from collections.abc import Iterator
@@ -29,7 +28,7 @@ _SHAPES = {"m16n16k16": "s8 u8", "m32n8k16": "s8 u8", "m8n32k16": "s8 u8", "m8n8
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """Family of an intrinsic, such as "warpgroup", and its modifiers as pairs of a name and a modifier."""
+    """Intrinsic: a family such as "warpgroup", and pairs of a modifier's name and the modifier."""
 
     family: str
     words: tuple[tuple[str, str], ...]
@@ -43,14 +42,15 @@ def _named(family: str, **words: object) -> Identifier:
 
 
 def _n_table() -> Iterator[tuple[int, Identifier]]:
-    """Yield (number, intrinsic) for each extent N. The reference text names two of the four numbers."""
+    """Yield (number, intrinsic) for each extent N, with integers and with floating point."""
+    # Each N has four numbers. The reference text names two of them.
     for rank, n in enumerate(_ALL):
         for variant, element in enumerate(("integer", "float")):
             yield N_FIRST + N_STRIDE * rank + variant, _named("n", n=n, element=element)
 
 
 def _grid() -> Iterator[tuple[int, Identifier]]:
-    """Yield (number, warpgroup multiplication) for each N, choice of types, and location of A."""
+    """Yield (number, warpgroup multiplication) for each N, combination of types, and location of A."""
     kinds = [("f16", "f16", "f16"), ("f32", "f16", "f16"), ("f32", "bf16", "bf16"), ("f32", "tf32", "tf32")]
     kinds += product(("f16", "f32"), ("e4m3", "e5m2"), ("e4m3", "e5m2"))
     number = GRID_FIRST
@@ -62,7 +62,7 @@ def _grid() -> Iterator[tuple[int, Identifier]]:
 
 
 def _warp() -> Iterator[tuple[int, Identifier]]:
-    """Yield (number, warp-level load, multiplication or store) for integers and for single bits."""
+    """Yield (number, intrinsic) for warp-level integers and single bits."""
     number = IMMA_FIRST
     for shape, types in _SHAPES.items():
         operations = [f"ld_{matrix}_{word}" for matrix in "ab" for word in types.split()]
@@ -76,7 +76,7 @@ def _warp() -> Iterator[tuple[int, Identifier]]:
 
 @cache
 def identifiers() -> dict[int, Identifier]:
-    """Return the intrinsics that the reference text names, by number."""
+    """Return the known intrinsics by number."""
     found = dict([*_n_table(), *_grid(), *_warp()])
     return found | {number: _named(family, generation="second") for number, family in _SINGLE.items()}
 

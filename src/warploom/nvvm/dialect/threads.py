@@ -60,7 +60,7 @@ class ElectSync(Operation):
 
 @operation("nvvm.setmaxregister", control.SETMAXNREG, names={"regCount": "imm_reg_count"})
 class SetMaxRegister(Operation):
-    """Increase or decrease of the number of registers of a warpgroup's threads."""
+    """Increase or decrease of the register count of a warpgroup's threads."""
 
     regCount = prop_def(IntegerAttr[I32])
     action = prop_def(RegisterAction)
