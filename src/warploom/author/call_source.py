@@ -158,7 +158,10 @@ def _shortest(
 
 
 def _all_keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return one or two dicts with all keywords of a call. The first splits composite words."""
+    """Return one or two dicts with all keywords of a call.
+
+    The first dict has a keyword for each part of a composite modifier. The second has one for the whole modifier.
+    """
     by_parts: dict[str, Any] = {}
     whole: dict[str, Any] = {}
     for key, word in candidate.keywords.items():
@@ -180,7 +183,7 @@ def _all_keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[s
 def _least(
     name: str, keywords: dict[str, Any], arguments: tuple[Any, ...], out: Any, statement: tree.Instruction
 ) -> tuple[tuple[str, Any], ...] | None:
-    """Remove keywords that the call does not need. Return None if the call does not emit `statement`."""
+    """Return the keywords that the call needs, or None if the call does not emit `statement`."""
     if not _emits(name, arguments, out, keywords, statement):
         return None
     for key in list(keywords):

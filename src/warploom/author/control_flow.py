@@ -37,9 +37,10 @@ def put(name: str) -> None:
 
 
 def branch(to: str, condition: Register | None = None, *, uniform: bool = False) -> None:
-    """Branch to the label `to` in the threads in which `condition` holds, or in all threads.
+    """Branch to the label `to`.
 
-    `uniform` states that all threads of a warp agree.
+    With a `condition`, only threads in which the condition holds branch. `uniform` states that all threads of a warp
+    agree.
     """
     words = {"uni": True} if uniform else {}
     with nullcontext() if condition is None else guarded(condition):

@@ -171,7 +171,7 @@ def result_type(operand: OperandSpec, slots: Mapping[str, str]) -> str:
 
 
 def new(type_word: str, value: Any = None) -> Register:
-    """Return a new register of `type_word`, set to `value` if given. Errors: AuthorError author.type."""
+    """Return a new register of type `type_word`, set to `value` if given. Errors: AuthorError author.type."""
     if type_word not in TYPES:
         raise author_error(f"unknown type '{type_word}'; expected a type such as u32, f32 or pred", "author.type")
     made = Register(current().register(type_word), type_word)

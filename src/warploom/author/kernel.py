@@ -76,7 +76,7 @@ def pointer(type: str) -> Parameter:
 
 
 def parameter(text: str) -> Parameter:
-    """Return a parameter that PTX such as `.param .b8 sizes[24]` declares. Its value is a location."""
+    """Return the parameter that PTX declares, such as `.param .b8 sizes[24]`. Its value is a location."""
     return Parameter("declared", text=text)
 
 
@@ -153,7 +153,7 @@ def _add_directive(directive: Directive) -> None:
 
 @dataclass(eq=False)
 class Kernel:
-    """Kernel with its compile-time arguments. The PTX is built when it is first needed.
+    """PTX kernel, built from a Python function and compile-time arguments on first use.
 
     `kernel[grid](*args)` launches the kernel. `entry` is the name of the kernel in the PTX, by default that of the
     function.

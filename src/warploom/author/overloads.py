@@ -1,6 +1,6 @@
 """Overload resolution: the form, modifiers and operands that a Python call selects.
 
-`slots` map the names of an opcode's modifiers to words.
+`slots` maps the names of an opcode's modifiers to words.
 """
 
 import keyword

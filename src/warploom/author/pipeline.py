@@ -40,7 +40,7 @@ class Ring:
     cluster: int
 
     def start(self) -> None:
-        """Initialise the mbarriers in one thread. A CTA or cluster barrier must follow."""
+        """Initialise the mbarriers. Only one thread may execute this, before a CTA or cluster barrier."""
         for stage in range(self.stages):
             ptx.mbarrier_init(self.full.at(_MBARRIER * stage), 1)
             ptx.mbarrier_init(self.empty.at(_MBARRIER * stage), self.consumers * self.cluster)

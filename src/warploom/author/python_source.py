@@ -153,7 +153,6 @@ class _Kernel:
     # Statements ---------------------------------------------------------------------------------------------
 
     def _translate(self) -> None:
-        """Translate the statements of the body."""
         # A register that is read before its first write is created in the next pass.
         known = -1
         while known < len(self.created):
@@ -194,7 +193,10 @@ class _Kernel:
         return found
 
     def _require(self, values: Sequence[Any], *, declared: bool = False) -> None:
-        """Record the registers in `values` that do not exist yet. `declared` requires their declared types."""
+        """Record the registers in `values` that must be created first.
+
+        If `declared`, these include registers that exist with a type other than their declared type.
+        """
         for value in _registers_in(values):
             known = self.types.get(value.name)
             if known is None or (declared and known != self.declared[value.name]):

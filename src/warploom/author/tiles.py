@@ -179,7 +179,7 @@ class TileDescriptor:
 
 @dataclass(frozen=True, slots=True)
 class TileRow:
-    """Row of a tile. `start` is its address. `mask` swizzles the numbers of its 16-byte chunks."""
+    """Row of a tile. `start` is its address. `mask` swizzles the numbers of 16-byte chunks."""
 
     tile: Tile
     start: Register

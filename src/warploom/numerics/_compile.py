@@ -163,7 +163,7 @@ def pairwise(function: Callable[..., Any]) -> Elementwise:
 
 
 def directed(function: Callable[..., Any]) -> Elementwise:
-    """Return an `Elementwise` over f64 numbers that rounds in a given mode.
+    """Return an `Elementwise` of a function of f64 numbers, with a selectable rounding mode.
 
     The last operand of the `Elementwise` is the rounding mode, a value of `intrinsics.ROUNDING`.
     """

@@ -102,7 +102,6 @@ def rsqrt(x: Array, ftz: bool = False) -> Array:
 
 
 def _reciprocal_root(x: Array) -> Array:
-    """Return the reciprocal square root of f64 numbers."""
     # As ptxas expands the instruction: an estimate and one third-order iteration.
     small = quietly(np.less, np.abs(x), 2.0**-1022)
     scaled = floats.mul(x, np.where(small, 2.0**54, 1.0))
@@ -117,7 +116,7 @@ def _reciprocal_root(x: Array) -> Array:
 
 
 def _upper_word(function: Callable[[Array], Array], x: Array) -> Array:
-    """Apply a function to the upper words of f64 numbers. The lower words of the results are zero."""
+    """Apply a function to the upper 32 bits of f64 numbers. The lower 32 bits of the results are zero."""
     upper = function((x.view(np.uint64) >> np.uint64(32)).astype(np.uint32))
     return (upper.astype(np.uint64) << np.uint64(32)).view(np.float64)
 

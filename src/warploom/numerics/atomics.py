@@ -36,7 +36,10 @@ def _loop(
 
 
 def _integer(old, value, compare, op, sign):
-    """Return the word that replaces `old`. `sign` is the mask of the sign bit, or 0 if unsigned."""
+    """Return the word that replaces `old`.
+
+    `op` is an index of `OPERATIONS`. `sign` is the mask of the sign bit, or 0 for unsigned words.
+    """
     old, value, compare = np.uint64(old), np.uint64(value), np.uint64(compare)
     sign, one = np.uint64(sign), np.uint64(1)
     new = value

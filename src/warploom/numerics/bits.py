@@ -69,7 +69,7 @@ def _ones_below(count: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _field(count: Array, width: int) -> Array:
-    """Return the positions or lengths that the GPU uses for bit fields of `width`-bit numbers."""
+    """Return `count`, a position or a length, as the GPU reads it for `width`-bit numbers."""
     return count.astype(np.int64) & 0xFF if width == 32 else np.minimum(as_unsigned(count), 64).astype(np.int64)
 
 
@@ -101,7 +101,7 @@ def bfi(a: Array, b: Array, position: Array, length: Array) -> Array:
 
 
 def bmsk(position: Array, width: Array, mode: Mode) -> Array:
-    """Return a mask with `width` ones from bit `position` up, as u32.  Source: bmsk."""
+    """Return a mask with `width` one bits from bit `position` up, as u32.  Source: bmsk."""
     a, b = as_unsigned(position).astype(np.int64), as_unsigned(width).astype(np.int64)
     limit = 32
     start, count = (a & 31, b & 31) if mode == "wrap" else (np.minimum(a, limit), np.minimum(b, limit))
@@ -209,7 +209,7 @@ _PERMUTATIONS: dict[str, tuple[tuple[int, int, int, int], ...]] = {
 
 
 def _selectors(mode: str) -> Array:
-    """Return the four selectors of the default mode that equal the selectors 0 to 3 of `mode`."""
+    """Return the four selectors of the default mode that act like the selectors 0 to 3 of `mode`."""
     rows = _PERMUTATIONS[mode]
     return np.array([sum(byte << (4 * i) for i, byte in enumerate(row)) for row in rows], dtype=np.uint32)
 
@@ -217,8 +217,8 @@ def _selectors(mode: str) -> Array:
 def prmt(a: Array, b: Array, selector: Array, mode: str = "") -> Array:
     """Return four bytes, selected from the eight bytes of b:a (a is low).  Source: prmt.
 
-    In the default mode "", each nibble of the selector selects one byte. If bit 3 of the nibble is set, the sign of
-    that byte is replicated. The other modes are "f4e", "b4e", "rc8", "ecl", "ecr" and "rc16".
+    In the default mode "", each nibble of the selector selects one byte. If bit 3 of the nibble is set, every bit of
+    the result byte is the sign of the selected byte. The other modes are "f4e", "b4e", "rc8", "ecl", "ecr" and "rc16".
     """
     chosen = as_unsigned(selector)
     if mode:

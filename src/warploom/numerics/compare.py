@@ -33,7 +33,7 @@ def integers(comparison: str, a: Array, b: Array) -> Array:
 
 
 def _differ(a: Array, b: Array) -> Array:
-    """Return a mask of the unequal pairs in which neither a nor b is a NaN."""
+    """Return a mask of the elements where a and b differ and neither is a NaN."""
     return quietly(np.less, a, b) | quietly(np.greater, a, b)
 
 

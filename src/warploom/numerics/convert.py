@@ -71,7 +71,7 @@ def tf32_from_float(x: Array, rounding: Rounding = "rna", relu: bool = False, sa
 
 @cache
 def _narrowed(source: Format, fmt: Format, rounding: Rounding, relu: bool) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return tables from f16 or bf16 patterns to the upper and to the lower number of a narrow pair."""
+    """Return a table of upper and a table of lower narrow numbers, indexed by `source` patterns."""
     table = formats.encode(formats.decode(np.arange(1 << 16), source), fmt, rounding, True, relu)
     if fmt is E2M1:
         return table << np.uint8(4), table

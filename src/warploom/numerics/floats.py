@@ -1,8 +1,8 @@
 """f32 and f64 arithmetic of PTX over arrays, in every rounding mode.
 
-`ftz` (f32 only) replaces subnormal operands and results by zeros of their sign. `sat` clamps to [0, 1] and replaces NaN
-by +0. An f32 NaN result is 0x7FFFFFFF. An f64 NaN result is the first NaN operand in the order b, c, a (in a division
-a, b), made quiet. If no f64 operand is a NaN, it is 0xFFF8000000000000.
+`ftz` (f32 only) replaces subnormal operands and results by zeros of the same sign. `sat` clamps to [0, 1] and replaces
+NaN by +0. An f32 NaN result is 0x7FFFFFFF. An f64 NaN result is the first NaN operand in the order b, c, a (in a
+division a, b), made quiet. If no f64 operand is a NaN, the NaN result is 0xFFF8000000000000.
 
 Shapes: any, broadcast together. All operands of one call have one type.
 

@@ -31,7 +31,7 @@ class Workers:
 
 
 def shares(workers: Workers | None, groups: int, products: int) -> list[slice]:
-    """Divide `groups` instructions into one range for each thread to use.
+    """Divide `groups` instructions into ranges, one for each thread to use.
 
     `products` is the number of products of all instructions. With few products, few threads are used.
     """

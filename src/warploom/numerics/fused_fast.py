@@ -44,7 +44,7 @@ class _Lanes:
     """Builder of LLVM vector operations on a strip of `strip` columns.
 
     A vector of f32 values has `count` lanes: the whole strip, or half of a strip of 32 columns. A vector of 16-bit
-    exponents has the whole strip.
+    exponents covers the whole strip.
     """
 
     def __init__(self, builder: ir.IRBuilder, strip: int) -> None:
@@ -148,7 +148,7 @@ def _tile(
 ):  # fmt: skip
     """Compute one tile of D with the code that `_emit` generates.
 
-    `index` (None for a dense A) and `flags` only give types. `index_at` and `flags_at` are the addresses.
+    `index` (None for a dense A) and `flags` only give types to Numba. `index_at` and `flags_at` are the addresses.
     """
 
     def generate(context, builder, signature, arguments):
@@ -480,9 +480,9 @@ def run(
     a: NDArray[Any], b: NDArray[Any], c: Floats | None, d: Floats, model: Model,
     index: NDArray[np.int32] | None, negate_a: bool, negate_b: bool,
 ) -> Numbers:  # fmt: skip
-    """Compute D in f32, except elements that need `fused_exact`. Return the flat indices of those.
+    """Compute D in f32. Return the flat indices of the elements that `fused_exact` must compute.
 
-    `d` may be the array `c`. The elements that need `fused_exact` then keep their addends.
+    `d` may be the array `c`. The elements at the returned indices then keep their addends.
 
     Shapes: a (G, M, K), b (G, N, K), c and d (G, M, N), all C-contiguous. M is a multiple of 4, and N of 8. K is a
     multiple of 4, or of L (`Model.length`) if K exceeds L.

@@ -120,10 +120,7 @@ def sub_borrow(a: Array, b: Array, borrow: Array | None = None) -> tuple[Array, 
 def mad_carry(
     a: Array, b: Array, c: Array, half: Literal["lo", "hi"], carry: Array | None = None
 ) -> tuple[Array, Array]:
-    """Return `half` of the product a * b plus c plus a carry-in, and the carry-out.
-
-    The carry-out is boolean. Source: PTX ISA 9.7.2.
-    """
+    """Return (`half` of a * b) + c + an optional carry-in, and the carry-out.  Source: PTX ISA 9.7.2."""
     return add_carry(mul_lo(a, b) if half == "lo" else mul_hi(a, b), c, carry)
 
 

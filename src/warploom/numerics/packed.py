@@ -30,7 +30,7 @@ def float_from_half(patterns: Array, fmt: Format) -> Array:
 
 
 def pair(low: Array, high: Array) -> Array:
-    """Return uint32 patterns with the uint16 patterns `low` and `high` in their halves."""
+    """Return uint32 patterns with the uint16 patterns `low` and `high` as halves."""
     return low.astype(np.uint32) | (high.astype(np.uint32) << _SHIFT)
 
 
@@ -39,7 +39,7 @@ def _half_mask(mask: Array) -> Array:
 
 
 def _above(x: Array, limit: int) -> Array:
-    """Return uint32 masks with ones in the 16-bit halves of x that exceed `limit` in magnitude."""
+    """Return uint32 masks of the 16-bit halves of x whose magnitudes exceed `limit`."""
     # A magnitude is at most 0x7FFF, so the addition never carries out of a half.
     total = (x & ~_SIGNS) + _BOTH * np.uint32(0x7FFF - limit)
     return _half_mask(total >> np.uint32(15))

@@ -1,8 +1,9 @@
 """Special function unit of sm_90, with the bits of the hardware.
 
-The unit divides the domain of a function into intervals. From the offset `t` into an interval, it computes the sum `c0
-+ c1 * t + c2 * square(t)` exactly and truncates it. Subnormal operands and results are flushed to zero, except by the
-hyperbolic tangent. `tests/evidence/approximate` describes the method and the comparisons with the GPU.
+The unit divides the domain of a function into intervals. From the offset `t` into an interval, the unit computes the
+sum `c0 + c1 * t + c2 * square(t)` exactly. It then truncates the sum. Subnormal operands and results are flushed to
+zero, except by the hyperbolic tangent. `tests/evidence/approximate` describes the method and the comparisons with the
+GPU.
 """
 
 from collections.abc import Callable
