@@ -1,9 +1,6 @@
 """Instructions as Python functions, derived from the forms of `isa`.
 
-`ptx.mad_lo(a, b, c, type="u32")` emits the instruction and returns its result in a new register, or in the register
-passed as `out`. The Python name joins the instruction's name and the modifiers that choose an operation, such as `lo`,
-by underscores. The other modifiers are keywords; a modifier with a single spelling has the value True (`ftz=True`). By
-default, the type is that of the registers, and the state space that of the address, if only one choice fits.
+`ptx.mad_lo(a, b, c, type="u32")` emits an instruction and returns the register with its result.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +26,12 @@ _Resolved = tuple[Candidate, dict[str, str], str, tuple[str, ...] | None]
 
 
 class Instruction:
-    """Function that emits an instruction of the forms that share one Python name."""
+    """Function that emits instructions under one Python name, such as `mad_lo`.
+
+    The name contains the modifiers that choose an operation (`lo`). The other modifiers are keywords. A modifier with a
+    single spelling has the value True (`ftz=True`). The default type is that of the registers. The default state space
+    is that of the address.
+    """
 
     def __init__(self, name: str, candidates: tuple[Candidate, ...]) -> None:
         self.name = name
@@ -77,7 +79,7 @@ class Instruction:
         return [overload for _, overload in found]
 
     def _refuse_ambiguous(self, best: Sequence[Overload]) -> None:
-        """Raise an error if the equally good overloads `best` differ in a modifier of the opcode."""
+        """Raise an error if the overloads in `best` differ in a modifier of the opcode."""
         if len(best) < 2:
             return
         candidate = best[0][0]
@@ -99,7 +101,7 @@ class Instruction:
 
 
 def opcode_of(candidate: Candidate, slots: Mapping[str, str]) -> str:
-    """Return the opcode of a candidate's form. `slots` maps the names of modifiers to modifiers."""
+    """Return the opcode of a candidate. `slots` maps the name of each modifier to its word."""
     words = (slots[word.slot] if word.slot else word.literal for word in candidate.form.syntax.words)
     return ".".join(word for word in words if word)
 
@@ -107,7 +109,7 @@ def opcode_of(candidate: Candidate, slots: Mapping[str, str]) -> str:
 def spell_operands(
     name: str, candidate: Candidate, slots: Mapping[str, str], values: Mapping[str, Any], out: Any
 ) -> tuple[tuple[Operand, ...], list[Any]]:
-    """Return the PTX operands of a call, and its results: the registers of `out`, or new registers.
+    """Return the PTX operands of a call, and its result registers: `out` or new registers.
 
     `values` maps operand names to arguments. Errors: AuthorError author.out, author.misaligned.
     """
@@ -151,7 +153,7 @@ def _check_alignment(name: str, form: Form, operand: str, slots: Mapping[str, st
 
 
 def _result(operand: OperandSpec, slots: Mapping[str, str], given: list[Any]) -> Any:
-    """Return the register or vector for a result: the next value of `given`, or new registers."""
+    """Return the registers for a result: the next value of `given`, by default new registers."""
     chosen = given.pop(0) if given else None
     if chosen is not None:
         return chosen
@@ -169,7 +171,7 @@ def result_type(operand: OperandSpec, slots: Mapping[str, str]) -> str:
 
 
 def new(type_word: str, value: Any = None) -> Register:
-    """Return a new register of `type_word`, set to `value` if given. Errors: AuthorError author.type."""
+    """Return a new register of type `type_word`, set to `value` if given. Errors: AuthorError author.type."""
     if type_word not in TYPES:
         raise author_error(f"unknown type '{type_word}'; expected a type such as u32, f32 or pred", "author.type")
     made = Register(current().register(type_word), type_word)

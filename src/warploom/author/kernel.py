@@ -1,4 +1,4 @@
-"""Decorator `@kernel` for a Python function that builds a PTX kernel: parameters, building and launch."""
+"""Decorator `@kernel` for Python functions that build PTX kernels."""
 
 # Callers may pass objects of other types than annotated.
 # pyright: reportUnnecessaryIsInstance=false
@@ -37,9 +37,9 @@ Extents = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """Parameter of a kernel: a value, a pointer to elements of a type, a tensor map, or a PTX declaration.
+    """Kind of a kernel parameter: a value, a pointer to elements, a tensor map or PTX text.
 
-    `type` is the type of the value or of the elements. `text` is the PTX declaration.
+    `type` is the type of the value or of the elements. `text` is the PTX text.
     """
 
     kind: Literal["value", "pointer", "tensor map", "declared"]
@@ -47,7 +47,7 @@ class Parameter:
     text: str = ""
 
     def declare(self, name: str) -> Variable:
-        """Return the PTX declaration of the parameter with the given name. Errors: AuthorError."""
+        """Return the PTX declaration of a parameter with the name `name`. Errors: AuthorError."""
         if self.kind == "declared":
             return read_parameter(self.text)
         if self.kind == "tensor map":
@@ -76,7 +76,7 @@ def pointer(type: str) -> Parameter:
 
 
 def parameter(text: str) -> Parameter:
-    """Return a parameter from PTX such as `.param .b8 sizes[24]`. Its value is a location in memory."""
+    """Return the parameter that PTX declares, such as `.param .b8 sizes[24]`. Its value is a location."""
     return Parameter("declared", text=text)
 
 
@@ -94,7 +94,7 @@ class Pointer(Register):
         self.element_type = element_type
 
     def element(self, index: Any) -> Location:
-        """Return the location of the element with an index. Errors: AuthorError author.index."""
+        """Return the location of the element `index`. Errors: AuthorError author.index."""
         size = TYPES[self.element_type].bytes
         if isinstance(index, int):
             return Location(self, index * size, "global")
@@ -152,7 +152,7 @@ def _add_directive(directive: Directive) -> None:
 
 @dataclass(eq=False)
 class Kernel:
-    """Kernel with its compile-time arguments. The PTX is built when it is first needed.
+    """PTX kernel, built from a Python function and compile-time arguments on first use.
 
     `kernel[grid](*args)` launches the kernel. `entry` is the name of the kernel in the PTX, by default that of the
     function.
@@ -185,7 +185,7 @@ class Kernel:
 
     @cached_property
     def built(self) -> Builder:
-        """Builder that the Python function has filled. Errors: AuthorError at the wrong expression."""
+        """Builder with the statements of the kernel. Errors: AuthorError at the wrong expression."""
         try:
             target, version = resolve_target(self.target, self.version)
         except UsageError as error:
@@ -279,12 +279,12 @@ class Kernel:
 
     @property
     def block(self) -> Extents | None:
-        """Threads of a CTA as `.reqntid` or `.maxntid` declares them, or None without these directives."""
+        """Threads of a CTA from `.reqntid` or `.maxntid`, or None without these directives."""
         return self._extents(".reqntid") or self._extents(".maxntid")
 
     @property
     def cluster(self) -> Extents | None:
-        """CTAs of a cluster as `.reqnctapercluster` declares them, or None without this directive."""
+        """CTAs of a cluster from `.reqnctapercluster`, or None without this directive."""
         return self._extents(".reqnctapercluster")
 
     def _extents(self, name: str) -> Extents | None:
@@ -297,9 +297,8 @@ class Kernel:
     def __getitem__(self, geometry: Any) -> Callable[..., Any]:
         """Return a function that launches the kernel: `kernel[grid](*args)` or `kernel[grid, block](*args)`.
 
-        A kernel that declares its threads (`bounds` or `.reqntid`) takes only the grid, which is one to three integers.
-        Other kernels take grid and block. The launch runs on the GPU if an argument is an array in GPU memory,
-        otherwise on the CPU.
+        Omit the block if the kernel declares its threads (`bounds` or `.reqntid`). A grid is one to three integers. The
+        launch runs on the GPU if an argument is an array in GPU memory, otherwise on the CPU.
 
         Errors: UsageError launch.geometry, and the errors of `wl.launch`.
         """
@@ -321,7 +320,7 @@ class Kernel:
 
 
 def _any_on_gpu(args: Iterable[Any]) -> bool:
-    """Return True if an array among the arguments is in GPU memory. Search tensor maps and lists, too."""
+    """Return True if an array is in GPU memory. Arrays in tensor maps and lists count, too."""
     from warploom.gpu.arrays import is_on_gpu
 
     return any(
@@ -333,9 +332,9 @@ def _any_on_gpu(args: Iterable[Any]) -> bool:
 
 
 def resolve_target(target: str, version: str) -> tuple[Target, Version]:
-    """Return a target and a PTX version.
+    """Return the target and the PTX version with the given names.
 
-    If `version` is empty, return the oldest version that accepts the target, but at least 8.6.
+    If `version` is empty, the PTX version is the oldest one that accepts the target, but at least 8.6.
     """
     found = find_target(target)
     return found, find_version(version) if version else max(_DEFAULT_VERSION, found.first_version)
@@ -347,8 +346,8 @@ def kernel(
     """Decorate a Python function that builds a kernel. Return a `Kernel`.
 
     The positional parameters of the function are the parameters of the kernel. Their annotations give the types: `u32`,
-    `f32`, `pointer(f32)`, `tensor_map`. Its keyword parameters are compile-time arguments. `name` is the name of the
-    kernel in the PTX. `resolve_target` describes `target` and `ptx_version`.
+    `f32`, `pointer(f32)`, `tensor_map`. The keyword parameters of the function are compile-time arguments. `name` is
+    the name of the kernel in the PTX. `resolve_target` describes `target` and `ptx_version`.
     """
     if function is None:
         return partial(Kernel, target=target, version=ptx_version, entry=name)
@@ -359,7 +358,7 @@ def kernel(
 
 
 class Program:
-    """Module of several kernels and shared declarations, in the order in which they were added."""
+    """PTX module of several kernels and declarations, in the order of their addition."""
 
     def __init__(self, *, target: str = "sm_90a", ptx_version: str = "") -> None:
         self.target = target
@@ -369,7 +368,7 @@ class Program:
     def declare(self, text: str) -> None:
         """Add PTX declarations: variables, functions, directives. Kernels that are added later can use them.
 
-        Errors: AuthorError with the diagnostics of the parser and the checker, which point into the text.
+        Errors: AuthorError with the diagnostics of the parser and the checker.
         """
         with errors_at_caller():
             target, version = resolve_target(self.target, self.version)
@@ -383,7 +382,7 @@ class Program:
     ) -> Any:
         """Decorate a function as `warploom.author.kernel` does, and add the kernel to this program.
 
-        `linkage` are linking directives of PTX, such as "visible".
+        `linkage` contains linking directives of PTX, such as "visible".
         """
         if function is None:
             return partial(self.kernel, name=name, linkage=linkage)

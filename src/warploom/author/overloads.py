@@ -1,6 +1,6 @@
-"""Overload resolution of calls: the words that forms allow, and the operand for each argument.
+"""Overload resolution: the form, modifiers and operands that a Python call selects.
 
-`slots` map the names of an opcode's modifiers to words. The rows of a Form's table list the legal combinations.
+`slots` maps the names of an opcode's modifiers to words.
 """
 
 import keyword
@@ -48,7 +48,7 @@ class Candidate:
 
 @cache
 def catalogue() -> Mapping[str, tuple[Candidate, ...]]:
-    """Return the candidates of every Python name of an instruction."""
+    """Return the candidates of each Python name of an instruction, such as `mad_lo`."""
     found: dict[str, list[Candidate]] = {}
     for form in forms():
         for name, words, fixed in _names(form):
@@ -82,10 +82,10 @@ def _candidate(form: Form, named: Sequence[Word], fixed: tuple[tuple[str, str], 
 def slot_choices(
     candidate: Candidate, operands: Sequence[Any], words: Mapping[str, Any]
 ) -> Iterator[tuple[dict[str, str], int]]:
-    """Yield each combination of modifiers with which a candidate fits a call, and its cost.
+    """Yield the combinations of modifiers that fit a call, each with its cost.
 
-    The cost grows with the number of words that the call does not name. `operands` and `words` are the arguments and
-    keywords of the call.
+    `operands` and `words` are the arguments and keywords of the call. The cost grows with the number of modifiers that
+    the call does not name.
     """
     form, given = candidate.form, _given_slots(candidate, words)
     if given is None:
@@ -120,7 +120,7 @@ def slot_choices(
 
 
 def _given_slots(candidate: Candidate, words: Mapping[str, Any]) -> dict[str, str] | None:
-    """Return the modifiers that the name and keywords of a call give, or None for an unknown keyword."""
+    """Return the modifiers that a call gives by name or keyword, or None for an unknown keyword."""
     form, given = candidate.form, dict(candidate.fixed)
     for name, value in words.items():
         if name in candidate.operands:
@@ -143,7 +143,7 @@ def _given_slots(candidate: Candidate, words: Mapping[str, Any]) -> dict[str, st
 def _options(
     form: Form, slot: str, choices: Sequence[str], given: Mapping[str, str], values: Sequence[Any]
 ) -> Sequence[str]:
-    """Return the words in `choices` for modifier `slot` that fit the arguments and the modifiers `given`."""
+    """Return the words for the modifier `slot` that fit the other modifiers `given` and the arguments."""
     for word in form.syntax.words:
         if word.composite is not None and word.slot in given and slot in word.composite.groupindex:
             found = word.composite.fullmatch(given[word.slot])
@@ -159,7 +159,7 @@ def _options(
 
 
 def _complete(form: Form, slots: dict[str, str]) -> bool:
-    """Add composite words, their parts and "" for omitted words to `slots`. Return True if this is legal."""
+    """Add the missing modifiers to `slots`. Return True if the combination is legal."""
     for word in form.syntax.words:
         if word.composite is not None:
             slots.setdefault(word.slot, form.composites[word.slot].format(**slots))
@@ -199,7 +199,7 @@ def flatten(values: Sequence[Any]) -> Iterator[Any]:
 
 
 def input_operands(candidate: Candidate, slots: Mapping[str, str]) -> list[OperandPattern]:
-    """Return the operands for which a call with the modifiers `slots` has arguments: all but the results."""
+    """Return the operands that are arguments of a call with the modifiers `slots`."""
     form = candidate.form
     found: list[OperandPattern] = []
     for name in form.syntax.operands:
@@ -281,7 +281,7 @@ def _type_mismatch(operand: OperandSpec, slots: Mapping[str, str], value: Any) -
 
 
 def _is_within(location: Location, space: str) -> bool:
-    """Return True if an instruction on `space` can access a location. "" stands for generic addresses."""
+    """Return True if an instruction on `space` can access a location. The space "" is generic."""
     if space == "":
         return isinstance(location.base, Register) and location.space == "global"
     return space.partition("::")[0] == location.space.partition("::")[0]

@@ -1,4 +1,4 @@
-"""Translation of a PTX module into author code, the Python code that builds the module."""
+"""Translation of a PTX module into Python code that builds the module."""
 
 import keyword
 import re
@@ -25,10 +25,10 @@ _BODY_DIRECTIVES = (".loc", ".pragma")
 
 
 def from_ptx(text: str | tree.Module, kernel: str | None = None) -> str:
-    """Return author code that builds the module `text`, or only its kernel `kernel` and the declarations.
+    """Return Python code that builds the module `text`, or only its declarations and the kernel `kernel`.
 
-    The module that the code builds differs from `text` only in register names, comments and white space. Each call has
-    as few keywords as possible. Statements that no call emits become inline PTX.
+    The new module differs from `text` only in register names, comments and white space. Statements that no call emits
+    become inline PTX.
 
     Errors: the codes of `PtxSyntaxError`; UsageError author.rebuild.
     """
@@ -79,7 +79,7 @@ def _quoted(text: str) -> str:
 
 
 def _list(head: str, items: Sequence[str], tail: str, margin: str = "    ") -> list[str]:
-    """Return Python code with `items` between `head` and `tail`, wrapped if it is too long for one line."""
+    """Return lines of Python code: `head`, the items separated by commas, and `tail`."""
     if "\n" in (text := ", ".join(items)) or len(margin + head + text + tail) <= _WIDTH:
         return [f"{margin}{head}{text}{tail}"]
     blank = "\0"  # replaces blanks of items, at which `wrap` would break lines
@@ -121,7 +121,7 @@ class _Kernel:
         return chosen
 
     def source(self) -> str | None:
-        """Return the Python function, or None if author code cannot express the kernel."""
+        """Return the Python function, or None if Python code cannot express the kernel."""
         function = self.function
         if function.body is None or function.attributes or any(map(_is_inexpressible, self.statements)):
             return None
@@ -153,7 +153,7 @@ class _Kernel:
     # Statements ---------------------------------------------------------------------------------------------
 
     def _translate(self) -> None:
-        """Translate the body. Repeat the pass if it finds a register that is read before its first write."""
+        # A register that is read before its first write is created in the next pass.
         known = -1
         while known < len(self.created):
             known = len(self.created)
@@ -193,7 +193,10 @@ class _Kernel:
         return found
 
     def _require(self, values: Sequence[Any], *, declared: bool = False) -> None:
-        """Record registers to create: those without a type and, if `declared`, without their declared type."""
+        """Record the registers in `values` that must be created first.
+
+        If `declared`, these include registers that exist with a type other than their declared type.
+        """
         for value in _registers_in(values):
             known = self.types.get(value.name)
             if known is None or (declared and known != self.declared[value.name]):
@@ -230,7 +233,7 @@ class _Kernel:
         self.lines += _list(f"{target}ptx.{call.name}(", arguments, ")", margin)
 
     def _creates_results(self, call: Call) -> bool:
-        """Return True if a call without `out` creates the result registers of the instruction."""
+        """Return True if a call without `out` creates the instruction's result registers."""
         results: list[Any] = list(flatten(call.results))
         if not results or call.needs_out or not all(isinstance(each, Register) for each in results):
             return False

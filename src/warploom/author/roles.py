@@ -16,7 +16,7 @@ _BARRIERS = 16
 
 
 def special(name: str) -> Register:
-    """Read a special register. The name of `%tid.x` is "tid.x". Errors: AuthorError author.special."""
+    """Read a special register, such as "tid.x" for `%tid.x`. Errors: AuthorError author.special."""
     known = SPECIAL_REGISTERS.get(f"%{name}")
     if known is None:
         hint = did_you_mean(name, (each[1:] for each in SPECIAL_REGISTERS), "'")
@@ -61,7 +61,7 @@ class Barrier:
 
 
 def barrier(number: Register | int, threads: int) -> Barrier:
-    """Return a named barrier of `threads` threads; 0 is the CTA's. Errors: AuthorError author.barrier."""
+    """Return the named barrier `number` for `threads` threads. Errors: AuthorError author.barrier."""
     outside = isinstance(number, int) and not 0 <= number < _BARRIERS
     if outside or threads % 32 or not 32 <= threads <= MAX_THREADS:
         raise author_error(

@@ -24,7 +24,7 @@ _CHUNK = 16  # bytes that a swizzle moves together
 
 
 class Shared:
-    """Range of the dynamic shared memory. Units: `offset` and `size` are bytes."""
+    """Range of the dynamic shared memory. Units: bytes."""
 
     def __init__(self, offset: int, size: int) -> None:
         self.offset = offset
@@ -39,7 +39,7 @@ class Shared:
         return Location(DYNAMIC, self.offset + offset, "shared::cta")
 
     def address(self, offset: int = 0) -> Register:
-        """Emit a move of the address of the byte `offset` to a new 32-bit register. Return the register."""
+        """Return a new 32-bit register with the address of byte `offset` of the range."""
         return ptx.mov(Symbol(DYNAMIC, self.offset + offset), type="u32")
 
 
@@ -64,13 +64,11 @@ def shared(size: int, *, align: int = 16) -> Shared:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """`stages` tiles of `rows` x `columns` elements in shared memory. The columns run along K of a GEMM.
+    """Matrix tiles in shared memory, one for each of `stages` stages.
 
-    A row is divided into parts of `span` bytes: the swizzle span, or 16 bytes without swizzle. The first parts of all
-    rows come first, then the second parts of all rows. Tensor copies write this layout if a box contains one part of
-    each row. Warpgroup multiplications read this layout.
-
-    Units: bytes for `span`, and for `bytes`, the size of one tile.
+    A tile has `rows` x `columns` elements. Columns run along K, the reduction dimension of a GEMM. A row is divided
+    into parts of `span` bytes. The first parts of all rows come first, then the second parts of all rows. Tensor copies
+    write this layout if a box contains one part of each row.
     """
 
     rows: int
@@ -82,16 +80,16 @@ class Tile:
 
     @property
     def span(self) -> int:
-        """Size of the parts into which each row is divided. Units: bytes."""
+        """Size of the parts of a row: the swizzle span, or 16 without swizzle. Units: bytes."""
         return self.swizzle or _CHUNK
 
     @property
     def bytes(self) -> int:
-        """Size of one stage in bytes."""
+        """Size of one tile. Units: bytes."""
         return self.rows * self.columns * TYPES[self.type].bits // 8
 
     def address(self, stage: Register | int = 0, *, row: int = 0) -> Register:
-        """Return the address of a row of a stage. The row must be the first row of a core matrix.
+        """Return the address of a row of a stage. `row` must be a multiple of 8.
 
         Errors: AuthorError author.tile.
         """
@@ -103,11 +101,9 @@ class Tile:
         return self.memory.address(row * self.span) + stage * self.bytes
 
     def descriptor(self, *, row: Register | int = 0) -> TileDescriptor:
-        """Return the matrix descriptor of the first stage, starting at row `row` instead of the first row.
+        """Return the matrix descriptor of the first stage, from row `row` on.
 
-        The row must be the first row of a core matrix.
-
-        Errors: AuthorError author.tile.
+        `row` must be a multiple of 8. Errors: AuthorError author.tile.
         """
         start = self.address(row=row) if isinstance(row, int) else self.address() + row * self.span
         with errors_at_caller():
@@ -115,7 +111,7 @@ class Tile:
         return TileDescriptor(self, (start >> 4) | (word & 0xFFFFFFFF), word >> 32)
 
     def row(self, row: Register, stage: Register | int = 0) -> TileRow:
-        """Return row `row` of a stage, which gives access to the elements of the row."""
+        """Return a `TileRow` for access to the elements of row `row` of a stage."""
         offset = row * self.span
         mask = chunk_mask(self.swizzle)
         return TileRow(self, self.address(stage) + offset, (offset >> 7) & mask if mask else None)
@@ -131,8 +127,8 @@ class Tile:
     ) -> None:
         """Copy the tile at `origin` (column, row) of a tensor into a stage. `barrier` counts the bytes.
 
-        A copied box has all rows of the tile, and the columns of one swizzle span. With `multicast`, a mask of CTAs of
-        the cluster, the copy goes to the same stage of each of these CTAs.
+        The box of the tensor map must have all rows of the tile and the columns of one swizzle span. `multicast` is a
+        mask of CTAs of the cluster: each of them receives the tile in the same stage.
         """
         extra: dict[str, Any] = {} if multicast is None else {"ctaMask": multicast}
         for box, place in self._boxes(origin, stage, "shared::cluster"):
@@ -147,7 +143,7 @@ class Tile:
         ptx.cp_async_bulk_commit_group()
 
     def _boxes(self, origin: Origin, stage: Register | int, space: str) -> Iterator[tuple[Origin, Location]]:
-        """Yield the origin in the tensor and the location in shared memory of each box of a stage."""
+        """Yield the boxes of a stage: their origins in the tensor and their locations in shared memory."""
         start = self.address(stage)
         size = self.rows * self.span
         for number in range(self.bytes // size):
@@ -157,7 +153,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class TileDescriptor:
-    """Matrix descriptor of a tile. `low` is a register with the address, `high` the constant upper word."""
+    """Matrix descriptor of a tile. `low` is the lower word in a register, `high` the upper word."""
 
     tile: Tile
     low: Register
@@ -183,14 +179,14 @@ class TileDescriptor:
 
 @dataclass(frozen=True, slots=True)
 class TileRow:
-    """Row of a tile: its address, and the mask that swizzles the numbers of its 16-byte chunks."""
+    """Row of a tile. `start` is its address. `mask` swizzles the numbers of 16-byte chunks."""
 
     tile: Tile
     start: Register
     mask: Register | None
 
     def at(self, column: int) -> Location:
-        """Return the location of the element in a column. Errors: AuthorError author.tile."""
+        """Return the location of the element in column `column`. Errors: AuthorError author.tile."""
         tile = self.tile
         if not 0 <= column < tile.columns:
             message = f"column is {column} in a tile of {tile.columns} columns; expected 0 to {tile.columns - 1}"
@@ -199,7 +195,7 @@ class TileRow:
         return self.chunk(byte // _CHUNK) + (span * tile.rows * tile.span + byte % _CHUNK)
 
     def chunk(self, number: Register | int) -> Location:
-        """Return the location of chunk `number` of 16 bytes in the first `Tile.span` bytes of the row."""
+        """Return the location of 16-byte chunk `number`, counted in the first `Tile.span` bytes of the row."""
         swizzled = number if self.mask is None else self.mask ^ number
         return (self.start + swizzled * _CHUNK).at(space="shared::cta")
 

@@ -45,8 +45,8 @@ class Float(NamedTuple):
 class Term(NamedTuple):
     """Term of an exact sum: (-1)**negative * magnitude * 2**lowest, or the special value "nan" or "inf".
 
-    `exponent` is the exponent by which T-FDPA (see `t_fdpa`) aligns the term. For a product, this is the sum of the
-    exponents of the factors, which may be one less than the exponent of the normalised product.
+    `exponent` is the exponent by which T-FDPA (see `t_fdpa`) aligns the term. For a product, it is the sum of the
+    exponents of the factors, without normalisation.
     """
 
     negative: bool
@@ -98,7 +98,7 @@ def truncated(term: Term, quantum: int) -> int:
 
 
 def special_sum(terms: Sequence[Term], result: str) -> Float | None:
-    """Return the NaN or infinity that results if some terms are special, or None if all are finite."""
+    """Return the NaN or infinity that special terms give, or None if all terms are finite."""
     fmt = _FORMATS[result]
     signs = {term.negative for term in terms if term.special == "inf"}
     if len(signs) == 2 or any(term.special == "nan" for term in terms):
@@ -368,7 +368,7 @@ def multiply(
 def numbers(array: Bits, type: str, negate: bool = False) -> Any:
     """Return the elements of an array as nested lists: integers for integer and bit types, else `Float`.
 
-    If `negate`, the signs of the `Float` elements are flipped.
+    `negate` flips the signs of the `Float` elements.
     """
     if array.ndim > 1:
         return [numbers(row, type, negate) for row in array]
