@@ -60,9 +60,9 @@ class Kernel:
         """Prepare repeated launches of the kernel with one geometry.
 
         `cooperative` makes all CTAs resident together. `programmatic` lets a launch start before the previous launch on
-        its stream has ended. `tensors` maps names of 128-byte parameters to tensor maps. A launch then takes an array
-        like the map's array for the parameter, or the array's address. `fixed` maps names of parameters to their values
-        in all launches.
+        its stream has ended. `tensors` maps names of 128-byte parameters to tensor maps. The argument for such a
+        parameter is an array with the shape, strides and type of the map's array, or the address of such an array.
+        `fixed` maps names of parameters to their values in all launches.
 
         Units: `shared` in bytes of dynamic shared memory.
         Errors: UsageError launch.geometry, launch.shared, gpu.tensor-map; gpu.launch if the GPU has too few
@@ -73,9 +73,9 @@ class Kernel:
 
 
 class Gpu:
-    """GPU with the driver's number for it. The end of a `with` block frees all allocations.
+    """One NVIDIA GPU. The end of a `with` block frees all its allocations.
 
-    Copies and launches use `stream`, by default CUDA's default stream.
+    `number` is the driver's number of the GPU. Copies and launches use `stream`, by default CUDA's default stream.
 
     Errors: UsageError gpu.packages, gpu.driver if no GPU is usable, gpu.stream.
     """
@@ -155,17 +155,17 @@ class Gpu:
         return address
 
     def free(self, address: int) -> None:
-        """Free the allocation at an address after all earlier work on the stream."""
+        """Free the allocation at an address, in stream order."""
         self._buffers.pop(address).close(self._stream)
 
     def upload(self, address: int, data: NDArray[np.uint8]) -> None:
-        """Copy bytes to an address on the GPU after all earlier work on the stream."""
+        """Copy bytes to an address on the GPU, in stream order."""
         if data.size:
             copy = self._driver.cuMemcpyHtoDAsync
             must(self._driver, copy(address, data.ctypes.data, data.size, self._stream.handle))
 
     def download(self, address: int, data: NDArray[np.uint8]) -> None:
-        """Fill `data` with the bytes at an address on the GPU, after all earlier work on the stream."""
+        """Fill `data` with the bytes at an address on the GPU, in stream order, and wait for the copy."""
         if data.size:
             copy = self._driver.cuMemcpyDtoHAsync
             must(self._driver, copy(data.ctypes.data, address, data.size, self._stream.handle))

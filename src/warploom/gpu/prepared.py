@@ -37,13 +37,13 @@ _MOST_PACKED = 256  # parameter blocks in the cache
 class Launch:
     """Kernel with a geometry. `launch(a, b, 1024)` starts the kernel without waiting for its end.
 
-    Arguments are in parameter order, except those in `fixed`. An array on the GPU is passed as its address. The caller
-    must keep the array until the kernel has ended. Numbers are as in `wl.launch`, and None is a null pointer. A
-    128-byte parameter takes a TensorMap or bytes. A parameter in `tensors` takes an array like that of the parameter's
-    TensorMap, or the address of such an array.
+    Every parameter takes an argument, in order, unless the parameter is in `fixed`. An array on the GPU is passed as
+    its address. The caller must keep the array until the kernel has ended. Numbers are as in `wl.launch`, and None is a
+    null pointer. A 128-byte parameter takes a TensorMap or bytes. If the parameter is in `tensors`, it takes an array
+    with the shape, strides and type of the TensorMap's array, or the address of such an array.
 
     Without `stream`, the launch uses the current stream of PyTorch or CuPy if an argument is one of their arrays.
-    Otherwise it uses the stream of the Gpu.
+    Otherwise the launch uses the stream of the Gpu.
 
     Errors: UsageError launch.arguments, launch.argument, gpu.array, gpu.device, gpu.stream, gpu.launch. A fault of the
         kernel is raised by the function that waits for the stream.

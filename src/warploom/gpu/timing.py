@@ -142,7 +142,7 @@ def _value(read: Callable[[], int]) -> int | None:
 
 @contextmanager
 def _current_stream(gpu: Gpu) -> Generator[Any]:
-    """Yield the GPU's own stream as the current stream of PyTorch and CuPy."""
+    """Make the GPU's own stream the current stream of PyTorch and CuPy, and yield the stream."""
     stream = gpu.own_stream
     handle = int(stream.handle)
     with ExitStack() as stack:

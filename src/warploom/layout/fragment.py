@@ -73,7 +73,7 @@ class FragmentMap(ElementMap):
         return divmod(item * self.bits, self.register_bits)
 
     def element(self, lane: int, item: int) -> tuple[int, int]:
-        """Return the (row, col) of the element in an item of a lane.
+        """Return the (row, col) of the matrix element in one item of one lane.
 
         Errors: UsageError if the lane or the item does not exist, or if the item has no element.
         """
@@ -156,7 +156,7 @@ class FragmentMap(ElementMap):
         """Return the order of the matrix elements in the registers, or None.
 
         The result is None if elements are narrower than a byte, or if several lanes hold one element. With
-        `transposed`, the matrix is the transposed one, and the result is None for a warpgroup.
+        `transposed`, the result is for the transposed matrix, and None for a warpgroup.
         """
         return self._orders[transposed]
 

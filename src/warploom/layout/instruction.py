@@ -20,7 +20,7 @@ _ONLY_F32 = {"f32": 1}
 class _Kind:
     """K of a dense A, and codes of the element types, for one `kind::` of multiplication.
 
-    `inputs` is for A and B, `sums` for D, and `scales` for scale factors.
+    `inputs` holds the codes for A and B, `sums` those for D, and `scales` those for scale factors.
     """
 
     k: int

@@ -67,7 +67,7 @@ def strided(array: Any) -> Strided:
 
 
 def _dtype(given: Any) -> np.dtype[Any]:
-    """Return the NumPy dtype of an element type of any of these libraries."""
+    """Return the NumPy dtype for an element type of NumPy, PyTorch, CuPy or JAX."""
     if isinstance(given, np.dtype):
         return cast("np.dtype[Any]", given)
     name = str(given).rpartition(".")[2]

@@ -46,7 +46,7 @@ def swizzle_text(span: int) -> str:
 
 
 def bank_picture(mode: int, rows: int = 8) -> str:
-    """Return a text table of the banks that a swizzled tile takes.
+    """Return a text table that shows the banks of each chunk of a swizzled tile.
 
     A line is 128 bytes of shared memory. A cell is a 16-byte chunk, which takes four banks. The text `3.1` is chunk 1
     of row 3 of the tile. A row is as wide as the swizzle, or 128 bytes without one.

@@ -107,7 +107,7 @@ class _Edit:
         self.first_reusable = 1 + (0 if keeps_lines else max(numbered, default=0))
 
     def unchanged_pieces(self) -> int:
-        """Return the number of pieces before the edit that are reusable."""
+        """Return the number of reusable pieces before the edit."""
         pieces, starts = self.pieces, self.starts
         count = 0
         while count + 1 < len(pieces):
@@ -123,7 +123,7 @@ class _Edit:
         return count
 
     def same_from(self, pos: int) -> int | None:
-        """Return the index of the old piece at the new offset `pos`, or None unless it is reusable."""
+        """Return the index of the reusable old piece at the new offset `pos`, or None."""
         offset = pos - self.shift
         if offset < self.old_end:
             return None

@@ -153,7 +153,7 @@ class Printer:
         return f"\n{indent}{trivia.lstrip()}"
 
     def _trivia_behind(self, last: Origin | None, closes: Callable[[Source, int], bool]) -> str | None:
-        """Return the blanks and comments after a block's last node. Return None unless `closes` ends it."""
+        """Return the blanks and comments between the last node and the end of its block, or None."""
         if last is None:
             return None
         source, _, end = last
@@ -171,7 +171,7 @@ class Printer:
 
 
 def _rest_end(source: Source, start: int, stop: int) -> int:
-    """Return the end of comments at `start` that end their line, or `start`."""
+    """Return the end of the comments at `start` if they end their line, and otherwise `start`."""
     match = _LINE_REST.match(source.text, start)
     end = start if match is None else match.end()
     return end if end < stop and source.text[end] in "\r\n" else start

@@ -129,7 +129,7 @@ class Parser:
         return module
 
     def item(self, items: list[TopLevel]) -> bool:
-        """Append the next item of the module to `items`. Return False at the end of the text."""
+        """Parse the next item of the module into `items`. Return False at the end of the text."""
         cursor = self.cursor
         start = cursor.pos
         try:
@@ -142,7 +142,7 @@ class Parser:
         return True
 
     def header(self, items: list[TopLevel]) -> None:
-        """Append the version, target and address-size directives of the module to `items`."""
+        """Parse the version, target and address-size directives of the module into `items`."""
         cursor = self.cursor
         readers = (self._version, self._target, self._address_size)
         for word, reader in zip(_HEADER, readers, strict=True):

@@ -295,7 +295,7 @@ class Module(Node):
 
     @property
     def address_size(self) -> int:
-        """Address size in bits. The default is 32. Source: PTX ISA 11.1.3."""
+        """Address size in bits; 32 if the module has no such directive. Source: PTX ISA 11.1.3."""
         directive = self._directive(".address_size")
         return 32 if directive is None else directive.ints[0]
 

@@ -140,8 +140,8 @@ def _is_package(module: str) -> bool:
 class Step:
     """Step of a launch: a module of warploom, its task, and the module that calls it.
 
-    `interface` is the module with the interface of the call, or empty for a direct call. `through` is a module between
-    the caller and the called module, or empty.
+    `interface` is the module that declares the called interface, or empty for a direct call. `through` is a module
+    between the caller and the called module, or empty.
     """
 
     module: str
