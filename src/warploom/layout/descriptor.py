@@ -278,8 +278,8 @@ def matrix_addresses(
 ) -> NDArray[np.int32]:
     """Return the byte offset of every element from the start of a tile, before the swizzle.
 
-    The tile has the canonical layout for `major`, "K" or "MN". `depth` is the extent of a core matrix along K in an
-    MN-major tile. The result is read-only.
+    The tile has the canonical layout for `major`, "K" or "MN". `depth` is the `atom_depth` of the descriptor. The
+    result is read-only.
 
     Shapes: (rows, k).
     Errors: UsageError for an unknown swizzle or major.

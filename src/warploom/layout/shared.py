@@ -40,7 +40,7 @@ class SharedMap(ElementMap):
         return self.at >> 5 & BANKS - 1
 
     def location(self, row: int, col: int) -> tuple[int, int]:
-        """Return the first byte of the element (row, col), and its lowest bit in this byte."""
+        """Return the first byte of the element (row, col), and the element's lowest bit in this byte."""
         self.check_element(row, col)
         return divmod(int(self.at[row, col]), 8)
 

@@ -228,8 +228,8 @@ def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int)
 def transfer_fragment(shape: str, num: int, *, packed: bool = False) -> FragmentMap:
     """Return the map from registers of a warp to tensor memory, for a load or a store.
 
-    A row of the map is a lane of tensor memory. `num` is the number of repetitions of the shape. A `packed` register
-    holds two elements: the low halves of two columns.
+    `shape` is a name such as "32x32b", and `num` the number of its repetitions. A row of the map is a lane of tensor
+    memory. A `packed` register holds two elements: the low halves of two columns.
 
     Errors: UsageError for an unknown shape.
     Source: PTX ISA 9.7.16.2.3, 9.7.16.8.2.

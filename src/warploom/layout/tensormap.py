@@ -173,8 +173,9 @@ class TensorMapFields:
     def replace(self, field: str, value: int, ordinal: int | None = None) -> TensorMapFields:
         """Return the map with one field replaced.
 
-        `field` and `value` have the names and encodings of the replacing instruction, where `rank` is the rank minus
-        one. `ordinal` is the index of the entry in `box_dim`, `global_dim`, `global_stride` or `element_stride`.
+        `field` and `value` are as in the PTX instruction that replaces a field. The value for `rank` is the rank minus
+        one. `ordinal` is the index of the replaced entry in `box_dim`, `global_dim`, `global_stride` or
+        `element_stride`.
 
         Errors: UsageError for an unknown field, for a missing or illegal ordinal, and for a value that does not fit.
         """
@@ -323,8 +324,8 @@ class TensorMap(Displayed):
         or 256. `dtype` selects another element type of the same width, such as "tf32" for an array of float32.
 
         An interleaved array has the axes (N, slices, D, H, W, channels). D, or D and H, may be missing. The channels of
-        a slice take `interleave` bytes. `box` and `element_strides` have no entry for the last axis, and their entry
-        for slices is ignored.
+        a slice take `interleave` bytes. `box` and `element_strides` have no entry for the last axis. A box has one
+        slice, so its entry for slices is ignored.
 
         Units: `box` in elements; `interleave` (0, 16, 32), `swizzle` (0, 32, 64, 128) and `l2_promotion` in bytes.
         Errors: UsageError for everything that cuTensorMapEncodeTiled refuses.

@@ -152,7 +152,7 @@ def box_rows(fields: TensorMapFields) -> tuple[NDArray[np.int64], int]:
 
     Shapes: the offsets are (rows,); in the order of the rows, dimension 1 varies fastest.
     Units: the offsets in bytes from the start of the box, before the swizzle; the length in elements, or in slices of an
-        interleaved tensor.
+        interleaved box.
     Errors: UsageError for a map that cannot be used.
     """
     _, shared_offset, counts = _box(fields)

@@ -73,7 +73,7 @@ class ParsedText:
 def parse_incrementally(text: str, before: ParsedText | None = None, name: str = "<ptx>") -> ParsedText:
     """Parse a PTX text, and reuse the pieces of its earlier version `before`.
 
-    The pieces of `before` are then removed from it.
+    The call removes the pieces from `before`.
     """
     pieces = () if before is None else before.take_pieces()
     parsed = None

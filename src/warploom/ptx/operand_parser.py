@@ -30,10 +30,10 @@ class _UnusualOperand(Exception):
 
 
 class OperandCache(dict[str, Operand]):
-    """Operands of common forms by their text. Equal texts share one node."""
+    """Cache of operands in common forms, by their text. Equal texts share one node."""
 
     def parse(self, text: str) -> tuple[Operand, ...] | None:
-        """Return all operands of one instruction, or None if one has no common form."""
+        """Return all operands of one instruction, or None if an operand has another form."""
         if not text:
             return ()
         text = text.replace(", ", ",")

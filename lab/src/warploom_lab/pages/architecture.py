@@ -47,7 +47,7 @@ _LAYERS_DARK_STYLE = """\
 def layers(container: str = "warploom") -> list[list[str]]:
     """Return the packages of each layer, as lists of names from the highest layer to the lowest.
 
-    The layers of the package `container` come from pyproject.toml. Without an entry the list is empty.
+    The list is empty if pyproject.toml does not order the modules of the package `container`.
     """
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     for contract in project["tool"]["importlinter"]["contracts"]:
