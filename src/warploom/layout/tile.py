@@ -151,8 +151,8 @@ def box_rows(fields: TensorMapFields) -> tuple[NDArray[np.int64], int]:
     """Return the shared-memory offsets of the rows of a box, and the length of a row.
 
     Shapes: the offsets are (rows,); in the order of the rows, dimension 1 varies fastest.
-    Units: the offsets in bytes from the start of the box, before the swizzle; the length in elements, or in slices of an
-        interleaved box.
+    Units: the offsets in bytes from the start of the box, before the swizzle; the length in elements, or in slices of
+        an interleaved box.
     Errors: UsageError for a map that cannot be used.
     """
     _, shared_offset, counts = _box(fields)
