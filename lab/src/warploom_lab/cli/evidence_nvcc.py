@@ -47,7 +47,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Query nvcc, write the record, print where `lower` differs, and return the exit status.
+    """Query nvcc, write the record, print differences from `lower`, and return the exit status.
 
     Errors: UsageError if the query cannot run.
     """

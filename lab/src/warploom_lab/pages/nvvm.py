@@ -1,4 +1,4 @@
-"""Pages of `docs/nvvm/dialect`, generated from the operations of the dialect."""
+"""Pages of `docs/nvvm/dialect` about the operations of the dialect."""
 
 import inspect
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ _FAMILY = (
 
 
 def pages() -> dict[str, str]:
-    """Return every page in Markdown, by its path in `docs`."""
+    """Return every page as Markdown, by its path in `docs`."""
     found = {f"{_FOLDER}/{name}.md": _family(name) for name in FAMILIES}
     found[f"{_FOLDER}/wgmma-text.md"] = _corrections()
     found[f"{_FOLDER}/raising.md"] = _raising()
