@@ -113,7 +113,7 @@ class Body:
         return [_part(operands[k], *rest) for k, *rest in positions]
 
     def register(self, index: int, name: str) -> Register | None:
-        """Return the register that a name means at an instruction, or None if the name is no register."""
+        """Return the register with a name, as declared at an instruction, or None if the name is no register."""
         names = self.steps[index].names
         key = (id(names), name)
         if key not in self._registers:
