@@ -35,7 +35,10 @@ _KINDS = {
 
 
 def forms_called(query: str) -> list[Form]:
-    """Return the Forms with a name or family, or else the Forms whose opcodes begin with these words."""
+    """Return the Forms that a query names.
+
+    The query is the name of a Form or family, or the first words of an opcode.
+    """
     named = [form for form in forms() if query in (form.name, form.family)]
     return named or [form for form in forms() if _begins(form, query.removesuffix(";").split("."))]
 
