@@ -86,7 +86,7 @@ class Body:
         self.labels[id(label)] = len(self.steps)
 
     def with_forms(self, wanted: frozenset[Form]) -> dict[int, Form]:
-        """Return the matched Form of each instruction that matches a Form in `wanted`, by instruction index."""
+        """Return {instruction index: matched Form} for the instructions that match a Form in `wanted`."""
         opcodes = [step.instruction.opcode for step in self.steps]
         forms = {opcode: form for opcode in set(opcodes) if (form := _form_among(opcode, wanted)) is not None}
         if not forms:
@@ -94,7 +94,7 @@ class Body:
         return {index: forms[opcode] for index, opcode in enumerate(opcodes) if opcode in forms}
 
     def bound(self, index: int) -> tuple[Match, dict[str, BoundOperand]] | None:
-        """Return the first match of an opcode that fits the operands, and the operands by name, or None."""
+        """Return the first match that fits the operands of an instruction, and the operands by name, or None."""
         instruction = self.steps[index].instruction
         return _bound(instruction.opcode, instruction.operands)
 
@@ -113,7 +113,7 @@ class Body:
         return [_part(operands[k], *rest) for k, *rest in positions]
 
     def register(self, index: int, name: str) -> Register | None:
-        """Return the register with a name, as declared at an instruction, or None if the name is no register."""
+        """Return the register with a name at an instruction, or None if the name is no register."""
         names = self.steps[index].names
         key = (id(names), name)
         if key not in self._registers:
@@ -122,7 +122,7 @@ class Body:
         return self._registers[key]
 
     def branches(self) -> dict[int, list[int]]:
-        """Return the successors of each instruction that can branch or leave the function, by index.
+        """Return {index: successors} for the instructions that can branch or leave the function.
 
         The successor EXIT stands for the end of the function.
         """

@@ -89,7 +89,10 @@ def _signatures(table: Directive | None, names: Names) -> list[Signature]:
 def _wrong_arguments(
     match: Match, access: str, operands: dict[str, BoundOperand], formals: tuple[Variable, ...], names: Names
 ) -> Iterator[Problem]:
-    """Yield the problems of the arguments of a call, or of its results if `access` is "write"."""
+    """Yield the problems of the arguments that a call passes for the parameters `formals`.
+
+    `access` is "read" for arguments and "write" for results.
+    """
     form = match.form
     name = next(name for name, spec in form.operands.items() if (spec.kind, spec.access) == ("tuple", access))
     bound = operands.get(name)
@@ -142,6 +145,6 @@ def _takes(type_word: str, kinds: str) -> bool:
 
 
 def _size(variable: Variable) -> tuple[int, int]:
-    """Return the length of an array parameter (0 for a scalar) and its alignment, in bytes."""
+    """Return the size and the alignment of a parameter in bytes. The size of a scalar is 0."""
     unit = TYPES[variable.type].bytes if variable.type in TYPES else 16
     return unit * prod(size or 0 for size in variable.shape) if variable.shape else 0, variable.align or unit

@@ -54,7 +54,7 @@ class CtaGroups:
             self.kernels.append(function.name)
 
     def findings(self) -> Iterator[Diagnostic]:
-        """Yield a diagnostic for each kernel that uses two CTA groups. The uses of its callees count.
+        """Yield a diagnostic for each kernel that uses two CTA groups, itself or through its callees.
 
         Errors: kernel/granularity
         """

@@ -331,7 +331,7 @@ def _directive(
 
 
 def redeclared_variable(earlier: Variable, variable: Variable) -> Iterator[Diagnostic]:
-    """Yield the diagnostics for the second declaration of a variable that is `.extern` in the first.
+    """Yield the diagnostics for a second declaration of a variable. The first one is `.extern`.
 
     Errors: variable/linkage
     """
@@ -348,7 +348,7 @@ def redeclared_variable(earlier: Variable, variable: Variable) -> Iterator[Diagn
 
 
 def redeclared_function(earlier: Function, function: Function) -> Iterator[Diagnostic]:
-    """Yield the diagnostics for the second declaration of a function.
+    """Yield the diagnostics for a second declaration of a function.
 
     Errors: function/prototype, function/linkage
     """

@@ -117,7 +117,7 @@ class InstructionChecker:
     def with_hint(
         self, match: Match, instruction: ptx.Instruction, names: Names, problems: list[Problem]
     ) -> list[Problem]:
-        """Return `problems` with a hint, if another word in the opcode makes the operands legal."""
+        """Return `problems`, with a hint if the change of one opcode word makes the operands legal."""
         checker = OperandChecker(names, self.target, self.ptx)
         at_fault = {problem.code.rpartition("/")[2] for problem in problems}
         required = _requirements(match, at_fault)

@@ -68,7 +68,7 @@ class OperandChecker:
         self.used_extensions: set[str] = set()  # extensions that operands needed
 
     def extensions(self, match: Match) -> Extensions:
-        """Return a function from the name of an operand to the ptxas extensions that are legal for it."""
+        """Return a function from the name of an operand to its legal ptxas extensions."""
         if not self.with_extensions:
             return no_extensions
 
@@ -95,7 +95,7 @@ class OperandChecker:
         return problems
 
     def _valid_parts(self, match: Match, operands: dict[str, BoundOperand]) -> set[str]:
-        """Return the names of the operands in vectors that are legal as a whole."""
+        """Return the names of the operands whose vector is legal as a whole."""
         found: set[str] = set()
         for pattern in match.form.syntax.operands:
             parts = {name: operands[name] for name in pattern.parts if name in operands}

@@ -41,7 +41,7 @@ class Rule:
 
     @classmethod
     def on_target(cls, match: Match, name: str, spec: OperandSpec, target: int) -> Rule:
-        """Return the rule of operand `name` of a matched Form on a target, given as a number such as 90."""
+        """Return the rule of operand `name` of a matched Form. `target` is a number such as 90."""
         form, slots = match.form, match.slots
         return cls.of(
             spec,

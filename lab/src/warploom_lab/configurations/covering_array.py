@@ -22,7 +22,8 @@ Pair = tuple[Value, Value]
 class Space:
     """Axes with their values, and the function that makes an object from a choice.
 
-    `make` raises UsageError for an illegal choice. `free` names the axes whose values `complete` tries.
+    `make` raises UsageError for an illegal choice. `complete` tries every value of the axes that `free` names, and only
+    the first value of other undecided axes.
     """
 
     name: str
@@ -49,7 +50,7 @@ class Space:
 
     def _legal(self, partial: Choice) -> Iterator[Choice]:
         candidates = [
-            # An undecided axis outside `free` gets its first value, which must keep every legal choice legal.
+            # This finds every completion if first values outside `free` keep legal choices legal.
             (chosen,) if chosen is not None else values if name in self.free else values[:1]
             for chosen, (name, values) in zip(partial, self.axes.items(), strict=True)
         ]

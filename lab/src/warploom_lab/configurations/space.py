@@ -41,7 +41,7 @@ def _hopper(
     `majors` names the contiguous axes of A and B. `planes` is "batch", "a" or "b" (a batch that shares this operand),
     "grouped", or "". `addend` is "own", "common" (one C for the whole batch), or "" without C. `promotion` is the
     number of stages between promotions of the sums, or 0. `rows` is (rows of a tile, True for the ping-pong schedule).
-    `stages` 0 fills the shared memory. The other parameters are fields of a plan or a tile.
+    `stages` 0 stands for as many stages as shared memory holds. The other parameters are fields of a plan or a tile.
 
     Errors: UsageError kernels.plan.
     """

@@ -22,7 +22,10 @@ _SOURCE = Path(wl.__file__).parent
 
 
 class TooSlow(BaseException):
-    """Exception for an input that exceeds its time limit. `except Exception` does not catch it."""
+    """Exception for an input that exceeds its time limit.
+
+    `except Exception` does not catch this exception.
+    """
 
 
 @dataclass(frozen=True, slots=True)

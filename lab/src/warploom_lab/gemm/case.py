@@ -131,7 +131,7 @@ class Case:
 
 
 def case(seed: int, number: int) -> Case:
-    """Return the case with a number. It is equal on every computer."""
+    """Return the case with a number. The case is equal on every computer."""
     draw = Random(f"gemm {seed} {number}")
     maker = draw.choices((_plain, _batched, _grouped), (5, 3, 2))[0]
     return maker(draw, seed, number)

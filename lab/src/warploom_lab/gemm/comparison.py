@@ -76,9 +76,9 @@ def select_small_cases(seed: int, numbers: Iterable[int], most: int) -> frozense
 
 
 def warm_up(tasks: Iterable[Task]) -> None:
-    """Run cases on the emulator so that its compiled code is in the cache on the disk.
+    """Run cases on the emulator to store the compiled code in the cache on the disk.
 
-    Processes that compile the same code at the same time would overwrite each other's cache files.
+    Otherwise, processes that compile the same code at the same time overwrite each other's cache files.
     """
     seen: set[str] = set()
     for task in tasks:
@@ -90,7 +90,7 @@ def warm_up(tasks: Iterable[Task]) -> None:
 
 
 def compare(task: Task) -> Outcome:
-    """Run the case of a task and compare its result with float64. With `bits`, also compare the emulator."""
+    """Run a case and compare the result with float64. With `task.bits`, also compare with the emulator."""
     one = case(task.seed, task.number)
     made = make_inputs(one)
     before = None if made.memory is None else made.memory.copy()
@@ -157,7 +157,7 @@ class Runner:
         return run_gemm(self._plan, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
     def _plan(self, arrays: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
-        """Return the dispatch (plan and schedule) of the first call, so that every device runs the same."""
+        """Return the dispatch (plan and schedule) of the first call. Every device runs the same dispatch."""
         if self._dispatch is None:
             planner: Planner = api.plan_grouped if self.case.ends else api.plan_gemm
             usual = planner(arrays, options, None)

@@ -77,7 +77,7 @@ def expected(case: Case, inputs: Inputs) -> tuple[Floats, Floats]:
 
 
 def ratio(result: NDArray[Any], wanted: Floats, allowed: Floats) -> float:
-    """Return the largest quotient of the error of an element and its allowed error.
+    """Return the largest value of error / allowed error over all elements.
 
     `wanted` is the expected result. An unexpected NaN gives infinity.
     """
@@ -99,7 +99,7 @@ def _factors(case: Case, inputs: Inputs) -> tuple[Floats | None, Floats | None]:
 
 
 def _each_row(case: Case, of_groups: Floats) -> Floats:
-    """Return the value of a group for each row of D in the group."""
+    """Return, for each row of D, the value of its group."""
     group = np.searchsorted(case.ends, np.arange(case.m), side="right")
     # Rows outside all groups get the value of the last group.
     return of_groups[np.minimum(group, case.groups - 1)]

@@ -37,9 +37,9 @@ _VECTOR = re.compile(r"\{([^}]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Instruction that nvcc emits for a call, or its error messages in order.
+    """Instruction that nvcc emits for a call, or the error messages in order.
 
-    Both are empty if nvcc drops a call without effect.
+    Instruction and messages are both empty if nvcc drops a call without effect.
     """
 
     instruction: str = ""  # as `counted` returns it
@@ -115,7 +115,7 @@ class Nvcc:
         return answers
 
     def _compile(self, kernels: Sequence[str], target: str) -> tuple[str, str | None]:
-        """Compile kernels. Return the output of nvcc, and the PTX or None."""
+        """Compile kernels. Return the output of nvcc, and the PTX or None if nvcc fails."""
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, _FILE).write_text("\n".join(kernels) + "\n")
             command = [str(self.path), f"-arch={target}", "-ptx", "-w", _FILE, "-o", "calls.ptx"]

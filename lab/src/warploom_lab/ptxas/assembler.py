@@ -167,7 +167,7 @@ class Assembler:
     def _judge_halves(
         self, probes: Sequence[Probe], pending: list[int], target: str, version: Version
     ) -> dict[int, Verdict]:
-        """Return the verdicts on the texts `pending`, judged in two halves, by index."""
+        """Judge the texts `pending` in two halves and return the verdicts by index."""
         if len(pending) == 1:
             return {pending[0]: self._judge_one(probes[pending[0]], target, version)}
         middle = len(pending) // 2

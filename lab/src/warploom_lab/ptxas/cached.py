@@ -63,7 +63,7 @@ _WRITE = "insert or replace into verdicts values (?, ?, ?)"
 class CachedAssemblers:
     """Assemblers of all releases with a cache of their verdicts. It is a context manager.
 
-    `workers` is the number of processes on this computer. `executor` replaces them.
+    `workers` is the number of processes on this computer. `executor` runs the assemblers elsewhere.
     """
 
     def __init__(self, cache: Path | None = None, *, workers: int = 2, executor: ChunkExecutor | None = None) -> None:

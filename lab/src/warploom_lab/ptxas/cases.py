@@ -164,7 +164,7 @@ def _points_of_combination(row: Row, *, every_version: bool) -> tuple[Point, ...
 
 
 def _edge(row: Row, target: str) -> dict[Point, None]:
-    """Return points at the first PTX version of a table row on a target, and at the version before."""
+    """Return the points for the PTX version that introduces a table row, and for the version before."""
     begins: Version = max(row.ptx, first_version(target))
     edge = [begins, before(begins)]
     return {

@@ -136,7 +136,7 @@ def instruction(words: list[str], operands: list[str]) -> str:
 def combinations_of(form: Form, row: Row) -> Iterator[Slots]:
     """Yield the modifiers of opcodes that a row of the Form's table permits.
 
-    From more than 48 opcodes, a selection contains every pair of words at least once.
+    If the row permits more than 48 opcodes, yield some that contain every pair of words.
     """
     cells: dict[str, tuple[str, ...]] = dict(row.cells)
     for word in form.syntax.words:

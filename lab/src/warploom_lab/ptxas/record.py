@@ -210,7 +210,8 @@ def by_text(check: Callable[[str, str, Version], bool]) -> Judge:
 def by_lines(check: Callable[[str, str, Version], Iterable[int]]) -> Judge:
     """Return a judge that calls `check` with one module for many PTX texts.
 
-    `check(module, target, PTX version)` returns the numbers of all lines with errors. The first line is 1.
+    `check(module, target, PTX version)` returns the numbers, from 1, of all lines with errors. `check` must continue
+    after each error.
     """
 
     def judge(probes: Sequence[Probe], target: str, version: Version) -> list[bool]:

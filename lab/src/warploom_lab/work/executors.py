@@ -47,7 +47,7 @@ def processes(
 
     Count 0 means one process per core. With `isolated`, no task runs in this process. `warm_up` receives all tasks
     before the processes start. `on_loss` makes the result of a task whose process ended or exceeded `timeout`.
-    `is_reusable` tells from a result if its process can run another task.
+    `is_reusable(result)` is True if the process that returned the result can run another task.
 
     Units: `timeout` in seconds.
     """

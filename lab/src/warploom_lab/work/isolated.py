@@ -23,8 +23,8 @@ class _Worker:
 class IsolatedProcesses(Generic[Work, Result]):
     """Pool of processes that apply a function to tasks. Function and tasks must be picklable.
 
-    `is_reusable` tells from a result if its process can run another task. `on_loss` makes the result of a task whose
-    process ended or exceeded `timeout`.
+    `is_reusable(result)` is True if the process that returned the result can run another task. `on_loss` makes the
+    result of a task whose process ended or exceeded `timeout`.
 
     Units: `timeout` in seconds.
     """

@@ -61,7 +61,7 @@ def rules() -> dict[str, Rule]:
 
 
 def rule_of(code: str) -> Rule | None:
-    """Return the rule of a code, or None. The code of a Form returns a rule that all Forms share."""
+    """Return the rule of a code, or None. For the code of a Form, return the rule that all Forms share."""
     known = rules().get(code)
     if known is not None:
         return known
