@@ -150,7 +150,7 @@ def tiles(arrays: Arrays, options: Options) -> dict[str, Any]:
 def coalesced(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `coalesced`.
 
-    Each element of `y` encodes the size of the group of threads in one branch, and a rank in the group.
+    `y` encodes for each thread the size of its coalesced group, and a rank or thread index.
     """
     y: list[int] = []
     for first in range(0, 64, 32):
@@ -182,7 +182,7 @@ def _decayed(x: Array) -> Array:
 def pipelines(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `pipelines`.
 
-    Each row of x replaces s by s / 2 + row. The first s is zero, and the result is the last s.
+    For each row of x in turn, s becomes s / 2 + row. The result is the final s. The initial s is zero.
     """
     return {"y": _decayed(wide(arrays["x"]))}
 
@@ -191,7 +191,7 @@ def pipelines(arrays: Arrays, options: Options) -> dict[str, Any]:
 def shared_pipeline(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `shared_pipeline`.
 
-    Each row of x replaces s by s / 2 + reversed row. The first s is zero, and the result is the last s.
+    For each row of x in turn, s becomes s / 2 + reversed row. The result is the final s. The initial s is zero.
     """
     return {"y": _decayed(wide(arrays["x"])[:, ::-1])}
 

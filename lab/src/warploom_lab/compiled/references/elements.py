@@ -271,7 +271,7 @@ def atomic(arrays: Arrays, options: Options) -> dict[str, Any]:
 def lock(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `atomic_lock`.
 
-    Each of six programs replaces v by 3 v + 1 under a lock. The first v is zero, and the result is the last v.
+    Each of six programs replaces v by 3 v + 1 under a lock. The result is the final v. The initial v is zero.
     """
     value = 0
     for _ in range(6):

@@ -13,7 +13,8 @@ from warploom_lab.compiled.references.registry import Arrays, Options, reference
 def warp_aggregated(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `warp_aggregated`.
 
-    `sums` has the sum of the positive elements of x and their number minus 1. `count` has their number.
+    `sums` has the sum of the positive elements of x, and the number of positive elements minus 1. `count` has this
+    number.
     """
     kept = arrays["x"][arrays["x"] > 0].astype(np.int64)
     return {"sums": np.array([kept.sum(), len(kept) - 1]), "count": np.array([len(kept)])}
@@ -23,7 +24,8 @@ def warp_aggregated(arrays: Arrays, options: Options) -> dict[str, Any]:
 def tile_scratch(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `tile_scratch`.
 
-    Each tile of 16 elements is reversed. Then its maximum is added, and the tile is rotated left by one element.
+    Each tile of 16 elements is reversed. Then the maximum of the tile is added, and the tile is rotated left by one
+    element.
     """
     tiles = arrays["x"].reshape(-1, 16)[:, ::-1]
     return {"y": np.roll(tiles + tiles.max(1, keepdims=True), -1, axis=1).reshape(-1)}
@@ -64,7 +66,7 @@ def turned_rows(arrays: Arrays, options: Options) -> dict[str, Any]:
 def pipelined_tiles(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `pipelined_tiles`.
 
-    Each row of x replaces s by 3 s + reversed row. The first s is zero, and the result is the last s.
+    For each row of x in turn, s becomes 3 s + reversed row. The result is the final s. The initial s is zero.
     """
     total = np.zeros(64, np.int64)
     for row in arrays["x"].astype(np.int64):

@@ -25,7 +25,7 @@ def tile_turned(arrays: Arrays, options: Options) -> dict[str, Any]:
 def ring(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `ring`.
 
-    Each row of x replaces s by s / 2 + reversed row. The first s is zero, and the result is the last s.
+    For each row of x in turn, s becomes s / 2 + reversed row. The result is the final s. The initial s is zero.
     """
     total = np.zeros(arrays["x"].shape[1])
     for row in wide(arrays["x"])[:, ::-1]:

@@ -155,7 +155,7 @@ def derive(arrays: dict[str, Array], options: Options) -> None:
 def attention_decode(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `attention_decode`.
 
-    Each head has one query. Its keys and values are in the pages that a row of `table` lists.
+    Each head has one query. The head's keys and values are in the pages that a row of `table` lists.
     """
     q, k, v = (wide(arrays[n]) for n in "qkv")
     rows: list[Array] = []
@@ -178,7 +178,7 @@ def softmax(arrays: Arrays, options: Options) -> dict[str, Any]:
 def layernorm(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the layer norm kernels.
 
-    `y` has the normalised rows, `mean` the mean of each row, and `rstd` its reciprocal standard deviation.
+    `y` has the normalised rows, `mean` the mean of each row, and `rstd` the reciprocal standard deviation of each row.
     """
     x = wide(arrays["x"])
     mean, variance = x.mean(1), x.var(1)

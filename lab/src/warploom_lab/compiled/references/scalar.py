@@ -233,9 +233,9 @@ def _rounded(exact: Fraction, mode: str) -> float:
 def rounding(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `rounding`.
 
-    Shapes: `y` is (elements, 16). Columns 0 to 3 are x + z, columns 4 to 7 are x * z, and columns 8 to 11 are x / z,
-    each rounded to nearest, toward zero, up and down. Columns 12 to 15 are a fused multiply-add, a square root, a
-    reciprocal square root, and a product, rounded to nearest.
+    Shapes: `y` is (elements, 16). Columns 0 to 3 are x + z, columns 4 to 7 are x * z, and columns 8 to 11 are x / z.
+    The four roundings are to nearest, toward zero, up and down. Columns 12 to 15 are a fused multiply-add, a square
+    root, a reciprocal square root, and a product.
     """
     rows: list[list[float]] = []
     for p, q in zip(arrays["x"], arrays["z"], strict=True):
@@ -326,8 +326,8 @@ def bf16_math(arrays: Arrays, options: Options) -> dict[str, Any]:
 def fp8_casts(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `fp8_casts`: saturating conversions of x to fp8.
 
-    Shapes: `y` is (elements, 4), the bytes of e4m3 and e5m2 from f32, and of e4m3 from f16 and from bf16. `z` is
-    (elements, 2), the values of the first two columns of `y`.
+    Shapes: `y` is (elements, 4): bytes of e4m3 from f32, e5m2 from f32, e4m3 from f16, and e4m3 from bf16. `z` is
+    (elements, 2): the values of the first two columns of `y`.
     """
     x = arrays["x"]
 
