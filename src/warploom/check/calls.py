@@ -1,4 +1,4 @@
-"""Checks of calls and indirect branches: names in operands, and arguments against parameters.
+"""Checks of calls and indirect branches.
 
 Source: PTX ISA 9.7.12.4, 9.7.12.5, and ptxas 12.9 to 13.1
 """
@@ -21,7 +21,7 @@ _DECLARABLE = frozenset[str]().union(*(register_types(name) for name in ("b8", "
 
 
 def call_problems(match: Match, operands: dict[str, BoundOperand], names: Names) -> Iterator[Problem]:
-    """Yield a problem for each illegal callee, list of targets and argument of a call that matches a Form."""
+    """Yield the problems of a call: its callee, its list of targets, and its arguments."""
     form = match.form
     signatures: list[Signature] = []
     wrong_names = False
@@ -89,7 +89,10 @@ def _signatures(table: Directive | None, names: Names) -> list[Signature]:
 def _wrong_arguments(
     match: Match, access: str, operands: dict[str, BoundOperand], formals: tuple[Variable, ...], names: Names
 ) -> Iterator[Problem]:
-    """Yield the problems of the results (`access` "write") or arguments ("read") passed for `formals`."""
+    """Yield the problems of the arguments that a call passes for the parameters `formals`.
+
+    `access` is "read" for arguments and "write" for results.
+    """
     form = match.form
     name = next(name for name, spec in form.operands.items() if (spec.kind, spec.access) == ("tuple", access))
     bound = operands.get(name)
@@ -108,7 +111,7 @@ def _wrong_arguments(
 
 
 def _wrong_argument(argument: Operand, formal: Variable, names: Names, *, result: bool) -> tuple[str, str] | None:
-    """Return the fault of an argument or result passed for `formal`, and what is expected; or None."""
+    """Return (fault, expected value) of an illegal argument or result for `formal`, or None."""
     dimensions = "".join(f"[{size}]" for size in formal.shape)
     expected = f"a value that fits .{formal.type} {formal.name}{dimensions}"
     shown = describe(argument)
@@ -142,6 +145,6 @@ def _takes(type_word: str, kinds: str) -> bool:
 
 
 def _size(variable: Variable) -> tuple[int, int]:
-    """Return the size of an array parameter (0 for a scalar) and its alignment, both in bytes."""
+    """Return the size and the alignment of a parameter in bytes. The size of a scalar is 0."""
     unit = TYPES[variable.type].bytes if variable.type in TYPES else 16
     return unit * prod(size or 0 for size in variable.shape) if variable.shape else 0, variable.align or unit

@@ -1,4 +1,4 @@
-"""Check of operands against the operand specifications of a Form: types, constants, state spaces."""
+"""Check of operands against the operand specifications of a Form."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -55,10 +55,9 @@ def names_in(operand: ptx.Operand) -> Iterator[str]:
 
 
 class OperandChecker:
-    """Checker of the operands of a bound instruction, in a scope, for a target and a PTX version.
+    """Checker of the operands of single instructions in the scope `names`.
 
-    With `with_extensions`, operands that the manual forbids and ptxas accepts are also legal. `used_extensions` has the
-    names of the extensions that such operands needed.
+    With `with_extensions`, operands that the manual forbids and ptxas accepts are legal too.
     """
 
     def __init__(self, names: Names, target: Target, ptx: Version, *, with_extensions: bool = False) -> None:
@@ -66,10 +65,10 @@ class OperandChecker:
         self.target = target
         self.ptx = ptx
         self.with_extensions = with_extensions
-        self.used_extensions: set[str] = set()
+        self.used_extensions: set[str] = set()  # extensions that operands needed
 
     def extensions(self, match: Match) -> Extensions:
-        """Return a function from an operand's name in `match` to the extensions of ptxas that it may use."""
+        """Return a function from the name of an operand to its legal ptxas extensions."""
         if not self.with_extensions:
             return no_extensions
 
@@ -96,16 +95,14 @@ class OperandChecker:
         return problems
 
     def _valid_parts(self, match: Match, operands: dict[str, BoundOperand]) -> set[str]:
-        """Return the names of the operands that are parts of one vector which is legal as a whole.
-
-        The registers of such a vector have one common type, which is legal for each operand in the vector.
-        """
+        """Return the names of the operands whose vector is legal as a whole."""
         found: set[str] = set()
         for pattern in match.form.syntax.operands:
             parts = {name: operands[name] for name in pattern.parts if name in operands}
             rules = {name: self._rule(match, name, part) for name, part in parts.items()}
             declared = [self._declared(part.operand, rules[name]) for name, part in parts.items()]
             inferred = inferred_type(declared, [_constant_type(part.operand) for part in parts.values()])
+            # The common type of the registers must be legal for each operand in the vector.
             if "pred" not in declared and all(inferred in register_types(part.type) for part in parts.values()):
                 found |= parts.keys()
         return found
@@ -152,7 +149,7 @@ class OperandChecker:
         return self._value(operand, rule, type_word, in_vector=False) or self._symbol(operand, bound.type, rule, space)
 
     def _without_selector(self, operand: ptx.Operand, parts: str) -> ptx.Operand:
-        """Return an operand without its selector such as `.b0`. `parts` is the pattern of legal selectors."""
+        """Return an operand without its selector, such as `.b0`, if the pattern `parts` permits the selector."""
         if not parts or not isinstance(operand, (ptx.Name, ptx.Negated)):
             return operand
         text = operand.text if isinstance(operand, ptx.Name) else operand.name
@@ -174,7 +171,7 @@ class OperandChecker:
         return needed is None or self.target.has(needed)
 
     def _allows(self, rule: Rule, *kinds: str) -> bool:
-        """Return True, and record the use, if `rule` permits one of the extensions of ptxas in `kinds`."""
+        """Return True if `rule` permits one of the ptxas extensions `kinds`, and record its use."""
         for kind in kinds if self.with_extensions else ():
             if kind in rule.extensions:
                 self.used_extensions.add(kind)
@@ -245,7 +242,7 @@ class OperandChecker:
             yield "mixes a special register with constants", expected, None
 
     def _item_kind(self, item: ptx.Operand) -> str:
-        """Return a vector item's kind, a word such as in `FragmentRegisters.words`; "" for a plain register."""
+        """Return the kind of a vector item, a word of `FragmentRegisters`, or "" for a plain register."""
         match item:
             case ptx.Integer():
                 return "integer"
@@ -262,7 +259,7 @@ class OperandChecker:
                 return ""
 
     def _declared(self, item: ptx.Operand, rule: Rule) -> str:
-        """Return a vector item's type: declared for a register, bits for a special register, else ""."""
+        """Return the type of a register or special register, or "" for any other item."""
         referent = self._referent(item)
         hard = rule.registers_only and "special" not in rule.extensions
         if isinstance(referent, SpecialRegister) and self.with_extensions and not hard:
@@ -310,9 +307,9 @@ class OperandChecker:
         return self._name(name, replace(rule, extensions=()), type_word, in_vector)
 
     def _sum(self, symbol: ptx.Symbol, rule: Rule, type_word: str, in_vector: bool) -> _Fault | None:
-        """Return the fault of an operand such as `x+4` (a name plus a number), or None if it is legal.
+        """Return the fault of an operand such as `x+4` (a name plus a number), or None.
 
-        `type_word` is the type that the operand must have by `rule`. If `in_vector`, the operand is in a vector.
+        `type_word` is the legal type of the operand.
         """
         expected = _expected_type(rule, type_word)
         name = symbol.name
@@ -395,7 +392,7 @@ class OperandChecker:
         return None
 
     def _symbol(self, operand: ptx.Operand, type_word: str, rule: Rule, space: str) -> _Fault | None:
-        """Return the fault of a variable's address that has the wrong state space or width, or None."""
+        """Return the fault of the address of a variable in a wrong state space or of a wrong width, or None."""
         if "symbol" not in rule.allows or not isinstance(operand, (ptx.Name, ptx.Symbol)):
             return None
         name = operand.text if isinstance(operand, ptx.Name) else operand.name
@@ -496,10 +493,7 @@ class OperandChecker:
         return f"has '{text}' in .{referent.space} as its base", where
 
     def _parameter(self, text: str, space: str, rule: Rule) -> _Fault | None:
-        """Return the fault of the parameter `text` as the base of an address, or None for a legal base.
-
-        The parameters of a kernel, of a function and of a call are separate spaces. Input parameters are read-only.
-        """
+        """Return the fault of a parameter as the base of an address, or None for a legal base."""
         role = self.names.role(text)
         if "output" in rule.allows and role in ("entry", "input"):
             return f"has the read-only input parameter '{text}' as its base", "an output parameter"

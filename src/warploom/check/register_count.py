@@ -1,4 +1,4 @@
-"""Checks of `setmaxnreg`: register count at entry, limit of the count, and agreement of warps.
+"""Checks of the instructions that change the register count of a warp.
 
 Source: PTX ISA 9.7.19.5
 """

@@ -1,9 +1,7 @@
 """Operations of MLIR's nvvm dialect, generated for queries to MLIR's tools.
 
-Each operation is in a function of its own. If the operand types of an operation are independent of each other, the
-operation is generated from its declaration in the dialect, with random values of attributes, pointer types and optional
-operands. The operand types of a multiplication depend on each other. A multiplication is generated from the tables of
-legal modifiers of its Forms, which also give the number of registers of each matrix.
+Multiplications are generated from the modifier tables of their Forms, because their operand types depend on each other.
+Other operations are generated from their declarations in the dialect.
 """
 
 import random
@@ -92,24 +90,17 @@ class Case:
 
 @dataclass(frozen=True)
 class OperationSpec:
-    """Parts of an operation: groups of operand types, result types and properties.
-
-    `operands` has one group of types for each operand of the declaration. `constants` maps the index of each operand
-    that must be a constant to the value of the constant.
-    """
+    """Parts of an operation: groups of operand types, result types and properties."""
 
     kind: type[dialect.Operation]
-    operands: Sequence[Sequence[Attribute]]
+    operands: Sequence[Sequence[Attribute]]  # a group of types for each operand of the declaration
     results: Sequence[Attribute]
     properties: Mapping[str, Attribute]
-    constants: Mapping[int, int]
+    constants: Mapping[int, int]  # value of each operand that must be a constant, by index
 
 
 def module_of(spec: OperationSpec) -> ModuleOp:
-    """Return a module whose function runs the operation that `spec` describes and returns its result.
-
-    A warpgroup multiplication is surrounded by its fence, commit and wait.
-    """
+    """Return a module whose only function runs an operation and returns the operation's result."""
     types = [each for group in spec.operands for each in group]
     arguments = [each for number, each in enumerate(types) if number not in spec.constants]
     block = Block(arg_types=arguments)
@@ -126,6 +117,7 @@ def module_of(spec: OperationSpec) -> ModuleOp:
     if any(isinstance(option, AttrSizedOperandSegments) for option in spec.kind.get_irdl_definition().options):
         properties[_SEGMENTS] = DenseArrayBase.from_list(i32, [len(group) for group in spec.operands])
     operation = spec.kind.create(operands=values, result_types=list(spec.results), properties=properties)
+    # A warpgroup multiplication is surrounded by its fence, commit and wait.
     block.add_ops(_protocol(operation))
     block.add_op(llvm.ReturnOp(*operation.results))
     result = spec.results[0] if spec.results else LLVMVoidType()
@@ -143,7 +135,7 @@ def _protocol(operation: dialect.Operation) -> list[Operation]:
 
 
 def is_legal(spec: OperationSpec) -> bool:
-    """Return True if the dialect's verifier accepts the operation that `spec` describes."""
+    """Return True if the dialect's verifier accepts an operation."""
     try:
         for operation in module_of(spec).walk():
             operation.verify_()
@@ -231,7 +223,7 @@ def _draw(kind: type[dialect.Operation], chance: random.Random) -> OperationSpec
 
 
 def _types(allowed: RangeConstraint, name: str) -> Sequence[Attribute]:
-    """Return the types that a constraint allows, or some of them if it allows any number."""
+    """Return the types that a constraint allows, or some of them if there is no limit."""
     within = allowed.constraint if isinstance(allowed, RangeLengthConstraint) else allowed
     constraint = within.constr if isinstance(within, RangeOf) else None
     if isinstance(constraint, EqAttrConstraint):
@@ -247,7 +239,7 @@ def _types(allowed: RangeConstraint, name: str) -> Sequence[Attribute]:
 
 
 def _attributes(name: str, constraint: AttrConstraint) -> Sequence[Attribute]:
-    """Return the attributes that a constraint allows, or some of them if it allows any number."""
+    """Return the attributes that a constraint allows, or some of them if there is no limit."""
     (base,) = constraint.get_bases() or {UnitAttr}
     if issubclass(base, EnumAttribute):
         return [base(word) for word in base.cases]
@@ -279,7 +271,7 @@ _MULTIPLICANDS: Mapping[str, Attribute] = {"f16": _HALVES, "f64": f64}
 
 
 def _rows(*forms: Form) -> Iterator[tuple[Form, dict[str, str]]]:
-    """Yield (Form, words of its modifiers) for every combination that the tables of the Forms permit."""
+    """Yield (Form, words of its modifiers) for every legal combination."""
     for form in forms:
         for row in form.rows:
             if row.gone is None:
@@ -454,7 +446,7 @@ _MOST = 14
 def cases(seed: int = 0, most: int = _MOST) -> Iterator[Case]:
     """Yield legal operations of every family, selected by the seed.
 
-    `most` limits the operations that are generated from one declaration of the dialect.
+    `most` limits the operations from one declaration of the dialect.
     """
     for kind in OPERATIONS:
         if kind in FROM_FORMS:

@@ -1,6 +1,6 @@
 """PTX of a Form's instructions: opcodes from modifiers, operands from operand specifications.
 
-`slots` maps the name of each modifier of an opcode to the word that the modifier has in one instruction.
+`slots` maps the name of each modifier of an opcode to its word in one instruction.
 """
 
 from collections import Counter
@@ -25,16 +25,16 @@ ANY_LENGTH = 4
 
 @dataclass(slots=True)
 class Writer:
-    """Writer of operands, which gives each operand its own registers.
+    """Writer of operands. Each operand has its own registers.
 
-    With `indirect`, the operand for a called function is a register instead of a name.
+    With `indirect`, the operand for a called function is a register.
     """
 
     used: Counter[str] = field(default_factory=Counter[str])
     indirect: bool = False
 
     def registers(self, prefix: str, count: int = 0) -> str:
-        """Return unused registers with a prefix such as "r": `%r0`, or `{%r[0:4]}` for a vector of `count` 4."""
+        """Return unused registers, such as `%r0`, or `{%r[0:4]}` for a vector of `count` 4."""
         first = self.used[prefix]
         self.used[prefix] += max(count, 1)
         if count == 0:
@@ -42,7 +42,7 @@ class Writer:
         return f"{{%{prefix}[{first}:{first + count}]}}" if count > 1 else f"{{%{prefix}{first}}}"
 
     def operand(self, spec: OperandSpec, slots: Mapping[str, str]) -> str:
-        """Return the simplest legal operand for a specification, in an opcode with the modifiers `slots`."""
+        """Return the simplest legal operand in an opcode with the modifiers `slots`."""
         count = spec.registers(slots)
         constants = spec.constants(slots)
         match spec.kind:
@@ -74,7 +74,7 @@ def _symbol(spec: OperandSpec) -> str:
 
 
 def prefix_of(type_word: str, *, wide: bool = True) -> str:
-    """Return the prefix, such as "r" or "rd", of the names of registers with the type `type_word`.
+    """Return the prefix, such as "r" or "rd", of the names of registers of a type.
 
     With `wide`, 8-bit types use 16-bit registers.
     """
@@ -85,7 +85,7 @@ def prefix_of(type_word: str, *, wide: bool = True) -> str:
 
 
 def write_operands(form: Form, slots: Mapping[str, str], *, optional: bool = False) -> list[str]:
-    """Return the operands of an instruction with the modifiers `slots`, in order, as PTX.
+    """Return the operands of an instruction as PTX, in order.
 
     With `optional`, the optional operands are present.
     """
@@ -98,7 +98,7 @@ def write_operands(form: Form, slots: Mapping[str, str], *, optional: bool = Fal
 def present_operands(form: Form, slots: Mapping[str, str], *, optional: bool) -> list[OperandPattern]:
     """Return the operands that an instruction with the modifiers `slots` has, in order.
 
-    With `optional`, these include the optional operands whose presence no modifier decides.
+    With `optional`, these include the optional operands that no modifier requires.
     """
     found: list[OperandPattern] = []
     for name in form.syntax.operands:
@@ -110,7 +110,7 @@ def present_operands(form: Form, slots: Mapping[str, str], *, optional: bool) ->
 
 
 def write_operand(form: Form, name: OperandPattern, slots: Mapping[str, str], writer: Writer) -> str:
-    """Return the operand (or pair, or vector of operands) at one place of the syntax line as PTX."""
+    """Return the operand, pair or vector at one place of the syntax line as PTX."""
     if name.parts:
         return "{" + ", ".join(writer.operand(form.operands[part], slots) for part in name.parts) + "}"
     if name.second and not name.second_optional:
@@ -120,7 +120,7 @@ def write_operand(form: Form, name: OperandPattern, slots: Mapping[str, str], wr
 
 
 def opcode_words(form: Form, slots: Mapping[str, str], order: tuple[Word, ...] | None = None) -> list[str]:
-    """Return the words of the opcode with the modifiers `slots`, without the modifiers that are absent.
+    """Return the words of the opcode with the modifiers `slots`. Absent modifiers are left out.
 
     `order` replaces the order of the words in the syntax line.
     """
@@ -129,14 +129,14 @@ def opcode_words(form: Form, slots: Mapping[str, str], order: tuple[Word, ...] |
 
 
 def instruction(words: list[str], operands: list[str]) -> str:
-    """Return the statement with these opcode words and operands."""
+    """Return the statement with the given opcode words and operands."""
     return f"{'.'.join(words)} {', '.join(operands)};" if operands else f"{'.'.join(words)};"
 
 
 def combinations_of(form: Form, row: Row) -> Iterator[Slots]:
-    """Yield assignments of words to an opcode's modifiers that a row of the Form's table permits.
+    """Yield the modifiers of opcodes that a row of the Form's table permits.
 
-    If the row permits more than 48 assignments, yield some that contain every pair of words at least once.
+    If the row permits more than 48 opcodes, yield some that contain every pair of words.
     """
     cells: dict[str, tuple[str, ...]] = dict(row.cells)
     for word in form.syntax.words:
@@ -155,7 +155,7 @@ def combinations_of(form: Form, row: Row) -> Iterator[Slots]:
 
 
 def _pairwise(cells: tuple[tuple[str, ...], ...]) -> Iterator[tuple[str, ...]]:
-    """Yield choices of one word from each cell that together contain every pair of words from two cells."""
+    """Yield choices of one word from each cell that together contain every pair of words."""
     wanted = {
         (i, a, j, b)
         for i, j in combinations(range(len(cells)), 2)

@@ -1,9 +1,4 @@
-"""Random probes that the record lacks: instructions with up to two changes, at random points.
-
-A point is a release of ptxas, a target and a PTX version.
-
-The same seed gives the same probes as long as the Forms do not change.
-"""
+"""Random test instructions that the record of ptxas lacks, with up to two changes."""
 
 import random
 from collections.abc import Callable, Container, Iterable, Sequence
@@ -28,7 +23,7 @@ def random_cases(
 ) -> list[Case]:
     """Return `count` distinct test instructions, each with one target, PTX version and ptxas release.
 
-    The (`Probe.key`, point) pairs in `known` are left out.
+    (`Probe.key`, point) pairs in `known` are left out. A seed gives the same result until the Forms change.
 
     Errors: UsageError for an unknown family.
     """

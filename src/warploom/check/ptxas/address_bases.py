@@ -37,26 +37,22 @@ _NAMED_PARAMETERS = 75
 
 
 def _generic_or_global(slots: Slots, target: int) -> Collection[int]:
-    """Return the refused widths of base registers: 32 bits for generic and global addresses.
-
-    From target 75 on, ptxas refuses all registers as the base of an address of a function parameter.
-    """
+    """Return the refused widths of base registers for a generic or global address."""
     space = slots.get("ss", slots.get("space", ""))
+    # From target 75 on, ptxas refuses all registers here.
     if space == "param::func" and target >= _NAMED_PARAMETERS:
         return (8, 16, 32, 64)
     return (32,) if space in ("", "global") else ()
 
 
 def _loads_into_cluster(slots: Slots, target: int) -> Collection[int]:
-    """Return the refused widths of base registers for loads into a cluster: 8 and 16 from target 120 on.
-
-    On these targets, ptxas implements the loads in software.
-    """
+    """Return the refused widths of base registers for a load into cluster shared memory."""
+    # These targets implement the loads in software.
     return NARROW if slots["dst"] == "shared::cluster" and target >= 120 else ()
 
 
 def _barrier_of_load(slots: Slots, target: int) -> Collection[int]:
-    """Return the refused base widths for a load's mbarrier: 8 and 16 bits if it is the last operand."""
+    """Return the refused widths of base registers for the mbarrier of a load."""
     is_last = not slots["multicast"] and not slots["level::cache_hint"]
     return NARROW if is_last else _loads_into_cluster(slots, target)
 

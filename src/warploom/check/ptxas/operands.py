@@ -1,4 +1,4 @@
-"""Operands for which ptxas deviates from the manual, by Form and operand.
+"""Operands for which ptxas deviates from the manual.
 
 Source: answers of ptxas 12.9 to 13.5 for each Form, operand and target
 """
@@ -91,7 +91,7 @@ def _if(words: frozenset[str], condition: Callable[[Slots, int], bool]) -> Exten
 
 
 def _is_routine(slots: Slots) -> bool:
-    """Return True for a division or root that is not rounded to nearest; ptxas emits a routine for it."""
+    """Return True if ptxas implements a division or root as a routine."""
     return slots["rnd"] != "rn" and (slots.get("op") is None or slots["type"] == "f64")
 
 

@@ -1,7 +1,4 @@
-"""Tolerances: violations of the manual that ptxas accepts, reported as warnings.
-
-ptxas accepts such an instruction because ptxas ignores or moves a word, or because an `ExtensionForm` matches.
-"""
+"""Tolerances: violations of the manual that ptxas accepts. The checker reports them as warnings."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,8 +14,7 @@ from warploom.ptx import Instruction, Integer, Vector
 class ExtensionForm(Form):
     """Form that ptxas accepts and the manual does not have. The emulator refuses such instructions.
 
-    The name of the Form begins with `ptxas.`. `reason` is the name of the tolerance that explains the Form. `section`
-    is the section of the PTX ISA on the instruction.
+    `reason` names the tolerance that explains the Form. `section` is the section of the PTX ISA on the instruction.
     """
 
     registry = Registry()
@@ -33,21 +29,17 @@ class ExtensionForm(Form):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tolerance:
-    """Reason why ptxas accepts instructions that violate the manual.
-
-    `rewrite` yields the instructions that ptxas may read instead. `extensions` are the kinds of syntax that the
-    tolerance explains (see `check/ptxas/operands.py`). `evidence` is a section of `tests/evidence/ptxas/off-table.txt`,
-    or a change in the recorded answers of ptxas.
-    """
+    """Reason why ptxas accepts instructions that violate the manual."""
 
     name: str
     reason: str
-    evidence: str
+    evidence: str  # section of tests/evidence/ptxas/off-table.txt, or a change in the recorded verdicts
+    # Yields the instructions that ptxas may read instead.
     rewrite: Callable[[Instruction], Iterator[Instruction]] | None = None
-    extensions: str = ""
+    extensions: str = ""  # kinds of syntax (see operands.py)
 
     def is_for(self, form: Form) -> bool:
-        """Return True if this tolerance is the reason why ptxas accepts an extension Form."""
+        """Return True if this tolerance explains an extension Form."""
         return isinstance(form, ExtensionForm) and form.reason == self.name
 
 

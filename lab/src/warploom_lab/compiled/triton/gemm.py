@@ -151,10 +151,10 @@ TOLERANCES = {"fp16": 2e-3, "bf16": 1e-2, "fp32": 2e-5, "fp64": 1e-12, "i32": 0.
 
 
 def request(fn: Any, target: int, case: Case, warps: int = 4, stages: int = 2, **constants: Any) -> Request:
-    """Return the request to compile a Triton function for a target and to run it as the case describes.
+    """Return the request to compile a Triton function and to run it as `case` describes.
 
-    `fn` is the function, and `target` a number such as 90. `warps` and `stages` are the options `num_warps` and
-    `num_stages` of Triton. `constants` are the values of the constexpr parameters.
+    `target` is a number such as 90. `warps` and `stages` are the options `num_warps` and `num_stages` of Triton.
+    `constants` are the values of the constexpr parameters.
     """
     case.name = f"{case.name}_sm{target}"
     return {
@@ -172,10 +172,9 @@ def multiply(
     """Return the request for a matrix multiplication, or for `batch` multiplications.
 
     `ta`, `tb` and `tc` are the types of A, B and the result. `size` and `tile` are (M, N, K). `layout` has one letter
-    for each of A and B: n for row-major and t for transposed. `stages` is `num_stages` of Triton. `group` is the number
-    of tile rows that neighbouring programs compute, and `split` the number of programs that share the sum of a tile.
-    `mask` bounds the loads. `accumulate` is the accumulator type. `imprecise` is `max_num_imprecise_acc` of `tl.dot`,
-    or -1 for the default. `tolerance` replaces the usual tolerance of the result.
+    for each of A and B: n for row-major and t for transposed. `group` is the number of tile rows that neighbouring
+    programs compute, and `split` the number of programs that share the sum of a tile. `mask` bounds the loads.
+    `accumulate` is the accumulator type. `imprecise` is `max_num_imprecise_acc` of `tl.dot`, or -1 for the default.
     """
     m, n, k = size
     accumulator = accumulate or ACCUMULATORS.get(ta, tl.float32)
@@ -216,7 +215,7 @@ def through_tensors(
     name: str, target: int, dtype: str, size: tuple[int, int, int], tile: tuple[int, int, int],
     *, warps: int = 4, stages: int = 3, persist: int = 0, special: bool = False,
 ) -> Request:  # fmt: skip
-    """Return the request for a product A B^T that reads A and B through tensor maps of the host.
+    """Return the request for a product A B^T that reads A and B through tensor maps.
 
     `size` and `tile` are (M, N, K). `persist` is the number of programs of a persistent kernel, or 0 for one program
     for each tile. `special` selects warp specialisation.
@@ -240,7 +239,7 @@ def through_tensors(
 
 
 def requests() -> Iterator[Request]:
-    """Yield a compilation request for each kernel of this file, target and set of constants."""
+    """Yield all compilation requests for the kernels of this file."""
     half = (64, 64, 64)
     yield multiply("f16_nn_16x16_1w", 80, "fp16", "fp16", "fp32", (32, 32, 48), (16, 16, 16), warps=1, stages=1)
     yield multiply(
