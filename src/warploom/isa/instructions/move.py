@@ -20,8 +20,7 @@ def _part(count: int) -> Callable[[Slots], str]:
 
 
 def _with_gaps(slots: Slots) -> tuple[Allowance, ...]:
-    """Return the extra syntax of elements: `_` in a 32-bit register, whose bits are then undefined there."""
-    return ("gap",) if slots["type"] == "b32" else ()
+    return ("gap",) if slots["type"] == "b32" else ()  # the bits of an element `_` are undefined
 
 
 MOV = Form(

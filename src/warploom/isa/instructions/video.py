@@ -25,12 +25,11 @@ def _source(type: str) -> OperandSpec:
 
 
 def _merged(slots: Slots) -> str:
-    """Return the pattern of d's selector, or "" if a second operation makes the selector illegal."""
-    return "" if slots["op2"] else _PART
+    return "" if slots["op2"] else _PART  # with a second operation, d has no selector
 
 
 def _negated(slots: Slots) -> tuple[Allowance, ...]:
-    """Allow a negated addend, except with `.po`, which adds one."""
+    """Allow a negated addend, except with the modifier `.po`."""
     return () if slots["po"] else ("minus",)
 
 
