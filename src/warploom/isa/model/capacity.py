@@ -20,5 +20,5 @@ MAX_CLUSTER = 16
 
 
 def shared_bytes(number: int) -> int:
-    """Return the maximum bytes of static plus dynamic shared memory of a CTA on sm_`number`."""
+    """Return the maximum shared memory of a CTA on sm_`number`, static plus dynamic, in bytes."""
     return SHARED_KIB[number] * 1024

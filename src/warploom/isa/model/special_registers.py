@@ -22,9 +22,8 @@ RESERVED = 1024
 class SpecialRegister:
     """Special register, or one member of a vector such as `%tid.x`.
 
-    A `dynamic` register changes while the kernel runs. The others have a constant value in each thread. `least` is the
-    smallest width in bits with which the register may be read. It is smaller than the width of `type` if the register
-    was narrower in early PTX versions.
+    `dynamic` is True if the value changes while the kernel runs. `least` is the smallest width in bits with which the
+    register may be read, or 0 for the width of its type.
     """
 
     name: str
