@@ -156,7 +156,7 @@ _MOST_WORDS, _LONGEST_WORD = 32, 64
 
 @lru_cache(maxsize=1024)
 def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
-    """Return the changes that make an opcode legal, as far as they suit the operands best."""
+    """Return the fixes of an illegal opcode that suit the given operands best."""
     found = fixes(opcode)
     greatest = max((fix.similarity for fix in found), default=0.0)
     misfits = [(min(_misfit(match, operands) for match in _ways(fix)), fix) for fix in found]

@@ -56,8 +56,8 @@ def layout(
     - `selector`: sparsity selector of metadata
     - `byte_id`, `thread_id`: selectors of the bytes and lanes with scale factors
     - `descriptor`: matrix descriptor of an operand in shared memory
-    - `swizzle`, `major`: swizzle in bytes (0, 32, 64 or 128) and contiguous dimension ("K" or "MN") of an operand in
-      shared memory without `descriptor`, which is packed from address 0
+    - `swizzle`, `major`: without `descriptor`, the swizzle in bytes (0, 32, 64 or 128) and the contiguous dimension
+      ("K" or "MN") of an operand that is packed from address 0 of shared memory
     - `tensor_map`: fields of the tensor map of a box
     - `idesc`: instruction descriptor of a multiplication in tensor memory
 
@@ -116,7 +116,7 @@ def find_operand(operands: Iterable[Operand], name: str, given: LayoutInputs) ->
 
 
 def select_operands(operands: Iterable[Operand], given: LayoutInputs) -> tuple[Operand, ...]:
-    """Return for each name the operand whose layout depends on the most given inputs.
+    """Return for each name the operand whose layout depends on the largest number of given inputs.
 
     Errors: UsageError for an input that no layout depends on.
     """

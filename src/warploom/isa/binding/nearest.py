@@ -26,7 +26,7 @@ _KINDS = ("doubled", "missing", "word", "extra")
 class Fix:
     """Change that makes an opcode legal.
 
-    - `kind`: "word" for a wrong word, "missing", "extra", or "doubled" for a word that occurs twice
+    - `kind`: "word" (a wrong word), "missing", "extra" or "doubled" (the word occurs twice)
     - `slot`, `position`: modifier or literal word at fault, and its index in the opcode
     - `found`, `legal`: word in the opcode, and the legal words
     - `match`: legal opcode after the change
@@ -198,7 +198,7 @@ def _one_off(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Ite
 def _row_changes(
     form: Form, order: tuple[Word, ...], words: tuple[str, ...], slots: Mapping[str, str], at: Sequence[int]
 ) -> Iterator[Fix]:
-    """Yield the changes of one modifier that make a combination of legal words legal.
+    """Yield the changes of one modifier after which the words of an opcode are legal together.
 
     `slots` maps modifiers to words. `at` contains the position in the opcode of each word of `order`.
     """

@@ -31,7 +31,7 @@ class BoundOperand:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Error in an instruction, with a position in its words and operands.
+    """Error at a word or an operand of an instruction.
 
     `where` is ("word", k) for word k of the opcode, ("operand", k), ("operand", k, j) for item j of a vector,
     ("guard",), ("opcode",), or ("all",) for the opcode and all operands.

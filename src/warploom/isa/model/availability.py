@@ -115,7 +115,7 @@ def latest_version() -> Version:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """Target or PTX version that an instruction requires but does not have.
+    """Unmet requirement of an instruction: a target or a PTX version.
 
     `kind` is "target" or "ptx", and `needs` is the required target or version in words. `since` is the PTX version that
     removed the instruction, or None if no version removed it.
@@ -144,7 +144,7 @@ _WORDS: dict[str, tuple[Version, str]] = {
 
 
 def unmet_by_words(words: Iterable[str], target: Target, ptx: Version) -> Requirement | None:
-    """Return the first requirement of the opcode words that is not met, or None."""
+    """Return the first unmet requirement of the opcode words, or None."""
     for word in words:
         version, name = _WORDS.get(word, ((1, 0), "sm_10"))
         needed = read_target(name)
@@ -156,7 +156,7 @@ def unmet_by_words(words: Iterable[str], target: Target, ptx: Version) -> Requir
 
 
 def unmet_by_row(row: Row, target: Target, ptx: Version) -> Requirement | None:
-    """Return the requirement of a table row that is not met, or None."""
+    """Return the unmet requirement of a table row, or None."""
     if row.gone is not None and ptx >= row.gone[0] and target.number >= row.gone[1]:
         (major, minor), number = row.gone
         needs = f"a target below sm_{number}, or a PTX version below {major}.{minor}"

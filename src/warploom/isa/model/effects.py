@@ -30,7 +30,7 @@ def word(rule: Rule, slots: Slots) -> str:
 
 
 def slot_or(slot: str, default: str) -> Rule:
-    """Return a rule that yields the word of the modifier `slot`, or `default` if the opcode omits it."""
+    """Return a rule for the word of the modifier `slot`. The rule yields `default` if the modifier is absent."""
     return lambda slots: slots.get(slot) or default
 
 
@@ -80,12 +80,11 @@ class Fence:
     """Effect of an instruction that orders earlier accesses with later accesses.
 
     - A "memory" fence orders accesses of the thread as other threads observe them.
-    - A "proxy" fence orders accesses through the generic proxy with accesses through `proxy` (async, tensormap or
-      alias).
+    - A "proxy" fence orders accesses through the generic proxy with accesses through the proxy `proxy`.
     - A "registers" fence orders register accesses with asynchronous multiplications.
 
-    `space` limits the fence to a state space. `address` names an operand, and limits the fence to the range at this
-    address.
+    `space` limits the fence to a state space. `address` names the operand with an address, and limits the fence to the
+    range at this address.
     """
 
     kind: Literal["memory", "proxy", "registers"]

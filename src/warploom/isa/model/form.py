@@ -319,7 +319,7 @@ class Form(Displayed):
     def rows_of(self, slots: Mapping[str, str]) -> tuple[Row, ...]:
         """Return the table rows that allow this combination of words.
 
-        Several rows give the PTX versions for different targets.
+        If there are several rows, they give the PTX versions for different targets.
         """
         return tuple(
             row for row in self.rows if all(slots.get(column, "") in words for column, words in row.cells.items())

@@ -22,13 +22,12 @@ def evaluate_lanes(
 ) -> Callable[[Warps, Bound], None]:
     """Return the function that executes lane-wise semantics on a batch of warps.
 
-    The parameters of `function` are names of modifiers and operands, with these arguments:
+    The parameters of `function` have the names of modifiers and operands. `function` receives these arguments:
 
-    - a sequence of registers for a vector operand, and None for an absent operand
+    - the word of a modifier
+    - the value of a source operand, as a sequence of registers for a vector, or None for an absent operand
     - True for a destination that the instruction has, else False
-    - the carry flag for the last parameter `carry`; the last result is then the new carry flag
-
-    `form` is the name of the Form.
+    - the carry flag for a last parameter `carry`; the last result is then the new carry flag
     """
     names = list(signature(function).parameters)
     has_carry = names[-1:] == ["carry"]

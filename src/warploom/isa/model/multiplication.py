@@ -31,7 +31,7 @@ class RegisterMatrix:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SharedMatrix:
-    """Matrix in shared memory that a `wgmma` descriptor in a register describes.
+    """Matrix in shared memory, described by a `wgmma` descriptor in a register.
 
     `rows` is the extent M or N. `k` is the number of stored elements along K. `major` is the contiguous dimension.
     """
@@ -117,10 +117,10 @@ class BlockScales:
 
 @dataclass(frozen=True, eq=False)
 class Multiplication:
-    """Multiplication of matrices by each warp or warpgroup: d = sum(a, b, c).
+    """Multiplication of matrices by each warp or warpgroup: d = a * b + c.
 
-    - `unit`, `slots`: matrix unit and modifiers, which determine the arithmetic of the sum of a * b and c
-    - `keeps`: predicate; if it is false, c is replaced by zero
+    - `unit`, `slots`: matrix unit, and modifiers of the instruction; both determine the arithmetic
+    - `keeps`: predicate; if the predicate is false, c is replaced by zero
     - `scales`: scale factors of A and B
     - `negate_a`, `negate_b`: True if the signs of the elements of A or B change
     - `satfinite`: True if integer results are clamped
@@ -153,7 +153,7 @@ class Multiplication:
         return tuple(each for each in (self.a, self.b) if isinstance(each, SharedMatrix))
 
     def model(self, arch: str) -> Model:
-        """Return the arithmetic that an architecture uses for the sum.
+        """Return the arithmetic that an architecture uses for this multiplication.
 
         Errors: NoModelError if the arithmetic is not known.
         """

@@ -24,11 +24,11 @@ class LayoutInputs:
 
     - `selector`: sparsity selector
     - `byte_id`, `thread_id`: selectors of block scales
-    - `descriptor`: matrix descriptor of a tile in shared memory, also as an integer
-    - `swizzle`, `major`: swizzle in bytes and contiguous dimension ("K" or "MN") of a tile without `descriptor`, which
-      is packed from address 0
+    - `descriptor`: matrix descriptor of a tile in shared memory, or its encoding as an integer
+    - `swizzle`, `major`: without `descriptor`, the swizzle in bytes and the contiguous dimension ("K" or "MN") of a
+      tile that is packed from address 0
     - `tensor_map`: tensor map of a copy, with the box at address 0
-    - `idesc`: instruction descriptor of a multiplication in tensor memory, also as an integer
+    - `idesc`: instruction descriptor of a multiplication in tensor memory, or its encoding as an integer
     """
 
     selector: int = 0

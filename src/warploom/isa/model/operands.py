@@ -94,7 +94,7 @@ class OperandSpec:
 
     - `count`: number of registers of a vector, or of coordinates of an address; 0 means no vector, and -1 means a
       vector of 1, 2 or 4 registers
-    - `when`: modifier on which the operand depends; the operand is present exactly if the opcode has this modifier
+    - `when`: modifier that the operand needs; the operand is present exactly if the opcode has this modifier
     - `space`: state space of an address, or of a variable that a register operand names; "?" means any
     """
 
@@ -126,7 +126,7 @@ class OperandSpec:
     def space_word(self, slots: Slots) -> str:
         """Return the state space of an address operand, as a PTX word.
 
-        It is "" for generic addresses, "?" for any space, and "register" if the base must be a register.
+        The result is "" for generic addresses, "?" for any space, and "register" if the base must be a register.
         """
         if callable(self.space):
             return self.space(slots)

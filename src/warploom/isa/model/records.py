@@ -39,14 +39,14 @@ class BulkCopy:
 
     - `completion`: "mbarrier" if the bytes are subtracted from the pending transactions of `mbarrier`, or "group" if
       the copy joins the open bulk group of its lane
-    - `mbarrier`: address in the space of the destination; in shared::cluster, the owner of the destination has the
-      mbarrier
+    - `mbarrier`: address in the state space of the destination; for shared::cluster, in the CTA that owns the
+      destination
     - `multicast`: mask of the CTAs in the cluster that receive the bytes at the same offset; in each of these CTAs, the
       mbarrier at the same offset counts the bytes
     - `byte_mask`: bit i allows byte i of every 16 bytes to be written
     - `reduction`: operation that combines the bytes with the destination (see `reductions.combine_bulk`)
-    - `ignored`: number of bytes at the start and number at the end of the source that are not read, each 0 to 15; the
-      emulator does not change the corresponding destination bytes, and the mbarrier counts all bytes
+    - `ignored`: numbers of unread bytes at the start and at the end of the source, each 0 to 15; the emulator does not
+      change their destination bytes, and the mbarrier counts all bytes
 
     Shapes: every array is (warps, 32), or broadcasts to (warps, 32).
 
@@ -86,13 +86,13 @@ class BulkCopy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TensorCopy:
-    """Copy of one box of a tensor, or of one im2col column, between global and shared memory.
+    """Copy of one box of a tensor, tiled or im2col, between global and shared memory.
 
-    - `direction`: "load" into shared memory, or "store" into global memory, of the elements in bounds
+    - `direction`: "load" into shared memory, or "store" into global memory; a store skips elements out of bounds
     - `tensor_map`: generic addresses of 128-byte tensor maps, which the emulator decodes when it executes the copy
     - `shared`: address of the box in shared memory
-    - `mbarrier`: mbarrier of a load, which counts the bytes of the whole box, including elements out of bounds
-    - `multicast`: as in `BulkCopy`
+    - `completion`, `mbarrier`, `multicast`: as in `BulkCopy`; the mbarrier counts the bytes of the whole box, including
+      elements out of bounds
     - `reduction`: operation of a store that combines the elements with global memory, in the element type of the map
     - `is_im2col`: mode of the instruction, which must equal the mode of the map
     - `offsets`: positions in the filter for an im2col load

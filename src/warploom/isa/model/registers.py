@@ -1,7 +1,7 @@
 """Types of registers and constants that ptxas accepts for an operand of a given type.
 
-A register of bits is legal for every type of its width. Signed and unsigned registers of one width are interchangeable,
-and an `f16x2` register is legal for 32-bit integers and bits.
+A register that is declared as bits is legal for every type of its width. Signed and unsigned registers of one width are
+interchangeable. An `f16x2` register is legal for 32-bit integers and bits.
 
 Source: PTX ISA 5.2, 6.4, 9.4, and answers of ptxas.
 """
@@ -27,8 +27,8 @@ _PACKED_HALVES = frozenset({"f16x2", "u16x2", "s16x2"})
 def register_types(type_word: str, accepts: str = "same", implied: bool = False) -> frozenset[str]:
     """Return the declared types of the registers that are legal for an operand of a given type.
 
-    `accepts` is the rule of the operand's `RegisterConstraint`. With `implied`, no word of the opcode names the type,
-    and an `f16x2` register is not legal for an integer.
+    `accepts` is the value of `RegisterConstraint.accepts`. With `implied`, no word of the opcode names the type, and an
+    `f16x2` register is not legal for an integer.
     """
     width, kind = TYPES[type_word].bits, TYPES[type_word].kind
     if kind == "predicate":

@@ -80,7 +80,7 @@ class Warps(Protocol):
         ...
 
     def write_fragment(self, value: Value, order: Order, units: Array) -> None:
-        """Write the matrix of each warp or warpgroup to a vector of registers, as in `read_fragment`.
+        """Write the matrix of each warp or warpgroup to a vector. This is the inverse of `read_fragment`.
 
         Shapes: `units` is (warps, units), or (warpgroups, units) in the order of `warpgroups()`.
         """
@@ -157,7 +157,7 @@ class Warps(Protocol):
         ...
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
-        """Return the addresses of the same offsets in the shared memory of the CTAs with the ranks `rank`.
+        """Return for each address the address of the same offset in the shared memory of the CTA `rank`.
 
         `addresses` and the result are generic addresses if `generic` is True, else shared::cluster addresses.
         """
@@ -179,7 +179,7 @@ class Warps(Protocol):
         """Call a device function. `function` is a name or a register."""
 
     def leave(self, whole_kernel: bool) -> None:
-        """Return from the function in the active lanes. If `whole_kernel`, end these lanes."""
+        """Return from the function in the active lanes, or end these lanes if `whole_kernel`."""
 
     def trap(self, reason: str) -> None:
         """Stop the kernel with an error whose message is `reason`."""
@@ -304,7 +304,7 @@ class Warps(Protocol):
         `warpgroups()`. With `down`, the tiles of a warpgroup are stacked vertically. Otherwise they are side by side.
 
         Shapes: starts (n, tiles) for n selected warpgroups; offsets (rows, k). The uint64 result is (n, tiles * rows,
-        k) with `down` and (n, rows, tiles * k) without.
+        k), or without `down` (n, rows, tiles * k).
 
         Units: offsets are bytes. `swizzle` is 0, 32, 64 or 128 bytes. `base_offset` is as in a matrix descriptor.
 

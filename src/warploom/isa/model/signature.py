@@ -36,8 +36,8 @@ class Signature:
 def read_signature(module: Module, name: str | None = None) -> Signature:
     """Return the signature of the kernel with this name, or of the module's only kernel.
 
-    Errors: UsageError with the code emulator.kernel for an unknown name. Without a name, the same error if the module
-    has no kernel or several kernels.
+    Errors: UsageError with the code emulator.kernel for an unknown name. Without a name, the module must have exactly
+    one kernel.
     """
     entries = {f.name: f for f in module.functions.values() if f.kind == "entry" and f.body is not None}
     known = ", ".join(entries)

@@ -1,4 +1,4 @@
-"""Special registers of PTX: the value of each as a function of the geometry of a launch.
+"""Special registers of PTX, with their values as functions of the launch geometry.
 
 Source: PTX ISA 10.
 """
@@ -47,7 +47,7 @@ class SpecialRegister:
 
 
 def special(name: str) -> SpecialRegister | None:
-    """Return the special register named, for example, `%tid.x` or `%laneid`, or None for another name."""
+    """Return the special register with a name such as `%tid.x`, or None for another name."""
     return SPECIAL_REGISTERS.get(name)
 
 

@@ -30,7 +30,7 @@ class Row:
 
 
 def read_rows(form: str, text: str) -> tuple[tuple[str, ...], tuple[Row, ...]]:
-    """Return the columns and the rows of a table that is given as text.
+    """Return the columns and the rows of a text table.
 
     A cell is one word (`f32`), alternatives (`f16,bf16`), `-` for an omitted modifier, or a range (`8..256/8`). The
     columns `ptx` and `target` are the availability of the row. A cell of the column `gone`, such as `6.4@sm_70`, is the
