@@ -28,7 +28,7 @@ SOURCE = "PTX ISA 9.7.16.10.9"
 
 
 def _scales(slots: Slots) -> range:
-    """Return the legal values of scale-input-d, the exponent of the power of two that divides the old D."""
+    """Return the legal values of scale-input-d. The old D is divided by 2 to the power of this value."""
     return range(16 if slots["kind"] in ("kind::f16", "kind::tf32") else 0)
 
 

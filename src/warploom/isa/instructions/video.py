@@ -1,7 +1,7 @@
 """Video instructions on one byte or half of a register, and SIMD on all bytes or halves of a register.
 
-A selector after a register chooses the bytes or halves, as in `%r1.b0`. The emulator does not execute instructions with
-selectors, nor the Forms without semantics.
+A selector after a register chooses the bytes or halves, as in `%r1.b0`. The emulator executes neither instructions with
+selectors nor Forms without semantics.
 
 Source: PTX ISA 9.7.18.1, 9.7.18.2.
 """

@@ -92,7 +92,7 @@ def multiply(i: Bound) -> Multiplication:
 def _declare(name: str, syntax: str, rows: str, *, spelling: str = "", integers: bool = False) -> tuple[Form, Form]:
     """Declare one Form with A in shared memory, and one with A in registers.
 
-    The syntax line names this operand A. `spelling` is another order of the opcode words. `integers` is True if the
+    "A" in `syntax` stands for this operand. `spelling` is another order of the opcode words. `integers` is True if the
     elements of A are integers or bits.
     """
     return (

@@ -30,7 +30,7 @@ def word(rule: Rule, slots: Slots) -> str:
 
 
 def slot_or(slot: str, default: str) -> Rule:
-    """Return a rule for the word of the modifier `slot`. The rule yields `default` if the modifier is absent."""
+    """Return a rule that yields the word of the modifier `slot`, or `default` if the modifier is absent."""
     return lambda slots: slots.get(slot) or default
 
 
