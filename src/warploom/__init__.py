@@ -70,7 +70,7 @@ _MODULES = {
     "warploom.view.explain": "explain",
     "warploom.view.report": "report",
 }
-"""Public names of the package by the module that defines them, the same names as in the imports above."""
+"""Public names of the package by the module that defines them."""
 
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 _PACKAGES = ("author", "kernels")

@@ -151,7 +151,7 @@ def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | N
 
 
 _MOST_WORDS, _LONGEST_WORD = 32, 64
-"""Maximum number of words, and maximum length of each word, of an opcode that messages explain."""
+"""Maximum number and length of the opcode words that messages show."""
 
 
 @lru_cache(maxsize=1024)

@@ -86,7 +86,7 @@ def unparenthesised(operand: Operand) -> Operand:
 
 
 Extensions = Callable[[str], Collection[str]]
-"""Function that returns which syntax beyond the manual an operand may use, given the operand's name.
+"""Function that returns the legal syntax beyond the manual, given the name of an operand.
 
 The result contains "bare", "predicate", "vector" or "vectors".
 """

@@ -23,7 +23,7 @@ Operand = Literal["A", "B", "C", "D"]
 Matrix = NDArray[Any]
 
 _INSTRUCTIONS = {"warp": "mma", "warp tiles": "wmma", "warpgroup": "wgmma"}
-"""Name of the instruction of each matrix unit, which fragment maps have in their names."""
+"""Instruction of each matrix unit, for the names of fragment maps."""
 _SELF_TYPED = frozenset({"f32", "f64", "s32", "tf32"})
 _PAIRED = frozenset({"f16", "bf16"})
 _PADDED_KINDS = frozenset({"kind::f8f6f4", "kind::mxf8f6f4"})

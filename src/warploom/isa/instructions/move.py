@@ -55,7 +55,7 @@ def mov(a: Lane) -> Lane:
 
 
 _VECTORS = ((1, "b16,b32,b64"), (2, "b16,b32,b64"), (4, "b32,b64"))
-"""Lengths of vectors, with the types of the registers that they are packed into."""
+"""Numbers of vector elements, with the types of the registers that hold all elements."""
 
 PACK1, PACK2, PACK4 = (
     Form(

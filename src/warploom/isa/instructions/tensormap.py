@@ -33,7 +33,7 @@ _PACKED_NAMES: dict[str, LiteralString] = {
     "swizzle_mode": "swizzle",
     "fill_mode": "fill",
 }
-"""Names in `PACKED` of the fields that the instruction calls by another name."""
+"""Field names of the instruction that differ from the names in `PACKED`."""
 
 
 def _replace(warps: Warps, i: Bound, ordinal: int, value: Array) -> None:

@@ -10,7 +10,7 @@ SHARED_KIB = {
 """Maximum shared memory of a CTA in KiB, static plus dynamic, by architecture number."""
 
 PROCESSORS = 132
-"""Number of multiprocessors that the emulated device has, as an H200."""
+"""Number of multiprocessors of the emulated device, as on an H200."""
 
 MAX_THREADS = 1024
 """Maximum number of threads of a CTA."""
