@@ -23,5 +23,5 @@ def did_you_mean(name: str, known: Iterable[str], quote: str = "") -> str:
 
 
 def os_reason(error: OSError) -> str:
-    """Return the reason in the `error` of a file operation, in lower case, such as `permission denied`."""
+    """Return the reason of a file error in lower case, such as `permission denied`."""
     return (error.strerror or str(error)).lower()

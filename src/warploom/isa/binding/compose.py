@@ -1,4 +1,4 @@
-"""Composition of instructions from Forms: the opcode from modifiers, and the operands in syntax order.
+"""Construction of an instruction from its Form, modifiers and operands.
 
 A *slot* is a named modifier of a Form's syntax line, such as `.type`. Its *word* is its text in an opcode, or "".
 """
@@ -12,10 +12,9 @@ from warploom.ptx import Guard, Instruction, Operand, Pair, Vector
 
 
 def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:
-    """Return the word of each modifier in a Form's syntax line, given some of the words.
+    """Return the word of every modifier of a Form, with "" for the modifiers that `words` lacks.
 
-    The other modifiers have the word "". The word of a composite modifier such as `m{m}n{n}k{k}` is formed from the
-    words of m, n and k.
+    The word of a composite modifier such as `m{m}n{n}k{k}` is built from the words of m, n and k.
 
     Errors: FormError for a modifier that the Form does not have.
     """
@@ -26,10 +25,10 @@ def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:
 
 
 def form_that_allows(forms: Sequence[Form], words: Mapping[str, str]) -> Form:
-    """Return the first Form whose table of legal modifiers has a row that allows all given words.
+    """Return the first Form that allows all given words together.
 
-    `words` maps modifiers of the syntax line to words. Without such a row, return the first Form that has all these
-    modifiers. Without such a Form, return the first Form.
+    `words` maps modifiers to words. If no Form allows the words, return the first Form that has all these modifiers. If
+    no Form has them, return the first Form.
     """
     fitting: list[Form] = []
     for form in forms:
@@ -45,13 +44,13 @@ def form_that_allows(forms: Sequence[Form], words: Mapping[str, str]) -> Form:
 
 
 def rows_with(forms: Sequence[Form], words: Mapping[str, str]) -> list[Row]:
-    """Return the rows of the Forms' tables that allow every given word, whatever other columns contain.
+    """Return the table rows that allow all given words, from the tables of all `forms`.
 
-    `words` maps columns to words. If a Form lacks one of the columns, none of its rows is returned. Optional literal
-    words need no column, because every row allows them.
+    `words` maps columns to words. A Form that lacks one of the columns contributes no rows.
     """
     found: list[Row] = []
     for form in forms:
+        # Every row allows optional literal words.
         optional = {word.slot for word in form.syntax.words if word.optional and word.slot == word.literal}
         found += (
             row
@@ -67,9 +66,8 @@ def compose(
 ) -> Instruction:  # fmt: skip
     """Return the instruction of a Form with the given words, operands and guard.
 
-    `words` maps modifiers to words, and `operands` maps the operand names of the syntax line to operands. Operands may
-    be absent, and operands that the Form does not have are ignored. The words of the modifiers in `late` follow all
-    other words of the opcode, in the order of `late`, as some compilers write them.
+    `words` maps modifiers to words. `operands` maps operand names of the syntax line to operands. Missing operands are
+    left out, and operands that the Form does not have are ignored. The opcode ends with the modifiers in `late`.
     """
     slots = slots_of(form, {slot: word for slot, word in words.items() if word})
     ordered = sorted(form.syntax.words, key=lambda word: late.index(word.slot) if word.slot in late else -1)

@@ -86,7 +86,7 @@ LOAD_PART = Form(
 
 @LOAD_PART.copy
 def load_part(warps: Warps, i: Bound) -> BulkCopy:
-    """Copy from global to shared memory, except some first and last bytes, which may be out of bounds."""
+    """Copy from global to shared memory, without the ignored first and last bytes."""
     ignored = (spread(warps, warps.read(i.ignoreBytesLeft)), spread(warps, warps.read(i.ignoreBytesRight)))
     mbarrier = address_of(warps, i.mbar)
     return _copy(warps, i, "global", "shared::cta", completion="mbarrier", mbarrier=mbarrier, ignored=ignored)

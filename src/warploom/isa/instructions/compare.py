@@ -77,7 +77,8 @@ SETP_PAIR = Form(
 def setp(CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, q: bool, a: Lane, b: Lane, c: Lane) -> tuple[Lane, Lane]:
     """Compare a with b, and combine the result with c if the opcode has the modifier `BoolOp`.
 
-    `q` is True if the instruction has a second destination, which receives the complement, likewise combined with c.
+    `q` is True if the instruction has a second destination. That destination receives the complement of the comparison,
+    also combined with c.
     """
     truth = _compare(CmpOp, ftz, type, a, b)
     return _combine(BoolOp, truth, c), _combine(BoolOp, ~truth, c) if q else None
@@ -90,7 +91,7 @@ def setp_half(CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, a: Lane, b: Lane
 
 @SETP_PAIR.semantics
 def setp_pair(CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, a: Lane, b: Lane, c: Lane) -> tuple[Lane, Lane]:
-    """Compare the lower halves of a and b into p and the upper halves into q, with c as in `setp`."""
+    """Compare the lower halves of a and b into p, and the upper halves into q. `setp` explains c."""
     low, high = _compare_pairs(CmpOp, ftz, type, a, b)
     return _combine(BoolOp, low, c), _combine(BoolOp, high, c)
 

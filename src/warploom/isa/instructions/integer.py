@@ -268,7 +268,7 @@ ADD_CARRY = Form(
 
 
 def _subtract(a: Lane, b: Lane, carry: Lane | None) -> tuple[Lane, Lane]:
-    """Return a - b, and the carry of a + ~b + 1, which is the inverted borrow (measured on an H200)."""
+    """Return a - b and the carry flag, which is the inverted borrow (measured on an H200)."""
     d, borrow = integers.sub_borrow(a, b, None if carry is None else ~carry)
     return d, ~borrow
 

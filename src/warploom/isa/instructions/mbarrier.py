@@ -71,7 +71,7 @@ _ORDERED = """
 
 
 def _arrivals(space: str, target: str, arrive: str, drop: str) -> str:
-    """Return the Form's table of arrive and arrive_drop, given their first PTX versions."""
+    """Return the table of arrive and arrive_drop, given the first PTX version of each."""
     return f"""
         op           sem  scope  space    ptx       target
         arrive       -    -      {space}  {arrive}  {target}

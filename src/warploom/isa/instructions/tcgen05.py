@@ -24,8 +24,8 @@ _REPEATS = "x2,x4,x8,x16,x32,x64,x128"
 
 
 def _registers(slots: Slots) -> int:
-    """Return the number of registers per lane: bits of the shape times repetitions, divided by 1024."""
-    return prod(map(int, re.findall(r"\d+", slots["shape"]))) * int(slots["num"][1:]) // 1024
+    """Return the number of registers per lane."""
+    return prod(map(int, re.findall(r"\d+", slots["shape"]))) * int(slots["num"][1:]) // 1024  # 32 lanes of 32 bits
 
 
 ALLOC = Form(

@@ -1,10 +1,7 @@
-"""Protocol of a batch of warps, through which instructions execute.
+"""Interface of the emulator for the functions that execute instructions on a batch of warps.
 
-A batch has `count` warps of many CTAs, all at the same instruction, with 32 lanes each. Arrays have shape (warps, 32)
-or a shape that broadcasts to it. An immediate operand has shape (1, 1).
-
-The emulator keeps the mask of active lanes and applies it to writes, stores and branches. An instruction therefore
-computes on all lanes. It reads the mask only if its definition depends on the mask.
+All warps of a batch are at the same instruction. Arrays have shape (warps, 32) or a shape that broadcasts to it. The
+emulator applies the mask of active lanes to writes, stores and branches, so instructions compute on all lanes.
 """
 
 from __future__ import annotations
@@ -29,16 +26,16 @@ class Value(Protocol):
 
 
 class Address(Value, Protocol):
-    """Address operand. `extra` holds the vectors of tensor coordinates that follow the base, read as s32."""
+    """Address operand. `extra` holds vectors of tensor coordinates, read as s32."""
 
     extra: tuple[Value, ...]
 
 
 class Bound(Protocol):
-    """Instruction that is bound to a Form.
+    """Instruction with its modifiers and operands as attributes.
 
-    Each modifier of the Form's syntax line is an attribute with its word, or "" if the opcode omits the modifier. Each
-    operand is an attribute with its `Value`, or None if the operand is absent.
+    A modifier is its word, or "" if the opcode omits the modifier. An operand is a `Value`, an integer for an
+    immediate, or None if the operand is absent.
     """
 
     def __getattr__(self, name: str) -> Any: ...
@@ -68,22 +65,22 @@ class Warps(Protocol):
         ...
 
     def write(self, value: Value | None, result: Array) -> None:
-        """Write a result to the active lanes, extended as the operand's type requires. Do nothing for None."""
+        """Write a result to the active lanes, extended to the width of the register. Do nothing for None."""
 
     def write_vector(self, value: Value, results: Array) -> None:
         """Write results of shape (registers, warps, 32) to the active lanes of a vector."""
 
     def read_fragment(self, value: Value, order: Order) -> Array:
-        """Return the matrix that each warp or warpgroup has in a vector, as unsigned integers (units).
+        """Return the matrix of each warp or warpgroup from a vector of registers.
 
-        `order` determines the order of the units and their width.
+        The matrix consists of unsigned integers (units). `order` determines their order and width.
 
         Shapes: (warps, units), or (warpgroups, units) in the order of `warpgroups()`.
         """
         ...
 
     def write_fragment(self, value: Value, order: Order, units: Array) -> None:
-        """Write the matrix of each warp or warpgroup into a vector. This is the inverse of `read_fragment`.
+        """Write the matrix of each warp or warpgroup to a vector. This is the inverse of `read_fragment`.
 
         Shapes: `units` is (warps, units), or (warpgroups, units) in the order of `warpgroups()`.
         """
@@ -91,10 +88,10 @@ class Warps(Protocol):
     def update_fragment(
         self, value: Value, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]]
     ) -> None:
-        """Change the matrix that each warpgroup has in a vector.
+        """Change the matrix of each warpgroup in a vector of registers.
 
-        `change` receives the matrices and writes to them. It returns functions that do the remaining work and are
-        independent of each other. They finish before the next access to the registers.
+        `change` receives the matrices and writes to them. `change` returns functions for the remaining work, which run
+        in any order and finish before the next access to the registers.
 
         Shapes: the matrices are (warpgroups, units) in the order of `warpgroups()`, as in `read_fragment`.
         """
@@ -119,8 +116,7 @@ class Warps(Protocol):
     def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
         """Load `count` consecutive elements of PTX type `type` for each active lane.
 
-        `space` is the state space, or "" for generic addresses. `lanes` is a mask of the lanes that load. The
-        other lanes receive zeros.
+        `space` is the state space, or "" for generic addresses. Lanes outside the mask `lanes` receive zeros.
 
         Shapes: the result is (count, warps, 32).
 
@@ -143,8 +139,8 @@ class Warps(Protocol):
     ) -> Array:
         """Read, modify and write the element at the address of each active lane. Return the old elements.
 
-        Lanes with equal addresses act one after the other. `op` is an operation of `reductions.combine(op, type,
-        space)`, or "exch", or "cas". The operation "cas" stores `values` where memory equals `compares`.
+        `op` is an operation of `reductions.combine`, "exch" or "cas". The operation "cas" stores `values` where memory
+        equals `compares`. Lanes with equal addresses act one after the other.
         """
         ...
 
@@ -161,7 +157,7 @@ class Warps(Protocol):
         ...
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
-        """Return `addresses` moved to the same offsets in the shared memory of the CTAs with the ranks `rank`.
+        """Return for each address the address of the same offset in the shared memory of the CTA `rank`.
 
         `addresses` and the result are generic addresses if `generic` is True, else shared::cluster addresses.
         """
@@ -180,10 +176,10 @@ class Warps(Protocol):
         """Move each active lane to the entry `index` of a `.branchtargets` table."""
 
     def call(self, function: Value, results: Value | None, arguments: Value | None) -> None:
-        """Call a device function, given as a name or register, with its operands `results` and `arguments`."""
+        """Call a device function. `function` is a name or a register."""
 
     def leave(self, whole_kernel: bool) -> None:
-        """End the function call of the active lanes, or the active lanes themselves if `whole_kernel`."""
+        """Return from the function in the active lanes, or end these lanes if `whole_kernel`."""
 
     def trap(self, reason: str) -> None:
         """Stop the kernel with an error whose message is `reason`."""
@@ -193,7 +189,7 @@ class Warps(Protocol):
     def gather_members(self, members: Array, anywhere: bool = False) -> None:
         """Suspend the active lanes until all live lanes of their member mask have arrived.
 
-        All lanes must arrive at this instruction, or with `anywhere` at any instruction with the same member mask.
+        With `anywhere`, the other members may arrive at another instruction with the same member mask.
         """
 
     def gather_warp(self) -> None:
@@ -203,16 +199,16 @@ class Warps(Protocol):
         """
 
     def cta_barrier(self, number: Array, threads: Array | None, mode: str) -> None:
-        """Arrive at a CTA barrier. If `mode` is "sync" and not "arrive", also wait for its completion.
+        """Arrive at a CTA barrier. If `mode` is "sync", also wait for its completion.
 
         `number` is the index of the barrier. `threads` is the number of threads that take part, or None for the whole
-        CTA.
+        CTA. The other `mode` is "arrive".
         """
 
     def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Value) -> None:
-        """Synchronise at a CTA barrier, and reduce `predicate` over its threads by `mode` (popc, and, or).
+        """Synchronise at a CTA barrier, and write the reduction of `predicate` to `result`.
 
-        The reduction is written to `result`. `cta_barrier` describes `number` and `threads`.
+        `mode` is "popc", "and" or "or". `cta_barrier` describes `number` and `threads`.
         """
 
     def cluster_arrive(self) -> None:
@@ -222,10 +218,10 @@ class Warps(Protocol):
         """Suspend the warps until all live threads of their cluster have arrived at the barrier."""
 
     def change_registers(self, count: int, take: bool) -> None:
-        """Change the number of registers per thread to `count`, through the register pool of the CTA.
+        """Change the number of registers per thread to `count`.
 
-        With `take`, registers come from the pool, and the warp waits until the pool has enough of them. Otherwise the
-        registers above `count` return to the pool.
+        With `take`, the warp waits until the register pool of the CTA has enough registers. Otherwise the registers
+        above `count` return to the pool.
         """
 
     # mbarrier -----------------------------------------------------------------------------------------
@@ -252,12 +248,12 @@ class Warps(Protocol):
     ) -> None:
         """Test if a phase of the mbarrier at each lane's address is complete. Write the outcome to `result`.
 
-        `phase` contains state tokens, or phase parities if `parity`. A `blocking` test suspends a warp until the test
+        `phase` contains phase parities if `parity`, else state tokens. A `blocking` test suspends a warp until the test
         succeeds for at least one active lane.
         """
 
     def pending_count(self, states: Array) -> Array:
-        """Return the numbers of pending arrivals that mbarrier state tokens contain, as uint32."""
+        """Return the number of pending arrivals in each mbarrier state token, as uint32."""
         ...
 
     # Asynchronous engines -----------------------------------------------------------------------------
@@ -267,14 +263,11 @@ class Warps(Protocol):
     ) -> None:
         """Queue an action of the active lanes. The schedule decides when the action takes effect.
 
-        `action(warps, captured)` receives a batch that may have fewer warps than the present batch. It also receives
-        the captured arrays of these warps. The first axis of the arrays is the warp. The action accesses registers and
-        memory when it takes effect.
+        `action(warps, captured)` receives a batch of some of the present warps, and the rows of these warps in the
+        captured arrays. The first axis of the arrays is the warp.
 
-        `channel` is a queue of actions. Actions in "copy" belong to the groups of each thread. Actions in
-        "multiplication" belong to the groups of each warpgroup. Actions in these queues take effect in order. Actions
-        in "remote" belong to no group and take effect in any order, at the latest when no warp can continue without
-        them.
+        `channel` is the queue: "copy" for the groups of each thread, "multiplication" for the groups of each warpgroup,
+        or "remote" for actions without a group. Actions in "remote" take effect in any order.
         """
 
     def commit(self, channel: str) -> None:
@@ -298,7 +291,7 @@ class Warps(Protocol):
         """Check the tensor copies in `request`, one for each active lane, without executing them."""
 
     def warpgroups(self) -> NDArray[np.intp]:
-        """Return for each warpgroup the indices of its warps in the batch, with shape (warpgroups, 4)."""
+        """Return the indices of the four warps of each warpgroup, with shape (warpgroups, 4)."""
         ...
 
     def shared_tile(
@@ -307,11 +300,11 @@ class Warps(Protocol):
     ) -> Array:  # fmt: skip
         """Return tiles of shared memory, read as 8-byte words at swizzled addresses.
 
-        An address is the sum of a tile's start and an entry of the table `offsets`. `groups` selects rows of
-        `warpgroups()`. The tiles of a warpgroup are stacked vertically with `down`, and are side by side without.
+        The address of a word is the start of a tile plus an entry of `offsets`. `groups` selects rows of
+        `warpgroups()`. With `down`, the tiles of a warpgroup are stacked vertically. Otherwise they are side by side.
 
-        Shapes: starts (n, tiles) for n selected warpgroups; offsets (rows, k). The uint64 result is
-        (n, tiles * rows, k) with `down` and (n, rows, tiles * k) without.
+        Shapes: starts (n, tiles) for n selected warpgroups; offsets (rows, k). The uint64 result is (n, tiles * rows,
+        k), or without `down` (n, rows, tiles * k).
 
         Units: offsets are bytes. `swizzle` is 0, 32, 64 or 128 bytes. `base_offset` is as in a matrix descriptor.
 
