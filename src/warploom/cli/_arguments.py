@@ -28,7 +28,7 @@ def read_arguments(texts: Sequence[str]) -> tuple[tuple[Argument, ...], dict[str
 
 
 class _Text(Document):
-    """Value of one --arg option as a document."""
+    """Text of one --arg option. Its values are read like those of a launch file."""
 
     def __init__(self, position: int, text: str) -> None:
         super().__init__("", text)

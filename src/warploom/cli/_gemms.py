@@ -61,7 +61,10 @@ def _sizes(text: str) -> list[Size]:
 
 
 def tile_text(tile: Tile, split: int) -> str:
-    """Return a text such as `128x256, cluster 2, 124 split`: a tile, and the number of tiles split along K."""
+    """Describe a tile as text, such as `128x256, cluster 2, 124 split`.
+
+    `split` is the number of tiles that are split along K.
+    """
     parts = [f"{tile.rows}x{tile.columns}"]
     if tile.pingpong:
         parts.append("pingpong")

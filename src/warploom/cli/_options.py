@@ -41,7 +41,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride] -- the overloads of argparse
         self, args: Iterable[str] | None = None, namespace: Any = None
     ) -> Any:
-        """Parse arguments. If required arguments are missing altogether, print the help and exit with 2."""
+        """Parse arguments. If there are none and some are required, print the help and exit with 2."""
         given = list(sys.argv[1:] if args is None else args)
         if not given and (self.needs_arguments or any(action.required for action in self._actions)):
             self.print_help(sys.stderr)

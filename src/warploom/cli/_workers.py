@@ -52,7 +52,10 @@ def say(what: str) -> None:
 
 
 def spread(found: Distribution | None) -> None:
-    """Print the work of each worker of a launch. Print nothing for None, a launch without a Dask cluster."""
+    """Print the work of each worker of a launch.
+
+    `found` is None for a launch without a Dask cluster, which prints nothing.
+    """
     if found is None:
         return
     if found.single_worker_reason:

@@ -67,7 +67,8 @@ def _opcodes(view: View, offset: int, opcode: str) -> list[Completion]:
 def next_words(words: tuple[str, ...], target: Target, ptx: Version) -> dict[str, str]:
     """Return the words that may follow the first words of an opcode.
 
-    The opcodes are legal for the target and the PTX version. The value of a word names the Forms with such an opcode.
+    The opcodes are legal for the target and the PTX version. Each word maps to the names of the Forms with such an
+    opcode.
     """
     if sum(map(len, words)) > LONGEST_OPCODE:
         return {}
@@ -111,7 +112,7 @@ def _in_row(form: Form, row: Row, order: tuple[Word, ...], words: tuple[str, ...
 
 
 def _reached(row: Row, order: tuple[Word, ...], positions: Iterable[int]) -> set[int]:
-    """Return `positions`, and the indices in `order` that optional words separate from them."""
+    """Return `positions` and every later index in `order` that skips only optional words."""
     reached: set[int] = set()
     for p in positions:
         while p < len(order):

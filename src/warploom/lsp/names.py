@@ -91,7 +91,10 @@ class Names:
         return None
 
     def definition(self, symbol: Symbol) -> Span | None:
-        """Return the span of a symbol's name in its declaration, or of the declaration if it lacks the name."""
+        """Return the span of the name in the declaration of a symbol.
+
+        If the declaration lacks the name, return the span of the declaration.
+        """
         node, start = symbol.declaration, self._pieces[symbol.piece][1]
         for begin, declared in self._names(symbol.piece).declared.items():
             if declared is node:

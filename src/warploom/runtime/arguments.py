@@ -61,7 +61,7 @@ class Struct:
 
     @classmethod
     def at(cls, fields: Mapping[int, object]) -> Struct:
-        """Return a structure with a field at each byte offset that is a key of `fields`."""
+        """Return a structure with the given fields. The keys are byte offsets."""
         made = cls()
         for offset in sorted(fields):
             made._append(fields[offset], offset)
@@ -109,7 +109,7 @@ def _field(value: object) -> tuple[str, object, int, int]:
 
 
 class _PointerTable:
-    """Table of the addresses of several arrays, in a device buffer."""
+    """Device buffer with the addresses of several arrays."""
 
     def __init__(self, arrays: Sequence[Any]) -> None:
         self.arrays = arrays
@@ -143,7 +143,8 @@ class Arguments:
     def _adopt(self, number: int, parameter: Parameter, value: object) -> object:
         """Check an argument or a structure's field, and add device buffers for its arrays.
 
-        Return the value with NumPy arrays and tables of pointers. `number` is the position of the argument.
+        In the result, NumPy arrays replace other host arrays, and pointer tables replace lists of arrays. `number` is
+        the position of the argument.
         """
         if isinstance(value, TensorMap):
             if parameter.size != TENSOR_MAP_BYTES:

@@ -56,7 +56,7 @@ class Exploration(Displayed):
 
     `difference` is the first difference between two results, or None. `failures` has the message of each schedule under
     which the kernel trapped or hung. `findings` are the sanitizer's findings if there is a difference or a failure.
-    `run` is the run of the first schedule that succeeded, or None. The arrays hold its results.
+    `run` is the run of the first schedule that succeeded, or None. The arrays hold the results of this run.
     """
 
     display_kind: ClassVar[str] = "exploration"

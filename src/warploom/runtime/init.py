@@ -83,7 +83,7 @@ def _extents(extents: tuple[int, ...]) -> str:
 
 @dataclass(slots=True)
 class _Draft:
-    """Launch file of one kernel. `buffers` has the lines of the table of each buffer."""
+    """Launch file of one kernel. `buffers` maps the name of each buffer to the lines of its table."""
 
     module: Module
     signature: Signature
@@ -280,7 +280,7 @@ class _Draft:
 
 
 def _clue(use: Use, size: int) -> str:
-    """Return the end of a sentence that begins with "a number", from the use of the number."""
+    """Describe the use of a number. The text continues "a number"."""
     if use.is_passed and size == 8:
         return ", or a buffer: it is passed to a function or stored"
     if use.is_coordinate:

@@ -48,7 +48,7 @@ ONE = (1, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """Argument of a launch. `make` returns its value, given the arrays of the named buffers.
+    """Argument of a launch. `make` returns the value, given the arrays of the named buffers.
 
     `scratch` is the size in bytes of the argument's unnamed buffers.
     """
@@ -90,7 +90,7 @@ class Expectation:
     """Expected contents of the buffer `result`, from a reference computation or a stored array.
 
     `reference` is the name of the computation, and `operands` maps its operands to buffers. `exact` allows no error.
-    `absolute` and `relative` replace the computed bound of the error. `table` is the place of error messages.
+    `absolute` and `relative` replace the computed bound of the error. Error messages point at `table`.
     """
 
     table: Table

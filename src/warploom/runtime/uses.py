@@ -243,7 +243,7 @@ class _Reading:
     def _follow(self, step: _Step) -> bool:
         """Record that the results of an instruction depend on the parameters of its operands.
 
-        Return True if this is new.
+        Return True if any of these dependences is new.
         """
         if (loaded := self._loaded(step)) is not None:
             found = [
@@ -364,7 +364,7 @@ class _Reading:
     def _describe(self, use: Use, step: _Step, name: str) -> None:
         """Record in `use` the type of the elements that an instruction accesses.
 
-        `name` is the address operand of the access.
+        `name` is the name of the address operand.
         """
         others = [(bound, keys) for other, bound, keys in step.reads if other != name]
         accessed = step.binding.slots.get("type", "")

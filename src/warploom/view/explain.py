@@ -19,8 +19,8 @@ def explain(subject: str | int) -> Page:
     """Return the Markdown page about a rule, an instruction, an intrinsic, a builtin or a number.
 
     `subject` is a rule code, a remark of ptxas such as C7508, an opcode or its first words, a form, a family of
-    instructions, an intrinsic `llvm.nvvm.…`, a builtin `__hmma_…`, or a number such as `0x…`. NVIDIA's compiler uses
-    numbers for builtins, for intrinsics and as packed operands.
+    instructions, an intrinsic `llvm.nvvm.…`, a builtin `__hmma_…`, or a number such as `0x…`. The page of a number
+    shows its meanings in NVIDIA's compiler: a builtin, an intrinsic or a packed operand.
 
     Errors: UsageError for an unknown subject.
     """

@@ -75,7 +75,7 @@ class LayoutGrid:
         return (self.column(self.memory.owner) % COLOURS).tolist()
 
     def select(self, values: Mapping[str, int]) -> LayoutGrid:
-        """Return the grid with only those entries that have the given value in each column."""
+        """Return a grid of the entries that have the given value in each column of `values`."""
         chosen = np.ones(len(self.entries), np.bool_)
         for name, value in values.items():
             chosen &= self.column(name) == value

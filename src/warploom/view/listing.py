@@ -13,7 +13,7 @@ class Line:
     """Line of a kernel's PTX text.
 
     `row` has the sum of each counter in `profile.ROW` over the instructions of the line; for `executions` and `ways`
-    the maximum. It is None for a line without instructions. `origin` is the file and line of the source code.
+    the maximum. `row` is None for a line without instructions. `origin` is the file and line of the source code.
     `is_filler` is True for a line that is blank or contains only a `.loc` directive.
     """
 

@@ -1,10 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Compiled functions that compare new accesses to shared memory with the last accesses.
 
-A granule is 4 bytes, and a chunk is 16 bytes. Two arrays contain integers with bit fields:
-
-    reads        time << 32 | strong << 31 | pc << 10 | lane << 4 | bytes
-    async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
+A granule is 4 bytes, and a chunk is 16 bytes.
 """
 
 from typing import Any, NamedTuple
@@ -39,10 +36,13 @@ ROOM = 128  # conflicts of one access that are kept; further ones are counted
 class SharedArrays(NamedTuple):
     """Last accesses to shared memory, for compiled functions.
 
-    `records` and `sites` describe the last write of each granule: its record (see `clocks`) and program counter.
-    `reads` has the last read of each granule by each warp of the same CTA. `far` and `far_sites` describe the last read
-    by each other CTA. `async_reads` has the last asynchronous read of each chunk by each warp. `tags` has the swizzle
-    of the last bulk write of each chunk. `out` receives the conflicts.
+    `records` and `sites` have the record (see `clocks`) and the program counter of the last write of each granule.
+    `far` and `far_sites` have those of the last read by each other CTA. `reads` has the last read of each granule by
+    each warp of the same CTA. `async_reads` has the last asynchronous read of each chunk. `tags` has the swizzle of the
+    last bulk write of each chunk. `out` receives the conflicts. Bits of an integer:
+
+        reads        time << 32 | strong << 31 | pc << 10 | lane << 4 | bytes
+        async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
     """
 
     records: Array
@@ -73,7 +73,7 @@ def together(index: Array, mask: Array) -> Array:
 def note(out: Array, found: int, what: int, position: int, lane: int, granule: int, record: Any, site: Any) -> int:
     """Write a conflict of kind `what` to row `found` of `out`, if there is such a row. Return `found` + 1.
 
-    `lane` of the warp with index `position` in the caller's array accesses `granule`. `record` is the record of the
+    The new access to `granule` is by `lane` of the caller's warp number `position`. `record` is the record of the
     earlier access, and `site` its program counter.
     """
     if found < len(out):
@@ -112,8 +112,8 @@ def _check_readers(
     """Note each read of a granule that does not happen before a write of warp `w`.
 
     `lane` is the writing lane, and `covered` has the written bytes as bits. Strong reads do not conflict if the write
-    is `strong`. `asynchronous` includes asynchronous reads. With `proxy`, a proxy fence must be between the two
-    accesses. `position` and `found` are as in `note`. Return `found` plus the number of conflicts.
+    is `strong`. With `asynchronous`, reads by asynchronous operations count, too. With `proxy`, a proxy fence must be
+    between the two accesses. `position` and `found` are as in `note`. Return `found` plus the number of conflicts.
     """
     V, few, own, ctas, cta = c.vectors, c.few, c.own, c.ctas, granule // s.cta_granules
     for slot in range(len(s.reads)):

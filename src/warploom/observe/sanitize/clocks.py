@@ -1,28 +1,10 @@
 # pyright: reportUnknownMemberType=false
-"""Vector clocks, from which the sanitizer finds out whether one access happens before another.
+"""Vector clocks, which record the accesses that happen before the next access of each warp.
 
-A vector clock has one component for each agent. An agent performs accesses one after another. Agents are warps, four
-classes of asynchronous operations of each warp, and mbarriers. The time of an mbarrier is its number of complete
-phases. `vectors[row, part, agent]` holds all vector clocks. Row w is the clock of warp w. The other rows are clocks of
-barriers, mbarriers and memory locations. To release is to join the clock of a warp into the clock of such an object. To
-acquire is to join the clock of the object into the clock of a warp. A join takes the maximum of each component. The
-parts of a clock:
-
-    KNOWN   all accesses of the agent up to this time happen before the next access
-    FENCED  as KNOWN, and a proxy fence is between these accesses and the next access
-    SOME    as KNOWN, but only for accesses by the agent's lanes in MASK
-    SOME_F  as FENCED, but only for accesses by the agent's lanes in MASK
-    MASK    lanes of the agent, as bits
-
-In row w, the component of warp w itself has another sense: KNOWN is the last time at which all lanes of w were
-synchronised. The components of w's asynchronous operations also differ: SOME is the time up to which each lane knows
-that the operations it issued are complete. Some lanes of w may have acquired more than the others. `few[w]` has these
-lanes as bits, and row `Clocks.warps + w` is their clock.
-
-A record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4 | bytes`. `bytes` is a mask of the bytes of
-a 4-byte granule. `kind` is a constant from GENERIC to NEAR_STORE. Three lane numbers are special. MANY stands for
-several lanes. TOGETHER stands for a whole warp that reads one address in one instruction. OBJECT stands for a whole
-warp that tests an mbarrier, even if only some lanes execute the test.
+A vector clock has one component, a time, for each agent. Agents are warps, four classes of asynchronous operations of
+each warp, and mbarriers. The time of an mbarrier is its number of complete phases. Barriers, mbarriers and memory
+locations also have clocks. To release is to join the clock of a warp into the clock of such an object. To acquire is to
+join the clock of the object into the clock of a warp. A join takes the maximum of each component.
 """
 
 from typing import Any, NamedTuple
@@ -48,9 +30,27 @@ NOWHERE = -1  # row of a warp that takes no part
 
 KNOWN, FENCED, SOME, SOME_F, MASK = 0, 1, 2, 3, 4
 PARTS = 5
+"""Parts of a vector clock.
+
+    KNOWN   all accesses of the agent up to this time happen before the next access
+    FENCED  as KNOWN, and a proxy fence is between these accesses and the next access
+    SOME    as KNOWN, but only for accesses by the agent's lanes in MASK
+    SOME_F  as FENCED, but only for accesses by the agent's lanes in MASK
+    MASK    lanes of the agent, as bits
+
+In the clock of warp w, KNOWN of w is the last time at which all lanes of w were synchronised. SOME of an asynchronous
+operation of w is the time up to which each lane knows that the operations it issued are complete. Some lanes of w may
+have acquired more than the others. `few[w]` has these lanes as bits, and row `Clocks.warps + w` is their clock.
+"""
+
 GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, STRONG, NEAR_STORE = 0, 1, 2, 3, 4, 5  # kinds of records
 WIDE = 3  # in place of SOME_F for an mbarrier: its phases known from waits of cluster scope
 MANY, TOGETHER, OBJECT = 32, 33, 34
+"""Lane numbers in records: several lanes, a uniform read of a warp, a test of an mbarrier.
+
+The record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4 | bytes`, where `bytes` is a mask of the
+bytes of a 4-byte granule.
+"""
 
 
 class ClockArrays(NamedTuple):
@@ -76,8 +76,9 @@ def scope_level(scope: str) -> int:
 class Clocks:
     """Vector clocks of warps, barriers, mbarriers and memory locations of one wave of CTAs.
 
-    A wave is the set of CTAs that the emulator runs at the same time. `mbarriers` is the number of mbarriers in each
-    CTA. `ordered` is set if the kernel has fences or ordered accesses.
+    A wave is the set of CTAs that the emulator runs at the same time. `vectors[row, part, agent]` holds all clocks. Row
+    w is the clock of warp w. `mbarriers` is the number of mbarriers in each CTA. `ordered` is set if the kernel has
+    fences or ordered accesses.
     """
 
     def __init__(self, topology: Topology, splits: WarpSplits, mbarriers: int, ordered: bool) -> None:
@@ -187,19 +188,20 @@ class Clocks:
         return warps + (2 + level) * self.warps
 
     def seen(self, warps: Array, level: int) -> Array:
-        """Return, for each warp, the row of the clock that collects what its relaxed reads observe.
+        """Return, for each warp, the row of the clock of its relaxed reads of scope `level`.
 
-        `level` is the scope of the reads. The next fence of the warp acquires the clock.
+        This clock joins the clocks of the locations that the warp reads. The next fence of the warp acquires it.
         """
         return warps + (5 + level) * self.warps
 
     def go_beyond(self, rows: Array) -> None:
-        """Reset the components that are numbered within a cluster, in the clocks at `rows`."""
+        """Prepare the clocks at `rows` for use in other clusters."""
+        # These components are numbered within a cluster.
         self.vectors[rows, :, : self.base] = 0
         self.acquire_earlier_waves(rows)
 
     def acquire_earlier_waves(self, rows: Array) -> None:
-        """Record in the clocks at `rows` that all accesses of earlier waves happen before."""
+        """Record in the clocks at `rows` that earlier waves of CTAs are complete."""
         if self.base >= 0:
             self.vectors[rows, KNOWN, self.base + self.warps] = 1
 
@@ -262,7 +264,7 @@ class Clocks:
         self.copy_clock[warps] += 1
 
     def wait_copies(self, warps: Array, pending: int) -> None:
-        """Complete all but the newest `pending` groups of thread copies of each warp."""
+        """Record that all but the newest `pending` groups of thread copies of each warp are complete."""
         group = self.copy_groups[warps] - pending
         ends = np.where((group > 0) & (pending < GROUPS), self.copy_ends[warps, np.maximum(group - 1, 0) % GROUPS], 0)
         column = self.own[warps] + THREAD_COPIES * self.per_cta
@@ -270,7 +272,7 @@ class Clocks:
         self.vectors[warps, SOME, column] = np.maximum(self.vectors[warps, SOME, column], ends)
 
     def wait_multiplications(self, groups: Array, pending: int) -> None:
-        """Complete all but the newest `pending` wgmma groups of each warpgroup.
+        """Record that all but the newest `pending` wgmma groups of each warpgroup are complete.
 
         Row i of `groups` has the four warps of a warpgroup. Shape: (warpgroups, 4).
         """
@@ -309,9 +311,9 @@ class Clocks:
         self.bulk_clock[warps] += 1
 
     def wait_bulk(self, warps: Array, lanes: Array, pending: int, read_only: bool) -> None:
-        """Complete all but the newest `pending` bulk groups of lane lanes[i] of warps[i] for every i.
+        """Record that all but the newest `pending` bulk groups of lane lanes[i] of warps[i] are complete.
 
-        With `read_only`, complete only the reads of the sources.
+        With `read_only`, only the reads of the sources are complete.
         """
         group = self.bulk_groups[warps, lanes] - pending
         ends = self.bulk_ends[warps, lanes, np.maximum(group - 1, 0) % GROUPS]

@@ -44,9 +44,10 @@ SLOT = 18  # bits of the phase in the time of a LOAD; above is the mbarrier. Its
 
 
 class GlobalArrays(NamedTuple):
-    """Record and program counter (`sites`) of the last write and the last two reads of each granule.
+    """Last accesses of each granule.
 
-    `out` receives the conflicts.
+    `records` and `sites` have the record and the program counter of the last write. `reads` and `read_sites` have those
+    of the last two reads. `out` receives the conflicts.
     """
 
     records: Array
@@ -126,7 +127,7 @@ class GlobalShadow:
         return int(np.searchsorted(self.arena.starts, offset + GLOBAL_BASE, side="right")) - 1
 
     def is_written(self, offset: int) -> bool:
-        """Return True if the kernel has written to the buffer at byte offset `offset`."""
+        """Return True if the kernel has written to the buffer that contains byte offset `offset`."""
         return self._segment(offset) in self._written
 
     def _mark_written(self, low: int, high: int) -> None:
@@ -151,7 +152,7 @@ class GlobalShadow:
         return np.where(known, entry | self.launch.topology.rank[cta].astype(np.int64) << 4 | 15, -1)
 
     def defer_read(self, offset: int, key: object, head: int, pc: int, rows: Callable[[], tuple[Array, Array]]) -> None:
-        """Store a copy's read of an unwritten buffer, to be recorded when the kernel writes the buffer.
+        """Postpone the record of a copy's read until the kernel writes to the buffer.
 
         `offset` is a byte offset in the buffer, and `head` the record of the read (see `heads`). `rows` returns the
         starts and sizes of the bytes that the copy reads. A later read with the same key replaces the read.

@@ -43,7 +43,7 @@ class Lifetimes:
         self._phases: dict[int, dict[int, _Reach]] = {}
 
     def reach(self, warps: Array, index: Array, lanes: Array, pc: int) -> None:
-        """Record the accesses of `lanes` that lead to other CTAs.
+        """Record accesses of `lanes` to the shared memory of other CTAs.
 
         `index` has byte offsets in the shared memory of all CTAs. Shapes: index and lanes (warps, 32).
         """
@@ -67,7 +67,10 @@ class Lifetimes:
                 self.expect(owner, warp, found, int(phase[found]) + 1, pc)
 
     def expect(self, owner: int, warp: int, found: int, phase: int, pc: int) -> None:
-        """Record an operation of `warp` on CTA `owner`, complete with phase `phase` of mbarrier `found`."""
+        """Record an operation of `warp` on the shared memory of CTA `owner`.
+
+        Phase `phase` of mbarrier `found` completes the operation.
+        """
         column = int(self.clocks.phase_column(np.array([found]))[0])
         seen = _Reach(column, phase, int(self.arrivals[warp]), pc)
         self._phases.setdefault(owner, {})[found] = seen
@@ -110,7 +113,7 @@ class Lifetimes:
         self.passed[warps] = phase
 
     def exit(self, warps: Array) -> None:
-        """Report operations that may access shared memory after the exit of its CTA.
+        """Report accesses to the shared memory of a CTA that may follow the exit of the CTA.
 
         `warps` are the warps that exit now.
         """

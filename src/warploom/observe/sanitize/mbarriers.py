@@ -219,7 +219,7 @@ class Mbarriers:
     def check_copies(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
         """Report copies without a valid mbarrier.
 
-        The number found[i] of such a copy is -1, and words[i] the byte offset where it expects an mbarrier.
+        Copy i expects an mbarrier at byte offset words[i]. The number found[i] is -1 if there is none.
         """
         missing = np.flatnonzero(found < 0)
         if len(missing):

@@ -147,7 +147,7 @@ class Multiplications:
         report.add("sanitize.wgmma/registers", pc, site, f"{what}; {self.context.describe(warp)}")
 
     def fence(self, warps: Array) -> None:
-        """Record a warpgroup fence of warps."""
+        """Record that warps execute a warpgroup fence."""
         self.dirty[:, warps] = False
 
     # Issue and exit ---------------------------------------------------------------------------------------

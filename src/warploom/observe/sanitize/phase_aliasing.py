@@ -44,7 +44,7 @@ class Ambiguity:
 class MbarrierState(NamedTuple):
     """State of every mbarrier, for compiled functions.
 
-    `complete` is the number of complete phases, and `start` that number at the initialisation. `site` is the program
+    `complete` is the number of complete phases, and `start` its value at the initialisation. `site` is the program
     counter of the last arrival. `seen_phase`, `seen_tick` and `seen_site` describe the last test by each warp: the
     expected phase, the warp's time, and the program counter. Shapes: complete, start and site (mbarriers,); the others
     (mbarriers, warps of a cluster).
@@ -62,7 +62,7 @@ _UNUSED = (0, 0, -1, _NEVER, 0, -1)  # state of an mbarrier that is not initiali
 
 
 class PhaseAliasing:
-    """Check of tests of mbarriers by parity.
+    """Check for waits that may mistake a phase of an mbarrier for another phase.
 
     The class `Mbarriers` assigns the numbers of mbarriers, `found` and `objects`; -1 is no mbarrier. The key of a CTA
     barrier is `cta * BARRIERS + barrier`.
@@ -138,7 +138,7 @@ class PhaseAliasing:
         self._happened[warps] = met
 
     def acquire_all(self, warps: Array) -> None:
-        """Record that each warp may follow everything that its cluster has done."""
+        """Record that each warp may have received a message from every warp of its cluster."""
         topology = self.topology
         clusters = topology.cluster_of
         width = topology.cluster_size * self._room

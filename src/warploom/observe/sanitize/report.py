@@ -36,9 +36,10 @@ class Report:
         return len(self._found)
 
     def is_known(self, code: str, pc: int, other: int, count: int = 1) -> bool:
-        """Count `count` occurrences. Return False if the caller must add the finding.
+        """Return True if a finding is recorded or the report is full. In this case, count it.
 
-        `pc` is the instruction of the finding. `other` is the instruction that conflicts with it, -1 for none.
+        `pc` is the instruction of the finding. `other` is the conflicting instruction, -1 for none. `count` is the
+        number of new occurrences.
         """
         known = self._found.get((code, pc, other))
         if known is not None:

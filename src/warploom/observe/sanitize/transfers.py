@@ -42,7 +42,7 @@ class TensorMaps:
         self._acquired: dict[tuple[int, int], int] = {}  # time of the last acquisition of each map by each CTA
 
     def release(self, event: Fence) -> None:
-        """Record a fence that copies a tensor map and releases it, at the destination address of each lane."""
+        """Record a fence that copies a tensor map to the address of each lane and releases the copy."""
         self._now += 1
         for address in np.unique(self._addresses(event)).tolist():
             self._released[address] = self._now
@@ -126,7 +126,7 @@ class Transfers:
             self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc)
 
     def copy_arrival(self, event: Execute, address: str, space: str) -> None:
-        """Record arrivals at mbarriers that wait for earlier thread copies of the same lane.
+        """Record arrivals that take effect after earlier thread copies of the same lane.
 
         `address` is the name of the operand with the mbarrier, and `space` its state space.
         """

@@ -29,10 +29,10 @@ Registers = frozenset[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """Registers that one instruction reads, requires to be written, and writes, as bits.
+    """Registers that one instruction uses, as bits.
 
-    `propagates` is set if unwritten sources make the results unwritten. `partial` is set if the instruction has a
-    guard.
+    `required` are the registers that must be written before the instruction. `propagates` is set if unwritten sources
+    make the results unwritten. `partial` is set if the instruction has a guard.
     """
 
     read: int

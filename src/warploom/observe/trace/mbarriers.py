@@ -51,7 +51,7 @@ class Mbarriers:
         return self.recording.cta_of_cta[index // self.shared.stride]
 
     def _address(self, word: int) -> int:
-        """Return the shared address of byte offset 8 * `word`, with the CTA's rank from bit 24."""
+        """Return the shared address of byte offset 8 * `word`. The bits from 24 on have the CTA's rank."""
         rank = int(self.shared.rank[word * 8 // self.shared.stride])
         return rank << 24 | self.shared.address(word * 8) & 0xFF_FFFF
 
@@ -147,7 +147,7 @@ class Mbarriers:
             self._open(found, now + 1)
 
     def wait(self, rows: Rows, positions: Rows) -> None:
-        """Add open waits for the warp splits `rows`, whose last test failed.
+        """Add open waits for the warp splits `rows` after a failed test of an mbarrier.
 
         `positions` are the positions of the warp splits in the batch of this test.
         """
@@ -162,7 +162,7 @@ class Mbarriers:
         self.spans.hold(rows, ids)
 
     def test(self, event: PhaseWait) -> None:
-        """Record tests of phases, which end or renew waits."""
+        """Record tests of phases. A test ends the open wait of its warp split."""
         batch, index, complete = event.batch, event.index, event.complete
         self._tested = (index, event.lanes)
         spans, now = self.spans, self.recording.now()

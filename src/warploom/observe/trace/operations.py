@@ -42,7 +42,7 @@ class Operations:
         self._completing_at = -1
 
     def issue_copies(self, event: CopyIssue) -> tuple[Array, Ids]:
-        """Add events for bulk copies. Return the mbarriers (byte offset / 8) and the event of each one's copy."""
+        """Add events for bulk copies. Return each mbarrier (byte offset / 8) and its copy's event."""
         here = np.flatnonzero(self.recording.recorded[event.warps])
         if not len(here):
             return here, here
@@ -157,7 +157,7 @@ class Operations:
         return self._completing if self._completing_at == self.recording.now() else {}
 
     def wait(self, event: Wait, positions: Rows) -> None:
-        """Add waits for operation groups by the warps at `positions`, with arrows from the operations."""
+        """Add waits of the warps at `positions` for operation groups, with arrows from the operations."""
         batch, group_kind = event.batch, event.group
         rows, warps = batch.rows[positions], batch.warp_index[positions]
         number = min(event.pending, 1 << 31)
