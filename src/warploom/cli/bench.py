@@ -196,7 +196,6 @@ def _table(timed: Sequence[Comparison], peer: str) -> None:
 
 
 def _rates(each: Comparison) -> tuple[str, str]:
-    """Return the rates of Warploom and of the other library as texts."""
     ours, theirs = (
         f"{rate:.1f}" if rate >= 10 else f"{rate:.3g}"
         for rate in (each.case.teraflops(each.ours), each.case.teraflops(each.theirs))

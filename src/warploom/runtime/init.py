@@ -260,7 +260,6 @@ class _Draft:
     # Text -----------------------------------------------------------------------------------------------------
 
     def arguments(self) -> Iterator[str]:
-        """Yield the lines of the arguments."""
         # A structure needs a table of its own.
         if all(entry.fields is None for entry in self.entries):
             if self.entries:

@@ -270,7 +270,6 @@ def _argument(table: Table, buffers: Mapping[str, Buffer]) -> Argument:
 
 
 def _field(table: Table, buffers: Mapping[str, Buffer]) -> tuple[int, str, Argument]:
-    """Read a field of a structure: its byte offset, its PTX type and its value."""
     at = table.integer("at", low=0)
     if "value" in table and "type" not in table:
         table.refuse("value", "missing-key", "type is missing", f"type must be one of {', '.join(SCALAR_TYPES)}")

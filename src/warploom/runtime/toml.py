@@ -292,7 +292,6 @@ def refuse_unfilled(document: Document) -> None:
 
 
 def _strings(path: tuple[Step, ...], value: object) -> Iterable[tuple[tuple[Step, ...], str]]:
-    """Yield every string in a value, with its path."""
     # The TOML parser limits the recursion.
     if isinstance(value, str):
         yield path, value

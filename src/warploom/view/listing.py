@@ -98,7 +98,6 @@ def _add_figures(profile: Profile, lines: list[Line]) -> None:
 
 
 def _add_origins(module: Module, source: Source, lines: list[Line]) -> None:
-    """Add to each line its origin: the file and the line of the source code."""
     for mark in source_lines(module):
         first, last = (source.position(offset)[0] for offset in (mark.start, mark.end))
         for line in lines[first - 1 : last]:

@@ -78,7 +78,6 @@ def _module_summary(module: Module) -> str:
 
 
 def _coloured(text: str) -> Iterator[str]:
-    """Yield the tokens of a PTX text as coloured HTML."""
     from warploom.ptx.lexer import TOKEN
 
     at, before, begins = 0, "", True

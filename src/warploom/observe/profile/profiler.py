@@ -88,7 +88,6 @@ class Profiler(Observer):
             self._lanes[event.pc] -= lanes
 
     def _access(self, event: Access) -> None:
-        """Count loads, stores and atomics of lanes."""
         if event.location.asynchronous or not self._counted[event.pc]:
             return
         if event.space == "shared":
@@ -113,7 +112,6 @@ class Profiler(Observer):
         row["lines"] += lines.sum()
 
     def _copy(self, event: Execute) -> None:
-        """Count the accesses of thread copies."""
         batch, operands = event.batch, event.operands
         active = batch.active()
         for access in self.launch.program.steps[event.pc].binding.form.effects_of(effects.Access):
@@ -134,7 +132,6 @@ class Profiler(Observer):
                 self._tiles[Tile(event.pc, matrix.name, Descriptor.decode(field << 62).swizzle)] = None
 
     def _copy_issue(self, event: CopyIssue) -> None:
-        """Count the bytes of bulk copies."""
         pc, request = event.pc, event.request
         if isinstance(request, BulkCopy):
             sizes = lane_values(request.bytes, event.positions, event.lanes)
@@ -221,7 +218,6 @@ def sectors(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]
 
 
 def _distinct(index: Array, lanes: Array, unit: int) -> Array:
-    """Count the blocks of `unit` bytes that the lanes of each warp access."""
     reached = np.where(lanes, index // unit, -1)
     reached.sort(axis=1)
     return np.count_nonzero(_new(reached), axis=1)

@@ -131,7 +131,6 @@ class GlobalShadow:
         return self._segment(offset) in self._written
 
     def _mark_written(self, low: int, high: int) -> None:
-        """Mark the buffers from byte offset `low` to `high` as written. Record their deferred reads."""
         for segment in range(self._segment(low), self._segment(high) + 1):
             if segment not in self._written:
                 self._written.add(segment)

@@ -328,7 +328,6 @@ class Sanitizer(events.Observer):
     # mbarriers --------------------------------------------------------------------------------------------
 
     def _arrive(self, event: events.Arrive) -> None:
-        """Check operations of lanes on mbarriers."""
         if event.asynchronous or event.action == "increment":
             return
         synchronisation = self._synchronisation[event.pc]
