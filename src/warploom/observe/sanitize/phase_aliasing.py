@@ -152,7 +152,7 @@ class PhaseAliasing:
             self._tick[of] += 1
 
     def commit_multiplications(self, groups: Array, number: Array) -> None:
-        """Record that the four warps groups[i] commit their wgmma group number[i].
+        """Record that the four warps groups[i] commit their wgmma group number[i], counted from 0.
 
         Shapes: groups (warpgroups, 4); number (warpgroups,).
         """
@@ -161,9 +161,9 @@ class PhaseAliasing:
             self._tick[warps] += 1
 
     def complete_multiplications(self, groups: Array, number: Array) -> None:
-        """Record that the four warps groups[i] have waited for their wgmma group number[i].
+        """Record that the first number[i] wgmma groups of the four warps groups[i] are complete.
 
-        All earlier wgmma groups are then complete, too. Shapes: groups (warpgroups, 4); number (warpgroups,).
+        Shapes: groups (warpgroups, 4); number (warpgroups,).
         """
         held = (number > 0)[:, None]
         for warps in groups.T:
