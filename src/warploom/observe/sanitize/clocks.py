@@ -40,7 +40,7 @@ PARTS = 5
 
 In the clock of warp w, KNOWN of w is the last time at which all lanes of w were synchronised. SOME of a class of w's
 asynchronous operations is the time up to which each lane knows that the operations it issued are complete. Some lanes
-of w may have acquired more than the others. `few[w]` has these lanes as bits, and row `Clocks.warps + w` is their clock.
+of w may have acquired more than the others. `few[w]` has these lanes as bits. Row `Clocks.warps + w` is their clock.
 """
 
 GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, STRONG, NEAR_STORE = 0, 1, 2, 3, 4, 5  # kinds of records
