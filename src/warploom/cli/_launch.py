@@ -1,4 +1,4 @@
-"""Options that describe a launch, for the commands that run a kernel."""
+"""Options that describe a launch."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Tensor maps, references and comparisons need a launch file.
 
 
 def declare_launch(parser: argparse.ArgumentParser) -> None:
-    """Add the launch file or PTX file, and the options that describe the launch, to a command."""
+    """Add the options that describe a launch to a command."""
     parser.add_argument(
         "file", metavar="LAUNCH.toml | FILE.ptx", help="a launch file or a PTX file; - for standard input"
     )

@@ -1,7 +1,4 @@
-"""`warploom layout`: print the positions of the elements of a matrix instruction's operands.
-
-The output is text, CSV, JSON, an SVG picture or an HTML page.
-"""
+"""`warploom layout`: print the positions of the elements of a matrix instruction's operands."""
 
 from __future__ import annotations
 
@@ -137,9 +134,9 @@ def _given(options: argparse.Namespace) -> LayoutInputs:
 
 
 def _select(grids: Sequence[LayoutGrid], query: dict[str, int]) -> list[LayoutGrid]:
-    """Return grids that keep only the entries matching a query, such as {"lane": 5, "item": 1}.
+    """Return the grids with only the entries that match a query, such as {"lane": 5, "item": 1}.
 
-    A grid that lacks one of the columns in the query is dropped.
+    Grids without the columns of the query are omitted.
 
     Errors: UsageError if no grid has these columns, and if no entry matches.
     """

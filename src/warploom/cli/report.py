@@ -1,4 +1,4 @@
-"""`warploom report`: run a kernel and write a page about its execution, its costs and its findings."""
+"""`warploom report`: run a kernel and write an HTML page about the run."""
 
 import argparse
 from pathlib import Path

@@ -95,7 +95,7 @@ def _clock(gpu: Gpu) -> Clock:
 
 
 def report(outcome: Outcome) -> int:
-    """Print the timed tiles of one multiplication, the `outcome` of tuning. Return the exit status."""
+    """Print the timed tiles of one multiplication. Return the exit status."""
     from rich.console import Console
     from rich.table import Table
 

@@ -1,4 +1,4 @@
-"""Launches on a GPU. The emulator takes no part in them."""
+"""Launches on a GPU."""
 
 from functools import lru_cache
 from typing import Literal
@@ -24,10 +24,10 @@ def run(
     wait: bool = True,
     assembler: AssemblerName = "driver",
 ) -> Run:
-    """Run a kernel on the GPU that holds its arrays, or on GPU 0 if all arrays are in host memory.
+    """Run a kernel on the GPU that has its arrays, or on GPU 0 if all arrays are in host memory.
 
     `runtime.api.launch` describes `stream`, `wait` and `assembler`. The findings of the returned Run are the
-    assembler's remarks about the kernel.
+    assembler's remarks.
 
     Errors: UsageError gpu.*, DeviceFault gpu.fault.
     """

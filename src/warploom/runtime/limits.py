@@ -18,7 +18,7 @@ _AXES = "xyz"
 
 
 def architecture(arch: str | None, signature: Signature) -> str:
-    """Return `arch`, or for None the target of the kernel's module. Errors: UsageError launch.arch."""
+    """Return `arch` or, if it is None, the target of the kernel's module. Errors: UsageError launch.arch."""
     name = str(next(iter(signature.module.target), "") if arch is None else arch)
     found = _ARCH.fullmatch(name)
     if found is None or int(found[1]) not in SHARED_KIB:
@@ -34,10 +34,8 @@ def read_geometry(
 ) -> Geometry:
     """Return the geometry of a launch. Refuse extents that CUDA or the kernel's directives do not allow.
 
-    If `block` is None, it is read from .reqntid. The `cluster` of the result is None if neither the parameter nor
-    .reqnctapercluster states a cluster.
+    If `block` or `cluster` is None, the kernel's directive applies. `shared` is in bytes of dynamic shared memory.
 
-    Units: `shared` in bytes of dynamic shared memory.
     Errors: UsageError launch.geometry, launch.shared.
     """
     required, most = signature.extents(".reqntid"), signature.extents(".maxntid")

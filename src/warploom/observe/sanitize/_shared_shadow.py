@@ -1,14 +1,7 @@
 # pyright: reportUnknownMemberType=false
-"""Compiled shadow of shared memory: the last accesses to each granule, and conflicts with them.
+"""Compiled functions that compare new accesses to shared memory with the last accesses.
 
-A granule is 4 bytes, and a chunk is 16 bytes. Arrays with an element for each granule are `records`, the record of the
-last write (see `clocks`); `sites`, the program counter of that write; `reads`, the last read by each warp of the CTA
-that has the granule; and `far`, the record of the last read by each other CTA of the cluster. Arrays with an element
-for each chunk are `async_reads`, the last asynchronous read by each warp, and `tags`, the swizzle of the last bulk
-write. The integers in `reads` and `async_reads` have the fields
-
-    reads        time << 32 | strong << 31 | pc << 10 | lane << 4 | bytes
-    async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
+A granule is 4 bytes, and a chunk is 16 bytes.
 """
 
 from typing import Any, NamedTuple
@@ -41,7 +34,16 @@ ROOM = 128  # conflicts of one access that are kept; further ones are counted
 
 
 class SharedArrays(NamedTuple):
-    """Arrays of the shadow that compiled functions use (see the module). `out` receives the conflicts."""
+    """Last accesses to shared memory, for compiled functions.
+
+    `records` and `sites` have the record (see `clocks`) and the program counter of the last write of each granule.
+    `far` and `far_sites` have those of the last read by each other CTA. `reads` has the last read of each granule by
+    each warp of the same CTA. `async_reads` has the last asynchronous read of each chunk. `tags` has the swizzle of the
+    last bulk write of each chunk. `out` receives the conflicts. Bits of an integer:
+
+        reads        time << 32 | strong << 31 | pc << 10 | lane << 4 | bytes
+        async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
+    """
 
     records: Array
     sites: Array
@@ -57,7 +59,7 @@ class SharedArrays(NamedTuple):
 
 @njit
 def together(index: Array, mask: Array) -> Array:
-    """Return True for each warp if `mask` has all 32 lanes and all have one index. Shapes: (warps, 32)."""
+    """Return True for each warp if all 32 lanes are in `mask` and have one index. Shapes: (warps, 32)."""
     found = np.ones(len(index), np.bool_)
     for i in range(len(index)):
         for lane in range(32):
@@ -71,8 +73,8 @@ def together(index: Array, mask: Array) -> Array:
 def note(out: Array, found: int, what: int, position: int, lane: int, granule: int, record: Any, site: Any) -> int:
     """Write a conflict of kind `what` to row `found` of `out`, if there is such a row. Return `found` + 1.
 
-    The new access is by `lane` of the warp at index `position` of the caller's warps, to the 4-byte granule `granule`.
-    `record` is the record of the earlier access, and `site` the program counter of that access.
+    The new access to `granule` is by `lane` of the caller's warp number `position`. `record` is the record of the
+    earlier access, and `site` its program counter.
     """
     if found < len(out):
         out[found, 0] = what
@@ -107,12 +109,11 @@ def _check_readers(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, covered: int, strong: bool, granule: int, asynchronous: bool,
     proxy: bool, position: int, found: int,
 ) -> int:  # fmt: skip
-    """Note each read of a granule by the granule's CTA that does not happen before a write of warp `w`.
+    """Note each read of a granule that does not happen before a write of warp `w`.
 
-    `lane` is the writing lane, and `covered` has the written bytes of the granule as bits. Strong reads do not conflict
-    if the write is `strong`. `asynchronous` includes the reads of asynchronous operations. With `proxy`, a proxy fence
-    must be between the two accesses. `position` and `found` are as in `note`. Return `found` plus the number of
-    conflicts.
+    `lane` is the writing lane, and `covered` has the written bytes as bits. Strong reads do not conflict if the write
+    is `strong`. With `asynchronous`, reads by asynchronous operations count, too. With `proxy`, a proxy fence must be
+    between the two accesses. `position` and `found` are as in `note`. Return `found` plus the number of conflicts.
     """
     V, few, own, ctas, cta = c.vectors, c.few, c.own, c.ctas, granule // s.cta_granules
     for slot in range(len(s.reads)):
@@ -162,10 +163,9 @@ def read_lanes(
 ) -> int:  # fmt: skip
     """Record reads of lanes, `size` bytes each. Return the number of conflicts with earlier writes.
 
-    A read of one address by all lanes of a warp is recorded with the lane number `whole`, TOGETHER or OBJECT. `strong`
-    is set for strong accesses, which do not conflict with each other. The first conflicts are stored in `s.out`.
-    `index` has the byte offsets of the lanes in shared memory, and `mask` selects lanes. Shapes: warps (warps,); index
-    and mask (warps, 32).
+    `index` has the byte offsets of the lanes in shared memory, and `mask` selects lanes. Strong accesses do not
+    conflict with each other. If all lanes of a warp read one address, `whole` (TOGETHER or OBJECT) is recorded as the
+    lane. The first conflicts are stored in `s.out`. Shapes: warps (warps,); index and mask (warps, 32).
     """
     V, records, reads = c.vectors, s.records, s.reads
     found = 0
@@ -229,8 +229,8 @@ def write_lanes(
 ) -> int:  # fmt: skip
     """Record writes of lanes, `size` bytes each. Return the number of conflicts with earlier accesses.
 
-    The writes of warps[i] are recorded for the clock component agents[i] at the time clocks[i], with the kind `kind`
-    (see `clocks`). `index`, `mask` and their shapes are as in `read_lanes`.
+    The writes of warps[i] are recorded for clock component agents[i] at time clocks[i]. `kind` is a kind of records
+    (see `clocks`). `index` and `mask` are as in `read_lanes`.
     """
     V, own, records, sites = c.vectors, c.own, s.records, s.sites
     found = 0
@@ -284,9 +284,8 @@ def read_rows(
 ) -> int:  # fmt: skip
     """Record reads by bulk copies. Return the number of conflicts with earlier writes.
 
-    Copy i of lane lanes[i] of warps[i] reads sizes[i] contiguous bytes at starts[i]. The time of the read is clocks[i].
-
-    Shapes: warps to sizes and clocks (copies,). Units: `starts` and `sizes` in bytes, multiples of 16.
+    Lane lanes[i] of warps[i] reads sizes[i] bytes at offset starts[i] at time clocks[i]. Starts and sizes are multiples
+    of 16 bytes. Shapes: all arrays (copies,).
     """
     found = 0
     for i in range(len(warps)):
@@ -336,10 +335,9 @@ def write_rows(
 ) -> int:  # fmt: skip
     """Record writes by bulk copies. Return the number of conflicts with earlier accesses.
 
-    Copy i of lane lanes[i] of warps[i] writes sizes[i] contiguous bytes at starts[i]. The write is recorded for the
-    clock component agents[i] at the time clocks[i]. `tag` identifies the swizzle of the written 16-byte chunks.
-
-    Shapes: warps to sizes, agents and clocks (copies,). Units: `starts` and `sizes` in bytes, multiples of 16.
+    Lane lanes[i] of warps[i] writes sizes[i] bytes at offset starts[i]. The write is recorded for clock component
+    agents[i] at time clocks[i]. `tag` identifies the swizzle. Starts and sizes are multiples of 16 bytes. Shapes: all
+    arrays (copies,).
     """
     records = s.records
     found = 0
@@ -373,11 +371,11 @@ def read_tiles(
 ) -> int:  # fmt: skip
     """Record the read of a matrix by each warpgroup. Return the number of conflicts with earlier writes.
 
-    The matrix of warpgroup g consists of the 16-byte chunks at the addresses starts[g] + chunks[k] after swizzling with
-    `chunk_mask` and the base offset `phase`. `tag` identifies the swizzle. If a matrix leaves the shared-memory window
-    [low, high), the result is -1 - g. `origins` are the byte offsets of the CTAs' windows. groups[g] has the four warps
-    of warpgroup g, and clocks[g] the number of the wgmma group. Shapes: groups (warpgroups, 4); origins, starts and
-    clocks (warpgroups,); chunks (chunks of a matrix,).
+    Row g of `groups` has the four warps of a warpgroup. The warpgroup reads the 16-byte chunks at the addresses
+    starts[g] + chunks[k], swizzled with `chunk_mask` and the base offset `phase`. `tag` identifies the swizzle.
+    origins[g] is the byte offset of the CTA's shared memory, and clocks[g] the number of the wgmma group. If a matrix
+    leaves the addresses [low, high), the result is -1 - g. Shapes: groups (warpgroups, 4); origins, starts and clocks
+    (warpgroups,).
     """
     V, records, tags = c.vectors, s.records, s.tags
     found = 0

@@ -1,8 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Lifetimes of the CTAs of a cluster.
-
-The check finds accesses to the shared memory of another CTA if that CTA may not have started or may have exited.
-"""
+"""Check of accesses to the shared memory of another CTA, which must have started and not exited."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +15,10 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
-    """Last access of a warp to another CTA, complete when clock component `agent` has reached `clock`."""
+    """Last access of a warp to another CTA.
+
+    The access is complete when clock component `agent` has reached `clock`.
+    """
 
     agent: int
     clock: int
@@ -27,7 +27,7 @@ class _Reach:
 
 
 class Lifetimes:
-    """Check for accesses to the shared memory of another CTA that may not have started or may have exited."""
+    """Check of accesses to the shared memory of another CTA, which must have started and not exited."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -43,7 +43,10 @@ class Lifetimes:
         self._phases: dict[int, dict[int, _Reach]] = {}
 
     def reach(self, warps: Array, index: Array, lanes: Array, pc: int) -> None:
-        """Record accesses of `lanes` to other CTAs at byte offsets `index`. Shapes: both arrays (warps, 32)."""
+        """Record accesses of `lanes` to the shared memory of other CTAs.
+
+        `index` has byte offsets in the shared memory of all CTAs. Shapes: index and lanes (warps, 32).
+        """
         clocks = self.clocks
         for owner, warp, lane in self._remote(warps, index, lanes):
             self._check(owner, warp, lane, pc)
@@ -51,7 +54,7 @@ class Lifetimes:
             self._reached.setdefault(owner, {})[warp] = seen
 
     def arrive_at(self, warps: Array, index: Array, lanes: Array, objects: Array, phase: Array, pc: int) -> None:
-        """Record operations of lanes on mbarriers of other CTAs, which must not exit before the operations.
+        """Record operations of `lanes` on mbarriers of other CTAs.
 
         `index` has the byte offsets of the mbarriers, and `objects` their numbers. phase[k] is the number of complete
         phases of mbarrier k. Shapes: index, lanes and objects (warps, 32); phase (mbarriers,).
@@ -64,7 +67,10 @@ class Lifetimes:
                 self.expect(owner, warp, found, int(phase[found]) + 1, pc)
 
     def expect(self, owner: int, warp: int, found: int, phase: int, pc: int) -> None:
-        """Record an operation of `warp` on CTA `owner` that phase `phase` of mbarrier `found` completes."""
+        """Record an operation of `warp` on the shared memory of CTA `owner`.
+
+        Phase `phase` of mbarrier `found` completes the operation.
+        """
         column = int(self.clocks.phase_column(np.array([found]))[0])
         seen = _Reach(column, phase, int(self.arrivals[warp]), pc)
         self._phases.setdefault(owner, {})[found] = seen
@@ -75,7 +81,7 @@ class Lifetimes:
         self.bulk_site[warps] = pc
 
     def _remote(self, warps: Array, index: Array, lanes: Array) -> list[tuple[int, int, int]]:
-        """Return (accessed CTA, warp, one accessing lane) for each warp and each other CTA that it accesses."""
+        """Return (accessed CTA, warp, an accessing lane) for each pair of a warp and another CTA."""
         owners = index // self.context.shared.stride
         far = lanes & (owners != self.topology.cta_of[warps][:, None])
         if not far.any():
@@ -103,11 +109,14 @@ class Lifetimes:
         self.arrivals[warps] += 1
 
     def pass_barrier(self, warps: Array, phase: int) -> None:
-        """Record that warps know the first `phase` phases of their cluster barrier to be complete."""
+        """Record that warps have waited for the first `phase` phases of their cluster barrier."""
         self.passed[warps] = phase
 
     def exit(self, warps: Array) -> None:
-        """Report operations that may access shared memory after the given warps or their CTAs have exited."""
+        """Report accesses to the shared memory of a CTA that may follow the exit of the CTA.
+
+        `warps` are the warps that exit now.
+        """
         topology, clocks, report = self.topology, self.clocks, self.context.report
         column = clocks.own[warps] + BULK_READ * clocks.per_cta
         done = np.maximum(clocks.vectors[warps, KNOWN, column], clocks.vectors[warps, SOME, column])

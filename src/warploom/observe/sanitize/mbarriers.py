@@ -22,9 +22,8 @@ _OVERWRITTEN = "is overwritten while it is valid"
 class Mbarriers:
     """Table of the mbarriers of the resident CTAs.
 
-    Mbarrier k of a CTA has the number `cta * clocks.mbarriers + k`; -1 stands for none. `objects` and `found` contain
-    such numbers. A word is a byte offset in shared memory / 8. `aliasing` is None unless the kernel waits for phases
-    (`waits`).
+    Mbarrier k of a CTA has the number `cta * clocks.mbarriers + k`; -1 stands for none. A word is a byte offset in
+    shared memory / 8. `waits` is set if the kernel waits for phases.
     """
 
     def __init__(self, context: Context, shadow: SharedShadow, waits: bool) -> None:
@@ -46,7 +45,7 @@ class Mbarriers:
     # Initialisation ----------------------------------------------------------------------------------
 
     def initialise(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
-        """Add the mbarrier at words[i] (byte offset / 8), which lane lanes[i] of warps[i] initialises."""
+        """Add the mbarriers at `words` (byte offset / 8). Lane lanes[i] of warps[i] initialises words[i]."""
         for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
             found = int(self.at[word])
             if found >= 0:
@@ -93,7 +92,7 @@ class Mbarriers:
         self.phase, self.site = (array.reshape(-1) for array in wide)
 
     def invalidate(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
-        """Remove the mbarrier at words[i] (byte offset / 8), which lane lanes[i] of warps[i] invalidates."""
+        """Remove the mbarriers at `words` (byte offset / 8). Lane lanes[i] of warps[i] invalidates words[i]."""
         memory = self.shared.words
         for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
             found = int(self.at[word])
@@ -117,7 +116,7 @@ class Mbarriers:
         return self.at[index >> 3]
 
     def complete(self, words: Array) -> None:
-        """Complete the phases of mbarriers at `words` (offsets / 8). Later waits acquire the arrivals' clocks."""
+        """Complete the open phases of the mbarriers at `words` (byte offset / 8)."""
         objects = self.at[words]
         objects = objects[objects >= 0]
         if not len(objects):
@@ -135,14 +134,14 @@ class Mbarriers:
     # Waits by parity ----------------------------------------------------------------------------------------
 
     def test(self, warps: Array, index: Array, lanes: Array, parity: Array, pc: int) -> None:
-        """Report tests by `parity` at byte offsets `index` that may mistake a phase for another."""
+        """Report tests by `parity` that may mistake a phase for another. `index` has byte offsets."""
         if self.aliasing is not None:
             self._report_ambiguities(self.aliasing.test(warps, self.of(index), lanes, parity, pc))
 
     def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
         """Record operations of lanes that arrive at mbarriers, or that expect or complete bytes there.
 
-        found[i, lane] is the number of the mbarrier on which a lane of warps[i] operates if lanes[i, lane] is set.
+        found[i, l] is the mbarrier number for lane l of warps[i]. Shapes: found and lanes (warps, 32).
         """
         if self.aliasing is not None:
             self.aliasing.arrive(warps, found, lanes, pc)
@@ -157,7 +156,10 @@ class Mbarriers:
     # Checks -------------------------------------------------------------------------------------------------
 
     def check_use(self, batch: Batch, index: Array, lanes: Array, pc: int, what: str) -> None:
-        """Report operations of `lanes` at byte offsets `index` without a valid mbarrier. `what` names them."""
+        """Report operations of `lanes` on byte offsets without a valid mbarrier.
+
+        `what` names the operations in the message.
+        """
         missing = lanes & (self.of(index) < 0)
         if missing.any():
             position, lane = (int(part[0]) for part in np.nonzero(missing))
@@ -195,7 +197,7 @@ class Mbarriers:
         self._check_phase(batch, index, positions, at, pc)
 
     def _check_phase(self, batch: Batch, index: Array, positions: Array, at: Array, pc: int) -> None:
-        """Report arrivals by warps for which nothing shows that the mbarrier's previous phase is complete."""
+        """Report arrivals that may count in the mbarrier's previous phase."""
         objects = self.of(index[positions, at])
         complete = self.phase[objects]
         later = np.flatnonzero(complete > 0)
@@ -215,7 +217,10 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/arrivals", pc, word, text, int(warps[k]), int(at[later[k]]))
 
     def check_copies(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report bulk copies i with found[i] -1: there is no valid mbarrier at byte offset words[i]."""
+        """Report copies without a valid mbarrier.
+
+        Copy i expects an mbarrier at byte offset words[i]. The number found[i] is -1 if there is none.
+        """
         missing = np.flatnonzero(found < 0)
         if len(missing):
             k = int(missing[0])
@@ -224,7 +229,10 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/uninitialised", pc, word, text, warp, int(lanes[k]))
 
     def check_stores(self, index: Array, lanes: Array, size: int, warps: Array, pc: int) -> None:
-        """Report stores of `lanes`, `size` bytes each at byte offsets `index`, that overwrite valid mbarriers."""
+        """Report stores of lanes that overwrite valid mbarriers.
+
+        Each lane in `lanes` stores `size` bytes at its byte offset in `index`. Shapes: index and lanes (warps, 32).
+        """
         if not self.used.any():
             return
         hit = lanes & (self.at[index >> 3] >= 0)
@@ -237,7 +245,7 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/overwritten", pc, word, _OVERWRITTEN, int(warps[position]), lane)
 
     def check_overwritten(self, starts: Array, sizes: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report bulk writes i, sizes[i] bytes at byte offset starts[i], that overwrite mbarriers."""
+        """Report bulk copies that overwrite valid mbarriers. Copy i writes sizes[i] bytes at starts[i]."""
         if self._words is None:
             self._words = np.flatnonzero(self.at >= 0)
         words = self._words
@@ -251,7 +259,7 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/overwritten", pc, word, _OVERWRITTEN, warp, int(lanes[k]))
 
     def close(self) -> None:
-        """Report mbarriers that still expect bytes, or that received too many, when their CTAs end."""
+        """Report mbarriers that have received too few or too many bytes. Call this when the CTAs end."""
         words = np.flatnonzero(self.at >= 0)
         for word, state in zip(words.tolist(), self.shared.words[words].tolist(), strict=True):
             count, pc = _signed(int(state) >> 40 & 0x1FFFFF), int(self.site[self.at[word]])
@@ -264,7 +272,10 @@ class Mbarriers:
     def report_at(
         self, code: str, pc: int, word: int, text: str, warp: int = -1, lane: int = -1, other: int = -1
     ) -> None:
-        """Report rule `code` for the mbarrier at byte offset 8 * `word`. `text` continues "the mbarrier at …"."""
+        """Report rule `code` for the mbarrier at byte offset 8 * `word`.
+
+        `text` continues "the mbarrier at …".
+        """
         if self.report.is_known(code, pc, other):
             return
         context, byte = self.context, word * 8

@@ -36,8 +36,8 @@ _MOST_GROUPS = 1 << 30
 class _Synchronisation:
     """Synchronisation that the Form of an instruction declares.
 
-    `relaxed` is set for relaxed order, `narrow` for an explicit CTA scope, and `aligned` if whole warps must execute
-    it.
+    `relaxed` is set for relaxed order, and `narrow` for an explicit CTA scope. `aligned` is set if whole warps must
+    execute the instruction.
     """
 
     relaxed: bool
@@ -65,7 +65,7 @@ class Sanitizer(events.Observer):
     # Beginning and end ------------------------------------------------------------------------------------
 
     def attach(self, launch: events.Launch) -> None:
-        """Analyse the program of a launch, and set the handlers of events."""
+        """Prepare to sanitize `launch`."""
         self.launch = launch
         steps = launch.program.steps
         forms = {step.binding.form for step in steps}
@@ -141,11 +141,9 @@ class Sanitizer(events.Observer):
         self._started = False
 
     def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Report `found`, the trap or deadlock that ended the run at `pc`, as a finding. Return True.
-
-        A trap is omitted if the report already has a finding at `pc`.
-        """
+        """Report the trap or deadlock that ended the run at `pc`. Return True."""
         self._close()
+        # A trap is omitted if a finding explains it.
         for each in found:
             name = _ENDS.get(each.code)
             if name is not None:
@@ -163,7 +161,7 @@ class Sanitizer(events.Observer):
     # Accesses ---------------------------------------------------------------------------------------------
 
     def _access(self, event: events.Access) -> None:
-        """Check loads, stores and atomics of lanes. Asynchronous accesses are checked when they are issued."""
+        """Check loads, stores and atomics of lanes."""
         if event.space == "local" or event.location.asynchronous:
             return
         pc, warps, index, lanes, size = event.pc, event.location.warp, event.index, event.lanes, event.size
@@ -257,7 +255,7 @@ class Sanitizer(events.Observer):
             self._lanes_at[warps] |= bits
 
     def _check_aligned(self, event: events.Barrier) -> None:
-        """Report aligned barrier instructions that only some live lanes of a warp execute."""
+        """Report aligned barrier instructions that only some lanes of a warp execute."""
         batch = event.batch
         if not self._synchronisation[event.pc].aligned:
             return
@@ -330,7 +328,6 @@ class Sanitizer(events.Observer):
     # mbarriers --------------------------------------------------------------------------------------------
 
     def _arrive(self, event: events.Arrive) -> None:
-        """Check operations of lanes on mbarriers. Arrivals by copies are checked when copies are issued."""
         if event.asynchronous or event.action == "increment":
             return
         synchronisation = self._synchronisation[event.pc]

@@ -1,4 +1,4 @@
-"""Asynchronous operations in flight: copies and multiplications, from their issue to their effect."""
+"""Trace events of asynchronous copies and multiplications."""
 
 from typing import Any
 
@@ -22,10 +22,9 @@ _WAITS = {"bulk": Kind.WAIT_BULK, "copy": Kind.WAIT_COPIES, "multiplication": Ki
 
 
 class Operations:
-    """Trace events of copies and multiplications until these take effect and a warp has waited for them.
+    """Trace events of copies and multiplications, from the issue to the last wait.
 
-    The emulator numbers operations. The key of a bulk copy is its number. The key of another operation is its number
-    and its warp. `positions` are positions of warp splits in the batch of an event.
+    `positions` are positions of warp splits in the batch of an event.
     """
 
     def __init__(self, recording: Recording, spans: Spans) -> None:
@@ -34,6 +33,7 @@ class Operations:
         self.shared = recording.present.shared
         self.spans = spans
         self.table = recording.table
+        # Event of each bulk copy by its number, and of other operations by number and warp.
         self._copies: dict[int, int] = {}
         self._deferred: dict[int, dict[int, int]] = {}
         self._groups: dict[tuple[int, int], int] = {}  # event of each group of a warp's thread copies
@@ -42,7 +42,7 @@ class Operations:
         self._completing_at = -1
 
     def issue_copies(self, event: CopyIssue) -> tuple[Array, Ids]:
-        """Add events for bulk copies. Return their mbarriers (byte offset / 8), and for each the copy's event."""
+        """Add events for bulk copies. Return each mbarrier (byte offset / 8) and its copy's event."""
         here = np.flatnonzero(self.recording.recorded[event.warps])
         if not len(here):
             return here, here
@@ -63,9 +63,9 @@ class Operations:
         return words, ids[copy]
 
     def _mbarriers(self, request: Any, positions: Rows, lanes: Rows, warps: Rows) -> tuple[Array, Array, Array]:
-        """Return copies with mbarriers, each mbarrier's byte offset / 8, and every copy's mbarrier address.
+        """Return (copy with an mbarrier, byte offset / 8 of this mbarrier, mbarrier address of every copy).
 
-        A multicast copy is listed once for each of its mbarriers. A copy without an mbarrier has address -1.
+        A multicast copy has several mbarriers. The address of a copy without an mbarrier is -1.
         """
         nothing = np.zeros(0, np.int64)
         if request.mbarrier is None:
@@ -91,7 +91,7 @@ class Operations:
         return sizes
 
     def issue(self, event: Issue, positions: Rows) -> None:
-        """Add events for an asynchronous operation that the warps at `positions` of the batch issue."""
+        """Add events for an asynchronous operation that the warps at `positions` issue."""
         if event.group == "multiplication":
             self._multiply(event, positions)
             return
@@ -153,11 +153,11 @@ class Operations:
             self.table.end(np.array([*self._completing.values()], np.int64), self._completing_at + 1)
 
     def completing(self) -> dict[int, int]:
-        """Return the event, by warp, of the operation that takes effect in this step; empty if there is none."""
+        """Return, by warp, the event of the operation that takes effect in this step."""
         return self._completing if self._completing_at == self.recording.now() else {}
 
     def wait(self, event: Wait, positions: Rows) -> None:
-        """Add waits of warps at `positions` for operation groups, and an arrow from each awaited operation."""
+        """Add waits of the warps at `positions` for operation groups, with arrows from the operations."""
         batch, group_kind = event.batch, event.group
         rows, warps = batch.rows[positions], batch.warp_index[positions]
         number = min(event.pending, 1 << 31)
