@@ -60,7 +60,8 @@ def arena_index(
 ) -> int:  # fmt: skip
     """Check the addresses of lanes, and write their offsets in `Arena.bytes` to `out`.
 
-    Return -1, or the flat index w * 32 + l of the first faulty lane. In this case, `fault[0]` receives the cause.
+    Return -1, or the flat index w * 32 + l of the first faulty lane. In this case, `fault[0]` receives the cause, such
+    as MISALIGNED. `starts`, `ends` and `state` describe the segments of the arena.
 
     Shapes: mask and out (warps, 32), addresses broadcastable to them. Units: `size` in bytes per lane.
     """
@@ -96,7 +97,8 @@ def window_index(
 ) -> int:  # fmt: skip
     """Check addresses in shared or local memory, and write byte offsets to `out`.
 
-    The result, `fault` and the shapes are those of `arena_index`.
+    The memory has one window of addresses [low, high) for each CTA or lane. Unless `remote` is set, warp w must access
+    the CTA of cluster rank `rank[w]`. The result, `fault` and the shapes are those of `arena_index`.
     """
     warps, lanes = mask.shape
     rows, columns = addresses.shape
@@ -170,9 +172,9 @@ def gather_tiles(
     words: Array, origins: Array, starts: Array, offsets: Array, chunk_mask: int, phase: int, low: int, high: int,
     out: Array, down: bool,
 ) -> int:  # fmt: skip
-    """Copy swizzled tiles of shared memory to one matrix `out[g]` for each group g of warps.
+    """Copy swizzled tiles of the shared memory `words` to one matrix `out[g]` for each warpgroup g.
 
-    Return -1, or g * tiles + t for the first tile t outside the shared addresses [low, high).
+    Return -1, or g * tiles + t for the first tile (g, t) that exceeds the shared addresses [low, high).
 
     Shapes: origins (groups,), starts (groups, tiles), offsets (rows, k). Units: `words` of 8 bytes.
     """

@@ -55,8 +55,8 @@ class Accumulators:
     def update(self, value: VectorValue, order: Order, groups: Rows, change: Change) -> None:
         """Update the accumulators of the warpgroups `groups` in place, as matrices.
 
-        `value` is the vector of accumulator registers, and `order` maps them to matrix elements. `change(matrices)`
-        returns functions that do the update. They run in parallel, possibly after this method has returned.
+        `order` maps the registers in `value` to matrix elements. `change(matrices)` returns functions that do the
+        update. These functions run in parallel, possibly after this method has returned.
 
         Shapes: groups (warpgroups,), matrices (warpgroups, elements of a matrix).
         """

@@ -116,7 +116,7 @@ class Arena:
         return f"{where} begins {near.start - address} bytes after the access"
 
     def mark_written(self, address: int) -> None:
-        """Mark the segment at an address as written.
+        """Record that the segment of an address has been written.
 
         Errors: Fault emulator.read-only if the segment is not writable.
         """
@@ -127,7 +127,7 @@ class Arena:
         self.state[position] = access.DIRTY
 
     def find(self, address: int, size: int, what: str) -> int:
-        """Return the index of an address in `bytes`, for an access to `size` bytes.
+        """Return the index in `bytes` for an access of `size` bytes at an address.
 
         `what` names the access in the message.
 

@@ -91,7 +91,7 @@ class AsyncOperations:
     # Deferred actions -------------------------------------------------------------------------------------
 
     def defer(self, batch: Batch, channel: str, action: Action, captured: Mapping[str, Array]) -> None:
-        """Queue an operation of the active lanes. Under the eager schedule, execute it at once.
+        """Queue an operation of the active lanes. Under the eager schedule, execute the operation at once.
 
         `action(batch, captured)` executes the operation with copies of the `captured` arrays. Shapes: each captured
         array (warps, …).
@@ -237,7 +237,7 @@ class AsyncOperations:
     def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
         """Return the bytes that each queued copy would write to [start, start + size) of `Arena.bytes`.
 
-        Only copies of `warp` from the instruction at `pc` are included, if `preview` can predict them.
+        Only those copies of `warp` from the instruction at `pc` are included for which `preview` returns bytes.
         """
         found = [
             self.executor.preview(copy.request, copy.position, copy.lane, copy.cta, start, size)
@@ -272,7 +272,7 @@ class AsyncOperations:
     def unblock(self) -> bool:
         """Execute one queued operation, so that a waiting warp may continue.
 
-        Return False if only multiplications are queued, or nothing.
+        Return False if no operation except multiplications is queued.
         """
         if self.copies:
             position = self.state.random.randrange(len(self.copies)) if self.kind == "random" else 0

@@ -115,7 +115,7 @@ class Batch:
                 self.suspend(idle, pc, Status.READY)
 
     def single(self, position: int, lanes: Lanes) -> Batch:
-        """Return a batch with only the warp at index `position` and the active lanes `lanes`."""
+        """Return a batch with only warp number `position` of this batch, and the active lanes `lanes`."""
         return Batch(
             self.state, self.rows[position : position + 1], self.warp_index[position : position + 1], lanes[None]
         )

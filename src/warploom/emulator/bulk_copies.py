@@ -128,7 +128,7 @@ class CopyExecutor:
         return [(fields, np.flatnonzero(np.isin(which, of_kind))) for fields, of_kind in kinds.items()]
 
     def execute(self, request: Any, position: int, lane: int, cta: int, data: Array | None = None) -> None:
-        """Execute one copy of a request.
+        """Execute one copy of a request. `CopyExecutor` describes the parameters of a copy.
 
         `data` contains the source bytes if `read_source` has already returned them.
 
@@ -147,7 +147,8 @@ class CopyExecutor:
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
         """Return the bytes that one copy would write to [start, start + size) of `Arena.bytes`.
 
-        Return None unless the copy writes the whole range with unchanged source bytes.
+        `CopyExecutor` describes the parameters of a copy. Return None unless the copy writes the whole range with
+        unchanged source bytes.
         """
         pick = _Pick(position, lane)
         if request.reduction:
@@ -177,7 +178,10 @@ class CopyExecutor:
     # Addresses ------------------------------------------------------------------------------------------
 
     def _targets(self, space: str, address: int, cta: int, ranks: int | None) -> list[tuple[int, int]]:
-        """Return the CTA and the low 24 address bits of each destination in shared memory."""
+        """Return the CTA and the low 24 address bits of each destination in shared memory.
+
+        `ranks` is the rank mask of a multicast, or None.
+        """
         shared = self.memory.shared
         first = cta - int(shared.rank[cta])
         low = address & 0xFF_FFFF
@@ -285,10 +289,7 @@ class CopyExecutor:
         return fields, coordinates
 
     def prefetch(self, batch: Batch, request: TensorCopy) -> None:
-        """Check the tensor prefetch of the active lanes. A prefetch has no other effect.
-
-        Errors: Fault.
-        """
+        """Check the tensor prefetch of the active lanes. A prefetch has no other effect. Errors: Fault."""
         for position, lane in np.argwhere(batch.active()).tolist():
             try:
                 self._validate(request, _Pick(position, lane))

@@ -135,7 +135,7 @@ class DeadlockReport:
         return next((pc for pc in self._ahead(other) if pc in sites), -1)
 
     def _scope(self, group: _Group, kind: str) -> set[int]:
-        """Return the clusters, CTAs, warpgroups or warps of a group. The `kind` of the wait decides."""
+        """Return the clusters, CTAs, warpgroups or warps of a group. The `kind` of a wait selects one."""
         topology = self.state.topology
         warps = self.state.splits.warp[group.slots]
         if kind == "warps":

@@ -172,7 +172,7 @@ class Emulator:
         return Warps(self.state, self.components, np.zeros(0, np.intp), warps, mask)
 
     def run(self, report: Callable[[], None]) -> None:
-        """Run the resident CTAs until all have exited. Call `report` at intervals, to show progress.
+        """Run the resident CTAs until all have exited. `report` is called at intervals.
 
         Errors: Trap, Deadlock.
         """

@@ -1,4 +1,4 @@
-"""Typed events of a run, the observers that handle events, and the dispatcher between both.
+"""Typed events of a run, the observers that handle events, and the dispatcher that connects both.
 
 Each event has the program counter `pc` of the executing instruction. Warps and CTAs are given by their indices in the
 resident wave, and warp splits by their indices in `WarpSplits`.
@@ -70,7 +70,7 @@ class Resident(Event):
 
 @dataclass(frozen=True, slots=True)
 class BlockStart(Event):
-    """Start of a basic block, which a batch executes. `pc` is the first instruction of the block."""
+    """Start of the execution of a basic block. `pc` is the first instruction of the block."""
 
     batch: Batch
 
@@ -158,8 +158,8 @@ class Fence(Event):
 class Barrier(Event):
     """Arrival of warps at a barrier, their wait at the barrier, or both.
 
-    The entry of `keys` is cta * 16 + number for a CTA barrier. For a cluster barrier it is the index of the cluster,
-    and for a warp barrier the index of the warp. Shapes: keys and waits (warps,).
+    `keys` contains cta * 16 + number for CTA barriers, indices of clusters for cluster barriers, and indices of warps
+    for warp barriers. Shapes: keys and waits (warps,).
     """
 
     batch: Batch
@@ -205,7 +205,7 @@ class Arrive(Event):
 
 @dataclass(frozen=True, slots=True)
 class PhaseWait(Event):
-    """Test if phases of mbarriers are complete.
+    """Test by lanes for the completion of phases of mbarriers.
 
     `index` has the byte offsets of the mbarriers in shared memory. `phase` is the tested parity, and `complete` the
     result.
@@ -263,7 +263,7 @@ class PendingCopies(Protocol):
     def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
         """Return the bytes that each queued copy would write to [start, start + size) of `Arena.bytes`.
 
-        Only copies of `warp` from the instruction at `pc` are included, if `preview` can predict them.
+        Only those copies of `warp` from the instruction at `pc` are included for which `preview` returns bytes.
         """
         ...
 

@@ -28,7 +28,7 @@ _WITHIN_CLUSTER = frozenset({"shared", "shared::cta", "shared::cluster", "local"
 
 
 def waves(program: Program, grid: Grid) -> Waves:
-    """Divide a launch into waves of whole clusters, which can be resident together."""
+    """Divide a launch into waves. A wave consists of whole clusters that can be resident together."""
     warps = -(-grid.threads // 32)
     per_cta = max(1, warps * (program.registers.bytes_per_warp() + 32 * program.local_bytes))
     size, clusters = grid.cluster_size, grid.clusters()

@@ -201,7 +201,7 @@ class Mbarriers:
 
     @staticmethod
     def pending(tokens: Array) -> Array:
-        """Return the pending arrivals in state tokens."""
+        """Return the number of pending arrivals in each state token."""
         return ((tokens >> np.uint64(20)) & np.uint64(MAX_COUNT)).astype(np.uint32)
 
     # Waiting ----------------------------------------------------------------------------------------------

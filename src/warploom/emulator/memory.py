@@ -146,7 +146,7 @@ class Memory:
         self, space: str, location: Location, addresses: Array, mask: Lanes, op: str, type: str, values: Array,
         compares: Array,
     ) -> Array:  # fmt: skip
-        """Apply an atomic operation for each lane in `mask`, in order. Return the old contents.
+        """Apply an atomic operation for one lane in `mask` after the other. Return the old contents.
 
         Shapes: values, compares and result (warps, 32), unsigned bit patterns. Errors: Fault.
         """

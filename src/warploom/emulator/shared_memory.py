@@ -43,7 +43,7 @@ class SharedMemory:
         return self.bytes.view(np.uint64)
 
     def address(self, index: int) -> int:
-        """Return the shared address, in its CTA, of an index of `bytes`."""
+        """Return the shared address for an index of `bytes`, without the CTA's rank."""
         return index % self.stride + SHARED_START
 
     def index(self, space: str, location: Location, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:

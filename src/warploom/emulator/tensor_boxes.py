@@ -24,7 +24,8 @@ def tile_in(
     """Load one box from `arena` (the array `Arena.bytes`) to shared memory.
 
     Row r consists of `row_bytes` bytes at the shared address start + offsets[r]. Its bytes [left, left + inside) come
-    from index base + rows[r] of the arena. All other bytes are `fill`.
+    from index base + rows[r] of the arena. All other bytes are `fill`. `mask` is a value of CHUNK_MASK, and `origin`
+    the difference between indices of `shared` and shared addresses.
     """
     from_words = arena.view(np.uint64)
     to_words = shared.view(np.uint64)
@@ -52,8 +53,8 @@ def move_boxes(
 ) -> None:  # fmt: skip
     """Load boxes into shared memory if `loads` is set, else store the boxes to global memory.
 
-    Box b is at index bases[b] of the arena and at the shared address starts[b]. `rows` and `offsets` have the offsets
-    of its rows in both memories. `tile_in` describes the other arguments.
+    Box b is at index bases[b] of the arena and at the shared address starts[b]. Row r of each box is at the offsets
+    rows[r] and offsets[r] from there. `tile_in` describes the other arguments.
     """
     far_words = arena.view(np.uint64)
     near_words = shared.view(np.uint64)

@@ -163,7 +163,7 @@ class VectorValue:
                 item.put(batch, result)
 
     def read_matrix(self, batch: Batch, order: Order, positions: Rows | slice) -> Array:
-        """Return one matrix, distributed over the registers, for each warp at `positions` of a batch.
+        """Return the matrix in the registers of each warp at `positions` in a batch.
 
         `order` maps registers and lanes to matrix elements. Shapes: (warps, elements of a matrix).
         """

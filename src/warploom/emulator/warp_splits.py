@@ -76,7 +76,7 @@ class WarpSplits:
         return np.flatnonzero(self.status == Status.READY)
 
     def least(self, ready: Rows) -> Rows:
-        """Return the warp splits in `ready` at one program counter: that of the least (epoch, pc)."""
+        """Return the warp splits in `ready` that execute next, at the program counter with least (epoch, pc)."""
         epochs = self.epoch[ready]
         pcs = self.pc[ready]
         first = ready[np.lexsort((pcs, epochs))[0]] if len(ready) > 1 else ready[0]
@@ -161,7 +161,7 @@ class WarpSplits:
         return False
 
     def release_overdue(self) -> None:
-        """Let lanes continue that wait at a reconvergence point while other lanes of their warp loop."""
+        """Release lanes from a reconvergence point if other lanes of their warp have long been looping."""
         # The looping lanes may wait for a lock of the waiting lanes. Since Volta, all lanes make progress.
         for point in [point for point in self._open if point.arrived.any()]:
             siblings = (self.warp == point.warp) & (self.status != Status.DONE)
@@ -178,7 +178,7 @@ class WarpSplits:
         self._add(point.warp, lanes, point.pc, point.epoch, point.parent, point.calls)
 
     def merge_reconverging(self, row: int) -> bool:
-        """Merge into warp split number `row` all others of its warp that wait at the same instruction.
+        """Merge warp split number `row` with those of its warp that wait at the same instruction.
 
         Return False if there are none.
         """

@@ -104,7 +104,7 @@ class Warps(Batch):
     def atomic(
         self, space: str, addresses: Array, op: str, type: str, values: Array, compares: Array | None = None
     ) -> Array:
-        """Apply an atomic operation for each active lane, in order. Return the old values.
+        """Apply an atomic operation for one active lane after the other. Return the old values.
 
         `compares` contains the expected values of compare-and-swap. Shapes: (warps, 32) or broadcastable.
         """
@@ -169,7 +169,7 @@ class Warps(Batch):
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
         """Return the shared addresses with the same offsets in the CTA of cluster rank `rank`.
 
-        `generic` is True for generic addresses.
+        `generic` marks generic addresses.
         """
         wide = addresses.astype(np.uint64)
         window = np.uint64(SHARED_WINDOW if generic else 0)
@@ -177,7 +177,7 @@ class Warps(Batch):
         return window + offset + (rank.astype(np.uint64) << np.uint64(24))
 
     def rank_of(self, addresses: Array, generic: bool) -> Array:
-        """Return the cluster ranks in shared addresses. `generic` is True for generic addresses."""
+        """Return the cluster rank of the CTA of each shared address. `generic` marks generic addresses."""
         wide = addresses.astype(np.uint64) - np.uint64(SHARED_WINDOW if generic else 0)
         return (wide >> np.uint64(24)).astype(np.uint32)
 
@@ -256,7 +256,7 @@ class Warps(Batch):
         mbarriers.wait(self, _memory_of(space), addresses, phase, parity, blocking, result)
 
     def pending_count(self, states: Array) -> Array:
-        """Return the pending arrivals in state tokens."""
+        """Return the number of pending arrivals in each state token."""
         return self.components.mbarriers.pending(states)
 
     # Asynchronous operations ------------------------------------------------------------------------------
@@ -297,7 +297,7 @@ class Warps(Batch):
         return list(workers.pool.map(work, items))
 
     def pool(self) -> Workers | None:
-        """Return the worker threads for matrix arithmetic, or None."""
+        """Return the worker threads for matrix arithmetic, or None if there are none."""
         return self.components.workers
 
     def count_macs(self, macs: int) -> None:
