@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run each test that uses a fixture of this plugin once per backend."""
+    """Parametrize each test that uses these fixtures, with one run for each backend."""
     if "warploom_backend" not in metafunc.fixturenames:
         return
     marked = _marker_options(metafunc.definition)
@@ -137,7 +137,7 @@ def _skip_unsupported(ptx: str | Path | Module) -> None:
 
 @pytest.fixture
 def warploom_backend(request: pytest.FixtureRequest) -> Backend:
-    """Return the backend of this test. The test runs once for each backend."""
+    """Return the backend of this test: the emulator with a schedule, or the GPU."""
     backend: Backend = request.param
     if backend.device == "cuda" and not _gpu()[0]:
         pytest.skip(f"no GPU: {_gpu()[1]}")

@@ -1,4 +1,4 @@
-"""Check that a Dask worker is compatible with this process: release, Python, extras, files, memory."""
+"""Compatibility check of Dask workers: release, Python, extras, files and memory."""
 
 import hashlib
 import platform
@@ -86,11 +86,11 @@ def require_compatible(
 ) -> None:
     """Refuse a worker that could return other results than this process, or cannot do the work.
 
-    `answer` is the result of `describe_worker` on the worker, or the exception that it raised. `memory_limit` is the
-    worker's limit in bytes, or 0 without one. `version` is the expected `source_version`, by default that of this
-    process.
+    `worker` is a name for messages. `answer` is the result of `describe_worker` on the worker, or an exception from
+    there. `memory_limit` is the worker's limit in bytes, or 0 without one. `version` is the expected `source_version`,
+    by default that of this process.
 
-    Errors: UsageError dask.worker, with the name `worker`.
+    Errors: UsageError dask.worker.
     """
     needs = requirements or Requirements()
     problem, hint = _incompatibility(worker, answer, needs, memory_limit, version or source_version())

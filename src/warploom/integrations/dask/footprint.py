@@ -45,8 +45,8 @@ def _mark(flags: Array, pages: Array, first: int, size: int, flag: int) -> None:
 def mark_lanes(flags: Array, pages: Array, index: Array, lanes: Array, size: int, flag: int) -> None:
     """Set the flags of the bytes that each active lane accesses.
 
-    Lane (w, l) accesses `size` bytes from offset index[w, l] on, if lanes[w, l] is True. `pages` becomes 1 for accessed
-    pages.
+    Lane (w, l) accesses `size` bytes from offset index[w, l] on, if lanes[w, l] is True. `pages[p]` becomes 1 if page p
+    of 4096 bytes is accessed.
 
     Shapes: index and lanes (warps, 32).
     """
@@ -73,7 +73,7 @@ def mark_lanes(flags: Array, pages: Array, index: Array, lanes: Array, size: int
 
 @njit
 def mark_ranges(flags: Array, pages: Array, starts: Array, sizes: Array, flag: int) -> None:
-    """Set the flags of byte ranges. `pages` becomes 1 for accessed pages.
+    """Set the flags of byte ranges. `pages[p]` becomes 1 if page p of 4096 bytes is accessed.
 
     Shapes: starts and sizes (ranges,).
     """

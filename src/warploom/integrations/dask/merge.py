@@ -109,7 +109,7 @@ def conflict(footprints: Sequence[Footprint], arena: Arena, sanitized: bool) -> 
 
 
 def merge(footprints: Sequence[Footprint], arena: Arena) -> None:
-    """Apply the footprints of all parts to an arena with the memory before the launch.
+    """Apply the footprints of all parts to `arena`, which contains the memory before the launch.
 
     The function `conflict` must have found no conflict.
     """

@@ -1,6 +1,7 @@
 """Watchdog that ends a process of a local cluster when the process that started the cluster ends.
 
-Dask loads this file into the scheduler and the nannies. The file must not import Warploom, which they may not find.
+Dask loads this file into the scheduler and the nannies. These processes may not find Warploom, so the file must not
+import Warploom.
 """
 
 import os

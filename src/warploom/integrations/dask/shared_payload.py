@@ -1,4 +1,7 @@
-"""Packed object that all tasks share: sent to other hosts, and memory-mapped on this host."""
+"""Packing of an object that all tasks share.
+
+The packed object is sent to other hosts, and mapped into memory on this host.
+"""
 
 import mmap
 import os
@@ -43,7 +46,7 @@ class _Layout:
 class SharedPayload:
     """Packed object that is sent to workers.
 
-    `parts` has the offset and the bytes of each part of the packed object, without long ranges of zeros.
+    `parts` has the offset and the bytes of each part of the packed object. Long ranges of zeros are left out.
     """
 
     layout: _Layout

@@ -80,7 +80,7 @@ def run_tasks(
 ) -> Iterator[tuple[int, Any]]:
     """Run a function for each task on a worker pool. Yield the number and result of each ended task.
 
-    `function(shared, task, progress)` does one task. It may run again if a worker or the scheduler is lost. The
+    `function(shared, task, progress)` does one task. A task may run again if a worker or the scheduler is lost. The
     callback `progress` receives the number of a task and its progress. `report` is updated while the tasks run.
 
     Errors: UsageError dask.lost, dask.memory, dask.disk, dask.worker; UsageError that a task raises.

@@ -48,7 +48,7 @@ class Driver:
     ) -> tuple[None, CompiledKernel, int, int, int]:
         """Load the kernel `name` of a PTX text.
 
-        Return None, the kernel, its registers per thread, its spills, and the maximum number of threads.
+        Return None, the kernel, its registers per thread, its number of spills, and the maximum number of threads.
         """
         return None, _load(name, ptx), _REGISTERS_PER_THREAD, 0, MAX_THREADS
 

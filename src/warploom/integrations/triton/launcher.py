@@ -1,4 +1,4 @@
-"""Launches of kernels that Triton has compiled, on the emulator."""
+"""Launcher that runs kernels on the emulator after Triton has compiled them."""
 
 import re
 from bisect import bisect_right
@@ -143,7 +143,7 @@ class Launcher:
             yield from walk(name, word, value)
 
     def _scratch_buffers(self, programs: int, stream: object) -> list[object]:
-        """Return the scratch buffers that follow the kernel's arguments, with None for an unused one."""
+        """Return the scratch buffers that follow the kernel's arguments. None stands for an unused buffer."""
         allocation = import_triton("runtime._allocation")
         buffers: list[object] = []
         for kind, setting in (("global", "_allocator"), ("profile", "_profile_allocator")):

@@ -78,7 +78,7 @@ def as_argument(value: object) -> object:
 
 
 def memory(name: str, value: object) -> Array:
-    """Return a tensor's memory, from its first element to its last, as a one-dimensional array.
+    """Return a one-dimensional array over a tensor's memory, from the first to the last element.
 
     Errors: UsageError triton.argument for values other than tensors in host memory.
     """
