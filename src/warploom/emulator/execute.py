@@ -33,7 +33,7 @@ def waves(program: Program, grid: Grid) -> Waves:
     per_cta = max(1, warps * (program.registers.bytes_per_warp() + 32 * program.local_bytes))
     size, clusters = grid.cluster_size, grid.clusters()
     waits = any(inter_cta_communication(program))
-    # CTAs that may wait for each other should be resident together; others form two equal halves.
+    # CTAs that may wait for each other need large waves. Others form an even number of waves, for two workers.
     most = RESIDENT_WARPS if waits else min(RESIDENT_WARPS, max(LEAST_WARPS, -(-grid.ctas * warps // 2)))
     fits = min(most // warps, REGISTER_BYTES // per_cta, SHARED_BYTES // max(1, grid.total_shared))
     each = min(max(fits // size, 1), len(clusters))
