@@ -43,17 +43,19 @@ _unpack = lru_cache(maxsize=1024)(TensorMapFields.unpack)
 class CopyExecutor:
     """Executor of bulk copies and tensor copies.
 
-    A request (`BulkCopy` or `TensorCopy`) describes one copy for each active lane, by arrays over warps and lanes.
-    One copy is identified by its request, the `position` of its warp in these arrays, its `lane`, and the `cta` of
-    the warp. `complete(offsets, bytes)` subtracts transferred bytes from mbarriers at offsets of shared memory.
+    A request (`BulkCopy` or `TensorCopy`) describes the copies of several lanes, by arrays over warps and lanes.
+    `position` and `lane` are the indices of one copy in these arrays, and `cta` is the CTA that issued the copy.
     """
 
     memory: Memory
-    complete: Callable[[Array, int], None]
+    complete: Callable[[Array, int], None]  # subtracts bytes from mbarriers at offsets of shared memory
     explicit_cluster: bool
 
     def check(self, batch: Batch, request: Any) -> None:
-        """Check active lanes' bulk copies at issue. Errors: Fault emulator.no-cluster, emulator.misaligned."""
+        """Check the bulk copies of the active lanes at issue.
+
+        Errors: Fault emulator.no-cluster, emulator.misaligned.
+        """
         active = batch.active()
         if isinstance(request, BulkCopy):
             spaces = {request.source_space, request.destination_space}
@@ -69,9 +71,9 @@ class CopyExecutor:
                 refuse("emulator.misaligned", active & (count > 15), message, count)
 
     def execute_together(self, request: Any, positions: Array, lanes: Array, ctas: Array) -> NDArray[np.bool_]:
-        """Execute those copies of a request that a compiled call can move together.
+        """Execute some copies of a request in one compiled call.
 
-        Return a mask of the executed copies. The caller must execute the other copies one by one.
+        Return a mask of the executed copies. The caller must execute the other copies.
 
         Shapes: positions, lanes, ctas and result (copies,).
         """
@@ -102,8 +104,10 @@ class CopyExecutor:
     ) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
         """Group the tensor copies of a request by the contents of their tensor maps.
 
-        Returns pairs of a decoded tensor map and the indices of its copies in `positions`. Copies with an unreadable
-        tensor map are left out.
+        Return pairs of a decoded tensor map and the indices of its copies. Copies with an unreadable tensor map are
+        left out.
+
+        Shapes: positions and lanes (copies,).
         """
         if not isinstance(request, TensorCopy):
             return []
@@ -124,9 +128,9 @@ class CopyExecutor:
         return [(fields, np.flatnonzero(np.isin(which, of_kind))) for fields, of_kind in kinds.items()]
 
     def execute(self, request: Any, position: int, lane: int, cta: int, data: Array | None = None) -> None:
-        """Execute one copy of `request`. `data` contains the source bytes if they were read earlier.
+        """Execute one copy of a request. `CopyExecutor` describes the parameters of a copy.
 
-        The copy is that of `lane` of the warp with index `position` in the request, in CTA `cta`.
+        `data` contains the source bytes if `read_source` has already returned them.
 
         Errors: Fault if an address, the tensor map or the rank mask is illegal.
         """
@@ -137,14 +141,14 @@ class CopyExecutor:
             self._plain(request, pick, cta, self._source(request, pick, cta) if data is None else data)
 
     def read_source(self, request: Any, position: int, lane: int, cta: int) -> Array | None:
-        """Return the source bytes of one bulk copy (see `execute`), or None for a tensor copy."""
+        """Return the source bytes of one bulk copy. Return None for a tensor copy."""
         return None if isinstance(request, TensorCopy) else self._source(request, _Pick(position, lane), cta)
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return the bytes that one copy (see the class) would write to [start, start + size) of the arena.
+        """Return the bytes that one copy would write to [start, start + size) of `Arena.bytes`.
 
-        The arena is the emulator's array of global memory. The result is None if the copy does not write the whole
-        range, or not as an unchanged copy of contiguous bytes.
+        `CopyExecutor` describes the parameters of a copy. Return None unless the copy writes the whole range with
+        unchanged source bytes.
         """
         pick = _Pick(position, lane)
         if request.reduction:
@@ -174,7 +178,10 @@ class CopyExecutor:
     # Addresses ------------------------------------------------------------------------------------------
 
     def _targets(self, space: str, address: int, cta: int, ranks: int | None) -> list[tuple[int, int]]:
-        """Return (CTA, offset in the shared memory of this CTA) of each destination of a copy from `cta`."""
+        """Return the CTA and the low 24 address bits of each destination in shared memory.
+
+        `ranks` is the rank mask of a multicast, or None.
+        """
         shared = self.memory.shared
         first = cta - int(shared.rank[cta])
         low = address & 0xFF_FFFF
@@ -282,7 +289,7 @@ class CopyExecutor:
         return fields, coordinates
 
     def prefetch(self, batch: Batch, request: TensorCopy) -> None:
-        """Check the tensor copies of the active lanes' prefetch, which has no other effect. Errors: Fault."""
+        """Check the tensor prefetch of the active lanes. A prefetch has no other effect. Errors: Fault."""
         for position, lane in np.argwhere(batch.active()).tolist():
             try:
                 self._validate(request, _Pick(position, lane))
@@ -322,7 +329,10 @@ class CopyExecutor:
         return _unpack(arena.bytes[first : first + 128].tobytes())
 
     def _global_span(self, fields: TensorMapFields, rows: TileRows, size: int) -> int:
-        """Check `size` bytes of each row of a box; return the index of the tensor's start in `Arena.bytes`."""
+        """Check the rows of a box. Return the index in `Arena.bytes` at which the tensor starts.
+
+        Units: `size` is the number of bytes of a row.
+        """
         arena = self.memory.arena
         inside = rows.global_offset[rows.global_offset >= 0]
         if not len(inside):
@@ -405,9 +415,11 @@ def _kept(byte_mask: Array, pick: _Pick, size: int) -> Array:
 
 
 def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple[Array, Array]:
-    """Round rows of f32 to tf32. Return the bytes, and the offsets of the rows (-1 if not `reached`).
+    """Round the f32 elements of the rows in `reached` to tf32. Return the new rows and their offsets.
 
-    Row r has `inside` bytes at index sources[r] of the arena. Shapes: sources, reached and offsets (rows,).
+    Row r has `inside` bytes at index sources[r] of the arena. Other rows have the offset -1.
+
+    Shapes: sources, reached and offsets (rows,).
     """
     pitch = -(-inside // 16) * 16
     rows = np.zeros((len(sources), pitch), np.uint8)
@@ -419,9 +431,9 @@ def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple
 
 @dataclass(slots=True, eq=False)
 class _Pick:
-    """Reader of one lane's elements in a request's arrays. `position` is the index of the lane's warp."""
+    """Reader of one lane's values in the arrays of a request."""
 
-    position: int
+    position: int  # index of the lane's warp
     lane: int
 
     def number(self, array: Array) -> int:

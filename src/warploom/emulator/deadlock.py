@@ -1,7 +1,7 @@
-"""Deadlock report: the waits-for graph of a run in which no warp can continue.
+"""Deadlock report: the waits-for graph of the warps that cannot continue.
 
-A node of the graph is a group of warps that wait at one instruction for the same barrier, mbarrier, registers or other
-warps. An edge from group A to group B says that B could release A: B can reach an instruction that would end A's wait.
+The nodes are groups of warp splits that wait at one instruction for the same event. An edge from group A to group B
+means that B can reach an instruction that releases A.
 """
 
 from __future__ import annotations
@@ -34,21 +34,18 @@ _SHARED = ("mbarrier", "cluster barrier")  # objects that all CTAs of a cluster 
 
 @dataclass(eq=False, slots=True)
 class _Group:
-    """Warp splits that wait at one program counter for the same `Awaited` event.
-
-    `slots` contains their indices in the arrays of `WarpSplits`. `releases` contains the edges of the graph: each group
-    that could release this group, with the program counter of the releasing instruction.
-    """
+    """Warp splits that wait at one program counter for the same event."""
 
     pc: int
     awaited: Awaited
-    slots: list[int] = field(default_factory=list[int])
+    slots: list[int] = field(default_factory=list[int])  # indices in `WarpSplits`
+    # Groups that could release this group, each with the program counter of the releasing instruction.
     releases: list[tuple[_Group, int]] = field(default_factory=list["tuple[_Group, int]"])
 
 
 @dataclass(eq=False)
 class DeadlockReport:
-    """Waits-for graph of all warp splits that have not left the kernel."""
+    """Waits-for graph of all warp splits that wait."""
 
     state: State
     program: Program
@@ -70,8 +67,8 @@ class DeadlockReport:
                     group.releases.append((other, site))
 
     def error(self) -> Deadlock:
-        """Return the exception with one diagnostic per waiting group. Only one of them describes each cycle."""
-        reported: set[int] = set()
+        """Return the exception, with one diagnostic for each group of waiting warp splits."""
+        reported: set[int] = set()  # groups of cycles that a diagnostic describes
         return Deadlock([self._diagnose(group, reported) for group in self.groups])
 
     # Groups and edges -------------------------------------------------------------------------------------
@@ -91,7 +88,7 @@ class DeadlockReport:
         group.slots.append(slot)
 
     def _sites(self, group: _Group) -> list[int]:
-        """Return the program counters of the instructions whose effects could release a group."""
+        """Return the program counters of the instructions that could release a group."""
         kind, state = group.awaited.kind, dict(group.awaited.state)
         if kind == "mbarrier" and not state["arrivals"]:
             issues = [(pc, each.mbarrier) for pc, each in self._having(effects.Issue) if each.mbarrier]
@@ -124,7 +121,7 @@ class DeadlockReport:
         return getattr(self.linked[pc].operands, name)
 
     def _release(self, group: _Group, other: _Group) -> int:
-        """Return the program counter of an instruction by which `other` could release `group`, or -1."""
+        """Return the program counter at which `other` could release `group`, or -1."""
         kind = group.awaited.kind
         if other is group and kind not in ("mbarrier", "registers"):
             return -1
@@ -138,7 +135,7 @@ class DeadlockReport:
         return next((pc for pc in self._ahead(other) if pc in sites), -1)
 
     def _scope(self, group: _Group, kind: str) -> set[int]:
-        """Return the indices of a group's clusters, CTAs, warpgroups or warps, as a wait of `kind` requires."""
+        """Return the clusters, CTAs, warpgroups or warps of a group. The `kind` of a wait selects one."""
         topology = self.state.topology
         warps = self.state.splits.warp[group.slots]
         if kind == "warps":
@@ -148,7 +145,7 @@ class DeadlockReport:
         return set((topology.cluster_of if kind in _SHARED else topology.cta_of)[warps].tolist())
 
     def _ahead(self, group: _Group) -> Iterator[int]:
-        """Yield the program counters that a group could reach if it continued, nearest first."""
+        """Yield the program counters that a group could reach later, nearest first."""
         program = self.program
         entries = [function.entry for function in program.functions.values()]
         calls = {site + 1 for slot in group.slots for site in self.state.splits.calls[slot]}
@@ -214,7 +211,7 @@ class DeadlockReport:
         return Note(f"{named} {plural}, but no remaining warp can reach {'them' if len(lines) > 1 else 'it'}", span)
 
     def _cycle(self, start: _Group) -> list[_Group]:
-        """Return the shortest cycle of waiting groups that contains `start`, or an empty list."""
+        """Return a shortest cycle of waiting groups that contains `start`, or an empty list."""
         before: dict[int, _Group | None] = {id(start): None}
         pending = [start]
         for group in pending:

@@ -1,4 +1,4 @@
-"""Rules of the emulator, read from `traps.toml`. A kernel that violates a rule is refused or stopped."""
+"""Rules of the emulator, read from `traps.toml`."""
 
 import tomllib
 from dataclasses import dataclass
@@ -16,10 +16,9 @@ _BODY = """The examples are statements of a kernel with 128 threads. `%r0` is th
 
 @dataclass(frozen=True, slots=True)
 class TrapRule:
-    """Rule of the emulator.
+    """Rule of the emulator. A kernel that violates the rule is refused or stopped.
 
-    `when` is "load" if the rule is checked before the kernel starts, and "run" if it is checked during the run.
-    `bad` and `good` are examples, or empty.
+    `when` is "load" for a check before the kernel starts, and "run" for a check during the run.
     """
 
     code: str
@@ -28,13 +27,13 @@ class TrapRule:
     why: str
     cure: str
     source: str
-    bad: str = ""
+    bad: str = ""  # example, or empty
     good: str = ""
 
 
 @cache
 def traps() -> dict[str, TrapRule]:
-    """Return every rule by its code, in the order of `traps.toml`."""
+    """Return the rules by their codes, in the order of `traps.toml`."""
     text = files(__package__ or "").joinpath("traps.toml").read_text(encoding="utf-8")
     return {code: TrapRule(code, **record) for code, record in tomllib.loads(text).items()}
 
@@ -50,5 +49,5 @@ def page(rule: TrapRule) -> str:
 
 
 def pages() -> list[tuple[str, str, str]]:
-    """Return the code, the summary and the documentation page of every rule."""
+    """Return the code, the summary and the documentation page of each rule."""
     return [(rule.code, rule.what, page(rule)) for rule in traps().values()]

@@ -1,4 +1,4 @@
-"""Execution of a grid on several Dask workers, which each run some waves (CTAs that run together)."""
+"""Execution of a grid on several Dask workers. Each worker runs some waves of CTAs."""
 
 import time
 from collections import Counter
@@ -42,7 +42,7 @@ _LONG_SAMPLE = 1.0  # seconds; no second sample is taken if the first one takes 
 
 @dataclass(frozen=True, slots=True)
 class GridJob:
-    """Launch of a grid that workers run together. Each task starts from the global memory in `arena`."""
+    """Launch of a grid that several workers run. Each task starts from the global memory in `arena`."""
 
     request: Request
     waves: Waves
@@ -53,20 +53,15 @@ class GridJob:
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """Result of a task, which runs some waves of a grid or the whole grid.
-
-    A task that runs some waves returns their `footprint`. If a CTA is found to depend on the timing of another CTA, the
-    task stops and returns the reason as `communication` instead. A task that runs the whole grid returns the contents
-    of the written `segments` by number. `report` has the findings of the sanitizer. `ended` is the trap or the deadlock
-    that ended the run, or None if there was none or if the sanitizer turned it into a finding.
-    """
+    """Result of a task, which runs some waves of a grid or the whole grid."""
 
     stats: Stats
-    communication: str = ""
-    footprint: Footprint | None = None
+    communication: str = ""  # why the waves depend on the timing of other CTAs; the task has then stopped
+    footprint: Footprint | None = None  # of some waves
+    # Contents of the written segments, by number, after the whole grid.
     segments: Mapping[int, NDArray[np.uint8]] | None = None
-    report: Report | None = None
-    ended: Trap | Deadlock | None = None
+    report: Report | None = None  # findings of the sanitizer
+    ended: Trap | Deadlock | None = None  # unless it became a finding
 
     @property
     def endings(self) -> list[str]:
@@ -77,7 +72,7 @@ class PartResult:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Quantities that `WorkerShare.counts` adds up: CTAs, warp instructions and multiply-accumulates."""
+        """Numbers of CTAs, warp instructions and multiply-accumulates, for `WorkerShare.counts`."""
         stats = self.stats
         return {"CTAs": stats.ctas, "warp instructions": sum(stats.instructions.values()), "MACs": stats.macs}
 
@@ -93,10 +88,8 @@ def run_grid(
 ) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:
     """Run a grid on the workers of a Dask cluster. The results equal those of `emulator.execute`.
 
-    `workers` is "dask", "dask:N" or the address of a scheduler. Each task runs some waves, starting from the memory at
-    the start of the launch. If the result of a wave may depend on another wave, one worker runs the whole grid instead.
-    `segments` maps the module's variables to their addresses. `announce` receives sentences about the cluster and the
-    estimated duration.
+    `workers` is "dask", "dask:N" or the address of a scheduler. `segments` maps the module's variables to their
+    addresses. `announce` receives sentences about the cluster and the estimated duration.
 
     Errors: those of `emulator.execute`, and UsageError dask.*.
     """
@@ -116,6 +109,7 @@ def run_grid(
         if not reason:
             results = _run_parts(pool, job, parts, progress, report)
             reason = single_worker_reason(job, results)
+        # If waves may depend on each other, one worker runs the whole grid.
         if reason:
             results = _run_parts(pool, job, [None], progress, report)
     stats, findings = merge_results(job, results)
@@ -124,14 +118,14 @@ def run_grid(
 
 
 def split_waves(waves: Waves, workers: int) -> list[range]:
-    """Divide waves into tasks for a number of workers. Return the consecutive wave numbers of each task."""
+    """Divide waves into tasks for a number of workers. Return the wave numbers of each task."""
     numbers = waves.numbers
     each = -(-len(numbers) // (TASKS_PER_WORKER * max(workers, 1)))
     return [numbers[at : at + each] for at in range(0, len(numbers), each)]
 
 
 def run_part(job: GridJob, part: range | None, progress: ProgressCallback) -> PartResult:
-    """Run the waves `part` of a grid on a worker, or the whole grid if `part` is None."""
+    """Run the waves `part` of a grid on a worker. None stands for the whole grid."""
     arena = job.arena
     recorder = None if part is None else FootprintRecorder()
     sanitizer = Sanitizer() if job.sanitize else None
@@ -188,7 +182,7 @@ def _run_parts(
 
 
 def single_worker_reason(job: GridJob, results: Sequence[PartResult]) -> str:
-    """Return the reason why one worker must run the whole grid of a job, or "" if results can be merged.
+    """Return the reason why one worker must run the whole grid, or "" if the results can be merged.
 
     The reason continues a sentence after "because".
     """
@@ -240,9 +234,8 @@ def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, t
 def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], workers: int) -> str:
     """Return a sentence about the expected duration of a launch and the work of each CTA.
 
-    To measure, it runs some clusters on a copy of `arena`, the emulator's memory. `segments` maps the module's
-    variables to their addresses. `whole` has the waves of the grid, and `workers` is the number of workers that share
-    them.
+    `whole` has the waves of the grid, and `segments` maps the module's variables to their addresses. A few clusters run
+    on a copy of `arena`.
     """
     if any(inter_cta_communication(request.program)):
         return "no estimate, because the CTAs may wait for each other"
