@@ -254,7 +254,7 @@ def test_the_emulator_refuses_an_array_on_a_gpu() -> None:
         wl.launch(KERNEL, grid=4, block=64, args=[Tensor(np.zeros(1)), 1])
     assert told(error.value) == (
         "error[launch.argument]: argument 0 (data) is on a GPU; expected an array in the host's memory\n"
-        '  hint: device="cuda" runs the kernel there\n'
+        '  hint: pass device="cuda" to run the kernel on this GPU\n'
     )
 
 

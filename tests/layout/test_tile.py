@@ -188,7 +188,7 @@ def test_fill_values():
             (0, 0),
             "the tensor map cannot be used: the rank of an im2col map is 2; expected 3 to 5",
         ),
-        (PIXELS, (0, 0, 0, 0), "a copy has 1 filter offsets, but its map has rank 4; expected 2"),
+        (PIXELS, (0, 0, 0, 0), "a copy has 1 im2col offsets; expected 2, because its tensor map has rank 4"),
         (
             replace(HALF, swizzle_atomicity=1),
             (0, 0),

@@ -281,7 +281,9 @@ def _transfer(instruction: str, shape: str, element: str, num: int, trans: bool,
     counts = (1, 2) if shape == "m16n16" else (1, 2, 4)
     if kind not in kinds or num not in counts:
         legal = ", ".join(f"{shape}{' trans' if trans else ''} {element}" for shape, element, trans in kinds)
-        raise UsageError(f"{name} has no fragment; expected x1, x2 or x4 (m16n16: x1 or x2) and one of {legal}")
+        raise UsageError(
+            f"unknown matrix load or store {name!r}; expected x1, x2 or x4 (m16n16: x1 or x2) and one of {legal}"
+        )
     lane, item = _lanes_items(32, kinds[kind] * num)
     g, t = lane // 4, lane % 4
     across, along = (2 * t + item % 2, g) if trans else (g, 2 * t + item % 2)

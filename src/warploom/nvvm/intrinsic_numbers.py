@@ -86,7 +86,7 @@ def describe(number: int) -> Identifier:
     if number in identifiers():
         return identifiers()[number]
     if number in TENSOR_MEMORY:
-        raise UsageError(f"intrinsic {number} is one of 36 tcgen05 multiplications, whose order is unknown")
+        raise UsageError(f"the name of intrinsic {number} is unknown: it is one of 36 multiplications of tcgen05")
     if N_FIRST <= number <= N_LAST:
         raise UsageError(f"intrinsic {number} has no known name: only the first two intrinsics of each N are named")
     raise UsageError(f"unknown intrinsic {number}")

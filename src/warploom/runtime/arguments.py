@@ -181,7 +181,7 @@ class Arguments:
                     raise UsageError(
                         f"argument {number} ({parameter.name}) is on a GPU; expected an array in the host's memory",
                         code="launch.argument",
-                        hint='device="cuda" runs the kernel there',
+                        hint='pass device="cuda" to run the kernel on this GPU',
                     )
                 return array
             array = as_numpy(array)

@@ -24,7 +24,8 @@ def architecture(arch: str | None, signature: Signature) -> str:
     if found is None or int(found[1]) not in SHARED_KIB:
         known = ", ".join(f"sm_{number}" for number in SHARED_KIB)
         raise UsageError(
-            f"unknown architecture '{name}'; expected one of {known}, with or without a or f", code="launch.arch"
+            f"unknown architecture '{name}'; expected one of {known}, each also with the suffix 'a' or 'f'",
+            code="launch.arch",
         )
     return name
 

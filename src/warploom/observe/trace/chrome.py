@@ -38,13 +38,6 @@ class Trace(TraceData):
             raise UsageError(f"trace: {target} cannot be written: {os_reason(error)}", code="launch.trace") from None
 
 
-def _set_usual_mode(path: str) -> None:
-    """Give a private temporary file the access rights of a new file."""
-    mask = os.umask(0)
-    os.umask(mask)
-    Path(path).chmod(0o666 & ~mask)
-
-
 def _about(trace: TraceData) -> dict[str, object]:
     return {
         "kernel": trace.kernel,
