@@ -93,7 +93,8 @@ def _pixels(
     shifts = [int(offset) % (1 << fields.offset_bits) for offset in offsets] or [0] * len(axes)
     if len(shifts) != len(axes):
         raise UsageError(
-            f"a copy has {len(shifts)} im2col offsets; expected {len(axes)}, because its tensor map has rank {fields.rank}"
+            f"a copy has {len(shifts)} im2col offsets; expected {len(axes)},"
+            f" because its tensor map has rank {fields.rank}"
         )
     found: dict[int, NDArray[np.int64]] = {}
     index = np.arange(fields.pixels_per_column, dtype=np.int64)
