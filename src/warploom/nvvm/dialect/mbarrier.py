@@ -1,4 +1,4 @@
-"""Memory barriers: the operations whose names begin with nvvm.mbarrier."""
+"""Operations on mbarriers: all operations whose names begin with nvvm.mbarrier."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ class MbarrierArriveNocomplete(_NoComplete):
 
 @operation("nvvm.mbarrier.arrive_drop.nocomplete", mbarrier.ARRIVE_NO_COMPLETE, words={"op": "arrive_drop"})
 class MbarrierArriveDropNocomplete(_NoComplete):
-    """Arrival that must not complete the phase and decreases the arrivals that later phases expect."""
+    """Arrival that must not complete the phase. It also decreases the arrivals that later phases expect."""
 
 
 class _ExpectingArrival(_Arrival):
