@@ -25,9 +25,9 @@ from warploom_lab.pages.wgmma_text import TABLES
 _FOLDER = "nvvm/dialect"
 _FAMILY = (
     "To see the operands of an operation of MLIR's `nvvm` dialect, find the section with the name of the operation.",
-    "`warploom lower` translates these operations to PTX. The table of a section lists the operands and the results with",
-    "their types, and the properties with their values. `any` means any type, and `!unit` means that the property has no",
-    "value. The last column states which rows are optional, and the defaults of properties.",
+    "`warploom lower` translates these operations to PTX. The table of a section lists the operands and the results",
+    "with their types, and the properties with their values. `any` means any type, and `!unit` means that the property",
+    "has no value. The last column states which rows are optional, and the defaults of properties.",
 )
 
 
