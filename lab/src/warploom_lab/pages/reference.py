@@ -32,10 +32,11 @@ To see which modifiers and operands an instruction accepts, find the section wit
 optional modifiers. A section can have these tables:
 """
 _MODIFIERS = """\
-The table with the columns `PTX` and `targets` lists the legal combinations of modifiers. Each other column lists
-the words that may replace the column's name in the syntax line, and `none` means that this part of the opcode is left
-out. Every combination of one word from each cell of a row is legal. `PTX` is the lowest PTX version that supports the row. `targets` are the
-targets that support the row, where `sm_90`+ means sm_90 and all newer targets. `any` means every version or target.
+The table with the columns `PTX` and `targets` lists the legal combinations of modifiers. Each other column lists the
+words that may replace the column's name in the syntax line, and `none` means that this part of the opcode is left out.
+Every combination of one word from each cell of a row is legal. `PTX` is the lowest PTX version that supports the row.
+`targets` are the targets that support the row, where `sm_90`+ means sm_90 and all newer targets. `any` means every
+version or target.
 """
 _NO_MODIFIERS = """\
 A section without this table describes an instruction without a choice of modifiers.
