@@ -142,10 +142,7 @@ def tile_position(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[An
 
 
 def position_in_plane(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[Any, Any]:
-    """Return the tile row and the tile column of tile number `tile` of a batch.
-
-    Tiles are numbered down `group` tile rows, then down the same rows of the next tile column.
-    """
+    """Return the tile row and column of tile `tile` of a batch. `tile_position` describes `group`."""
     per_group = n_tiles * group
     first = tile // per_group * group
     rest, height = tile % per_group, ptx.min(m_tiles - first, group, type="u32")

@@ -56,7 +56,7 @@ class Workspaces:
                     self.gpu.free(address)
 
     def get(self, stream: int, words: int, flags: int) -> tuple[int, int]:
-        """Return the addresses of a stream's words and flags. Errors: UsageError kernels.recording, gpu.memory."""
+        """Return a stream's addresses of words and flags. Errors: UsageError kernels.recording, gpu.memory."""
         found = self.of_streams.get(stream)
         if found is None or not found.fits(words, flags):
             found = self.of_streams[stream] = self._take(stream, words, flags)

@@ -164,7 +164,7 @@ def array_error(name: str, found: Strided, expected: str, code: str = "kernels.l
 
 
 def check_vector(name: str, value: Any, shape: tuple[int, ...], dtype: Any = np.float32) -> None:
-    """Refuse an array of another shape or type, or that is not contiguous. Errors: UsageError kernels.shape."""
+    """Refuse an array of wrong shape or type, or with gaps. Errors: UsageError kernels.shape."""
     if value is None:
         return
     layout = strided(value)
@@ -174,7 +174,7 @@ def check_vector(name: str, value: Any, shape: tuple[int, ...], dtype: Any = np.
 
 
 def check_results(problem: Problem, operands: Operands, type_word: str) -> None:
-    """Refuse C or `out` if its shape, type or layout differs from that of D. Errors: UsageError kernels.layout."""
+    """Refuse C or `out` unless its shape, type and layout fit D. Errors: UsageError kernels.layout."""
     shape_c = problem.shape[-2:] if "c" in problem.broadcast else problem.shape
     for name, array, shape in (("C", operands.c, shape_c), ("out", operands.out, problem.shape)):
         if array is None:

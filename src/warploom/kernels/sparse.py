@@ -30,7 +30,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compressed:
-    """Compressed 2:4 sparse matrix, as `compress` returns it. `columns` is the number of columns before compression.
+    """Compressed 2:4 sparse matrix. `columns` is the number of columns before compression.
 
     Shapes: values (..., M, K / 2), rows at multiples of 16 bytes; metadata (..., stages of K, blocks of 64 rows,
         128 threads * words) of 32 bits, in the order in which the kernel's threads load them.
@@ -88,7 +88,7 @@ def decompress(compressed: Compressed) -> Any:
 
 
 def prune(a: Any) -> Any:
-    """Return a copy in which the smaller half of each chunk along the last axis is zero.
+    """Return a copy in which half of each chunk along the last axis is zero: the smaller magnitudes.
 
     A chunk is four neighbouring elements, or two of tf32. Errors: UsageError kernels.type, kernels.shape.
     """
@@ -109,10 +109,7 @@ def prune(a: Any) -> Any:
 
 
 def check_compressed(values: Any, metadata: Any, element: str, m: int, k: int) -> None:
-    """Refuse metadata that do not fit the values of a compressed matrix. Errors: UsageError kernels.shape.
-
-    The matrix has `m` rows and `k` columns before compression, and elements of type `element`.
-    """
+    """Refuse metadata that do not fit the values of a `Compressed`. Errors: UsageError kernels.shape."""
     values, metadata = strided(values), strided(metadata)
     order, per_row = _order(element)
     width = _chunk_width(element)
@@ -214,7 +211,7 @@ def _magnitudes(bits: Array, element: str) -> Array:
 
 
 def _places(nibbles: NDArray[np.uint8], width: int) -> NDArray[np.intp]:
-    """Return the positions of the stored elements of each chunk: (..., chunks, stored elements of a chunk)."""
+    """Return positions of stored elements in each chunk, as (..., chunks, stored elements of a chunk)."""
     shifts, mask = ([0, 2], 3) if width == 4 else ([1], 1)
     return (nibbles[..., None] >> np.array(shifts, np.uint8) & mask).astype(np.intp)
 
@@ -239,7 +236,7 @@ def _too_full(shape: tuple[int, ...], pattern: Array, nibbles: Array, width: int
 def _order(element: str) -> tuple[NDArray[np.int32], int]:
     """Return the chunk that each nibble of a stage's metadata describes, and the chunks of a row.
 
-    A chunk is given as a flat index into (64 rows, chunks of a row). The indices have the shape (128 threads * words, 8).
+    A chunk is a flat index into (64 rows, chunks of a row). The indices have the shape (128 threads * words, 8).
     """
     slots = metadata_slots(element)
     size = size_of(element)

@@ -115,10 +115,7 @@ class Store:
     def _write(
         self, sums: Sequence[Register], line: Any, columns: ColumnTerms, addends: Iterator[list[Register] | None]
     ) -> None:
-        """Write the results of 16 rows to the buffer, 8 columns at a time.
-
-        `addends` is a result of `_addends`.
-        """
+        """Write the results of 16 rows to the buffer. `addends` is a result of `_addends`."""
         span, size = self.plan.row_bytes, self.size
         rows = self.math.row_terms(line)
         for number, addend in enumerate(addends):
