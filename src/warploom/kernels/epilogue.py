@@ -96,8 +96,8 @@ class EpilogueMath:
     ) -> list[Register]:
         """Return a thread's results for 8 columns, from column `first` of the tile on.
 
-        The results are four registers of f32 or s32, or two registers of two f16 each if D is a copy of f16 accumulators.
-        `addend` contains the elements of C as f32.
+        The results are four registers of f32 or s32. For copies of f16 accumulators they are two registers of two f16
+        each. `addend` contains the elements of C as f32.
         """
         if self.is_copy:
             return list(accumulators[first // 4 : first // 4 + 2])

@@ -90,7 +90,7 @@ class BlockScales:
 class Plan(GemmPlan):
     """Plan of one Hopper kernel.
 
-    If `batched`, all matrices have a batch axis except those in `broadcast` ("a", "b", "c"). If `grouped`, the rows of A
+    If `batched`, all matrices but those in `broadcast` ("a", "b", "c") have a batch axis. If `grouped`, the rows of A
     and D form groups, and each group has its own B. If `sparse`, A is compressed. The tensor cores sum
     `promotion_stages` stages, then each sum is added in f32. With 0 the tensor cores sum all stages.
 

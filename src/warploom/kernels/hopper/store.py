@@ -244,7 +244,7 @@ class Store:
         return places[inside // 16].at(box * self.box_bytes, "shared::cta")
 
     def _pairs(self, block: int, places: Sequence[Register]) -> Iterator[Location]:
-        """Yield the locations of the thread's four pairs of elements in 16 columns, for 32-bit or 8-bit elements."""
+        """Yield the locations of the thread's four pairs of elements in 16 columns, from `block` on."""
         wide = self.size == 4
         for half in (0, 8):
             box, inside = divmod(block + half, self.plan.box_columns)

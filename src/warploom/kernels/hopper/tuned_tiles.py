@@ -1,6 +1,8 @@
 """Tuned tiles: a file in the user's cache folder, which `warploom tune` writes.
 
     {"format": 1, "gpus": {"NVIDIA H200": {"4096x2112x7168 a=bf16 ...": {"tile": {...}, "split": 78, ...}}}}
+
+An error anywhere in the file makes all entries unusable.
 """
 
 import json
