@@ -42,8 +42,8 @@ Clock = Callable[[Mapping[str, Sequence[Call]], int], Mapping[str, Timing]]
 class Bench:
     """Environment of a measurement.
 
-    `peer` is the library to compare with. `clock` measures times. `wait` returns when the GPU is idle, and raises errors
-    of launches.
+    `peer` is the library to compare with. `clock` measures times. `wait` waits for the GPU, and raises errors of
+    launches.
     """
 
     gpu: str
