@@ -22,8 +22,8 @@ Arrays = dict[str, Array]
 class Operand:
     """Array that the kernel of an experiment reads or writes.
 
-    `make` returns the initial values of the array. Its arguments are a word of `patterns.KINDS` and random 64-bit words.
-    Without `make` the array starts with zeros.
+    `make` returns the initial values. Its arguments are a word of `patterns.KINDS` and random 64-bit words. Without
+    `make` the array starts with zeros.
 
     Shapes: `shape` is the shape of the array for one case. `draws` is the shape of the random words for one case.
         `make` receives (cases, *draws) and returns (cases, *shape).

@@ -72,7 +72,10 @@ def experiment_against_sample(shared: tuple[Selection, Sample], number: int, _re
 
 
 def kernel_against_record(shared: Record, key: str, _report: Report) -> Mismatch | None:
-    """Compare a small kernel's output on the emulator with the record. Return None if they are equal."""
+    """Compare a small kernel's output on the emulator with the record. Return None if they are equal.
+
+    `key` is the `SmallKernel.key` of the kernel.
+    """
     return next(mismatches(shared, kernels([key])), None)
 
 

@@ -134,10 +134,10 @@ class Kernel:
     ) -> str:
         """Add an operand to the kernel. Return its text in the instruction.
 
-        The operand has `count` registers of `type_word` in braces. If `count` is 0, it is one register without braces. The
-        kernel loads the registers from an array if `access` is "read", stores them if it is "write", and does both if it is
-        "both". `make` turns random words into the initial array. `draws` is the shape of the words for one register. `load`
-        names the section of `harness.ptx` that loads a register.
+        The operand has `count` registers of `type_word` in braces, or one register without braces if `count` is 0. The
+        kernel loads the registers from an array ("read"), stores them to it ("write") or does both ("both"), as `access`
+        says. `make` turns random words into the initial array. `draws` is the shape of the words for one register.
+        `load` names the section of `harness.ptx` that loads a register.
         """
         predicate = type_word == "pred"
         bits = 8 if predicate else TYPES[type_word].bits
