@@ -134,10 +134,10 @@ class Kernel:
     ) -> str:
         """Add an operand to the kernel. Return its text in the instruction.
 
-        The operand has `count` registers of `type_word` in braces, or one register without braces if `count` is 0. The
-        kernel loads the registers from an array ("read"), stores them to it ("write") or does both ("both"), as `access`
-        says. `make` turns random words into the initial array. `draws` is the shape of the words for one register.
-        `load` names the section of `harness.ptx` that loads a register.
+        The operand has `count` registers of `type_word` in braces, or one register without braces if `count` is 0. With
+        `access` "read" the kernel loads the registers from an array, with "write" it stores them to the array, and with
+        "both" it does both. `make` turns random words into the initial array. `draws` is the shape of the words for one
+        register. `load` names the section of `harness.ptx` that loads a register.
         """
         predicate = type_word == "pred"
         bits = 8 if predicate else TYPES[type_word].bits

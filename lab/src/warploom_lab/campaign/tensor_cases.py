@@ -296,7 +296,7 @@ def _change_box_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
 
 
 def _change_strided_box_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
-    """Return the map with a traversal stride. The copied part of the box is about as large as shared memory."""
+    """Return the map with a traversal stride. The copied box about fills shared memory."""
     sized = _change_box_size(rng, made)
     if sized.is_im2col:
         return sized

@@ -35,7 +35,8 @@ class Answer:
 
     `verdict` is "done", "refused" (the tensor map is illegal), "trapped", "hung" or "failed". `words` is the message,
     or "" if the verdict is "done". `shared` and `memory` are the shared and global memory after the copy. `steps` has a
-    number for each CTA: so many times 16 bytes were missing at its mbarrier after the copy.
+    number for each CTA: the completions of 16 bytes that end the phase of its mbarrier after the copy. One completion
+    is enough if the copy completed exactly the expected bytes.
     """
 
     verdict: str
