@@ -83,9 +83,10 @@ def gemm(
     all of K, with fewer bits than f32. Without `fast`, sums over 512 elements of K (32 with mma) are added in f32.
     `tile` replaces the automatic choice. It is a `Tile` for sm_90a and a `WarpTile` for other targets.
 
-    Shapes: a (M, K), b (K, N), c and the result (M, N). Each may have a batch axis in front, and is broadcast without
-        it. Scales and bias (M,) or (N,), f32. Block scales, with K/128 and N/128 rounded up: rows (M, K/128), columns
-        (N/128, K/128) or (N, K/128), with any strides, and optionally a batch axis.
+    Shapes: a (M, K), b (K, N), c and the result (M, N). If a or b has a batch axis in front, the result has it too, and
+        c may have it. Operands without it are broadcast. Scales and bias (M,) or (N,), f32. Block scales, with K/128
+        and N/128 rounded up: rows (M, K/128), columns (N/128, K/128) or (N, K/128), with any strides, and optionally a
+        batch axis.
 
     Errors: UsageError kernels.*, gpu.*.
     """
@@ -270,11 +271,11 @@ def grouped_gemm(
     tile: Tile | None = None,
     device: Device = "cuda",
 ) -> Any:
-    """Return D = activation(alpha A B + beta C + bias) for groups of rows, as `out` if it is given.
+    """Return D = activation(alpha A B + beta C + bias) for each group of rows.
 
     Group g has the rows of A, C and D from `ends[g - 1]` (0 for the first group) to below `ends[g]`. The group uses
     B[g], `column_scales[g]` and `bias[g]`. `ends` must ascend. A group may be empty. Rows outside of all groups are not
-    written. Elements of A must be contiguous along K. `gemm` describes the other options.
+    written. D is `out` if `out` is given. Elements of A must be contiguous along K. `gemm` describes the other options.
 
     Shapes: a (M, K), b (G, K, N), ends (G,) of int32, c and the result (M, N), row_scales (M,), column_scales and bias
         (G, N), f32. Errors: UsageError kernels.*, gpu.*.

@@ -144,7 +144,7 @@ class MainLoop:
         return before
 
     def _finish(self, stage: Register, pending: int, condition: Register | None = None) -> None:
-        """Wait until `pending` stages are in flight. Release `stage` unless `condition` is false."""
+        """Wait until at most `pending` stages are in flight. Release `stage` unless `condition` is false."""
         ptx.wgmma_wait_group(pending)
         with nullcontext() if condition is None else when(condition):
             if self.metadata is None:
