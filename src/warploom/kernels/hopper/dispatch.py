@@ -58,7 +58,7 @@ class HopperDispatch:
         return flags * 128 * self.plan.accumulators, flags
 
     def tensor_maps(self, a: Any, b: Any, c: Any, d: Any) -> tuple[TensorMap, ...]:
-        """Return the tensor maps of A, B, C and D. Without C, its map is the map of D."""
+        """Return the tensor maps of A, B, C and D. If `c` is None, the third map is also that of D."""
         plan, tile = self.plan, self.plan.tile
         of_d = self._result_map(d, "d")
         return (
@@ -69,7 +69,7 @@ class HopperDispatch:
         )
 
     def _operand_map(self, array: Any, name: str, type_word: str, major: str, lines: int, span: int) -> TensorMap:
-        """Return the tensor map of A or of the transposed B. A box has `lines` rows and `span` bytes of K."""
+        """Return the tensor map of A, or of B transposed. A box has `lines` rows and `span` bytes of K."""
         if major == "k":
             return self._map(array, name, (lines, span // size_of(type_word)), span, type_word)
         return self._map(transposed(array), name, (self.plan.stage_k, BLOCK), SPAN, type_word)

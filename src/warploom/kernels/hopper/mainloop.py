@@ -114,7 +114,7 @@ class MainLoop:
                 self.scaling.add(sums, part)
 
     def _promotion_end(self, scheduler: Scheduler, k_tile: Register) -> Register:
-        """Return the stage after the last one that is summed together with stage `k_tile`."""
+        """Return the first stage that is not summed together with stage `k_tile` in the tensor cores."""
         count = self.plan.promotion_stages
         begin = k_tile if self.scaling is None or count == 1 else k_tile & -count
         return ptx.min(begin + count, scheduler.last, type=u32)

@@ -207,9 +207,9 @@ class Store:
         self.phase ^= 1
 
     def _addends(self, block: int, places: Sequence[Register]) -> list[list[Register] | None]:
-        """Return the thread's elements of C in 16 columns, from column `block` on: two lists, or two None.
+        """Return the thread's elements of C in 16 columns, from column `block` of the buffer on.
 
-        `places` are the thread's addresses in the buffer.
+        The result has a list for each 8 columns, or None without C. `places` are the thread's addresses in the buffer.
         """
         addend = self.plan.epilogue.addend
         if not addend:

@@ -164,7 +164,7 @@ class PartialSums:
         self.quads = plan.accumulators // 4
 
     def _slot(self, cluster: Any) -> tuple[Register, Register]:
-        """Return the addresses of this thread's partial sums from a cluster, and of the flag for them."""
+        """Return the address of this thread's partial sums from a cluster, and the address of their flag."""
         plan = self.plan
         # With pingpong, only the first work item of a run is completed by others, and the first consumer takes it.
         in_tile = 0 if plan.tile.pingpong else self.number
