@@ -1,6 +1,6 @@
 """Plan of the Hopper GEMM kernel: the tile of a CTA, its shared memory and its registers.
 
-A stage is a part of shared memory that holds 128 bytes of K of the tiles of A and B.
+A stage is a part of shared memory. It holds 128 bytes of K of the tiles of A and B.
 """
 
 from __future__ import annotations
@@ -28,23 +28,19 @@ PROMOTION_STAGES = 4
 
 
 def metadata_slots(type_word: str) -> tuple[tuple[int, int], ...]:
-    """Return (index of a thread's metadata word, sparsity selector) for each instruction of a stage.
-
-    For 8-bit types, each instruction uses one word of every thread. For wider types, it uses the words of half of the
-    threads, and the selector chooses the half.
-    """
+    """Return (index of a thread's metadata word, sparsity selector) for each instruction of a stage."""
+    # For wider types, an instruction uses the words of half of the threads, which the selector chooses.
     return ((0, 0), (1, 0)) if size_of(type_word) == 1 else ((0, 0), (0, 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """Tile of a CTA: `rows` of M by `columns` of N, with `stages` stages in shared memory.
+    """Tile of D that one CTA computes, with `rows` rows and `columns` columns.
 
-    Each consumer warpgroup multiplies 64 rows of the tile. With `pingpong` there are two consumers, and each multiplies
-    every second tile alone, so that one consumer stores while the other multiplies. `buffers` is the number of store
-    buffers of a consumer. The tiles of the CTAs of a `cluster` are neighbours along M. The CTAs share their columns of
-    B by multicast. Consecutive clusters compute `group` tiles of a tile column before the next tile column, so that
-    their operands meet in the L2 cache.
+    Each consumer warpgroup multiplies 64 rows of the tile. With `pingpong` there are two consumers. Each multiplies
+    every second tile alone. Shared memory has `stages` stages, and `buffers` store buffers for each consumer. The tiles
+    of the `cluster` CTAs of a cluster are neighbours along M. Consecutive clusters compute `group` tiles of a tile
+    column before the next tile column.
     """
 
     rows: int = 128
@@ -77,10 +73,10 @@ SMALL = Tile(64, 64, 2)
 
 @dataclass(frozen=True, slots=True)
 class BlockScales:
-    """Presence of block scales, which multiply each sum over 128 elements of K before the sums are added.
+    """Presence of block scales. They multiply the sums over each 128 elements of K.
 
-    `rows`: each row of A has its own scales. `columns`: the number of columns of B that share their scales, 1 or 128,
-    or 0 without scales.
+    If `rows`, each row of A has its own scales. `columns` is the number of columns of B that share a scale: 1 or 128,
+    or 0 without scales of B.
     """
 
     rows: bool = False
@@ -94,12 +90,11 @@ class BlockScales:
 class Plan(GemmPlan):
     """Plan of one Hopper kernel.
 
-    `batched`: D and its operands have a batch axis, except the operands in `broadcast` ("a", "b", "c"). `grouped`: the
-    rows of A and D belong to groups, and each group has its own B. `promotion_stages`: the tensor cores sum this number
-    of stages, then the sum is added in f32. With 0 they sum all stages. With `block_scales`, `promotion_stages` is the
-    number of stages in one scale block. `sparse`: A is compressed (`sparse.compress`).
+    If `batched`, all matrices but those in `broadcast` ("a", "b", "c") have a batch axis. If `grouped`, the rows of A
+    and D form groups, and each group has its own B. If `sparse`, A is compressed. The tensor cores sum
+    `promotion_stages` stages, then each sum is added in f32. With 0 the tensor cores sum all stages.
 
-    Errors: UsageError kernels.plan if no such kernel exists for the tensor cores or the CTA.
+    Errors: UsageError kernels.plan if no kernel supports the plan.
     """
 
     batched: bool = False
@@ -182,23 +177,23 @@ class Plan(GemmPlan):
     # Derived sizes ------------------------------------------------------------------------------------------
 
     def rank(self, operand: str) -> int:
-        """Return the number of dimensions of A, B, C or D: 3 with a batch axis or a group axis, else 2."""
+        """Return the number of dimensions of operand "a", "b", "c" or "d": 3 with batches or groups, else 2."""
         own = self.batched and operand not in self.broadcast
         return 3 if own or (self.grouped and operand == "b") else 2
 
     @property
     def stores_by_address(self) -> bool:
-        """True if elements at unaligned ends of rows, or at ends of groups, are stored without a tensor map."""
+        """True if the kernel stores some elements of D by address, not through a tensor map."""
         return self.unaligned or self.grouped
 
     @property
     def stage_k(self) -> int:
-        """Elements of K in a stage."""
+        """Number of elements of K in a stage."""
         return SPAN // size_of(self.a)
 
     @property
     def span_a(self) -> int:
-        """Bytes of a row of A in a stage. A sparse A stores half of each row."""
+        """Size of a row of A in a stage, which is half as long for a compressed A. Units: bytes."""
         return SPAN // 2 if self.sparse else SPAN
 
     @property
@@ -208,7 +203,7 @@ class Plan(GemmPlan):
 
     @property
     def metadata_words(self) -> int:
-        """Number of metadata words of a thread for a stage."""
+        """Number of metadata words that a thread needs for a stage."""
         return 1 + max(word for word, _ in metadata_slots(self.a)) if self.sparse else 0
 
     @property
@@ -228,22 +223,22 @@ class Plan(GemmPlan):
 
     @property
     def subtile_columns(self) -> int:
-        """Number of columns of D that a consumer stores together."""
+        """Number of columns of D that a consumer stores at once."""
         return 32 if size_of(self.d) == 4 else 64
 
     @property
     def box_columns(self) -> int:
-        """Number of columns of one tensor copy to D, a divisor of the columns of a subtile and of the tile."""
+        """Number of columns of D that one tensor copy stores."""
         return gcd(self.tile.columns, self.subtile_columns)
 
     @property
     def box_row_bytes(self) -> int:
-        """Bytes of a row of a box, which is also the span of its swizzle. Rows of 16 bytes are not swizzled."""
+        """Size of a row of D that one tensor copy stores. Units: bytes."""
         return self.box_columns * size_of(self.d)
 
     @property
     def buffer_bytes(self) -> int:
-        """Size of a store buffer, which holds 64 rows of a subtile. Units: bytes."""
+        """Size of a store buffer: 64 rows of `subtile_columns` columns. Units: bytes."""
         return 64 * self.subtile_columns * size_of(self.d)
 
     @property
@@ -254,7 +249,7 @@ class Plan(GemmPlan):
 
     @property
     def max_stages(self) -> int:
-        """Largest number of stages that fits into shared memory with this tile."""
+        """Largest number of stages for which this tile fits into shared memory."""
         return self.tile.stages + (SHARED - self.shared_bytes) // (self.stage_bytes + 16)
 
 

@@ -2,7 +2,7 @@
 
     {"format": 1, "gpus": {"NVIDIA H200": {"4096x2112x7168 a=bf16 ...": {"tile": {...}, "split": 78, ...}}}}
 
-The whole file is validated before an entry is used.
+An error anywhere in the file makes all entries unusable.
 """
 
 import json
@@ -25,7 +25,7 @@ _MAX_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """Fastest tile of a problem, its number of tiles cut along K, and its time in microseconds."""
+    """Fastest tile of a problem, and its time. `split` is the number of tiles that are cut along K."""
 
     tile: Tile
     split: int
@@ -55,7 +55,7 @@ def key_of(problem: Problem, plan: Plan) -> str:
 
 
 def choose_tuned(gpu: str, problem: Problem, plan: Plan) -> tuple[Plan, TileSchedule]:
-    """Return the plan with the tuned tile for `gpu`, or else the best estimated tile, and the schedule.
+    """Return the plan and the schedule with the tuned tile for `gpu`, or with the best estimated tile.
 
     Errors: UsageError kernels.tuned.
     """
@@ -72,7 +72,7 @@ def choose_tuned(gpu: str, problem: Problem, plan: Plan) -> tuple[Plan, TileSche
 
 
 def read() -> Record:
-    """Return the contents of the file, which are empty without a file. Errors: UsageError kernels.tuned."""
+    """Return all tuned tiles, or {} if there is no file. Errors: UsageError kernels.tuned."""
     try:
         with record_file().open("rb") as file:
             data = file.read(_MAX_BYTES + 1)
@@ -96,17 +96,16 @@ def read() -> Record:
 
 
 def keep(gpu: str, key: str, found: Tuned) -> None:
-    """Add or replace the tuned tile `found` of a problem in the file. Errors: UsageError kernels.tuned."""
+    """Add a tuned tile to the file, or replace it. Errors: UsageError kernels.tuned."""
     record = read()
     record.setdefault(gpu, {})[key] = found
     _write(record)
 
 
 def forget(keys: set[str] | None = None) -> int:
-    """Remove the entries of problem keys for all GPUs, or the whole file if `keys` is None.
+    """Remove the tuned tiles with these keys for all GPUs. If `keys` is None, remove the file.
 
-    Return the number of removed entries. A file that cannot be read counts as one entry. Errors: UsageError
-    kernels.tuned.
+    Return the number of removed tiles. An unreadable file counts as one. Errors: UsageError kernels.tuned.
     """
     if keys is None:
         count = 1
@@ -134,7 +133,7 @@ def _table(value: Any, name: str) -> dict[str, Any]:
 
 
 def _entry(key: str, value: Any) -> Tuned:
-    """Return an entry of the file. It must have exactly the fields of `Tuned`, with values of their types."""
+    """Return an entry of the file, after a check of its fields."""
     table = _table(value, key)
     tile = _table(table.get("tile"), "tile")
     types: dict[str, Any] = {field.name: type(field.default) for field in fields(Tile)}
