@@ -1,4 +1,8 @@
-"""Files with a GPU's results of tensor copies: digests for comparisons, and memories that differ."""
+"""Files with the results of tensor copies on a GPU.
+
+A sample file has a digest of each result. A file of differences has the memories of the GPU and of the emulator for
+copies with different results.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +74,7 @@ class TensorSample:
 
 
 def write_differences(path: Path, outcomes: Iterable[TensorOutcome]) -> None:
-    """Write the outcomes that differ, with the memories of both devices, as an `.npz` file.
+    """Write the differing results of GPU and emulator, with the memories of both, as an `.npz` file.
 
     At most six cases with the same action, tensor map mode and pair of verdicts are written. All cases together have at
     most 12 MiB of changed bytes.

@@ -61,9 +61,9 @@ class _OperandCopies:
 
 
 class AlongK(_OperandCopies):
-    """Copies of an operand that is contiguous along K. A stage has a row of `span` bytes for each line.
+    """Copies of an operand that is contiguous along K. A line is a row of A or a column of B.
 
-    Lines beyond the operand are copies of the last line. Their products are not stored. Bytes beyond K become zero.
+    A stage has `span` bytes for each line. Lines beyond the operand repeat the last line. Bytes beyond K become zero.
     """
 
     def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any) -> None:
@@ -80,6 +80,7 @@ class AlongK(_OperandCopies):
 
     def issue(self, number: int) -> None:
         """Issue copy `number` of the `count` copies that a thread makes for each stage."""
+        # The results of a repeated line are not stored.
         line = ptx.min(self.line + number * self.rows, self.last, type=u32)
         source = ptx.mad_wide(line, self.stride, self.address, type=u32)
         self._copy(number * self.rows * self.span, source, 0, self.size)
@@ -125,7 +126,7 @@ class AcrossK(_OperandCopies):
 
 
 class Copies:
-    """All copies of a thread. In each stage, the copies of A precede the copies of B."""
+    """Copy instructions of one thread. In each stage, the copies of A precede the copies of B."""
 
     def __init__(self, *operands: AlongK | AcrossK) -> None:
         self.operands = operands

@@ -2,8 +2,8 @@
 
 A consumer stores its 64 rows in subtiles. A buffer holds one subtile, which consists of boxes of 64 rows of up to 128
 bytes. The boxes are swizzled so that neither the writes of the threads nor the copy have bank conflicts. A tensor copy
-always writes a whole box. Therefore the threads themselves store the last rows of a group from shared memory, and the
-boxes at the unaligned end of rows element by element.
+of the last rows of a group would also write rows of the next group. Therefore the threads copy these last rows from
+shared memory. At the unaligned end of rows, the threads store each element from a register.
 """
 
 from collections.abc import Iterator, Sequence
