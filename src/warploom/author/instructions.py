@@ -194,7 +194,7 @@ def _kind(value: Any) -> Any:
 
 
 class UnknownInstruction(AuthorError, AttributeError):
-    """Error for an instruction name that does not exist. An unknown attribute of the module `ptx` raises this error."""
+    """Error for an unknown instruction name. `ptx.NAME` raises this error for an unknown NAME."""
 
 
 @cache
