@@ -109,7 +109,7 @@ def opcode_of(candidate: Candidate, slots: Mapping[str, str]) -> str:
 def spell_operands(
     name: str, candidate: Candidate, slots: Mapping[str, str], values: Mapping[str, Any], out: Any
 ) -> tuple[tuple[Operand, ...], list[Any]]:
-    """Return the PTX operands of a call, and its result registers: `out` or new registers.
+    """Return the PTX operands of a call, and the result registers: `out` or new registers.
 
     `values` maps operand names to arguments. Errors: AuthorError author.out, author.misaligned.
     """
@@ -153,7 +153,7 @@ def _check_alignment(name: str, form: Form, operand: str, slots: Mapping[str, st
 
 
 def _result(operand: OperandSpec, slots: Mapping[str, str], given: list[Any]) -> Any:
-    """Return the registers for a result: the next value of `given`, by default new registers."""
+    """Remove and return the next item of `given`. Return new registers if the item is None or missing."""
     chosen = given.pop(0) if given else None
     if chosen is not None:
         return chosen
@@ -194,7 +194,7 @@ def _kind(value: Any) -> Any:
 
 
 class UnknownInstruction(AuthorError, AttributeError):
-    """Error for an instruction name that does not exist. It is also an AttributeError of the module `ptx`."""
+    """Error for an unknown instruction name. `ptx.NAME` raises this error for an unknown NAME."""
 
 
 @cache

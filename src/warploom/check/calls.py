@@ -145,6 +145,6 @@ def _takes(type_word: str, kinds: str) -> bool:
 
 
 def _size(variable: Variable) -> tuple[int, int]:
-    """Return the size and the alignment of a parameter in bytes. The size of a scalar is 0."""
+    """Return (array size, alignment) of a parameter in bytes. The array size of a scalar is 0."""
     unit = TYPES[variable.type].bytes if variable.type in TYPES else 16
     return unit * prod(size or 0 for size in variable.shape) if variable.shape else 0, variable.align or unit

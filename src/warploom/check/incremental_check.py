@@ -49,7 +49,7 @@ class _Results:
 
 
 class IncrementalChecker:
-    """Checker of successive versions of one text. Its reports equal those of `check`."""
+    """Checker of successive versions of one text. The reports equal the reports of `check`."""
 
     def __init__(self, name: str = "<ptx>") -> None:
         self.name = name
@@ -57,7 +57,7 @@ class IncrementalChecker:
         self._results: dict[int, _Results] = {}
 
     def report(self, parsed: ParsedText) -> Report:
-        """Check the next version of the text and return its report.
+        """Check the next version of the text and return the report.
 
         `parsed` shares the unchanged parts with the earlier version.
         """
@@ -107,7 +107,7 @@ class _ReusingChecker(ModuleChecker):
         self._new: list[Instruction] = []
 
     def check_body(self, function: Function, block: Block, names: Names) -> FunctionUse:
-        """Check a body in the scope `names`, or reuse its earlier results."""
+        """Check a body in the scope `names`, or reuse the results of an earlier check."""
         known = self._before.get(id(function))
         earlier = known or self._by_name.get(function.name)
         parameters: dict[str, object] = {
@@ -145,7 +145,7 @@ class _ReusingChecker(ModuleChecker):
         return results.use
 
     def new_body(self, function: Function) -> Body:
-        """Return an empty body with the results of its earlier version."""
+        """Return an empty body that can reuse the flow results of the function's earlier version."""
         earlier = FlowResults() if self._reused is None else self._reused.flow
         return Body(function, self.target, self.ptx, earlier, self._current.flow)
 

@@ -180,7 +180,7 @@ _SUMS = """Result: `{}`. The table defines `sum` for each architecture, with fun
 
 
 def _sums_table(form: Form) -> str:
-    """Return a table of the sums that a multiplication computes, by types and architecture."""
+    """Return a table of a multiplication's summation formulas, by types and architecture."""
     found: dict[tuple[str, ...], list[tuple[str, str, int]]] = {}
     for slots in _samples(form):
         sums: dict[tuple[str, str, str], list[str]] = {}

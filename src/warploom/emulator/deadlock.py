@@ -127,6 +127,7 @@ class DeadlockReport:
             return -1
         if kind in ("barrier", "cluster barrier") and group.awaited == other.awaited:
             return -1
+        # The groups need a common cluster, CTA, warpgroup or warp, depending on the kind of the wait.
         if not self._scope(group, kind) & self._scope(other, kind):
             return -1
         if kind in _MEETINGS:
@@ -135,7 +136,6 @@ class DeadlockReport:
         return next((pc for pc in self._ahead(other) if pc in sites), -1)
 
     def _scope(self, group: _Group, kind: str) -> set[int]:
-        """Return the clusters, CTAs, warpgroups or warps of a group. The `kind` of a wait selects one."""
         topology = self.state.topology
         warps = self.state.splits.warp[group.slots]
         if kind == "warps":

@@ -43,11 +43,11 @@ class SharedMemory:
         return self.bytes.view(np.uint64)
 
     def address(self, index: int) -> int:
-        """Return the shared address for an index of `bytes`, without the CTA's rank."""
+        """Return the shared address of the byte `self.bytes[index]` in the window of the byte's CTA."""
         return index % self.stride + SHARED_START
 
     def index(self, space: str, location: Location, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
-        """Check accesses to shared memory, and return their indices in `bytes`.
+        """Check accesses to shared memory, and return the indices of the accesses in `self.bytes`.
 
         `space` is the state space of the instruction, and `size` the number of bytes of each access.
 

@@ -18,9 +18,9 @@ from warploom.layout.maps import TYPE_BITS
 class MetadataMap:
     """Map of the metadata of a sparse multiplication: one nibble for each chunk of a row of A.
 
-    Most types have chunks of 4 elements with 2 stored (2:4). tf32 has chunks of 2 elements with 1 stored (1:2). 4-bit
-    types have chunks of 8 elements with two pairs stored (4:8). `chunk` is the number of elements of a chunk. `lane` is
-    the lane that holds the nibble of a chunk, and `bit` the lowest bit of the nibble in the lane's register.
+    A chunk consists of `chunk` consecutive elements. Most types have chunks of 4 elements with 2 stored (2:4). tf32 has
+    chunks of 2 elements with 1 stored (1:2). 4-bit types have chunks of 8 elements with two pairs stored (4:8). `lane`
+    is the lane that holds the nibble of a chunk, and `bit` the lowest bit of the nibble in the lane's register.
 
     Shapes: `lane` and `bit` are (rows, chunks).
     Source: PTX ISA 9.7.14.6.1 and 9.7.14.6.2 for a warp; the 16 rows of each warp of a warpgroup have the same layout.
@@ -43,7 +43,7 @@ class MetadataMap:
         return tuple(int(lane) for lane in np.unique(self.lane))
 
     def fragment(self) -> FragmentMap:
-        """Return a fragment map of the nibbles. Its rows are those of A, and its columns are chunks."""
+        """Return a fragment map with one 4-bit element for each row of A and chunk of the row."""
         legend = f"(T{len(self.lanes)},V8) -> (M{self.rows},chunks of {self.chunk} k)"
         return _register_map(self.name, legend, self.lane, self.bit // 4, bits=4, lanes=2 * self.rows)
 
@@ -76,7 +76,7 @@ class MetadataMap:
         return first < second if ordered else first != second
 
     def undefined_lanes(self, registers: NDArray[Any], *, ordered: bool) -> NDArray[np.bool_]:
-        """Return one flag for each lane in `lanes`: True if its register holds undefined metadata.
+        """Return one flag for each lane in `lanes`: True if the lane's register holds undefined metadata.
 
         Shapes: registers (batch, lanes of the warps); the result is (batch, lanes that hold metadata).
         """

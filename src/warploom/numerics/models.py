@@ -36,7 +36,7 @@ class Sum(Enum):
 
 
 class Evidence(Enum):
-    """Evidence for a model. The value is the letter of this type of evidence in `docs/arithmetic.md`."""
+    """Type of evidence for a numeric model. Each value is the type's letter in `docs/arithmetic.md`."""
 
     CAMPAIGN = "C"
     """Campaign of 5,566 experiments on an H200 (`tests/evidence/campaign/`)."""

@@ -22,12 +22,12 @@ _BLOCK = 16
 
 @njit
 def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, matrices: Units) -> None:
-    """Copy registers of each warp to the matrix of the warp.
+    """Copy registers of each warp from the register file `file` to the matrix of the warp.
 
-    Unit p of register `registers[r]` becomes unit target[r, p] of the matrix. matrices[g] belongs to warp `warps[g]`.
+    Element p of register `registers[r]` in warp `warps[g]` becomes element target[r, p] of matrices[g].
 
-    Shapes: file (all registers, all warps, units); registers (R,); warps (W,); target (R, units); matrices (W, R *
-    units). All are C-contiguous and writeable; registers and target are uint64, warps int64.
+    Shapes: file (all registers, all warps, E), for E elements in a register; registers (R,); warps (W,); target (R, E);
+        matrices (W, R * E). All arrays are C-contiguous and writeable; registers and target are uint64, warps int64.
     """
     flat = file.reshape(-1)
     # Numba tests signed indices for negative values, which takes as long as the copy.

@@ -45,7 +45,7 @@ def _builtin(found: Builtin) -> str:
 
 
 def number_page(number: int) -> str:
-    """Return the Markdown page for the number of a builtin or intrinsic, or "" for another number."""
+    """Return the Markdown page of the builtin and the intrinsic with the ID `number`, or "" if unknown."""
     sections: list[str] = []
     with suppress(UsageError):
         sections.append(f"## a builtin\n\n{_builtin(builtin_numbered(number))}")

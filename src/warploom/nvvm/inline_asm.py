@@ -27,7 +27,7 @@ _ITEMS = 4
 
 
 class AsmError(VerifyException):
-    """Error in inline assembly. The message follows the operation's name."""
+    """Error in inline assembly. Diagnostics print the operation's name before the error message."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Constraints:
 
     @classmethod
     def of(cls, asm: llvm.InlineAsmOp) -> Constraints:
-        """Return the constraints of `asm`. Errors: AsmError if its values do not fit them."""
+        """Return the constraints of `asm`. Errors: AsmError if a value of `asm` violates a constraint."""
         found = [each.strip() for each in asm.constraints.data.split(",") if each.strip()]
         results = tuple(each.lstrip("=&") for each in found if each.startswith("="))
         operands = tuple(each for each in found if each[0] not in "=~")

@@ -35,7 +35,7 @@ Replacement: TypeAlias = "tuple[list[Operation], Sequence[SSAValue]]"
 class _Item:
     """Operand or result of an intrinsic's call.
 
-    `operand` is the name of the PTX operand. intrinsics.toml defines the names in `type`.
+    `operand` is the name of the PTX operand. `type` is a type name that intrinsics.toml explains, such as "vector".
     """
 
     operand: str

@@ -18,10 +18,10 @@ TENSOR_MEMORY = range(4905, 4941)
 IMMA_FIRST, BMMA_FIRST = 0x22B3, 8276
 
 _SINGLE = {9062: "multiply", 9067: "load", 9145: "store"}
-"""Families of three numbers of SM 80 builtins, which the reference text calls warpgroup operations."""
+"""Families of three SM 80 intrinsics by number; the reference text says "warpgroup operations"."""
 
 _ALL = sorted(range(8, 257, 8), key="{}k".format)
-"""Extents N in the order of the names of intrinsics, in which the letter k follows N."""
+"""Extents N in the order of the intrinsics' names. In a name, the letter k follows N."""
 _DEPTHS = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32}
 _SHAPES = {"m16n16k16": "s8 u8", "m32n8k16": "s8 u8", "m8n32k16": "s8 u8", "m8n8k32": "s4 u4"}
 
@@ -42,7 +42,7 @@ def _named(family: str, **words: object) -> Identifier:
 
 
 def _n_table() -> Iterator[tuple[int, Identifier]]:
-    """Yield (number, intrinsic) for each extent N, with integers and with floating point."""
+    """Yield (number, intrinsic) for each extent N: one intrinsic for integers and one for floats."""
     # Each N has four numbers. The reference text names two of them.
     for rank, n in enumerate(_ALL):
         for variant, element in enumerate(("integer", "float")):
@@ -62,7 +62,7 @@ def _grid() -> Iterator[tuple[int, Identifier]]:
 
 
 def _warp() -> Iterator[tuple[int, Identifier]]:
-    """Yield (number, intrinsic) for warp-level integers and single bits."""
+    """Yield (number, intrinsic) for warp-level matrix instructions with elements of 8, 4 or 1 bits."""
     number = IMMA_FIRST
     for shape, types in _SHAPES.items():
         operations = [f"ld_{matrix}_{word}" for matrix in "ab" for word in types.split()]
@@ -82,7 +82,7 @@ def identifiers() -> dict[int, Identifier]:
 
 
 def describe(number: int) -> Identifier:
-    """Return the intrinsic with a number. Errors: UsageError for a number without a known intrinsic."""
+    """Return the intrinsic number `number`. Errors: UsageError for a number without a known intrinsic."""
     if number in identifiers():
         return identifiers()[number]
     if number in TENSOR_MEMORY:

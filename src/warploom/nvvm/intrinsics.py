@@ -126,7 +126,7 @@ class Pattern:
         )
 
     def written(self, words: Mapping[str, str], *, marked: bool) -> str:
-        """Return the intrinsic's name for modifiers. `marked` adds parts like `.stride`."""
+        """Return the intrinsic's name with modifiers `words`. `marked` adds optional parts like `.stride`."""
         parts: list[str] = []
         for kind, text in self.pieces:
             if kind == "text":

@@ -233,14 +233,14 @@ def _attribute_choices(name: str, given: PropertyDef, binding: Binding, *, near:
 
 
 def _words(binding: Binding) -> set[str]:
-    """Return the modifiers of an instruction, and the part of each after its last `::`."""
+    """Return the modifiers of an instruction, and the part of each modifier after the last `::`."""
     words = {part for word in binding.slots.values() for part in (word, word.rpartition("::")[2])}
     # Without a modifier for the type of A, the type is f16.
     return words if "atype" in binding.slots else words | {"f16"}
 
 
 def _numbers(name: str, binding: Binding, width: int) -> Sequence[int]:
-    """Return the integers to try for the property `name`, which has `width` bits."""
+    """Return candidate values of the integer property `name` for an operation that matches `binding`."""
     if width == 1:
         return (0, 1)
     # The property m, n or k has the extent of the shape.
@@ -402,7 +402,7 @@ def _canonical_words(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
 
 
 def _compared(made: Operation, binding: Binding, *, guarded: bool) -> MatchedOperation | None:
-    """Return `made` as a match, or None if its lowering is not the instruction."""
+    """Return a match if the operation `made` lowers to the instruction of `binding`, else None."""
     try:
         made.check()
         *before, template = made.lower().statements

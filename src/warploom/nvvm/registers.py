@@ -36,7 +36,7 @@ class RegisterNames:
 class ValueRegisters(RegisterNames):
     """Registers of each value of a function.
 
-    A value owns its registers if they contain no other value. The only user of the value may then overwrite them.
+    A value owns registers that contain no other value. The only user of the value may overwrite owned registers.
     """
 
     def __init__(self) -> None:
@@ -66,15 +66,15 @@ class ValueRegisters(RegisterNames):
         self._temporaries.clear()
 
     def bind(self, value: SSAValue, names: tuple[str, ...], *, owns: bool = False) -> None:
-        """Assign the registers `names` to a value. `owns` is True if no other value uses them."""
+        """Assign the registers `names` to a value. `owns` is True if no other value uses the registers."""
         self._names[value] = names
         if owns:
             self._owners.add(value)
 
     def release(self, value: SSAValue) -> bool:
-        """Return True if the only user of a value may overwrite its registers.
+        """End a value's ownership of registers, so that another value can use the registers.
 
-        The value then no longer owns the registers.
+        Return False, without effect, if the value owns no registers or does not have exactly one use.
         """
         if value not in self._owners or not value.has_one_use():
             return False

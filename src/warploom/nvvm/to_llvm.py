@@ -49,7 +49,7 @@ def _unsupported_type(operation: dialect.Operation) -> Attribute | None:
 
 
 def _inline_asm(operation: dialect.Operation) -> tuple[list[Operation], Sequence[SSAValue]]:
-    """Return the new operations for an operation as inline PTX, and the values of its results."""
+    """Lower `operation` to inline PTX. Return the new operations, and the values for the results."""
     lowering = operation.lower()
     made: list[Operation] = []
     names: dict[SSAValue, tuple[str, ...]] = {}

@@ -24,11 +24,11 @@ Piece = tuple[str, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Memory that holds the elements of a matrix.
+    """Memory that holds the elements of a matrix: registers, shared memory or tensor memory.
 
-    `columns` names the columns of `LayoutGrid.entries`. `tlane` and `tcol` are the lane and the column of tensor
-    memory. `bit` is the position of an element's first bit. `owner` is the column that determines the colour of a cell.
-    `caption` describes the two numbers in a cell of a picture.
+    `LayoutGrid.entries` describes each location of an element with several integers. `columns` names these integers.
+    "tlane" and "tcol" are a lane and a column of tensor memory. "bit" is the first bit of the element. The integer
+    named `owner` determines the colour of a cell. `caption` describes the two numbers in a cell of a picture.
     """
 
     name: str
@@ -186,7 +186,7 @@ def terminal_colour(colour: int) -> str:
 def csv_text(grids: Sequence[LayoutGrid]) -> str:
     """Return the entries of all grids as comma-separated values with a header.
 
-    The header has the columns of all memories. A row is empty in the columns that its memory lacks.
+    The header has the columns of all memories. A row has empty cells for the columns of other memories.
     """
     written = io.StringIO()
     columns = dict.fromkeys(name for grid in grids for name in grid.memory.columns)

@@ -47,7 +47,7 @@ MAX_SIDE = 64
 
 
 def draw(display_kind: str, kind: Kind, thing: object) -> str | None:
-    """Return `thing` in the format `kind`, or None if its `display_kind` lacks this format."""
+    """Return `thing` in the format `kind`. Return None if objects of `display_kind` lack this format."""
     function = _REPRESENTATIONS[display_kind].get(kind)
     return None if function is None else function(thing)
 

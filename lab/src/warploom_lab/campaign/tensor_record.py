@@ -1,4 +1,8 @@
-"""Files with a GPU's results of tensor copies."""
+"""Files with the results of tensor copies on a GPU.
+
+A sample file has a digest of each result. A file of differences has the memories of the GPU and of the emulator for
+copies with different results.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +74,7 @@ class TensorSample:
 
 
 def write_differences(path: Path, outcomes: Iterable[TensorOutcome]) -> None:
-    """Write the outcomes whose results differ as an `.npz` file.
+    """Write the differing results of GPU and emulator, with the memories of both, as an `.npz` file.
 
     The file contains at most six similar outcomes, and at most 12 MiB of changed bytes.
     """

@@ -28,12 +28,12 @@ _ROW = 16  # alignment of rows in bytes
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Arrays of a case. `memory` and `inside` are None if the case passes no `out`."""
+    """Operands of one test case of a matrix multiplication."""
 
     arrays: Operands
-    a: Array  # before the compression of a sparse operand
-    memory: Array | None  # contains `arrays.out`
-    inside: NDArray[np.bool_] | None  # True at the elements of `out` in `memory`
+    a: Array  # A before the compression, if A is sparse
+    memory: Array | None  # contains `arrays.out`; None for a case without an array for the result
+    inside: NDArray[np.bool_] | None  # True at the elements of `memory` that belong to `arrays.out`
 
     @property
     def digest(self) -> str:

@@ -128,7 +128,7 @@ def _filled(item: str) -> str:
 
 
 def _registers(sections: str) -> str:
-    """Return the explanation of a table cell with registers, or "" if no table has such a cell."""
+    """Return the text that explains the register table of a page, or "" for a page without this table."""
     found = _LEGEND.search(sections)
     if found is None:
         return ""

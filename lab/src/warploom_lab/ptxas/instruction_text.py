@@ -1,6 +1,6 @@
 """PTX of a Form's instructions: opcodes from modifiers, operands from operand specifications.
 
-`slots` maps the name of each modifier of an opcode to its word in one instruction.
+The parameter `slots` of the functions maps names of modifiers to words, such as "type" to "f32".
 """
 
 from collections import Counter

@@ -149,7 +149,7 @@ class OperandSpec:
         return rule(slots) if callable(rule) else rule
 
     def registers(self, slots: Slots) -> int:
-        """Return the number of registers of the vector: 0 for a single register, -1 for 1, 2 or 4."""
+        """Return the length of the operand's vector. 0 means no vector, and -1 means length 1, 2 or 4."""
         return _number(self.count, slots)
 
     def constants(self, slots: Slots) -> Collection[int] | None:

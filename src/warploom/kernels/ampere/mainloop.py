@@ -62,7 +62,10 @@ class _OperandCopies:
 
 
 class AlongK(_OperandCopies):
-    """Copies of a tile of A or B that is contiguous along K. Each line is one row in shared memory."""
+    """Copies of an operand that is contiguous along K. A line is a row of A or a column of B.
+
+    A stage has `span` bytes for each line. Lines beyond the operand repeat the last line. Bytes beyond K become zero.
+    """
 
     def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any) -> None:
         super().__init__(plan, source, target, thread, plan.tile.span)
@@ -77,8 +80,8 @@ class AlongK(_OperandCopies):
         self.size = ptx.max(ptx.min(self.left, CHUNK, type=s32), 0, type=s32)
 
     def issue(self, number: int) -> None:
-        """Issue copy `number` of the `count` copies that this thread makes for a stage."""
-        # Lines beyond the matrix are copies of its last line. No sum of such a line is stored.
+        """Issue copy `number` of the `count` copies that a thread makes for each stage."""
+        # The results of a repeated line are not stored.
         line = ptx.min(self.line + number * self.rows, self.last, type=u32)
         source = ptx.mad_wide(line, self.stride, self.address, type=u32)
         self._copy(number * self.rows * self.span, source, 0, self.size)
@@ -124,7 +127,7 @@ class AcrossK(_OperandCopies):
 
 
 class Copies:
-    """Copies of A and B by one thread."""
+    """Copy instructions of one thread. In each stage, the copies of A precede the copies of B."""
 
     def __init__(self, *operands: AlongK | AcrossK) -> None:
         self.operands = operands

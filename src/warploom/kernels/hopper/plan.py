@@ -262,7 +262,7 @@ def plan_for(
     promoted: bool = False,
     scales: BlockScales = BlockScales(),
 ) -> Plan:
-    """Return the plan of a problem with the smallest tile. Errors: UsageError kernels.plan."""
+    """Return a plan for a problem. The plan has the smallest tile. Errors: UsageError kernels.plan."""
     stages = SCALE_BLOCK * size_of(problem.a) // SPAN if scales else PROMOTION_STAGES if promoted else 0
     return Plan(
         problem.a, problem.b, accumulator, result, problem.a_major, problem.b_major, problem.is_unaligned(result),

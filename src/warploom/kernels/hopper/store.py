@@ -1,7 +1,9 @@
 """Store of a consumer warpgroup: results go through shared memory to D by TMA.
 
-A consumer stores 64 rows of a subtile (32 or 64 columns) at once, as boxes of 64 rows of up to 128 bytes. A tensor copy
-stores a box.
+A consumer stores its 64 rows in subtiles. A buffer holds one subtile, which consists of boxes of 64 rows of up to 128
+bytes. The boxes are swizzled so that neither the writes of the threads nor the copy have bank conflicts. A tensor copy
+of the last rows of a group would also write rows of the next group. Therefore the threads copy these last rows from
+shared memory. At the unaligned end of rows, the threads store each element from a register.
 """
 
 from collections.abc import Iterator, Sequence

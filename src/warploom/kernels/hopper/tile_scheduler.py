@@ -19,7 +19,7 @@ _QUAD = 16  # bytes that a thread stores at once
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Sizes of a launch in registers, from the kernel's parameters."""
+    """Registers with the sizes of a matrix multiplication."""
 
     m: Any  # rows
     m_tiles: Any  # tile rows, counted in clusters

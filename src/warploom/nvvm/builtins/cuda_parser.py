@@ -46,7 +46,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Call:
-    """Call of a builtin in a function, with the function's name, parameters and arrays."""
+    """Call of a builtin. `function`, `parameters` and `arrays` describe the function around the call."""
 
     source: Source
     builtin: Builtin

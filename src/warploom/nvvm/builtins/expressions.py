@@ -111,13 +111,13 @@ class Expressions:
         return True
 
     def expect(self, text: str) -> Token:
-        """Consume the next token. Errors: BuiltinError if its text is not `text`."""
+        """Consume the next token. Errors: BuiltinError if the text of the token is not `text`."""
         if self.next.text != text:
             raise self.error(f"expected '{text}', got {self.next.text}", self.next.span)
         return self.take()
 
     def expect_name(self, kind: str) -> Token:
-        """Consume a name and return its token. Errors: BuiltinError, which calls the name `kind`."""
+        """Consume a name and return the token. Errors: BuiltinError "expected the name of `kind`"."""
         if self.next.kind != "name":
             raise self.error(f"expected the name of {kind}, got {self.next.text}", self.next.span)
         return self.take()

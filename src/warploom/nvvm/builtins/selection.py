@@ -144,7 +144,7 @@ def _constant(value: Value, type: CType = INT) -> int | None:
 
 
 def _code(values: Sequence[Value], position: int, name: str, expected: str) -> int:
-    """Return the constant argument at `position`. Errors: RefusedCall if `expected` does not list it."""
+    """Return the constant argument at `position`. `expected` lists the legal values, such as "0 or 1"."""
     code = _constant(values[position])
     if code is None:
         raise RefusedCall(ArgumentError(position, f"unexpected '{name}' operand"))

@@ -172,7 +172,8 @@ def operation(
 ) -> Callable[[type[_Class]], type[_Class]]:
     """Return a decorator that sets the MLIR name and the forms of an operation class.
 
-    `words`, `names` and `spaces` extend the attributes WORDS, NAMES and SPACES of the class.
+    `words` are modifiers that the PTX instruction always has. `names` maps MLIR names to PTX names. `spaces` maps the
+    name of a state space modifier to the MLIR name of the pointer. Entries of base classes remain.
     """
 
     def define(cls: type[_Class]) -> type[_Class]:

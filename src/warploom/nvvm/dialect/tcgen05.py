@@ -136,7 +136,7 @@ class _Access(Operation):
             raise self.error(f"offset argument is only supported for shape {_HALVES}")
 
     def access(self, value: SSAValue, words: dict[str, str]) -> Lowering:
-        """Return the load to `value`, or the store of `value`."""
+        """Return the lowering of the load or store. `value` is the loaded or stored value."""
         shape, count = self.shape.word, len(registers_of(value.type))
         each = _REGISTERS_OF_SHAPE.get(shape, 1)
         if count % each:

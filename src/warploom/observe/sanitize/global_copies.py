@@ -55,7 +55,7 @@ class GlobalCopies:
     def boxes(self, event: CopyIssue, fields: TensorMapFields, copies: Array, objects: Array) -> None:
         """Record the accesses of tensor copies with the indices `copies` in the event.
 
-        `fields` describes their tensor map. objects[k] is the number of the mbarrier that completes copy copies[k], -1
+        `fields` describes the tensor map. objects[k] is the number of the mbarrier that completes copy copies[k], -1
         for none. Shapes: copies and objects (copies,).
         """
         request: TensorCopy = event.request
@@ -171,5 +171,8 @@ class GlobalCopies:
 
 
 def copy_values(event: CopyIssue, array: Array, copies: Array) -> Array:
-    """Return the operand `array` of the given copies, from their issuing lanes. Shape: (copies,)."""
+    """Return the values that an operand has in the lanes that issued the copies. Shape: (copies,).
+
+    `array` has the operand's values in all lanes. `copies` are indices of copies in `event`.
+    """
     return lane_values(array, event.positions[copies], event.lanes[copies]).astype(np.int64)

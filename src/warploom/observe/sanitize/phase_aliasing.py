@@ -161,7 +161,7 @@ class PhaseAliasing:
             self._tick[warps] += 1
 
     def complete_multiplications(self, groups: Array, number: Array) -> None:
-        """Record that the first number[i] wgmma groups of the four warps groups[i] are complete.
+        """Record that wgmma groups 0 to number[i] - 1 of the four warps groups[i] are complete.
 
         Shapes: groups (warpgroups, 4); number (warpgroups,).
         """

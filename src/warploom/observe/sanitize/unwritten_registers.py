@@ -204,7 +204,7 @@ class UnwrittenRegisters:
         multiply = form.effect(Multiply)
         if multiply is None or not multiply.keeps or getattr(operands, multiply.keeps) is None:
             return np.zeros(0, np.intp)
-        # The multiplication ignores them if its scale-d predicate is false.
+        # The multiplication ignores the accumulators if the scale-d predicate is false.
         bits = 0
         for name, spec in form.operands.items():
             if spec.access == "both":

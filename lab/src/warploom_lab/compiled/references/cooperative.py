@@ -245,7 +245,7 @@ def cluster_histogram(arrays: Arrays, options: Options) -> dict[str, Any]:
 def cluster_exchange(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `cluster_exchange`.
 
-    Each block of a pair writes 2 * row + reversed row of the other block + 2 + thread rank in the cluster.
+    Each block of a pair writes 2 * own row + reversed row of the other block + 2 + thread rank in the cluster.
     """
     x = wide(arrays["x"]).reshape(-1, 2, 64)
     return {"y": (2 * x + x[:, ::-1, ::-1] + 2 + np.arange(128).reshape(2, 64)).reshape(-1, 64)}
