@@ -99,7 +99,7 @@ class OperandChecker:
         found: set[str] = set()
         for pattern in match.form.syntax.operands:
             parts = {name: operands[name] for name in pattern.parts if name in operands}
-            rules = {name: self._rule(match, name, part) for name, part in parts.items()}
+            rules = {name: self._rule(match, name) for name in parts}
             declared = [self._declared(part.operand, rules[name]) for name, part in parts.items()]
             inferred = inferred_type(declared, [_constant_type(part.operand) for part in parts.values()])
             # The common type of the registers must be legal for each operand in the vector.
@@ -107,11 +107,11 @@ class OperandChecker:
                 found |= parts.keys()
         return found
 
-    def _rule(self, match: Match, name: str, bound: BoundOperand) -> Rule:
-        return Rule.on_target(match, name, bound.spec, self.target.number)
+    def _rule(self, match: Match, name: str) -> Rule:
+        return Rule.on_target(match, name, self.target.number)
 
     def _check(self, match: Match, name: str, bound: BoundOperand) -> Iterator[_ItemFault]:
-        operand, rule = bound.operand, self._rule(match, name, bound)
+        operand, rule = bound.operand, self._rule(match, name)
         if not self._has(bound.spec.legal.target):
             yield f"needs {bound.spec.legal.target}; the target is {self.target.name}", "", None
         fragment_rule = ptxas.fragment_rule(match.form, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from warploom.check.ptxas import operands as ptxas
 from warploom.check.ptxas.address_bases import refused_bases
@@ -40,11 +41,12 @@ class Rule:
         )  # fmt: skip
 
     @classmethod
-    def on_target(cls, match: Match, name: str, spec: OperandSpec, target: int) -> Rule:
+    @lru_cache(maxsize=8192)
+    def on_target(cls, match: Match, name: str, target: int) -> Rule:
         """Return the rule of operand `name` of a matched Form. `target` is a number such as 90."""
         form, slots = match.form, match.slots
         return cls.of(
-            spec,
+            form.operands[name],
             slots,
             extensions=ptxas.extensions_of(form, name, slots, target),
             refused_bases=refused_bases(form, name, slots, target),

@@ -54,6 +54,19 @@ def window_size(name: str, low: int, high: int) -> str:
 
 
 @njit
+def _last_segment(starts: Array, address: int) -> int:
+    """Return the index of the last segment that starts at or before an address, or -1."""
+    low, high = 0, len(starts)  # Numba needs 0.2 s to compile np.searchsorted
+    while low < high:
+        middle = (low + high) // 2
+        if starts[middle] <= address:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1
+
+
+@njit
 def arena_index(
     addresses: Array, mask: Array, base: int, size: int, starts: Array, ends: Array, state: Array, storing: bool,
     out: Array, fault: Array,
@@ -77,7 +90,7 @@ def arena_index(
                 fault[0] = MISALIGNED
                 return w * 32 + lane
             if segment < 0 or address < starts[segment] or address + size > ends[segment]:
-                segment = np.searchsorted(starts, address, side="right") - 1
+                segment = _last_segment(starts, address)
                 if segment < 0 or address + size > ends[segment]:
                     fault[0] = OUT_OF_BOUNDS
                     return w * 32 + lane
@@ -181,7 +194,11 @@ def gather_tiles(
     groups, tiles = starts.shape
     rows, columns = offsets.shape
     # The swizzle moves chunks within 1024 bytes, so tiles far enough from the ends of the window are in bounds.
-    least, most = offsets.min() - 1024, offsets.max() + 1024
+    least = most = offsets[0, 0]  # Numba needs 0.4 s to compile NumPy's min and max
+    for row_offsets in offsets:
+        for offset in row_offsets:
+            least, most = min(least, offset), max(most, offset)
+    least, most = least - 1024, most + 1024
     for g in range(groups):
         for t in range(tiles):
             row, column = (t * rows, 0) if down else (0, t * columns)  # below or beside the last tile

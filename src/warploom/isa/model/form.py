@@ -346,7 +346,7 @@ class Form(Displayed):
         return f"<Form {self.name}: {self.syntax_line}>"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Match:
     """Opcode of a Form: the word of each modifier, and the table rows that allow these words."""
 
