@@ -33,7 +33,7 @@ def evaluate_lanes(
     has_carry = names[-1:] == ["carry"]
     if has_carry:
         names.pop()
-    values_of = attrgetter(*names, *names[:1])  # at least two names, so that the result is a tuple
+    values_of = attrgetter(*names) if len(names) > 1 else lambda i: [getattr(i, name) for name in names]
     conversions = [(k, found) for k, name in enumerate(names) if (found := _conversion(name, operands)) is not None]
     targets = [name for name, each in operands.items() if each.access == "write"]
     writers = [_write_vector if operands[name].count else _write for name in targets]
@@ -44,7 +44,7 @@ def evaluate_lanes(
     write_only = writers[0] if writers else _write
 
     def execution(warps: Warps, i: Bound) -> None:
-        arguments = list(values_of(i))[:-1]
+        arguments = [*values_of(i)]
         for k, convert in conversions:
             arguments[k] = convert(warps, arguments[k])
         if has_carry:
