@@ -70,7 +70,7 @@ _MODULES = {
     "warploom.view.explain": "explain",
     "warploom.view.report": "report",
 }
-"""Public names of the package by the module that defines them, the same names as in the imports above."""
+"""Public names of the package by the module that defines them."""
 
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 _PACKAGES = ("author", "kernels")
@@ -79,13 +79,10 @@ __all__ = [*_HOME]  # noqa: PLE0604  # pyright: ignore[reportUnsupportedDunderAl
 
 
 class _Package(ModuleType):
-    """Package in which a public name has priority over the subpackage of the same name.
-
-    The import of a subpackage normally binds its name in the package. If a public function has the same name, such as
-    `check`, this class ignores that binding. `from warploom.check import ...` works as usual.
-    """
+    """Package whose public names hide the subpackages of the same names, such as `check`."""
 
     def __setattr__(self, name: str, value: object) -> None:
+        # The import of the subpackage `check` must not replace the public function `check`.
         if not (name in _HOME and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 

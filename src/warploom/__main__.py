@@ -1,4 +1,4 @@
-"""`python -m warploom`: the same as the `warploom` command."""
+"""Entry point of `python -m warploom`, which runs the `warploom` command."""
 
 import sys
 

@@ -1,7 +1,6 @@
 """Base class of objects that notebooks display as a table, a picture or formatted text.
 
-`warploom.view` draws the pictures. Lower packages may not import `view`, so this module obtains the drawing function
-through `warploom.providers` (`docs/why/0010`).
+The drawing function comes from `warploom.view`, a higher layer, through `warploom.providers` (`docs/why/0010`).
 """
 
 from collections.abc import Callable

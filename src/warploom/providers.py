@@ -1,7 +1,6 @@
-"""Implementations that a higher layer provides to a lower layer.
+"""Registry of services that a higher layer provides to a lower layer.
 
-A lower layer never imports a higher layer. It requests an implementation by the name of a service. The root of the
-package registers the implementations, because only the root may import every layer.
+A lower layer may not import a higher layer. It requests an implementation by the name of a service.
 """
 
 from collections.abc import Callable
@@ -18,6 +17,6 @@ def provide(service: Service, load: Callable[[], Any]) -> None:
 
 
 def provider(service: Service) -> Any:
-    """Return the implementation of a service, or None if no module provides it."""
+    """Return the implementation of a service, or None if none is registered."""
     load = _loaders.get(service)
     return None if load is None else load()

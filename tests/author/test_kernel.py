@@ -99,7 +99,9 @@ def test_a_kernel_without_bounds_takes_its_block_with_the_grid():
     add[(4, 1), 32](x, y, z, 100)
     assert (z == 2).all()
     for geometry in (4, (4, 1, 1)):
-        with pytest.raises(wl.UsageError, match=r"add does not declare its threads; expected add\[grid, block\]"):
+        with pytest.raises(
+            wl.UsageError, match=r"add does not declare the threads of a CTA; expected add\[grid, block\]"
+        ):
             add[geometry]
 
 

@@ -191,10 +191,7 @@ def test_what_may_stand(statement: str) -> None:
         ),
         (
             "ld.shared.u32 %u32_1, [%u64_1].unified;",
-            (
-                "memory.ld/a: operand a is '.unified'; "
-                "expected a register that holds a generic or global address, for reading"
-            ),
+            ("memory.ld/a: operand a has '.unified'; expected a load from a generic or global address in a register"),
         ),
         (
             "ld.shared.u32 %u32_1, [gl];",

@@ -134,7 +134,7 @@ def test_a_file_is_written(capsys: Captured, tmp_path: Path) -> None:
         (f"{BOX} --box 8,64 --element f16", "--box: found '8,64'; expected sizes such as 64x32"),
         (f"{BOX} --box 8x64", "--element is missing"),
         (f"{BOX} --element f16", "--element needs --box"),
-        (f"{BOX} --box 1x1x1x1x1x1 --element f16", "a box of 6 dimensions; expected 1 to 5"),
+        (f"{BOX} --box 1x1x1x1x1x1 --element f16", "a box has 6 dimensions; expected 1 to 5"),
         (f"{BOX} --box 8x8 --element f16 --swizzle 16", "unknown swizzle of 16 bytes; expected 0, 32, 64, 128"),
         (f"{BOX} --box 8x8 --element f17", "unknown element type 'f17' of a tensor map; expected u8, u16, u32,"),
         (f"{BOX} --box 8x3 --element f16", "the tensor map cannot be used: the box is 6 bytes along dimension 0"),

@@ -68,7 +68,7 @@ def test_a_deadlock_has_its_report(capsys: pytest.CaptureFixture[str]) -> None:
         (["-o", "."], "--output: . cannot be written: it is a folder"),
         (["--trace-events", "0"], "--trace-events: found '0'; expected an integer of at least 1"),
         (["--trace-ctas", "one"], "--trace-ctas: found 'one'; expected integers such as 0,1"),
-        (["--trace-ctas", "2"], "trace: there is no CTA 2; the grid has 2, from 0 on"),
+        (["--trace-ctas", "2"], "trace: there is no CTA 2; expected 0 to 1"),
     ],
 )
 def test_misuse(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

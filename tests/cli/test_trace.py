@@ -44,6 +44,6 @@ def test_a_deadlock_can_be_looked_at(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_a_cta_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "k.ptx", *GEOMETRY, "--trace", "out.json", "--trace-ctas", "2"]) == 2
-    told = "error[launch.trace]: trace: there is no CTA 2; the grid has 2, from 0 on\n"
+    told = "error[launch.trace]: trace: there is no CTA 2; expected 0 to 1\n"
     assert capsys.readouterr() == ("", told)
     assert not Path("out.json").exists()

@@ -68,12 +68,12 @@ def test_a_warpgroup_waits_for_registers_that_are_released_later() -> None:
 
 def test_registers_that_nobody_releases_are_a_hang() -> None:
     said = fault_of(HANDED_OVER, Deadlock, out=256, block=256, directives=".maxnreg 80")
-    assert "72 more registers for each thread of a warp, where its CTA has 16 left; warps 0 to 3 hold 40" in said
+    assert "72 more registers for each thread of a warp, but the CTA has 16 left; warps 0 to 3 hold 40" in said
 
 
 def test_releasing_more_than_one_has_is_refused() -> None:
     said = fault_of(HANDED_OVER, out=256, block=256, directives=".maxnreg 32")
-    assert "a warp releases registers above 40 for each thread and has only 32" in said
+    assert "a warp releases the registers above 40 of each thread, but a thread has only 32" in said
 
 
 def test_without_a_count_at_entry_nothing_changes() -> None:
@@ -279,7 +279,7 @@ def test_the_shared_memory_of_a_cta_that_left_is_out_of_reach(access: str) -> No
         mapa.shared::cluster.u32 %r3, %r2, %r3;
         {access}
         ret;""", grid=2, cluster=2)  # fmt: skip
-    assert "the shared memory of the CTA of rank 1, all of whose threads have left the kernel" in said
+    assert "the shared memory of the CTA of rank 1, whose threads have all exited" in said
 
 
 def test_a_multicast_beyond_the_cluster_traps() -> None:

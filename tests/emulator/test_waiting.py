@@ -51,9 +51,11 @@ def test_warps_that_wait_for_each_other_are_a_cycle() -> None:
     lines = {each.data["waits"]["line"] for each in (one, two) if each.data is not None}
     assert [set(each.data["cycle"]) for each in (one, two) if each.data and each.data["cycle"]] == [lines]
     notes = [note.message for each in (one, two) for note in each.notes]
-    assert sum(note.startswith("a cycle: ") for note in notes) == 1
+    assert sum(note.startswith("these lines wait for each other: ") for note in notes) == 1
     there = f"waits at line {one.data['waits']['line']} for the mbarrier at shared offset 0x408"
-    assert any(f"line {edge['line']} arrives there: CTA (0, 0, 0), warp 0 comes to it, but {there}" == n for n in notes)
+    assert any(
+        f"line {edge['line']} arrives there: CTA (0, 0, 0), warp 0 can reach it, but {there}" == n for n in notes
+    )
 
 
 def test_an_arrival_that_has_no_instruction() -> None:

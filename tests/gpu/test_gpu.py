@@ -111,7 +111,7 @@ def test_without_a_driver_it_says_so(fake: Fake) -> None:
         launch(np.zeros(1))
     assert told(error.value) == (
         "error[gpu.driver]: there is no GPU to launch on: no driver is installed\n"
-        '  hint: device="cpu" runs the kernel without one\n'
+        '  hint: device="cpu" runs the kernel without a GPU\n'
     )
 
 
@@ -224,7 +224,7 @@ def test_an_old_driver_is_named(fake: Fake) -> None:
     with pytest.raises(wl.UsageError) as error:
         launch(np.zeros(1))
     assert told(error.value).startswith(
-        "error[gpu.driver]: there is no GPU to launch on: its driver is for CUDA 11.8; expected 12.0 or newer\n"
+        "error[gpu.driver]: there is no GPU to launch on: the driver is for CUDA 11.8; expected 12.0 or newer\n"
     )
 
 
@@ -254,7 +254,7 @@ def test_the_emulator_refuses_an_array_on_a_gpu() -> None:
         wl.launch(KERNEL, grid=4, block=64, args=[Tensor(np.zeros(1)), 1])
     assert told(error.value) == (
         "error[launch.argument]: argument 0 (data) is on a GPU; expected an array in the host's memory\n"
-        '  hint: device="cuda" runs the kernel there\n'
+        '  hint: pass device="cuda" to run the kernel on this GPU\n'
     )
 
 

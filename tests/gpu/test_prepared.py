@@ -130,7 +130,7 @@ def test_what_is_no_stream_is_refused(fake: Fake, stream: object) -> None:
         (
             np.zeros(8),
             "launch.argument",
-            "argument 0 (.u64 data) is an array of float64 and shape (8,); expected a number, an array or None",
+            "argument 0 (.u64 data) is an array of type float64 and shape (8,); expected a number, an array or None",
         ),
     ],
 )

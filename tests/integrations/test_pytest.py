@@ -125,7 +125,7 @@ def test_a_marker_selects_the_backends(output: str) -> None:
 
 def test_options_of_the_backend_are_refused(output: str) -> None:
     assert outcomes(output)["test_fixed[cpu-eager]"] == "FAILED"
-    assert "warploom_launch has no option schedule: the backend of the test is cpu-eager" in output
+    assert "warploom_launch has no option schedule, because the test selects the backend cpu-eager" in output
 
 
 def test_options_select_schedules_and_architecture(tmp_path: Path) -> None:

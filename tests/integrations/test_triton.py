@@ -173,7 +173,7 @@ def test_a_session_restores_triton() -> None:
     [
         ({"arch": 50}, "arch is 50; expected 75, 80"),
         ({"arch": "hopper"}, "arch is 'hopper'"),
-        ({"strict": True}, "strict raises the findings of check and sanitize"),
+        ({"strict": True}, "strict raises findings of check and sanitize"),
         ({"schedule": "late"}, "unknown schedule 'late'"),
     ],
 )

@@ -241,7 +241,7 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
             f"unknown instruction '{HALF.replace('f32.f16', 'f32.f15')}'",
             f"did you mean {HALF}?",
         ),
-        (lambda: wl.layout("mma." * 1001, "A"), "an instruction of 4004 characters; expected at most 4000", ""),
+        (lambda: wl.layout("mma." * 1001, "A"), "an instruction has 4004 characters; expected at most 4000", ""),
         (lambda: wl.layout("mma." * 126, "A"), f"unknown instruction '{'mma.' * 126}'", ""),
         (lambda: wl.layout(" ;", "A"), "no instruction was given; expected an opcode", ""),
         (
@@ -273,7 +273,7 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
         ),
         (
             lambda: wl.layout(BOX, "box", tensor_map=box_fields([2, 8, 16], "f16")),
-            "a tensor map of rank 3 for a copy of 2 dimensions; expected rank 2",
+            "the tensor map has rank 3, but the copy has 2 dimensions; expected rank 2",
             "",
         ),
         (

@@ -188,10 +188,10 @@ def test_scales_that_cannot_be_are_refused_in_a_sentence(change: dict[str, Any],
         ({"promotion_stages": 4}, "promotion_stages is 4; expected 1 with block scales"),
         ({"block_scales": BlockScales(True, 64)}, "64 columns of B share a scale; expected 0, 1 or 128"),
         ({"epilogue": Epilogue(row_scales=True)}, "the rows have both block scales and scales for all of K"),
-        ({"tile": Tile(128, 208, 2)}, "208 registers of accumulators for each thread of 2 consumers; expected at most"),
+        ({"tile": Tile(128, 208, 2)}, "each thread of 2 consumers has 208 registers of accumulators; expected at most"),
         (
             {"tile": Tile(128, 176, 2), "block_scales": BlockScales(True, 1)},
-            "205 registers of accumulators and scales for each thread of 2 consumers; expected at most 160",
+            "each thread of 2 consumers has 205 registers of accumulators and scales; expected at most 160",
         ),
     ],
 )  # fmt: skip

@@ -113,7 +113,7 @@ def test_one_compressed_a_serves_a_batch_of_b_and_factors_of_blocks(device: str)
 @pytest.mark.parametrize(
     ("call", "code", "sentence"),
     [
-        (lambda a, b: gemm(a, b[:-1], device="cpu"), "kernels.shape", "A of shape (40, 64) and B of shape (63, 24)"),
+        (lambda a, b: gemm(a, b[:-1], device="cpu"), "kernels.shape", "A has shape (40, 64) and B has shape (63, 24)"),
         (
             lambda a, b: gemm(Compressed(a.values, a.metadata[..., :8], 64), b, device="cpu"),
             "kernels.shape",
@@ -221,7 +221,7 @@ def test_accurate_sums_of_8_bit_floats_keep_what_the_tensor_cores_drop() -> None
         ({"target": "sm_53"}, "kernels.plan", "sm_53 has no asynchronous copies; expected sm_80 or above"),
         ({"target": "sm_8"}, "check.target", "unknown target 'sm_8'"),
         ({"target": 80}, "kernels.option", "target is 80; expected a name such as sm_90a"),
-        ({"target": "sm_80", "result": "f64"}, "kernels.plan", "no result in f64 from a f32 accumulator"),
+        ({"target": "sm_80", "result": "f64"}, "kernels.plan", "an accumulator in f32 gives no result in f64"),
         ({"target": "sm_80", "tile": SMALL}, "kernels.option", "expected a WarpTile for sm_80"),
         ({"tile": NARROW}, "kernels.option", "expected a Tile for sm_90a"),
         (

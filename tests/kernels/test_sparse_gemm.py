@@ -161,15 +161,18 @@ def test_a_plan_knows_its_shared_memory(plan: Plan) -> None:
         ({"a_major": "m"}, "a sparse A is stored along K; a_major must be 'k'"),
         (
             {"tile": Tile(192, 208, 2)},
-            "104 registers of accumulators for each thread of 3 consumers; expected at most 96",
+            "each thread of 3 consumers has 104 registers of accumulators; expected at most 96",
         ),
         (
             {"tile": Tile(128, 224, 2), "promotion_stages": 4},
-            "224 registers of accumulators for each thread of 2 consumers; expected at most 160",
+            "each thread of 2 consumers has 224 registers of accumulators; expected at most 160",
         ),
         (
             {"tile": Tile(128, 256, 6, buffers=1)},
-            "6 stages of 41984 bytes and 16496 other bytes; expected at least 2 stages and at most 232448 bytes in all",
+            (
+                "the tile has 6 stages of 41984 bytes and 16496 other bytes; "
+                "expected at least 2 stages and at most 232448 bytes in all"
+            ),
         ),
     ],
 )

@@ -101,7 +101,7 @@ def test_a_wrong_result_is_not_timed(fault: Any) -> None:
     assert isinstance(found, WrongResult)
     assert not clock.given
     assert str(found).startswith("bf16 64x64x64 is wrong: an element differs from NumPy's by ")
-    assert str(found).endswith("of the root mean square, more than 0.1; it is not timed")
+    assert str(found).endswith("of the root mean square, more than 0.1; the case is not timed")
 
 
 @pytest.mark.parametrize("lazy", ["ours", "theirs"])

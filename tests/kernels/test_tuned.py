@@ -130,7 +130,7 @@ def test_a_broken_file_is_a_sentence(text: str, why: str) -> None:
 
 def test_a_tile_that_no_kernel_can_have_is_a_sentence() -> None:
     keep(GPU, KEY, Tuned(Tile(100, 100, 4), 0, 1.0))
-    with pytest.raises(wl.UsageError, match="a tile in the file is illegal: 100 rows of a tile"):
+    with pytest.raises(wl.UsageError, match="a tile in the file is illegal: the tile has 100 rows"):
         choose_tuned(GPU, PROBLEM, PLAN)
 
 

@@ -206,11 +206,14 @@ def test_no_two_lanes_meet_in_a_bank(majors, span, d, monkeypatch):
         ({"a": "s8", "b": "s8", "accumulator": "s32", "d": "s32", "epilogue": Epilogue(scaled=True)},
          "an s32 result has no epilogue; expected a result in f32, bf16 or f16"),
         ({"target": "sm_89", "tile": WarpTile(128, 256, 2, 4, stages=5)},
-         "5 stages of 24576 bytes; expected at most 101376 bytes on sm_89"),
-        ({"tile": WarpTile(stages=2)}, "2 stages of a tile; expected 3, 4 or 5"),
-        ({"tile": WarpTile(span=32)}, "32 bytes of K in a stage; expected 64 or 128"),
-        ({"tile": WarpTile(96)}, "96 rows of a tile for 2 warps; expected 64, 128 or 256, and 32 or 64 for each warp"),
-        ({"tile": WarpTile(down=1, across=1)}, "1 by 1 warps of a tile; expected 4 or 8 warps"),
+         "5 stages have 122880 bytes; expected at most 101376 bytes on sm_89"),
+        ({"tile": WarpTile(stages=2)}, "the tile has 2 stages; expected 3, 4 or 5"),
+        ({"tile": WarpTile(span=32)}, "a stage has 32 bytes of K; expected 64 or 128"),
+        (
+            {"tile": WarpTile(96)},
+            "the tile has 96 rows for 2 warps; expected 64, 128 or 256, and 32 or 64 per warp",
+        ),
+        ({"tile": WarpTile(down=1, across=1)}, "the tile has 1 by 1 warps; expected 4 or 8 warps"),
     ],
 )  # fmt: skip
 def test_what_there_is_not_is_refused(wrong, message):
@@ -249,7 +252,7 @@ def test_the_tile_suits_the_problem(m, n, extents):
 
 def test_rows_that_are_too_long_are_refused():
     problem = Problem(1, 1, 2**30, 1, "bf16", "bf16", "k", "k")
-    with pytest.raises(UsageError, match="rows of 2147483648 bytes along K; expected at most 2147483392"):
+    with pytest.raises(UsageError, match="a row along K has 2147483648 bytes; expected at most 2147483392"):
         plan_for(problem, "sm_80", epilogue=Epilogue())
 
 

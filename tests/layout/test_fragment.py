@@ -277,7 +277,7 @@ def test_the_table_of_cells():
         (
             lambda: store_fragment("stmatrix", "m8n8", "b16", num=3),
             (
-                "stmatrix m8n8 x3 b16 has no fragment; expected x1, x2 or x4 (m16n16: x1 or x2)"
+                "unknown matrix load or store 'stmatrix m8n8 x3 b16'; expected x1, x2 or x4 (m16n16: x1 or x2)"
                 " and one of m8n8 b16, m8n8 trans b16, m16n8 trans b8"
             ),
         ),

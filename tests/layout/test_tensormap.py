@@ -178,10 +178,7 @@ def test_validate_says_what_is_wrong(changes, sentence):
             "global_stride of a tensor map takes an ordinal from 0 to 3; found None",
         ),
         (lambda: TensorMapFields.unpack(bytes(64)), "a tensor map is 128 bytes; found 64"),
-        (
-            lambda: TensorMapFields.unpack(b"\xff" * 128),
-            "these 128 bytes are not a tensor map: the rank in them is 256",
-        ),
+        (lambda: TensorMapFields.unpack(b"\xff" * 128), "the 128 bytes are not a tensor map: their rank is 256"),
     ],
 )
 def test_mistakes_with_fields(call, message):
@@ -243,7 +240,7 @@ HALF = np.zeros((32, 64), np.float16)
     [
         (
             lambda: TensorMap.tiled(np.zeros((1,) * 6), (1,) * 6),
-            "a tensor map over an array of 6 axes; expected 1 to 5",
+            "the array of a tensor map has 6 axes; expected 1 to 5",
         ),
         (lambda: TensorMap.tiled(HALF, (64,)), "box has 1 entries for 2 axes; expected 2"),
         (
@@ -287,18 +284,18 @@ HALF = np.zeros((32, 64), np.float16)
         ),
         (
             lambda: TensorMap.tiled(np.zeros((0, 64), np.float16), (8, 64)),
-            "a tensor map over an empty array of shape (0, 64); expected at least one element",
+            "the array of a tensor map has shape (0, 64); expected at least one element",
         ),
         (
             lambda: TensorMap.tiled(np.zeros((8, 64), np.complex64), (8, 16)),
             (
-                "a tensor map over elements of complex64; expected bool, int8, uint8, int16, uint16, int32,"
+                "the array of a tensor map has elements of complex64; expected bool, int8, uint8, int16, uint16, int32,"
                 " uint32, int64, uint64, float16, float32, float64, bfloat16 or 8-bit elements"
             ),
         ),
         (
             lambda: TensorMap.tiled(HALF, (8, 64), dtype="f32"),
-            "dtype is 'f32', 4 bytes wide, over an array of float16, 2 bytes wide; expected the same width",
+            "dtype 'f32' has 4 bytes, but the array's type float16 has 2; expected the same width",
         ),
         (
             lambda: TensorMap.tiled(HALF, (8, 64), dtype="half"),
@@ -342,7 +339,7 @@ def test_slices_of_channels_are_no_dimension():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: TensorMap.im2col(HALF, (), (), 8, 4), "an im2col map over a tensor of 2 dimensions; expected 3 to 5"),
+        (lambda: TensorMap.im2col(HALF, (), (), 8, 4), "the tensor of an im2col map has 2 dimensions; expected 3 to 5"),
         (
             lambda: TensorMap.im2col(IMAGES, (0,), (0, 0), 8, 4),
             "lower_corner has 1 entries for images of 2 dimensions; expected 2",
@@ -376,7 +373,7 @@ def test_slices_of_channels_are_no_dimension():
         ),
         (
             lambda: TensorMap.tiled(HALF, (1, 8), interleave=16),
-            "a tensor map over an interleaved array of 2 axes; expected 4 to 6, the last of channels",
+            "an interleaved array has 2 axes; expected 4 to 6 with the channels last",
         ),
     ],
 )

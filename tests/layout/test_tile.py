@@ -177,7 +177,7 @@ def test_fill_values():
 @pytest.mark.parametrize(
     ("fields", "coordinates", "message"),
     [
-        (HALF, (0,), "1 coordinates into a tensor map of rank 2; expected 2"),
+        (HALF, (0,), "a copy has 1 coordinates, but its map has rank 2; expected 2"),
         (
             TensorMapFields(),
             (0,),
@@ -188,24 +188,21 @@ def test_fill_values():
             (0, 0),
             "the tensor map cannot be used: the rank of an im2col map is 2; expected 3 to 5",
         ),
-        (PIXELS, (0, 0, 0, 0), "1 offsets into the filter of a tensor map of rank 4; expected 2"),
+        (PIXELS, (0, 0, 0, 0), "a copy has 1 im2col offsets; expected 2, because its tensor map has rank 4"),
         (
             replace(HALF, swizzle_atomicity=1),
             (0, 0),
-            (
-                "the tensor map cannot be used: its swizzle is 128 bytes by 32B;"
-                " only 32, 64 and 128 bytes by 16B are copied"
-            ),
+            ("the tensor map cannot be used: its swizzle is 128 bytes by 32B; expected 32, 64 or 128 bytes by 16B"),
         ),
         (
             replace(HALF, global_dim=(128, 32, 0, 0, 0), box=(128, 4, 0, 0, 0), elemtype=14),
             (0, 0),
-            "the tensor map cannot be used: its elements are b4x16_p64; padded elements are not copied",
+            "the tensor map cannot be used: its elements are b4x16_p64; the emulator does not copy padded elements",
         ),
         (
             replace(HALF, global_dim=(64, 2**32, 0, 0, 0), global_stride=(2**39, 0, 0, 0)),
             (0, 0),
-            ("the tensor map cannot be used: it spans 2361183240885066792960 bytes; only spans below 2^62 are copied"),
+            ("the tensor map cannot be used: it spans 2361183240885066792960 bytes; expected less than 2^62"),
         ),
     ],
 )

@@ -52,11 +52,11 @@ def test_what_has_a_sum_of_its_own() -> None:
         (("sm_90a", "tensor memory", "f16", "f16", "f32"), "sm_90a has no tensor memory matrix unit; sm_100a has one"),
         (
             ("sm_75", "warp", "bf16", "bf16", "f32"),
-            "Turing matrix units have no sum of bf16 by bf16; of float types they have f16",
+            "Turing matrix units have no sum of bf16 by bf16; their float types are f16",
         ),
         (
             ("sm_80", "warp", "e4m3", "e5m2", "f32"),
-            "Ampere matrix units have no sum of e4m3 by e5m2; of float types they have f16, bf16, tf32",
+            "Ampere matrix units have no sum of e4m3 by e5m2; their float types are f16, bf16, tf32",
         ),
     ],
 )

@@ -158,9 +158,9 @@ MISTAKES = [
     ('llvm.inline_asm "ret; } .func g() { ret;", "" : () -> ()', "has a text with unbalanced braces"),
     ('llvm.inline_asm "not.b33 $0, $1;", "=r,r" %i : (i32) -> i32', "not.b33"),
     (f'{CALL} "llvm.nvvm.mma.m9n9k9"() : () -> ()', "unknown intrinsic 'llvm.nvvm.mma.m9n9k9'"),
-    (f'{CALL} "llvm.nvvm.wgmma.fence.sync.aligned"(%i) : (i32) -> ()', "has the type () -> ()"),
-    (f'{CALL} "llvm.nvvm.wgmma.wait_group.sync.aligned"(%l) : (i64) -> ()', "takes a constant as N"),
-    (f'{CALL} "llvm.nvvm.wgmma.wait_group.sync.aligned"() : () -> ()', "has the type (i64) -> ()"),
+    (f'{CALL} "llvm.nvvm.wgmma.fence.sync.aligned"(%i) : (i32) -> ()', "expects the type () -> ()"),
+    (f'{CALL} "llvm.nvvm.wgmma.wait_group.sync.aligned"(%l) : (i64) -> ()', "expects a constant for N"),
+    (f'{CALL} "llvm.nvvm.wgmma.wait_group.sync.aligned"() : () -> ()', "expects the type (i64) -> ()"),
     (
         f'{CALL} "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x1.b16.p0"(%p) : (!llvm.ptr<3>) -> i32',
         "expects pointers to address spaces [0], got [3]",

@@ -66,7 +66,7 @@ def test_facts() -> None:
     assert [each.number for each in BUILTINS] == list(range(678, 769))
     assert facts["builtin numbers"] == "678-770 (93 entries)"
     for number in (769, 770):
-        with pytest.raises(UsageError, match="barrier of the warpgroup"):
+        with pytest.raises(UsageError, match="is a warpgroup barrier"):
             builtin_numbered(number)
     assert {each.number for each in BUILTINS if each.kind == "warpgroup"} == set(span(facts["warpgroup handler"]))
     first = {"hmma": "70", "imma": "72", "bmma": "75", "dmma": "80", "tf32": "80", "bf16": "80", "wgmma": "90a"}
@@ -328,7 +328,7 @@ def test_numbers_by_n(row: dict[str, str]) -> None:
 
 
 def test_unnamed_numbers_of_n_are_errors() -> None:
-    with pytest.raises(UsageError, match="names only the first two"):
+    with pytest.raises(UsageError, match="only the first two intrinsics of each N"):
         describe(10656)
     with pytest.raises(UsageError, match="unknown intrinsic 1"):
         describe(1)

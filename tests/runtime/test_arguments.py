@@ -109,7 +109,7 @@ def test_a_field_needs_a_width(field: object) -> None:
 
 
 def test_fields_do_not_overlap() -> None:
-    with pytest.raises(wl.UsageError, match="two fields of a Struct lie at byte 4"):
+    with pytest.raises(wl.UsageError, match="two fields of a Struct overlap at byte 4"):
         wl.Struct.at({0: ("u64", 1), 4: ("u32", 2)})
 
 

@@ -14,7 +14,7 @@ _NUMBER_KINDS = "biuf"
 
 
 def encode(value: Any) -> Any:
-    """Return the JSON data of a number, a text, a numeric array, a tuple, a list or a dataclass of these."""
+    """Return the JSON data of a value: a number, text, numeric array, tuple, list, or dataclass of these."""
     if isinstance(value, np.ndarray):
         array = cast("NDArray[Any]", value)
         content = b64encode(array.tobytes()).decode()
@@ -27,7 +27,7 @@ def encode(value: Any) -> Any:
 
 
 def decode(kind: Any, data: Any) -> Any:
-    """Return the value of type `kind` from the JSON data that `encode` returned.
+    """Return the value of type `kind` that `encode` encoded as `data`.
 
     Errors: TypeError, ValueError or KeyError if the data does not describe such a value.
     """
@@ -61,7 +61,7 @@ def decode(kind: Any, data: Any) -> Any:
 
 
 def expect_type(kind: Any, value: Any) -> Any:
-    """Return the value; raise TypeError if the type of the value is not exactly `kind`."""
+    """Return the value. Raise TypeError if its type is not exactly `kind`."""
     if type(value) is not kind:
         raise TypeError(f"found {value!r}, expected {kind.__name__}")
     return value

@@ -1,4 +1,4 @@
-"""Kernel under construction: its statements, registers, shared memory and Python lines."""
+"""Kernel under construction: its statements, registers and shared memory."""
 
 import contextlib
 from collections import Counter
@@ -54,7 +54,7 @@ class Builder:
     refused: list[tree.Statement] = field(default_factory=list[tree.Statement])
 
     def register(self, type_word: str) -> str:
-        """Declare a new register of a type and return its name."""
+        """Declare a new register of the PTX type `type_word` and return its name."""
         prefix = register_prefix(type_word)
         if prefix not in self.registers:
             self.names.declare(tree.Variable("reg", REGISTER_TYPES[prefix], f"%{prefix}", count=_REGISTER_LIMIT))
@@ -63,7 +63,7 @@ class Builder:
         return f"%{prefix}{number}"
 
     def label(self, stem: str) -> str:
-        """Declare a new label and return its name."""
+        """Declare a new label, such as `stem_1`, and return its name."""
         while True:
             self.labels[stem] += 1
             name = f"{stem}_{self.labels[stem]}"
@@ -72,11 +72,11 @@ class Builder:
                 return name
 
     def place_label(self, label: str) -> None:
-        """Append a label to the kernel."""
+        """Append a declared label to the statements of the kernel."""
         self.statements.append((tree.Label(label), None))
 
     def append(self, statements: Iterable[tree.Statement]) -> None:
-        """Append statements to the kernel without checking them. The caller has checked them."""
+        """Append statements that have already been checked."""
         line = self.line or caller_line()
         self.statements += [(statement, line) for statement in statements]
 
@@ -97,10 +97,7 @@ class Builder:
 
 
 def reaches_end(statements: Sequence[tree.Statement]) -> bool:
-    """Return True if control flow may run past the last statement.
-
-    The result is False if the last instruction is an unguarded return or jump, and no jump targets a label after it.
-    """
+    """Return True if control flow may run past the last statement."""
     trailing: set[str] = set()
     last: tree.Statement | None = None
     for statement in reversed(statements):
@@ -121,7 +118,7 @@ def reaches_end(statements: Sequence[tree.Statement]) -> bool:
 
 
 def register_prefix(type_word: str) -> str:
-    """Return the name prefix of registers that can hold a type, such as "r" for `%r0`."""
+    """Return the name prefix of registers of a type, such as "r" (`%r0`) for u32."""
     return _PREFIXES.get(type_word) or _PREFIXES[f"b{max(TYPES[type_word].bits, 16)}"]
 
 

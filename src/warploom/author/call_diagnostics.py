@@ -19,7 +19,10 @@ _CHOICES = 64  # combinations of words for which the operands are checked
 def explain_mismatch(
     name: str, candidates: Sequence[Candidate], operands: Sequence[Any], words: Mapping[str, Any]
 ) -> tuple[str, str]:
-    """Return a message and a hint that explain why a call matches none of the candidate forms."""
+    """Return a message and a hint that explain why a call matches none of the candidates.
+
+    `operands` and `words` are the arguments and the keywords of the call.
+    """
     keywords = {key for each in candidates for key in each.keywords}
     known = keywords.union(*(each.operands for each in candidates))
     for word, value in words.items():
@@ -38,7 +41,7 @@ def explain_mismatch(
 
 
 def ambiguous_word(name: str, slot: str, legal: Iterable[str]) -> str:
-    """Return the message for a word of the opcode that neither keywords nor operands determine."""
+    """Return the message for a call that must name the modifier `slot`. `legal` lists its values."""
     return f"{name} needs {slot}, which its operands do not determine; expected {slot} = {_listed(legal)}"
 
 
@@ -50,7 +53,6 @@ def usage(candidates: Sequence[Candidate]) -> str:
 
 
 def _syntax_line(candidate: Candidate) -> str:
-    """Return the syntax line of a form, with the slots that its Python name determines filled in."""
     opcode, _, operands = candidate.form.syntax_line.strip().removesuffix(";").partition(" ")
     for slot, text in candidate.fixed:
         opcode = re.sub(rf"(?<![\w:]){slot}(?![\w:])", text, opcode, count=1)
@@ -58,7 +60,6 @@ def _syntax_line(candidate: Candidate) -> str:
 
 
 def _listed(words: Iterable[str]) -> str:
-    """Return a list of words as text, in alphabetical and numerical order. Shorten a long list."""
     ordered = sorted(
         words, key=lambda word: [(p.isdecimal(), int(p) if p.isdecimal() else p) for p in _NUMBERS.findall(word)]
     )
@@ -66,7 +67,7 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def _incompatible_words(name: str, candidates: Sequence[Candidate], words: Mapping[str, Any]) -> str:
-    """Return a message with a wrong keyword of a call, and the values that the other keywords allow."""
+    """Return the message for legal keywords that no form combines."""
     for candidate in candidates:
         form = candidate.form
         given = {s: str(value) for s, value in (*candidate.fixed, *words.items()) if s in form.columns}
@@ -84,7 +85,7 @@ def _incompatible_words(name: str, candidates: Sequence[Candidate], words: Mappi
 def _wrong_operands(
     name: str, candidates: Sequence[Candidate], operands: Sequence[Any], words: Mapping[str, Any]
 ) -> tuple[str, Candidate]:
-    """Return the message for operands that are wrong in number or type, and the nearest candidate."""
+    """Return the message for operands of wrong number or type. Also return the nearest candidate."""
     best: tuple[int, str, Candidate] | None = None
     counts: dict[int, tuple[str, Candidate]] = {}
     for candidate in candidates:
@@ -110,7 +111,7 @@ def _wrong_operands(
 
 
 def _expected(candidate: Candidate, slots: Mapping[str, str], name: str, value: Any) -> str:
-    """Return a description of a legal operand, or the legal state spaces for an address in a wrong space."""
+    """Return a description of the values that the operand `name` can have."""
     operand = candidate.form.operands[name]
     if operand.kind == "address" and isinstance(value, Location) and not operand.registers(slots):
         slot = next((each for each in ("ss", "space") if each in candidate.form.columns), "")

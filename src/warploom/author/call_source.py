@@ -1,4 +1,4 @@
-"""Translation of a PTX instruction into the author call that emits it, with the fewest keywords."""
+"""Translation of PTX instructions into Python calls such as `ptx.add(a, b)`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ Registers = Callable[[str], Register | None]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Author call that emits an instruction. `types` are the types of the new result registers."""
+    """Python call that emits an instruction. `types` are the types of new result registers."""
 
     name: str
     arguments: tuple[Any, ...]
@@ -33,7 +33,10 @@ class Call:
 
 
 def call_of(statement: tree.Instruction, registers: Registers) -> Call | None:
-    """Return the call that emits an instruction without its guard. Return None if no call emits it."""
+    """Return the Python call that emits `statement` without its guard, or None if no call does.
+
+    `registers` maps the name of a PTX register to its Python register, and any other name to None.
+    """
     binding = bind(statement)
     if not isinstance(binding, Binding):
         return None
@@ -49,12 +52,11 @@ def call_of(statement: tree.Instruction, registers: Registers) -> Call | None:
 
 
 class _NoPythonValue(Exception):
-    """Exception for an operand that no Python value represents."""
+    """Exception for an operand that no Python value can represent."""
 
 
 @cache
 def _named_candidates(form: Form, slots: tuple[tuple[str, str], ...]) -> tuple[tuple[str, Candidate], ...]:
-    """Return the Python names of a form that agree with the words in the slots, with their candidates."""
     return tuple(
         (name, candidate)
         for name, candidates in catalogue().items()
@@ -69,7 +71,7 @@ def _named_candidates(form: Form, slots: tuple[tuple[str, str], ...]) -> tuple[t
 def _values(
     statement: tree.Instruction, binding: Binding, candidate: Candidate, registers: Registers
 ) -> tuple[dict[str, Any], list[tuple[OperandPattern, tuple[Any, ...]]]]:
-    """Return the arguments of a call by operand name, and the values of each result operand."""
+    """Return the arguments of a call by operand name. Also return the Python values of each result."""
     form, slots = binding.form, binding.slots
     values: dict[str, Any] = {}
     results: list[tuple[OperandPattern, tuple[Any, ...]]] = []
@@ -87,7 +89,7 @@ def _values(
 
 
 def _python(operand: Operand, type_word: str, space: str, registers: Registers) -> Any:
-    """Return the Python value of an operand, given the expected type and state space."""
+    """Return the Python value of an operand. `type_word` is its type, `space` the space of an address."""
     match operand:
         case Name(text):
             found = registers(text)
@@ -156,7 +158,10 @@ def _shortest(
 
 
 def _all_keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return dicts of all keywords: the first has the parts of composite words, a second the whole words."""
+    """Return one or two dicts with all keywords of a call.
+
+    The first dict has a keyword for each part of a composite modifier. The second has one for the whole modifier.
+    """
     by_parts: dict[str, Any] = {}
     whole: dict[str, Any] = {}
     for key, word in candidate.keywords.items():
@@ -178,7 +183,7 @@ def _all_keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[s
 def _least(
     name: str, keywords: dict[str, Any], arguments: tuple[Any, ...], out: Any, statement: tree.Instruction
 ) -> tuple[tuple[str, Any], ...] | None:
-    """Return the keywords that a call needs to emit `statement`, or None if no keywords achieve that."""
+    """Return the keywords that the call needs, or None if the call does not emit `statement`."""
     if not _emits(name, arguments, out, keywords, statement):
         return None
     for key in list(keywords):

@@ -37,7 +37,11 @@ def put(name: str) -> None:
 
 
 def branch(to: str, condition: Register | None = None, *, uniform: bool = False) -> None:
-    """Branch to the label `to`, on a condition if given. `uniform` states that a warp's threads agree."""
+    """Branch to the label `to`.
+
+    With a `condition`, only threads in which the condition holds branch. `uniform` states that all threads of a warp
+    agree.
+    """
     words = {"uni": True} if uniform else {}
     with nullcontext() if condition is None else guarded(condition):
         ptx.bra(to, **words)
@@ -61,7 +65,7 @@ def guarded(condition: Register) -> Generator[None]:
 def _check_predicate(condition: object, what: str) -> None:
     if type_of(condition) != "pred":
         found = f"a register of {type_of(condition)}" if type_of(condition) else repr(condition)
-        hint = "a comparison returns one: x != 0"
+        hint = "a comparison such as x != 0 returns a predicate"
         raise author_error(f"{what} is {found}; expected a predicate", "author.guard", hint)
 
 
@@ -107,17 +111,17 @@ class Loop:
         builder.place_label(self.head)
 
     def leave(self, condition: Register | None = None) -> None:
-        """Leave the loop if the condition holds, or always without a condition."""
+        """Leave the loop if `condition` holds or is None."""
         branch(self.end, condition)
 
     def again(self, condition: Register | None = None) -> None:
-        """Continue with the next iteration if the condition holds, or always without a condition."""
+        """Continue with the next iteration if `condition` holds or is None."""
         branch(self.step, condition)
 
 
 @contextmanager
 def forever() -> Generator[Loop]:
-    """Repeat the `with` block at run time until `leave` of the yielded loop ends the loop."""
+    """Repeat the `with` block at run time. The method `leave` of the yielded loop ends the loop."""
     builder = current()
     made = Loop(builder)
     yield made
@@ -128,7 +132,7 @@ def forever() -> Generator[Loop]:
 
 @contextmanager
 def while_(condition: Callable[[], Register]) -> Generator[Loop]:
-    """Repeat the `with` block while a predicate holds. `condition` computes it at the head of the loop."""
+    """Repeat the `with` block while a predicate holds. `condition` computes the predicate."""
     with forever() as made:
         made.leave(~condition())
         yield made
@@ -137,16 +141,16 @@ def while_(condition: Callable[[], Register]) -> Generator[Loop]:
 def loop(
     start: Register | int, stop: Register | int | None = None, step: int = 1, *, type: str = "", unroll: int = 1
 ) -> Generator[Register]:
-    """Emit a loop whose counter runs from `start` to below `stop`, and yield the counter for each body.
+    """Emit a loop that counts from `start` to below `stop` by `step`, and yield the counter.
 
-    Write `for i in loop(start, stop)`, or `loop(stop)` to start at 0. The Python body runs once for each emitted body.
-    With `unroll`, one iteration of the emitted loop contains `unroll` bodies, and a second loop with one body executes
-    the remaining iterations. The counter has the type `type`, or else the type of the bounds, or else u32.
+    Write `for i in loop(start, stop)`, or `loop(stop)` to start at 0. With `unroll`, each iteration contains `unroll`
+    copies of the body, and a second loop executes the remaining iterations. The counter has the type `type`. By
+    default, it has the type of the bounds, or u32.
 
     Errors: AuthorError author.loop.
     """
     if not isinstance(step, int) or step < 1 or unroll < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
-        message = f"a loop with step {step!r} and unroll {unroll!r}; expected integers above 0"
+        message = f"a loop has step {step!r} and unroll {unroll!r}; expected integers above 0"
         raise author_error(message, "author.loop")
     first, last = (0, start) if stop is None else (start, stop)
     counter = new(type or type_of(first) or type_of(last) or "u32", first)

@@ -31,7 +31,7 @@ class AuthorError(UsageError):
 
 
 def author_error(message: str, code: str, hint: str = "", line: PythonLine | None = None) -> AuthorError:
-    """Return an error at a Python line, or at the innermost calling expression outside this package."""
+    """Return an AuthorError at `line`, by default at the calling expression of the user."""
     source, span = caller_place() if line is None else line_place(line)
     return AuthorError([Diagnostic(code, Severity.ERROR, message, source, span, hint)])
 
@@ -95,7 +95,7 @@ def _expression_place(frame: FrameType, bytecode_offset: int) -> Place:
 
 
 def _offset(source: Source, line: int, column: int) -> int:
-    """Return the character offset of a column. Python counts columns in UTF-8 bytes."""
+    """Return the character offset of `column`, which counts UTF-8 bytes."""
     return source.line_start(line) + len(source.line_text(line).encode()[:column].decode())
 
 

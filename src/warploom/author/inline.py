@@ -1,7 +1,4 @@
-"""PTX text in Python kernels: statements with slots for values, and declarations before the kernel.
-
-A slot is written `{name}` in the text. The value of the argument `name` replaces it.
-"""
+"""PTX text in Python kernels: statements, and declarations before the kernel."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,16 +26,17 @@ _HEAD_ITEMS = 3
 def inline(text: str, /, **values: Any) -> None:
     """Append PTX statements to the kernel. The value of the argument `name` replaces `{name}` in the text.
 
-    A value is a register, a number, a location, a name or a vector of registers. Registers that the text declares in
-    `.reg`, and its labels, are local to the text. Variables in other state spaces belong to the kernel.
+    A value is a register, a number, a location, a name or a vector of registers. Registers and labels that the text
+    declares are local to the text. Other variables belong to the kernel.
 
-    Errors: AuthorError with the diagnostics of the parser and the checker, which point into the text.
+    Errors: AuthorError with the diagnostics of the parser and the checker.
     """
     builder = current()
     slots = set(_SLOT.findall(text))
     for name in values:
         if name not in slots:
-            raise author_error(f"the text has no slot {{{name}}}", "author.inline", "a slot is written {name}")
+            hint = f"write {{{name}}} into the text, or remove the argument"
+            raise author_error(f"the text has no slot {{{name}}}", "author.inline", hint)
     if builder.guard is not None:
         message = "inline PTX is not allowed in a guarded block"
         raise author_error(message, "author.guard", "write the guard in the text: @{p}")
@@ -63,14 +61,17 @@ def inline(text: str, /, **values: Any) -> None:
 
 
 def without_origin(statement: tree.Statement) -> tree.Statement:
-    """Return a copy of a statement that prints its canonical text instead of its source text."""
+    """Copy a statement without its source text. The copy prints canonical PTX."""
     if isinstance(statement, tree.Block):
         return tree.Block(tuple(map(without_origin, statement.statements)))
     return replace(statement)
 
 
 def _fill(text: str, values: Mapping[str, Any]) -> tuple[str, list[int], list[int]]:
-    """Return the filled text, and for each of its characters the start and end of its origin in `text`."""
+    """Replace the slots `{name}` in `text` by values.
+
+    Return the new text, and for each of its characters the start and the end in `text`.
+    """
     parts: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -94,7 +95,7 @@ def _fill(text: str, values: Mapping[str, Any]) -> tuple[str, list[int], list[in
 
 
 def _slot_text(value: Any, negation: str = "") -> str:
-    """Return the PTX text of a value that fills a slot. `negation` is the `!` before the slot, or ""."""
+    """Return the PTX text of a value. `negation` is "!" if the slot follows a `!`, else ""."""
     if isinstance(value, Register):
         return f"{'!' if value.negated != bool(negation) else ''}{value.name}"
     if is_vector(value):
@@ -110,7 +111,7 @@ def declare(text: str) -> Any:
 
     Return the location of a variable or the name of a function. Return a tuple if the text declares several.
 
-    Errors: AuthorError with the diagnostics of the parser and the checker, which point into the text.
+    Errors: AuthorError with the diagnostics of the parser and the checker.
     """
     builder = current()
     items = checked_items(text, builder.walk)
@@ -125,7 +126,7 @@ def declare(text: str) -> Any:
 
 
 def checked_items(text: str, walk: ModuleChecker) -> tuple[tree.TopLevel, ...]:
-    """Parse, check and declare items at module scope, with the checker `walk`. Errors: AuthorError."""
+    """Parse items at module scope. Check and declare them with `walk`. Errors: AuthorError."""
     module = _parse(_HEAD, text, "\n", "<declare>")
     items = () if module is None else module.items[_HEAD_ITEMS:]
     before = len(walk.diagnostics)
@@ -162,10 +163,9 @@ def _parse(prefix: str, text: str, suffix: str, name: str) -> tree.Module | None
 def _refuse(
     found: Iterable[Diagnostic], text: str, prefix: int, starts: Sequence[int] = (), ends: Sequence[int] = ()
 ) -> None:
-    """Raise an AuthorError if diagnostics contain errors. Move the errors to the text of the user.
+    """Raise an AuthorError if `found` contains errors. Move the errors to positions in `text`.
 
-    The source of the diagnostics has `prefix` characters before the text. If slots were filled, `starts` and `ends`
-    give the range in the original text for each character of the filled text.
+    In the diagnostics, `prefix` characters precede the text. `starts` and `ends` are results of `_fill`.
     """
     errors = [each for each in found if each.severity is Severity.ERROR]
     moved: list[Diagnostic] = []
@@ -182,10 +182,9 @@ def _refuse(
 
 
 def _in_python(found: Diagnostic, text: str) -> Diagnostic:
-    """Move a diagnostic from a PTX text to the Python source.
+    """Return a diagnostic moved from the PTX `text` to the Python source.
 
-    The new span lies in the literal that contains the text, or is the whole calling expression if there is no such
-    literal.
+    If the Python source does not contain the text, the diagnostic points to the whole calling expression.
     """
     source, span = caller_place()
     if found.span is None or source is None or span is None:

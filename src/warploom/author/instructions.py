@@ -1,9 +1,6 @@
 """Instructions as Python functions, derived from the forms of `isa`.
 
-`ptx.mad_lo(a, b, c, type="u32")` emits the instruction and returns its result in a new register, or in the register
-passed as `out`. The Python name joins the instruction's name and the modifiers that choose an operation, such as `lo`,
-by underscores. The other modifiers are keywords; a modifier with a single spelling has the value True (`ftz=True`). By
-default, the type is that of the registers, and the state space that of the address, if only one choice fits.
+`ptx.mad_lo(a, b, c, type="u32")` emits an instruction and returns the register with its result.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,13 +20,18 @@ from warploom.isa.model.types import TYPES
 from warploom.ptx import Operand, Pair, Vector
 
 Overload = tuple[Candidate, dict[str, str], dict[str, Any]]
-"""Candidate, the words in its slots, and the arguments by operand name."""
+"""Candidate, the modifiers by name, and the arguments by operand name."""
 _Resolved = tuple[Candidate, dict[str, str], str, tuple[str, ...] | None]
-"""Candidate, the words in its slots, its opcode, and its operand names if all are positional."""
+"""Candidate, the modifiers by name, the opcode, and the operand names if all are positional."""
 
 
 class Instruction:
-    """Function that emits an instruction of the forms that share one Python name."""
+    """Function that emits instructions under one Python name, such as `mad_lo`.
+
+    The name contains the modifiers that choose an operation (`lo`). The other modifiers are keywords. A modifier with a
+    single spelling has the value True (`ftz=True`). The default type is that of the registers. The default state space
+    is that of the address.
+    """
 
     def __init__(self, name: str, candidates: tuple[Candidate, ...]) -> None:
         self.name = name
@@ -37,7 +39,7 @@ class Instruction:
         self._resolved: dict[tuple[Any, ...], _Resolved] = {}
 
     def __call__(self, *operands: Any, out: Any = None, **words: Any) -> Any:
-        """Emit the instruction. Errors: AuthorError with the checker's diagnostics."""
+        """Emit the instruction and return its results: `out`, or new registers. Errors: AuthorError."""
         builder = current()
         word_kinds = tuple((word, _kind(value)) for word, value in words.items())
         key = builder.target.name, builder.version, _kind(operands), _kind(out), word_kinds
@@ -77,7 +79,7 @@ class Instruction:
         return [overload for _, overload in found]
 
     def _refuse_ambiguous(self, best: Sequence[Overload]) -> None:
-        """Raise an error if equally good overloads differ in a word of the opcode."""
+        """Raise an error if the overloads in `best` differ in a modifier of the opcode."""
         if len(best) < 2:
             return
         candidate = best[0][0]
@@ -99,7 +101,7 @@ class Instruction:
 
 
 def opcode_of(candidate: Candidate, slots: Mapping[str, str]) -> str:
-    """Return the opcode of a form with the words in its slots."""
+    """Return the opcode of a candidate. `slots` maps the name of each modifier to its word."""
     words = (slots[word.slot] if word.slot else word.literal for word in candidate.form.syntax.words)
     return ".".join(word for word in words if word)
 
@@ -107,9 +109,9 @@ def opcode_of(candidate: Candidate, slots: Mapping[str, str]) -> str:
 def spell_operands(
     name: str, candidate: Candidate, slots: Mapping[str, str], values: Mapping[str, Any], out: Any
 ) -> tuple[tuple[Operand, ...], list[Any]]:
-    """Return the PTX operands of an overload and its results: the registers of `out`, or new registers.
+    """Return the PTX operands of a call, and the result registers: `out` or new registers.
 
-    Errors: AuthorError author.out, author.misaligned.
+    `values` maps operand names to arguments. Errors: AuthorError author.out, author.misaligned.
     """
     form = candidate.form
     results: list[Any] = []
@@ -133,7 +135,7 @@ def spell_operands(
             operands.append(operand_of(value, operand.type_word(slots)))
     if out is not None and given:
         count = f"{len(results)} result{'s' if len(results) != 1 else ''}"
-        raise author_error(f"{name} has {count}; out has {len(results) + len(given)}", "author.out")
+        raise author_error(f"{name} returns {count}, but out has {len(results) + len(given)}", "author.out")
     return tuple(operands), results
 
 
@@ -146,12 +148,12 @@ def _check_alignment(name: str, form: Form, operand: str, slots: Mapping[str, st
     type_word, vector = slots.get("type", ""), slots.get("vec", "")
     size = TYPES[type_word].bytes * int(vector.lstrip("v") or 1) if type_word in TYPES else 1
     if value.base == DYNAMIC and value.offset % size:
-        message = f"{name} of {size} bytes at byte {value.offset} of shared memory; expected a multiple of {size}"
+        message = f"{name} of {size} bytes is at byte {value.offset} of shared memory; expected a multiple of {size}"
         raise author_error(message, "author.misaligned")
 
 
 def _result(operand: OperandSpec, slots: Mapping[str, str], given: list[Any]) -> Any:
-    """Return the register or vector for a result: the next value of `given`, or new registers."""
+    """Remove and return the next item of `given`. Return new registers if the item is None or missing."""
     chosen = given.pop(0) if given else None
     if chosen is not None:
         return chosen
@@ -169,7 +171,7 @@ def result_type(operand: OperandSpec, slots: Mapping[str, str]) -> str:
 
 
 def new(type_word: str, value: Any = None) -> Register:
-    """Return a new register of a type, initialised with `value` if given. Errors: AuthorError author.type."""
+    """Return a new register of type `type_word`, set to `value` if given. Errors: AuthorError author.type."""
     if type_word not in TYPES:
         raise author_error(f"unknown type '{type_word}'; expected a type such as u32, f32 or pred", "author.type")
     made = Register(current().register(type_word), type_word)
@@ -192,7 +194,7 @@ def _kind(value: Any) -> Any:
 
 
 class UnknownInstruction(AuthorError, AttributeError):
-    """Error for an instruction name that does not exist. It is also an AttributeError of the module `ptx`."""
+    """Error for an unknown instruction name. `ptx.NAME` raises this error for an unknown NAME."""
 
 
 @cache

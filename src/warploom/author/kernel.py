@@ -1,4 +1,4 @@
-"""Decorator `@kernel` for a Python function that builds a PTX kernel: parameters, building and launch."""
+"""Decorator `@kernel` for Python functions that build PTX kernels."""
 
 # Callers may pass objects of other types than annotated.
 # pyright: reportUnnecessaryIsInstance=false
@@ -37,9 +37,9 @@ Extents = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """Parameter of a kernel: a value, a pointer to elements of a type, a tensor map, or a PTX declaration.
+    """Kind of a kernel parameter: a value, a pointer to elements, a tensor map or PTX text.
 
-    `type` is the type of the value or of the elements. `text` is the PTX declaration.
+    `type` is the type of the value or of the elements. `text` is the PTX text.
     """
 
     kind: Literal["value", "pointer", "tensor map", "declared"]
@@ -47,7 +47,7 @@ class Parameter:
     text: str = ""
 
     def declare(self, name: str) -> Variable:
-        """Return the PTX declaration of the parameter with the given name. Errors: AuthorError."""
+        """Return the PTX declaration of a parameter with the name `name`. Errors: AuthorError."""
         if self.kind == "declared":
             return read_parameter(self.text)
         if self.kind == "tensor map":
@@ -76,7 +76,7 @@ def pointer(type: str) -> Parameter:
 
 
 def parameter(text: str) -> Parameter:
-    """Return a parameter from PTX such as `.param .b8 sizes[24]`. Its value is a location in memory."""
+    """Return the parameter that PTX declares, such as `.param .b8 sizes[24]`. Its value is a location."""
     return Parameter("declared", text=text)
 
 
@@ -94,7 +94,7 @@ class Pointer(Register):
         self.element_type = element_type
 
     def element(self, index: Any) -> Location:
-        """Return the location of the element with an index. Errors: AuthorError author.index."""
+        """Return the location of the element `index`. Errors: AuthorError author.index."""
         size = TYPES[self.element_type].bytes
         if isinstance(index, int):
             return Location(self, index * size, "global")
@@ -124,14 +124,13 @@ def bounds(*, threads: int, cluster: Extents | None = None, ctas_per_sm: int = 0
     Errors: AuthorError author.bounds.
     """
     if not 1 <= threads <= MAX_THREADS:
-        raise author_error(f"a CTA of {threads} threads; expected 1 to {MAX_THREADS}", "author.bounds")
+        raise author_error(f"threads is {threads}; expected 1 to {MAX_THREADS}", "author.bounds")
     _add_directive(Directive(".maxntid", (Integer(threads),)))
     if ctas_per_sm:
         _add_directive(Directive(".minnctapersm", (Integer(ctas_per_sm),)))
     if cluster is not None:
         if not 1 <= (size := prod(cluster)) <= MAX_CLUSTER:
-            shape = " x ".join(map(str, cluster))
-            message = f"a cluster of {shape} has {size} CTAs; expected 1 to {MAX_CLUSTER}"
+            message = f"a cluster of {' x '.join(map(str, cluster))} has {size} CTAs; expected 1 to {MAX_CLUSTER}"
             raise author_error(message, "author.bounds")
         _add_directive(Directive(".reqnctapercluster", tuple(map(Integer, cluster))))
 
@@ -153,9 +152,10 @@ def _add_directive(directive: Directive) -> None:
 
 @dataclass(eq=False)
 class Kernel:
-    """Kernel with its compile-time arguments. The PTX is built when it is first needed.
+    """PTX kernel, built from a Python function and compile-time arguments on first use.
 
-    `kernel[grid](*args)` launches the kernel. `entry` is its name in the PTX, by default the name of the function.
+    `kernel[grid](*args)` launches the kernel. `entry` is the name of the kernel in the PTX, by default that of the
+    function.
     """
 
     function: Callable[..., None]
@@ -171,7 +171,7 @@ class Kernel:
         self.__doc__ = self.function.__doc__
 
     def at(self, **constants: Any) -> Kernel:
-        """Return the kernel with its keyword parameters fixed to values. Errors: AuthorError author.constant."""
+        """Return a copy with keyword parameters fixed to `constants`. Errors: AuthorError author.constant."""
         known = inspect.signature(self.function).parameters
         names = [n for n, p in known.items() if p.kind is inspect.Parameter.KEYWORD_ONLY]
         for name in constants:
@@ -185,7 +185,7 @@ class Kernel:
 
     @cached_property
     def built(self) -> Builder:
-        """Builder that the Python function has filled. Errors: AuthorError at the wrong expression."""
+        """Builder with the statements of the kernel. Errors: AuthorError at the wrong expression."""
         try:
             target, version = resolve_target(self.target, self.version)
         except UsageError as error:
@@ -248,7 +248,7 @@ class Kernel:
         return found
 
     def _declare(self, builder: Builder, name: str, kind: Parameter) -> Any:
-        """Declare a parameter of the kernel. Return the value that the Python function receives for it."""
+        """Declare the kernel parameter `name`. Return the value that the Python function receives for it."""
         variable = kind.declare(f"{self.entry}_{name}")
         builder.parameters.append(variable)
         builder.names.declare(variable)
@@ -279,12 +279,12 @@ class Kernel:
 
     @property
     def block(self) -> Extents | None:
-        """Threads of a CTA as `.reqntid` or `.maxntid` declares them, or None without these directives."""
+        """Threads of a CTA from `.reqntid` or `.maxntid`, or None without these directives."""
         return self._extents(".reqntid") or self._extents(".maxntid")
 
     @property
     def cluster(self) -> Extents | None:
-        """CTAs of a cluster as `.reqnctapercluster` declares them, or None without this directive."""
+        """CTAs of a cluster from `.reqnctapercluster`, or None without this directive."""
         return self._extents(".reqnctapercluster")
 
     def _extents(self, name: str) -> Extents | None:
@@ -297,9 +297,8 @@ class Kernel:
     def __getitem__(self, geometry: Any) -> Callable[..., Any]:
         """Return a function that launches the kernel: `kernel[grid](*args)` or `kernel[grid, block](*args)`.
 
-        A kernel that declares its threads (`bounds` or `.reqntid`) takes only the grid, which is one to three integers.
-        Other kernels take grid and block. The launch runs on the GPU if an argument is an array in GPU memory,
-        otherwise on the CPU.
+        Omit the block if the kernel declares its threads (`bounds` or `.reqntid`). A grid is one to three integers. The
+        launch runs on the GPU if an argument is an array in GPU memory, otherwise on the CPU.
 
         Errors: UsageError launch.geometry, and the errors of `wl.launch`.
         """
@@ -307,8 +306,8 @@ class Kernel:
             return partial(self._launch, geometry, self.block)
         pair = cast("Sequence[Any]", geometry)
         if not isinstance(geometry, tuple) or len(pair) != 2:
-            message = f"{self.entry} does not declare its threads; expected {self.entry}[grid, block](...)"
-            raise UsageError(message, code="launch.geometry", hint="`bounds(threads=...)` in the kernel declares them")
+            message = f"{self.entry} does not declare the threads of a CTA; expected {self.entry}[grid, block](...)"
+            raise UsageError(message, code="launch.geometry", hint="declare them with `bounds(threads=...)`")
         return partial(self._launch, pair[0], pair[1])
 
     def _launch(self, grid: Any, block: Any, *args: Any) -> Any:
@@ -321,7 +320,7 @@ class Kernel:
 
 
 def _any_on_gpu(args: Iterable[Any]) -> bool:
-    """Return True if an array among the arguments is in GPU memory. Search tensor maps and lists, too."""
+    """Return True if an array is in GPU memory. Arrays in tensor maps and lists count, too."""
     from warploom.gpu.arrays import is_on_gpu
 
     return any(
@@ -333,9 +332,9 @@ def _any_on_gpu(args: Iterable[Any]) -> bool:
 
 
 def resolve_target(target: str, version: str) -> tuple[Target, Version]:
-    """Return a target and a PTX version.
+    """Return the target and the PTX version with the given names.
 
-    If `version` is empty, return the oldest version that accepts the target, but at least 8.6.
+    If `version` is empty, the PTX version is the oldest one that accepts the target, but at least 8.6.
     """
     found = find_target(target)
     return found, find_version(version) if version else max(_DEFAULT_VERSION, found.first_version)
@@ -347,8 +346,8 @@ def kernel(
     """Decorate a Python function that builds a kernel. Return a `Kernel`.
 
     The positional parameters of the function are the parameters of the kernel. Their annotations give the types: `u32`,
-    `f32`, `pointer(f32)`, `tensor_map`. Its keyword parameters are compile-time arguments. `name` is the name of the
-    kernel in the PTX.
+    `f32`, `pointer(f32)`, `tensor_map`. The keyword parameters of the function are compile-time arguments. `name` is
+    the name of the kernel in the PTX. `resolve_target` describes `target` and `ptx_version`.
     """
     if function is None:
         return partial(Kernel, target=target, version=ptx_version, entry=name)
@@ -359,7 +358,7 @@ def kernel(
 
 
 class Program:
-    """Module of several kernels and shared declarations, in the order in which they were added."""
+    """PTX module of several kernels and declarations, in the order of their addition."""
 
     def __init__(self, *, target: str = "sm_90a", ptx_version: str = "") -> None:
         self.target = target
@@ -369,7 +368,7 @@ class Program:
     def declare(self, text: str) -> None:
         """Add PTX declarations: variables, functions, directives. Kernels that are added later can use them.
 
-        Errors: AuthorError with the diagnostics of the parser and the checker, which point into the text.
+        Errors: AuthorError with the diagnostics of the parser and the checker.
         """
         with errors_at_caller():
             target, version = resolve_target(self.target, self.version)
@@ -381,7 +380,10 @@ class Program:
     def kernel(
         self, function: Callable[..., None] | None = None, *, name: str = "", linkage: tuple[str, ...] = ("visible",)
     ) -> Any:
-        """Decorate a Python function that builds a kernel of this program, like `warploom.author.kernel`."""
+        """Decorate a function as `warploom.author.kernel` does, and add the kernel to this program.
+
+        `linkage` contains linking directives of PTX, such as "visible".
+        """
         if function is None:
             return partial(self.kernel, name=name, linkage=linkage)
         made = Kernel(function, self.target, self.version, {}, name, linkage, self._items())
@@ -406,7 +408,7 @@ class Program:
 
 
 def _module_text(target: Target, version: Version, parts: Sequence[TopLevel | Kernel]) -> str:
-    """Return the PTX text of a module: its header, the dynamic shared memory of its kernels, and `parts`."""
+    """Return the text of a module: header, dynamic shared memory, and the items and kernels in `parts`."""
     text = f".version {version[0]}.{version[1]}\n.target {target.name}\n.address_size 64\n\n"
     built = [part.built for part in parts if isinstance(part, Kernel)]
     if align := max((each.shared_align for each in built if each.shared_bytes), default=0):

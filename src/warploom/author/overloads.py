@@ -1,6 +1,6 @@
-"""Overload resolution of calls: the words that forms allow, and the operand for each argument.
+"""Overload resolution: the form, modifiers and operands that a Python call selects.
 
-A slot is a position of the opcode that several words can fill. The rows of a form list the words that it can combine.
+`slots` maps the names of an opcode's modifiers to words.
 """
 
 import keyword
@@ -38,7 +38,7 @@ def python_name(word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Instruction form that a Python name may refer to. The name determines the slots in `fixed`."""
+    """Instruction form that a Python name may refer to. The name determines the modifiers in `fixed`."""
 
     form: Form
     fixed: tuple[tuple[str, str], ...]
@@ -48,7 +48,7 @@ class Candidate:
 
 @cache
 def catalogue() -> Mapping[str, tuple[Candidate, ...]]:
-    """Return the candidates of every Python name of an instruction."""
+    """Return the candidates of each Python name of an instruction, such as `mad_lo`."""
     found: dict[str, list[Candidate]] = {}
     for form in forms():
         for name, words, fixed in _names(form):
@@ -57,7 +57,7 @@ def catalogue() -> Mapping[str, tuple[Candidate, ...]]:
 
 
 def _names(form: Form) -> Iterator[tuple[str, Sequence[Word], tuple[tuple[str, str], ...]]]:
-    """Yield each Python name of a form, the words in the name, and the slots that it determines."""
+    """Yield each Python name of a form, the words in the name, and the modifiers that the name determines."""
     words = form.common_name
     choices = [sorted(form.vocabulary[w.slot]) if w.slot else [w.literal] for w in words]
     for spelled in product(*choices):
@@ -82,10 +82,10 @@ def _candidate(form: Form, named: Sequence[Word], fixed: tuple[tuple[str, str], 
 def slot_choices(
     candidate: Candidate, operands: Sequence[Any], words: Mapping[str, Any]
 ) -> Iterator[tuple[dict[str, str], int]]:
-    """Yield each combination of words for the slots of a candidate that fits a call, and its cost.
+    """Yield the combinations of modifiers that fit a call, each with its cost.
 
-    The cost grows with the number of words that the call does not name. `operands` and `words` are the arguments and
-    keywords of the call.
+    `operands` and `words` are the arguments and keywords of the call. The cost grows with the number of modifiers that
+    the call does not name.
     """
     form, given = candidate.form, _given_slots(candidate, words)
     if given is None:
@@ -120,7 +120,7 @@ def slot_choices(
 
 
 def _given_slots(candidate: Candidate, words: Mapping[str, Any]) -> dict[str, str] | None:
-    """Return the words that a call's Python name and keywords give, or None for an unknown keyword."""
+    """Return the modifiers that a call gives by name or keyword, or None for an unknown keyword."""
     form, given = candidate.form, dict(candidate.fixed)
     for name, value in words.items():
         if name in candidate.operands:
@@ -143,7 +143,7 @@ def _given_slots(candidate: Candidate, words: Mapping[str, Any]) -> dict[str, st
 def _options(
     form: Form, slot: str, choices: Sequence[str], given: Mapping[str, str], values: Sequence[Any]
 ) -> Sequence[str]:
-    """Return possible words for a slot that a call does not name. Arguments limit types and spaces."""
+    """Return the words for the modifier `slot` that fit the other modifiers `given` and the arguments."""
     for word in form.syntax.words:
         if word.composite is not None and word.slot in given and slot in word.composite.groupindex:
             found = word.composite.fullmatch(given[word.slot])
@@ -159,7 +159,7 @@ def _options(
 
 
 def _complete(form: Form, slots: dict[str, str]) -> bool:
-    """Add composite words, their parts and "" for omitted words to `slots`. Return True if a row fits."""
+    """Add the missing modifiers to `slots`. Return True if the combination is legal."""
     for word in form.syntax.words:
         if word.composite is not None:
             slots.setdefault(word.slot, form.composites[word.slot].format(**slots))
@@ -199,7 +199,7 @@ def flatten(values: Sequence[Any]) -> Iterator[Any]:
 
 
 def input_operands(candidate: Candidate, slots: Mapping[str, str]) -> list[OperandPattern]:
-    """Return the operands that a call passes as arguments, which are all but the results."""
+    """Return the operands that are arguments of a call with the modifiers `slots`."""
     form = candidate.form
     found: list[OperandPattern] = []
     for name in form.syntax.operands:
@@ -215,7 +215,10 @@ def input_operands(candidate: Candidate, slots: Mapping[str, str]) -> list[Opera
 def arrange(
     candidate: Candidate, slots: Mapping[str, str], operands: Sequence[Any], words: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """Return the arguments of a call by operand name, or None if the call has too few or too many."""
+    """Return the arguments of a call by operand name, or None if the call has too few or too many.
+
+    `operands` are the positional arguments, `words` the keyword arguments.
+    """
     named = {candidate.operands[name]: value for name, value in words.items() if name in candidate.operands}
     rest, values = list(operands), dict[str, Any]()
     inputs = input_operands(candidate, slots)
@@ -240,7 +243,7 @@ def arrange(
 
 
 def mismatch(candidate: Candidate, slots: Mapping[str, str], name: str, value: Any) -> int:
-    """Return a measure of how badly a value fits an operand.
+    """Return a measure of how badly a value fits the operand `name`.
 
     The measure is 0 for an exact fit, and at least IMPOSSIBLE for a value that the operand cannot take.
     """
@@ -278,7 +281,7 @@ def _type_mismatch(operand: OperandSpec, slots: Mapping[str, str], value: Any) -
 
 
 def _is_within(location: Location, space: str) -> bool:
-    """Return True if an instruction on `space` can access a location. "" stands for generic addresses."""
+    """Return True if an instruction on `space` can access a location. The space "" is generic."""
     if space == "":
         return isinstance(location.base, Register) and location.space == "global"
     return space.partition("::")[0] == location.space.partition("::")[0]

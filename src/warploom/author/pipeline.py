@@ -15,7 +15,7 @@ _MBARRIER = 8  # bytes
 
 
 def wait(barrier: Location, parity: Register | int) -> None:
-    """Wait until the phase of an mbarrier with this parity completes."""
+    """Wait until an mbarrier completes the phase with the parity `parity`."""
     with forever() as loop:
         loop.leave(ptx.mbarrier_try_wait(barrier, parity, parity=True))
 
@@ -29,8 +29,8 @@ def arrive(barrier: Location) -> None:
 class Ring:
     """Ring of stages in shared memory.
 
-    A stage is full after one arrival at its full mbarrier and the transaction bytes that this arrival announces. A
-    stage is empty after `consumers` arrivals from each of the `cluster` CTAs of the cluster.
+    A stage becomes full after one arrival at its full mbarrier and the transaction bytes that the arrival announces. A
+    stage becomes empty after `consumers` arrivals from each of the `cluster` CTAs.
     """
 
     stages: int
@@ -40,7 +40,7 @@ class Ring:
     cluster: int
 
     def start(self) -> None:
-        """Initialise the mbarriers. Only one thread may execute this code, before a CTA or cluster barrier."""
+        """Initialise the mbarriers. Only one thread may execute this, before a CTA or cluster barrier."""
         for stage in range(self.stages):
             ptx.mbarrier_init(self.full.at(_MBARRIER * stage), 1)
             ptx.mbarrier_init(self.empty.at(_MBARRIER * stage), self.consumers * self.cluster)
@@ -53,7 +53,7 @@ class Ring:
 
 @dataclass(frozen=True, slots=True)
 class RingState:
-    """Position of a producer or consumer in the ring: its stage, and the phase parity of its mbarriers."""
+    """Position of a producer or consumer in a ring: a stage, and the phase parity of its mbarriers."""
 
     ring: Ring
     stage: Register
@@ -62,11 +62,11 @@ class RingState:
     empty: Register
 
     def barrier(self, space: str = "shared::cta") -> Location:
-        """Return the location of the full mbarrier of the stage."""
+        """Return the location of the stage's full mbarrier in the state space `space`."""
         return (self.full + self.stage * _MBARRIER).at(space=space)
 
     def wait_empty(self) -> None:
-        """Wait until the consumers have released the stage. In the first round, return at once."""
+        """Wait until the consumers have released the stage. The first pass through the ring does not wait."""
         wait((self.empty + self.stage * _MBARRIER).at(space="shared::cta"), self.phase ^ 1)
 
     def wait_full(self) -> None:
@@ -76,7 +76,7 @@ class RingState:
     def release(self, stage: Register, thread: Register) -> None:
         """Release the stage with the index `stage` in all CTAs of the cluster.
 
-        `thread` is the index of the calling thread among the threads of the consumer.
+        `thread` is the index of the executing thread among the threads of the consumer.
         """
         barrier = self.empty + stage * _MBARRIER
         if self.ring.cluster == 1:
@@ -105,9 +105,9 @@ class RingState:
 
 
 def ring(stages: int, *, consumers: int, cluster: int = 1) -> Ring:
-    """Allocate the mbarriers of a ring of stages in shared memory. Errors: AuthorError author.ring."""
+    """Allocate the mbarriers of a ring (see `Ring`) in shared memory. Errors: AuthorError author.ring."""
     if stages < 1 or consumers < 1 or cluster < 1:
-        message = f"a ring of {stages} stages, {consumers} consumers and {cluster} CTAs; expected at least 1 of each"
+        message = f"a ring has {stages} stages, {consumers} consumers and {cluster} CTAs; expected at least 1 of each"
         raise author_error(message, "author.ring")
     full, empty = (shared(_MBARRIER * stages, align=8) for _ in range(2))
     return Ring(stages, consumers, full, empty, cluster)

@@ -1,4 +1,4 @@
-"""Translation of a PTX module into author code, the Python code that builds the module."""
+"""Translation of a PTX module into Python code that builds the module."""
 
 import keyword
 import re
@@ -25,10 +25,10 @@ _BODY_DIRECTIVES = (".loc", ".pragma")
 
 
 def from_ptx(text: str | tree.Module, kernel: str | None = None) -> str:
-    """Return author code that builds the module `text`, or only its kernel `kernel` and the declarations.
+    """Return Python code that builds the module `text`, or only its declarations and the kernel `kernel`.
 
-    The module that the code builds differs from `text` only in register names, comments and white space. Each call has
-    as few keywords as possible. Statements that no call emits become inline PTX.
+    The new module differs from `text` only in register names, comments and white space. Statements that no call emits
+    become inline PTX.
 
     Errors: the codes of `PtxSyntaxError`; UsageError author.rebuild.
     """
@@ -41,8 +41,8 @@ def from_ptx(text: str | tree.Module, kernel: str | None = None) -> str:
         )
     names = [name for name, each in module.functions.items() if each.kind == "entry"]
     if kernel is not None and kernel not in names:
-        expected = ", ".join(names) or "none, for the module has no kernel"
-        raise UsageError(f"unknown kernel '{kernel}'; expected {expected}", code="author.rebuild")
+        expected = f"expected {', '.join(names)}" if names else "the module has no kernel"
+        raise UsageError(f"unknown kernel '{kernel}'; {expected}", code="author.rebuild")
     body = "\n".join(_parts(module, kernel))
     needed = [name for name in ("Float", "Symbol") if re.search(rf"\b{name}[(.]", body)]
     head = ["from __future__ import annotations", "", "from warploom import author as au"]
@@ -72,7 +72,6 @@ def _parts(module: tree.Module, kernel: str | None) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return a Python string literal, over several lines if the text has several lines."""
     unprintable = any(not (each.isprintable() or each in "\n\t") for each in text)
     if unprintable or '"""' in text or "\\" in text or text.endswith('"'):
         return repr(text)
@@ -80,7 +79,7 @@ def _quoted(text: str) -> str:
 
 
 def _list(head: str, items: Sequence[str], tail: str, margin: str = "    ") -> list[str]:
-    """Return Python code with a list between `head` and `tail`. Wrap it if it is too long for one line."""
+    """Return lines of Python code: `head`, the items separated by commas, and `tail`."""
     if "\n" in (text := ", ".join(items)) or len(margin + head + text + tail) <= _WIDTH:
         return [f"{margin}{head}{text}{tail}"]
     blank = "\0"  # replaces blanks of items, at which `wrap` would break lines
@@ -114,7 +113,6 @@ class _Kernel:
         self.types: dict[str, str] = {}  # Python types of the registers that exist
 
     def _name(self, name: str) -> str:
-        """Return an unused Python name that resembles a PTX name."""
         plain = re.sub(r"\W", "_", name.lstrip("%$")) or "x"
         plain = f"x{plain}" if plain[0].isdigit() else plain
         names = chain((plain,), (f"{plain}_{k}" for k in count(2)))
@@ -123,7 +121,7 @@ class _Kernel:
         return chosen
 
     def source(self) -> str | None:
-        """Return the Python function, or None if author code cannot express the kernel."""
+        """Return the Python function, or None if Python code cannot express the kernel."""
         function = self.function
         if function.body is None or function.attributes or any(map(_is_inexpressible, self.statements)):
             return None
@@ -155,7 +153,7 @@ class _Kernel:
     # Statements ---------------------------------------------------------------------------------------------
 
     def _translate(self) -> None:
-        """Translate the body. Repeat the pass if it finds a register that is read before its first write."""
+        # A register that is read before its first write is created in the next pass.
         known = -1
         while known < len(self.created):
             known = len(self.created)
@@ -195,7 +193,10 @@ class _Kernel:
         return found
 
     def _require(self, values: Sequence[Any], *, declared: bool = False) -> None:
-        """Record registers to create: those without a type and, if `declared`, without their declared type."""
+        """Record the registers in `values` that must be created first.
+
+        If `declared`, these include registers that exist with a type other than their declared type.
+        """
         for value in _registers_in(values):
             known = self.types.get(value.name)
             if known is None or (declared and known != self.declared[value.name]):
@@ -232,7 +233,7 @@ class _Kernel:
         self.lines += _list(f"{target}ptx.{call.name}(", arguments, ")", margin)
 
     def _creates_results(self, call: Call) -> bool:
-        """Return True if a call without `out` creates the result registers of the instruction."""
+        """Return True if a call without `out` creates the instruction's result registers."""
         results: list[Any] = list(flatten(call.results))
         if not results or call.needs_out or not all(isinstance(each, Register) for each in results):
             return False
@@ -256,7 +257,7 @@ class _Kernel:
         return ", ".join(f"({p})" if is_vector(r) else p for p, r in zip(parts, results, strict=True))
 
     def _write_inline(self, statement: tree.Statement) -> None:
-        """Write a statement as inline PTX, in which slots stand for registers."""
+        """Write a statement as inline PTX, with `{name}` in place of each register."""
         self.guard = None
         own = _registers(statement.statements) if isinstance(statement, tree.Block) else {}
         slots: dict[str, None] = {}
@@ -318,7 +319,6 @@ class _Kernel:
 
 
 def _is_inexpressible(statement: tree.Statement) -> bool:
-    """Return True if author code cannot express a directive or a register declaration in a body."""
     if isinstance(statement, tree.Variable) and statement.space == "reg":
         return statement.vector > 1 or statement.type not in TYPES
     return isinstance(statement, tree.Directive) and statement.name not in _BODY_DIRECTIVES
@@ -342,7 +342,6 @@ def _registers(statements: Sequence[tree.Statement]) -> dict[str, str]:
 
 
 def _names(statements: Sequence[tree.Statement]) -> Iterator[str]:
-    """Yield the names in all instructions, including instructions of nested blocks."""
     for instruction in tree.Block(tuple(statements)).instructions():
         yield from _TOKEN.findall(str(replace(instruction)))
 

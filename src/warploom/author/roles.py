@@ -16,7 +16,7 @@ _BARRIERS = 16
 
 
 def special(name: str) -> Register:
-    """Read a special register. The name of `%tid.x` is "tid.x". Errors: AuthorError author.special."""
+    """Read a special register, such as "tid.x" for `%tid.x`. Errors: AuthorError author.special."""
     known = SPECIAL_REGISTERS.get(f"%{name}")
     if known is None:
         hint = did_you_mean(name, (each[1:] for each in SPECIAL_REGISTERS), "'")
@@ -52,7 +52,7 @@ class Barrier:
     threads: int
 
     def wait(self) -> None:
-        """Arrive at the barrier, and wait for all of its threads."""
+        """Arrive at the barrier, and wait for all threads of the barrier."""
         ptx.bar(self.number, self.threads)
 
     def arrive(self) -> None:
@@ -61,11 +61,11 @@ class Barrier:
 
 
 def barrier(number: Register | int, threads: int) -> Barrier:
-    """Return a named barrier. Number 0 is the barrier of the CTA. Errors: AuthorError author.barrier."""
+    """Return the named barrier `number` for `threads` threads. Errors: AuthorError author.barrier."""
     outside = isinstance(number, int) and not 0 <= number < _BARRIERS
     if outside or threads % 32 or not 32 <= threads <= MAX_THREADS:
         raise author_error(
-            f"barrier {number} of {threads} threads; expected a number from 0 to {_BARRIERS - 1}, "
+            f"barrier {number} has {threads} threads; expected a barrier from 0 to {_BARRIERS - 1}, "
             f"and a multiple of 32 threads up to {MAX_THREADS}",
             "author.barrier",
         )
@@ -78,6 +78,6 @@ def cluster_rank() -> Register:
 
 
 def cluster_sync() -> None:
-    """Synchronise all threads of the cluster. Their earlier writes become visible to each other."""
+    """Synchronise all threads of the cluster. Earlier writes of each thread become visible to all."""
     ptx.barrier_cluster_arrive()
     ptx.barrier_cluster_wait()

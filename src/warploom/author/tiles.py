@@ -24,29 +24,29 @@ _CHUNK = 16  # bytes that a swizzle moves together
 
 
 class Shared:
-    """Range of the dynamic shared memory. Units: `offset` and `size` are bytes."""
+    """Range of the dynamic shared memory. Units: bytes."""
 
     def __init__(self, offset: int, size: int) -> None:
         self.offset = offset
         self.size = size
 
     def at(self, offset: int = 0) -> Location:
-        """Return the location at a byte of the range. Errors: AuthorError author.shared."""
+        """Return the location `offset` bytes after the start of the range. Errors: AuthorError author.shared."""
         last = max(self.size, 1) - 1
         if not 0 <= offset <= last:
-            message = f"byte {offset} of {self.size} bytes of shared memory; expected 0 to {last}"
+            message = f"byte {offset} is outside {self.size} bytes of shared memory; expected 0 to {last}"
             raise author_error(message, "author.shared")
         return Location(DYNAMIC, self.offset + offset, "shared::cta")
 
     def address(self, offset: int = 0) -> Register:
-        """Emit a move of the address of the byte `offset` to a new 32-bit register. Return the register."""
+        """Return a new 32-bit register with the address of byte `offset` of the range."""
         return ptx.mov(Symbol(DYNAMIC, self.offset + offset), type="u32")
 
 
 def shared(size: int, *, align: int = 16) -> Shared:
-    """Allocate dynamic shared memory. Units: bytes. Errors: AuthorError author.shared."""
+    """Allocate `size` bytes of shared memory, aligned to `align` bytes. Errors: AuthorError author.shared."""
     if size < 0 or align < 1 or align & (align - 1):
-        message = f"{size} bytes aligned to {align}; expected a size of at least 0 and a power of two"
+        message = f"size is {size} and align is {align}; expected a size of at least 0 and a power of two"
         raise author_error(message, "author.shared")
     builder = current()
     start = -(-builder.shared_bytes // align) * align
@@ -64,13 +64,11 @@ def shared(size: int, *, align: int = 16) -> Shared:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """`stages` tiles of `rows` x `columns` elements in shared memory, contiguous along K.
+    """Matrix tiles in shared memory, one for each of `stages` stages.
 
-    A row is divided into parts of `span` bytes: the swizzle span, or 16 bytes without swizzle. The first parts of all
-    rows come first, then the second parts of all rows. Tensor copies write this layout if a box contains one part of
-    each row. Warpgroup multiplications read this layout.
-
-    Units: `span` and `bytes` are bytes.
+    A tile has `rows` x `columns` elements. Columns run along K, the reduction dimension of a GEMM. A row is divided
+    into parts of `span` bytes. The first parts of all rows come first, then the second parts of all rows. Tensor copies
+    write this layout if a box contains one part of each row.
     """
 
     rows: int
@@ -82,32 +80,30 @@ class Tile:
 
     @property
     def span(self) -> int:
-        """Size of the parts into which each row is divided. Units: bytes."""
+        """Size of the parts of a row: the swizzle span, or 16 without swizzle. Units: bytes."""
         return self.swizzle or _CHUNK
 
     @property
     def bytes(self) -> int:
-        """Size of one stage in bytes."""
+        """Size of one tile. Units: bytes."""
         return self.rows * self.columns * TYPES[self.type].bits // 8
 
     def address(self, stage: Register | int = 0, *, row: int = 0) -> Register:
-        """Return the address of a row of a stage. The row must be the first row of a core matrix.
+        """Return the address of a row of a stage. `row` must be a multiple of 8.
 
         Errors: AuthorError author.tile.
         """
         if row % _CORE_ROWS or not 0 <= row < self.rows:
-            message = f"row {row} of a tile of {self.rows} rows; expected a multiple of {_CORE_ROWS} inside the tile"
+            message = f"row is {row} in a tile of {self.rows} rows; expected a multiple of {_CORE_ROWS} inside the tile"
             raise author_error(message, "author.tile")
         if isinstance(stage, int):
             return self.memory.address(stage * self.bytes + row * self.span)
         return self.memory.address(row * self.span) + stage * self.bytes
 
     def descriptor(self, *, row: Register | int = 0) -> TileDescriptor:
-        """Return the matrix descriptor of the first stage, starting at row `row` instead of the first row.
+        """Return the matrix descriptor of the first stage, from row `row` on.
 
-        The row must be the first row of a core matrix.
-
-        Errors: AuthorError author.tile.
+        `row` must be a multiple of 8. Errors: AuthorError author.tile.
         """
         start = self.address(row=row) if isinstance(row, int) else self.address() + row * self.span
         with errors_at_caller():
@@ -115,7 +111,7 @@ class Tile:
         return TileDescriptor(self, (start >> 4) | (word & 0xFFFFFFFF), word >> 32)
 
     def row(self, row: Register, stage: Register | int = 0) -> TileRow:
-        """Return row `row` of a stage, which gives access to the elements of the row."""
+        """Return a `TileRow` for access to the elements of row `row` of a stage."""
         offset = row * self.span
         mask = chunk_mask(self.swizzle)
         return TileRow(self, self.address(stage) + offset, (offset >> 7) & mask if mask else None)
@@ -129,10 +125,10 @@ class Tile:
         *,
         multicast: Register | int | None = None,
     ) -> None:
-        """Copy a tile of a tensor into a stage. The mbarrier `barrier` counts the bytes.
+        """Copy the tile at `origin` (column, row) of a tensor into a stage. `barrier` counts the bytes.
 
-        A copied box has all rows of the tile, and the columns of one swizzle span. With `multicast`, a mask of CTAs of
-        the cluster, the copy goes to the same stage of each of these CTAs.
+        The box of the tensor map must have all rows of the tile and the columns of one swizzle span. `multicast` is a
+        mask of CTAs of the cluster: each of them receives the tile in the same stage.
         """
         extra: dict[str, Any] = {} if multicast is None else {"ctaMask": multicast}
         for box, place in self._boxes(origin, stage, "shared::cluster"):
@@ -140,14 +136,14 @@ class Tile:
             ptx.cp_async_bulk_tensor(place, source, barrier, dim="2d", dst="shared::cluster", **extra)
 
     def store(self, tensor: Register, origin: Origin, stage: Register | int = 0) -> None:
-        """Copy a stage into a tensor. Commit the copies as a bulk group."""
+        """Copy a stage to `origin` (column, row) of a tensor. Commit the copies as a bulk group."""
         for box, place in self._boxes(origin, stage, "shared::cta"):
             target = Location(tensor, coordinates=box)
             ptx.cp_async_bulk_tensor(target, place, dim="2d", src="shared::cta")
         ptx.cp_async_bulk_commit_group()
 
     def _boxes(self, origin: Origin, stage: Register | int, space: str) -> Iterator[tuple[Origin, Location]]:
-        """Yield the origin in the tensor and the location in shared memory of each box of a stage."""
+        """Yield the boxes of a stage: their origins in the tensor and their locations in shared memory."""
         start = self.address(stage)
         size = self.rows * self.span
         for number in range(self.bytes // size):
@@ -157,7 +153,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class TileDescriptor:
-    """Matrix descriptor of a tile. `low` is a register with the address, `high` the constant upper word."""
+    """Matrix descriptor of a tile. `low` is the lower word in a register, `high` the upper word."""
 
     tile: Tile
     low: Register
@@ -173,7 +169,7 @@ class TileDescriptor:
         byte = k * TYPES[tile.type].bits // 8
         if byte % _CHUNK or not 0 <= k < tile.columns:
             raise author_error(
-                f"{k} elements along K are {byte} bytes of a row of {tile.columns} elements; "
+                f"k is {k} ({byte} bytes) in a row of {tile.columns} elements; "
                 f"expected a multiple of {_CHUNK} bytes inside the row",
                 "author.tile",
             )
@@ -183,29 +179,32 @@ class TileDescriptor:
 
 @dataclass(frozen=True, slots=True)
 class TileRow:
-    """Row of a tile: its address, and the mask that swizzles the numbers of its 16-byte chunks."""
+    """Row of a tile. `start` is its address. `mask` swizzles the numbers of 16-byte chunks."""
 
     tile: Tile
     start: Register
     mask: Register | None
 
     def at(self, column: int) -> Location:
-        """Return the location of the element in a column. Errors: AuthorError author.tile."""
+        """Return the location of the element in column `column`. Errors: AuthorError author.tile."""
         tile = self.tile
         if not 0 <= column < tile.columns:
-            message = f"column {column} of a tile of {tile.columns} columns; expected a column inside the tile"
+            message = f"column is {column} in a tile of {tile.columns} columns; expected 0 to {tile.columns - 1}"
             raise author_error(message, "author.tile")
         span, byte = divmod(column * TYPES[tile.type].bits // 8, tile.span)
         return self.chunk(byte // _CHUNK) + (span * tile.rows * tile.span + byte % _CHUNK)
 
     def chunk(self, number: Register | int) -> Location:
-        """Return the location of a 16-byte chunk among the first `Tile.span` bytes of the row."""
+        """Return the location of 16-byte chunk `number`, counted in the first `Tile.span` bytes of the row."""
         swizzled = number if self.mask is None else self.mask ^ number
         return (self.start + swizzled * _CHUNK).at(space="shared::cta")
 
 
 def shared_tile(rows: int, columns: int, type: str, *, swizzle: int = 128, stages: int = 1) -> Tile:
-    """Allocate shared memory for K-major tiles. Errors: AuthorError author.{tile, shared, type}."""
+    """Allocate `stages` K-major tiles of `rows` x `columns` elements in shared memory.
+
+    `swizzle` is the swizzle span in bytes, or 0. Errors: AuthorError author.{tile, shared, type}.
+    """
     if type not in TYPES or TYPES[type].bits < 8:
         raise author_error(f"unknown element type '{type}'; expected a type such as bf16", "author.type")
     with errors_at_caller():
@@ -213,12 +212,12 @@ def shared_tile(rows: int, columns: int, type: str, *, swizzle: int = 128, stage
     row, span = columns * TYPES[type].bits // 8, swizzle or _CHUNK
     if rows < 1 or rows % _CORE_ROWS or row < span or row % span or stages < 1:
         raise author_error(
-            f"{stages} x {rows} rows of {row} bytes; "
-            f"expected a multiple of {_CORE_ROWS} rows of a multiple of {span} bytes",
+            f"a tile has {stages} stages of {rows} rows of {row} bytes; expected at least 1 stage, a multiple of "
+            f"{_CORE_ROWS} rows, and a multiple of {span} bytes in a row",
             "author.tile",
         )
     made = Tile(rows, columns, type, swizzle, stages, shared(stages * rows * row, align=_PATTERN))
     if made.bytes % _PATTERN and stages > 1 and swizzle:
-        message = f"stages of {made.bytes} bytes do not start at the swizzle pattern; expected a multiple of {_PATTERN}"
+        message = f"a stage of a swizzled tile has {made.bytes} bytes; expected a multiple of {_PATTERN}"
         raise author_error(message, "author.tile")
     return made

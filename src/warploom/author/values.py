@@ -30,18 +30,19 @@ def _operator(
     in_place: bool = False,
     **words: str,
 ) -> Callable[[Any, Value], Register]:
-    """Return a Python operator that emits one instruction.
+    """Return the Python operator `symbol`, which emits one instruction.
 
     `result` is "common" for an instruction on the common type of the operands, "bits" for an instruction on their bit
-    type, and "pred" for a comparison. With `signed`, the operands must not mix signed and unsigned types. With
-    `rounded`, floats get an explicit `.rn`, because ptxas may fuse operations without it. With `shift`, the type of the
-    right operand does not matter. `reverse` swaps the operands. `in_place` overwrites the left operand.
+    type, and "pred" for a comparison. `signed` forbids a mix of signed and unsigned operands. `rounded` gives floats an
+    explicit `.rn`. With `shift`, the type of the right operand does not matter. `reverse` swaps the operands.
+    `in_place` overwrites the left operand.
     """
 
     def apply(self: Register, other: Value) -> Register:
         a, b = (other, self) if reverse else (self, other)
         common = _common_type(symbol, a, 0 if shift else b, signed=signed)
         type_word = _bit_type(common) if result == "bits" else common
+        # ptxas may fuse operations without `.rn`.
         rounding = {"rnd": "rn"} if rounded and TYPES[type_word].kind == "float" else {}
         out = self if in_place else None
         made = instruction(current().ptx)(a, b, type=type_word, out=out, **rounding, **words)
@@ -57,9 +58,9 @@ _unequal = _operator("!=", lambda ptx: ptx.setp, "pred", signed=True, CmpOp="ne"
 
 
 class Register:
-    """Register of PTX, with its name and its type. Each Python operator emits one instruction.
+    """PTX register. Its Python operators emit instructions.
 
-    `a + b` returns a new register, and `a += b` writes to `a`. `~` negates a predicate.
+    `a + b` returns a new register, and `a += b` writes to `a`.
     """
 
     __slots__ = ("name", "negated", "type")
@@ -109,7 +110,7 @@ class Register:
         return current().ptx.neg(self, type=self.type)
 
     def __invert__(self) -> Register:
-        """Return the negated predicate, or the bitwise complement of another type."""
+        """Return the negation of a predicate, or the bitwise complement of another register."""
         if self.type == "pred":
             return Register(self.name, self.type, negated=not self.negated)
         return current().ptx.not_(self, type=_bit_type(self.type))
@@ -134,7 +135,7 @@ class Register:
         return Register(self.name, type)
 
     def at(self, offset: int = 0, space: str = "?") -> Location:
-        """Return the location `offset` bytes after the address in the register."""
+        """Return the location `offset` bytes after the address in the register, in the state space `space`."""
         return Location(self, offset, space)
 
     def __repr__(self) -> str:
@@ -171,7 +172,7 @@ def _bit_type(type: str) -> str:
 
 
 def _common_type(symbol: str, a: object, b: object, *, signed: bool = False) -> str:
-    """Return the type on which an operator computes."""
+    """Return the common type of two operands. If `signed`, signed and unsigned types do not mix."""
     first, second = type_of(a), type_of(b)
     if first and second and not _are_compatible(first, second, signed=signed):
         raise author_error(
@@ -196,7 +197,7 @@ _integer = lru_cache(maxsize=4096)(Integer)
 
 
 def operand_of(value: object, type_word: str = "") -> Operand:
-    """Return the PTX operand for a value, given the expected type. Errors: AuthorError author.operand."""
+    """Return the PTX operand for a value of type `type_word` (or ""). Errors: AuthorError author.operand."""
     match value:
         case Register():
             return Negated(value.name) if value.negated else _name(value.name)

@@ -16,9 +16,9 @@ def check(
 ) -> Report:
     """Check a PTX text, file or module. Return a report with the diagnostics in the order of the text.
 
-    `target` and `ptx_version` replace the target and the PTX version that the text states.
+    `target` and `ptx_version` replace those that the text states.
 
-    Errors: UsageError for an unknown file, target or version. The report may contain every rule code of the checker.
+    Errors: UsageError for an unknown file, target or version.
     """
     chosen_target = None if target is None else find_target(target)
     chosen_version = None if ptx_version is None else find_version(ptx_version)

@@ -26,79 +26,67 @@ Mentioned = tuple[dict[Register, int], frozenset[Register]]
 
 @dataclass(slots=True)
 class Step:
-    """Instruction of a body, and the scope in which its names are declared."""
+    """Instruction of a function body, with the scope of its names."""
 
     instruction: Instruction
     names: Names
 
 
 class UsedRegisters(NamedTuple):
-    """Registers of one asynchronous multiplication.
-
-    `all` has the accumulators and the registers of operand A, and `names` has the names of all these registers.
-    """
+    """Registers of one asynchronous multiplication."""
 
     accumulators: frozenset[Register]
-    all: frozenset[Register]
-    names: frozenset[str]
+    all: frozenset[Register]  # accumulators and operand A
+    names: frozenset[str]  # of all these registers
 
 
 class Uses(NamedTuple):
-    """Registers of all asynchronous multiplications of a body.
+    """Registers of all asynchronous multiplications of a body."""
 
-    `used` has the registers of each multiplication. `bits` maps each register to its bit number in sets of registers.
-    `users` maps each register to two integers. Bit k of the first is set if multiplication k accumulates in the
-    register, and bit k of the second if multiplication k uses the register at all.
-    """
-
-    used: list[UsedRegisters]
-    bits: dict[Register, int]
+    used: list[UsedRegisters]  # one for each multiplication
+    bits: dict[Register, int]  # bit number of each register in sets of registers
+    # Two sets of bits: bit k is set if multiplication k accumulates in the register, or uses it at all.
     users: dict[Register, tuple[int, int]]
 
 
 @dataclass(slots=True)
 class FlowResults:
-    """Results for single instructions from checks that follow the control flow.
+    """Results that checks of control flow store for the next version of a body.
 
-    The check of the next version of a body can reuse the results while all names keep their declarations. The keys of
-    `used` and `mentions` are the identities (`id`) of instructions. `used` has the registers of each asynchronous
-    multiplication, and `uses` those of all multiplications. `watched` are the registers of multiplications, and
-    `watched_names` their names. `mentions` has the watched registers that occur in each other instruction.
+    The results are valid while all names keep their declarations.
     """
 
-    used: dict[int, UsedRegisters] = field(default_factory=dict[int, UsedRegisters])
+    used: dict[int, UsedRegisters] = field(default_factory=dict[int, UsedRegisters])  # by `id` of the multiplication
     uses: Uses = field(default_factory=lambda: Uses([], {}, {}))
+    # Registers that some multiplication uses.
     watched: frozenset[Register] = frozenset()
     watched_names: frozenset[str] = frozenset()
+    # Watched registers in each other instruction, by its `id`.
     mentions: dict[int, Mentioned | None] = field(default_factory=dict[int, "Mentioned | None"])
 
 
 @dataclass(slots=True)
 class Body:
-    """Instructions of a function in order.
-
-    `labels` maps the identity (`id`) of a label to the index of the instruction after the label. Checks that follow the
-    control flow store their results in `results`. They reuse `earlier`, the results for an earlier version of the body.
-    """
+    """Instructions of a function in order."""
 
     function: Function
     target: Target
     ptx: Version
-    earlier: FlowResults = field(default_factory=FlowResults)
+    earlier: FlowResults = field(default_factory=FlowResults)  # of an earlier version of the body
     results: FlowResults = field(default_factory=FlowResults)
     steps: list[Step] = field(default_factory=list[Step])
-    labels: dict[int, int] = field(default_factory=dict[int, int])
+    labels: dict[int, int] = field(default_factory=dict[int, int])  # index of the instruction after each label, by `id`
     _registers: dict[tuple[int, str], Register | None] = field(default_factory=dict[tuple[int, str], Register | None])
     _written: dict[tuple[str, str], list[tuple[int, ...]]] = field(
         default_factory=dict[tuple[str, str], list[tuple[int, ...]]]
     )
 
     def label(self, label: Label) -> None:
-        """Add a label before the next instruction."""
+        """Add a label in front of the next instruction."""
         self.labels[id(label)] = len(self.steps)
 
     def with_forms(self, wanted: frozenset[Form]) -> dict[int, Form]:
-        """Return {instruction index: matched Form} for all instructions that match a Form in `wanted`."""
+        """Return {instruction index: matched Form} for the instructions that match a Form in `wanted`."""
         opcodes = [step.instruction.opcode for step in self.steps]
         forms = {opcode: form for opcode in set(opcodes) if (form := _form_among(opcode, wanted)) is not None}
         if not forms:
@@ -106,12 +94,12 @@ class Body:
         return {index: forms[opcode] for index, opcode in enumerate(opcodes) if opcode in forms}
 
     def bound(self, index: int) -> tuple[Match, dict[str, BoundOperand]] | None:
-        """Return the first match whose syntax fits the operands, and the operands by name; None if none fits."""
+        """Return the first match that fits the operands of an instruction, and the operands by name, or None."""
         instruction = self.steps[index].instruction
         return _bound(instruction.opcode, instruction.operands)
 
     def written(self, index: int) -> list[Operand]:
-        """Return the written operands of an instruction; for a pair or vector only the written items."""
+        """Return the operands that an instruction writes. Only the written items of a pair or vector count."""
         instruction = self.steps[index].instruction
         operands = instruction.operands
         # Names and numbers do not decide which operands are written.
@@ -125,7 +113,7 @@ class Body:
         return [_part(operands[k], *rest) for k, *rest in positions]
 
     def register(self, index: int, name: str) -> Register | None:
-        """Return the register that a name refers to at an instruction, or None for a name of anything else."""
+        """Return the register with a name at an instruction, or None if the name is no register."""
         names = self.steps[index].names
         key = (id(names), name)
         if key not in self._registers:
@@ -134,9 +122,9 @@ class Body:
         return self._registers[key]
 
     def branches(self) -> dict[int, list[int]]:
-        """Return, by index, the successors of each instruction that can branch or leave the function.
+        """Return {index: successors} for the instructions that can branch or leave the function.
 
-        The successor EXIT means that the instruction leaves the function.
+        The successor EXIT stands for the end of the function.
         """
         end = len(self.steps)
         opcodes = [step.instruction.opcode for step in self.steps]
@@ -185,7 +173,7 @@ def _bound(opcode: str, operands: tuple[Operand, ...]) -> tuple[Match, dict[str,
 
 
 def _part(operand: Operand, item: int = -1) -> Operand:
-    """Return item `item` of a pair or vector, or the whole operand if `item` is -1."""
+    """Return one item of a pair or vector, or the whole operand if `item` is -1."""
     match operand:
         case Pair(first, second) if item >= 0:
             return second if item else first

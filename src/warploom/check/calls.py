@@ -1,4 +1,4 @@
-"""Checks of calls and indirect branches: names in operands, and arguments against parameters.
+"""Checks of calls and indirect branches.
 
 Source: PTX ISA 9.7.12.4, 9.7.12.5, and ptxas 12.9 to 13.1
 """
@@ -21,7 +21,7 @@ _DECLARABLE = frozenset[str]().union(*(register_types(name) for name in ("b8", "
 
 
 def call_problems(match: Match, operands: dict[str, BoundOperand], names: Names) -> Iterator[Problem]:
-    """Yield a problem for each illegal name of a callee or list of targets, and each illegal argument."""
+    """Yield the problems of a call: its callee, its list of targets, and its arguments."""
     form = match.form
     signatures: list[Signature] = []
     wrong_names = False
@@ -55,7 +55,6 @@ def call_problems(match: Match, operands: dict[str, BoundOperand], names: Names)
 
 
 def _wrong_function(text: str, names: Names, *, indirect: bool) -> str:
-    """Describe the illegal name of a called function. Return "" for a legal or undeclared name."""
     if text == "_":
         return "the sink '_'; expected a function"
     found = names.find(text)
@@ -71,7 +70,6 @@ def _wrong_function(text: str, names: Names, *, indirect: bool) -> str:
 
 
 def _wrong_table(text: str, names: Names, expected: list[str]) -> str:
-    """Describe a name that labels no directive in `expected`. Return "" for a legal or undeclared name."""
     label = f"expected the label of a {' or '.join(expected)}"
     table = names.table(text)
     if table is None:
@@ -81,7 +79,6 @@ def _wrong_table(text: str, names: Names, expected: list[str]) -> str:
 
 
 def _signatures(table: Directive | None, names: Names) -> list[Signature]:
-    """Return the signatures in a directive such as `.calltargets`: its prototypes and listed functions."""
     if table is None:
         return []
     found = [argument for argument in table.args if isinstance(argument, Prototype)]
@@ -92,7 +89,10 @@ def _signatures(table: Directive | None, names: Names) -> list[Signature]:
 def _wrong_arguments(
     match: Match, access: str, operands: dict[str, BoundOperand], formals: tuple[Variable, ...], names: Names
 ) -> Iterator[Problem]:
-    """Yield the problems of the results of a call (`access` "write") or of its arguments ("read")."""
+    """Yield the problems of the arguments that a call passes for the parameters `formals`.
+
+    `access` is "read" for arguments and "write" for results.
+    """
     form = match.form
     name = next(name for name, spec in form.operands.items() if (spec.kind, spec.access) == ("tuple", access))
     bound = operands.get(name)
@@ -111,7 +111,7 @@ def _wrong_arguments(
 
 
 def _wrong_argument(argument: Operand, formal: Variable, names: Names, *, result: bool) -> tuple[str, str] | None:
-    """Return the fault of an illegal argument and the expected argument; None for a legal argument."""
+    """Return (fault, expected value) of an illegal argument or result for `formal`, or None."""
     dimensions = "".join(f"[{size}]" for size in formal.shape)
     expected = f"a value that fits .{formal.type} {formal.name}{dimensions}"
     shown = describe(argument)
@@ -145,6 +145,6 @@ def _takes(type_word: str, kinds: str) -> bool:
 
 
 def _size(variable: Variable) -> tuple[int, int]:
-    """Return the size of an array parameter (0 for a scalar) and its alignment, both in bytes."""
+    """Return (array size, alignment) of a parameter in bytes. The array size of a scalar is 0."""
     unit = TYPES[variable.type].bytes if variable.type in TYPES else 16
     return unit * prod(size or 0 for size in variable.shape) if variable.shape else 0, variable.align or unit

@@ -48,7 +48,7 @@ class CtaGroups:
     kernels: list[str] = field(default_factory=list[str])
 
     def add(self, function: Function, use: FunctionUse) -> None:
-        """Add a function of the module."""
+        """Add a function of the module with its CTA groups and callees."""
         self.functions[function.name] = use
         if function.kind == "entry":
             self.kernels.append(function.name)
@@ -69,7 +69,7 @@ class CtaGroups:
                 yield error("kernel/granularity", message, other, section="PTX ISA 9.7.16.7.1")
 
     def _reached(self, kernel: str) -> list[str]:
-        """Return the names of a kernel and of all functions that it calls, directly or through others."""
+        """Return the names of a kernel and of all functions that it calls, directly or indirectly."""
         reached = [kernel]
         for name in reached:
             reached += sorted((self.functions[name].callees & self.functions.keys()) - {*reached})

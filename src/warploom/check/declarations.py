@@ -34,7 +34,9 @@ _FIRST_SUPPORT: dict[str, tuple[int, Version]] = {"f16": (53, (4, 2)), "f16x2": 
 
 
 def variable(declared: Variable, target: Target, ptx: Version, at_module: bool) -> Iterator[Diagnostic]:
-    """Yield the diagnostics for a variable, which is declared in the module or in a function.
+    """Yield the diagnostics for the declaration of a variable, at module scope or in a function.
+
+    `target` and `ptx` are the target and the PTX version of the module.
 
     Errors: variable/type, variable/align, variable/space, variable/linkage, variable/size, variable/attribute
     """
@@ -96,12 +98,10 @@ def _bits(declared: Variable) -> int:
 
 
 def as_declared(declared: Variable) -> Variable:
-    """Return the variable that checks of instructions use in place of a declared variable.
-
-    A register of an unknown type becomes a register of untyped bits, so that its uses give no further diagnostics.
-    """
+    """Return the variable that checks of instructions use in place of a declared variable."""
     if declared.space != "reg" or declared.type in DECLARABLE:
         return declared
+    # A register of an unknown type becomes untyped bits, so that its uses give no further diagnostics.
     bits = TYPES[declared.type].bits if declared.type in TYPES else _UNKNOWN_BITS
     return replace(declared, type=f"b{max(8, bits)}")
 
@@ -149,7 +149,7 @@ def parameters(function: Function) -> Iterator[Diagnostic]:
 
 
 def initial_value(declared: Variable, names: Names) -> Iterator[Diagnostic]:
-    """Yield the diagnostic for the initial value of a variable, if any. Undeclared names are ignored.
+    """Yield the diagnostic for an illegal initial value of a variable. Undeclared names are ignored.
 
     Errors: variable/initial
     """
@@ -198,7 +198,7 @@ def _faults(declared: Variable, names: Names) -> Iterator[str]:
 
 
 def _shape_faults(value: Initializer, extents: Sequence[int]) -> Iterator[str]:
-    """Yield the faults of braces whose nesting does not match the dimensions of the variable."""
+    """Yield the faults of the braces around the initial values of an array with dimensions `extents`."""
     if not extents:
         if isinstance(value, tuple):
             yield "has an initial value in more braces than it has dimensions"
@@ -235,15 +235,11 @@ def _leaves(value: Initializer | None) -> Iterator[Initializer]:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """Rule of a directive that takes integers.
+    """Rule of a directive that takes integers."""
 
-    The rule states the legal numbers of arguments, the least value of an argument, and the first target and the first
-    PTX version that support the directive.
-    """
-
-    counts: range
-    least: int = 0
-    number: int = 0
+    counts: range  # numbers of arguments
+    least: int = 0  # value of an argument
+    number: int = 0  # first target
     ptx: Version = (1, 0)
 
 
@@ -293,7 +289,7 @@ def directives(function: Function, target: Target, ptx: Version) -> Iterator[Dia
 
 
 def statement(directive: Directive) -> Iterator[Diagnostic]:
-    """Yield the diagnostics for a directive among the statements of a body.
+    """Yield the diagnostics for a directive inside the body of a function.
 
     Errors: directive/unknown, directive/arguments
     """
@@ -335,7 +331,7 @@ def _directive(
 
 
 def redeclared_variable(earlier: Variable, variable: Variable) -> Iterator[Diagnostic]:
-    """Yield the diagnostics for a variable of the module that an earlier declaration declares `.extern`.
+    """Yield the diagnostics for a second declaration of a variable. The first one is `.extern`.
 
     Errors: variable/linkage
     """
@@ -352,7 +348,7 @@ def redeclared_variable(earlier: Variable, variable: Variable) -> Iterator[Diagn
 
 
 def redeclared_function(earlier: Function, function: Function) -> Iterator[Diagnostic]:
-    """Yield the diagnostics for a function that an earlier declaration declares too.
+    """Yield the diagnostics for a second declaration of a function.
 
     Errors: function/prototype, function/linkage
     """

@@ -52,9 +52,9 @@ def find_version(version: str | tuple[int, int]) -> Version:
 def check_header(
     module: Module, target: Target | None, ptx: Version | None
 ) -> tuple[Target, Version, list[Diagnostic]]:
-    """Return the target and PTX version for the check of a module, and the diagnostics for its header.
+    """Return the target and PTX version of a module, and the diagnostics for its header.
 
-    `target` and `ptx` replace the target and the PTX version that the module states.
+    `target` and `ptx`, if not None, replace those that the module states.
     """
     directives = {item.name: item for item in module.items[:3] if isinstance(item, Directive)}
     found: list[Diagnostic] = []

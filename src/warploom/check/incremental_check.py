@@ -1,10 +1,4 @@
-"""Incremental check: after an edit, only code whose diagnostics may have changed is checked again.
-
-The diagnostics for a body depend on its text, the target, the PTX version, and the declarations outside of the body
-that its names refer to. The diagnostics are stored with these declarations. The diagnostics for one instruction depend
-on the instruction and on the declarations that its names refer to. If the text of a body has changed but none of its
-declarations, the diagnostics for unchanged instructions are reused.
-"""
+"""Incremental check: after an edit, only code whose diagnostics may have changed is checked again."""
 
 import operator
 import re
@@ -36,26 +30,18 @@ _UNDECLARED = "name/undeclared"
 
 @dataclass(slots=True)
 class _Results:
-    """Results for the body of a function.
-
-    For the whole body, `found` has the diagnostics, and `use` the CTA groups and callees. Both depend on `context` and
-    `outside`. `words` are the words in the body. `outside` maps each word that names an object outside of the body to
-    the object. `suggested` maps undeclared names to similar names.
-
-    Instructions are identified by `id`. `correct` has the instructions without diagnostics. `instruction_findings` has
-    the offset in the text and the diagnostics of each other instruction. `flow` has the results of checks that follow
-    the control flow. These three depend on `outside` and on `declarations`, the declarations in the body.
-    """
+    """Results for the body of a function."""
 
     function: Function
-    declarations: Sequence[object]
-    correct: set[int]
+    declarations: Sequence[object]  # in the body
+    correct: set[int]  # identities of the instructions without diagnostics
     use: FunctionUse = field(default_factory=FunctionUse)
-    found: tuple[Diagnostic, ...] = ()
+    found: tuple[Diagnostic, ...] = ()  # for the whole body
     context: Mapping[str, object] = field(default_factory=dict[str, object])
-    words: frozenset[str] = frozenset()
-    outside: Mapping[str, object] = field(default_factory=dict[str, object])
-    suggested: Mapping[str, str] = field(default_factory=dict[str, str])
+    words: frozenset[str] = frozenset()  # in the body
+    outside: Mapping[str, object] = field(default_factory=dict[str, object])  # declarations outside of the body
+    suggested: Mapping[str, str] = field(default_factory=dict[str, str])  # similar name of each undeclared name
+    # Offset in the text and diagnostics of each other instruction, by `id`.
     instruction_findings: dict[int, tuple[int, Sequence[Diagnostic]]] = field(
         default_factory=dict[int, tuple[int, Sequence[Diagnostic]]]
     )
@@ -63,7 +49,7 @@ class _Results:
 
 
 class IncrementalChecker:
-    """Checker of successive versions of one text. A report equals the report of `check` on that version."""
+    """Checker of successive versions of one text. The reports equal the reports of `check`."""
 
     def __init__(self, name: str = "<ptx>") -> None:
         self.name = name
@@ -71,7 +57,10 @@ class IncrementalChecker:
         self._results: dict[int, _Results] = {}
 
     def report(self, parsed: ParsedText) -> Report:
-        """Check the next version of the text. Return its report."""
+        """Check the next version of the text and return the report.
+
+        `parsed` shares the unchanged parts with the earlier version.
+        """
         whole = Source(self.name, parsed.text)
         syntax_errors = sorted(
             (replace(error, source=whole) for error in parsed.errors),
@@ -103,7 +92,7 @@ class IncrementalChecker:
 
 
 class _ReusingChecker(ModuleChecker):
-    """Checker of a module that reuses results for an earlier version, and stores new ones in `results`."""
+    """Checker of one version of a module that reuses results of the version before."""
 
     def __init__(
         self, module: Module, instructions: InstructionChecker, before: Mapping[int, _Results],
@@ -118,7 +107,7 @@ class _ReusingChecker(ModuleChecker):
         self._new: list[Instruction] = []
 
     def check_body(self, function: Function, block: Block, names: Names) -> FunctionUse:
-        """Check a body, or reuse its earlier results if neither the body nor its context has changed."""
+        """Check a body in the scope `names`, or reuse the results of an earlier check."""
         known = self._before.get(id(function))
         earlier = known or self._by_name.get(function.name)
         parameters: dict[str, object] = {
@@ -156,14 +145,14 @@ class _ReusingChecker(ModuleChecker):
         return results.use
 
     def new_body(self, function: Function) -> Body:
-        """Return an empty body for the checks of a function, with the results of its earlier version."""
+        """Return an empty body that can reuse the flow results of the function's earlier version."""
         earlier = FlowResults() if self._reused is None else self._reused.flow
         return Body(function, self.target, self.ptx, earlier, self._current.flow)
 
     def check_instruction(
         self, instruction: Instruction, names: Names, shapes: dict[int, int], body: Body
     ) -> Sequence[Diagnostic]:
-        """Check an instruction, or reuse its earlier diagnostics."""
+        """Add an instruction to the body, and return its new or reused diagnostics."""
         key = id(instruction)
         start = 0 if instruction.origin is None else instruction.origin[1]
         known = None if self._reused is None else self._reused.instruction_findings.get(key)
@@ -184,7 +173,6 @@ class _ReusingChecker(ModuleChecker):
         return found
 
     def _outside(self, words: frozenset[str], parameters: Mapping[str, object]) -> dict[str, object]:
-        """Return the objects outside of a body that the names `words` in the body refer to."""
         names = self.names
         found: dict[str, object] = {word: names.variables[word] for word in words & names.variables.keys()}
         for word in words & self.functions.keys():
@@ -196,17 +184,17 @@ class _ReusingChecker(ModuleChecker):
         return found
 
     def _context(self, found: Iterable[Diagnostic], function: Function, searched: int) -> dict[str, object]:
-        """Return the context on which the diagnostics for a body depend.
+        """Return the context on which the diagnostics `found` for a body depend.
 
-        `searched` is the number of similar names that were found before the check of the body. The diagnostic for an
-        undeclared name depends on these similar names and on the visible names. Some messages contain line numbers,
-        which depend on the function's first line.
+        `searched` is the number of similar names that were found before the check of the body.
         """
         context: dict[str, object] = {}
         for each in found:
+            # The hint for an undeclared name depends on earlier searches and on the visible names.
             if each.code == _UNDECLARED and _SIMILAR not in context:
                 visible = frozenset({*self.names.names(), *self.functions})
                 context[_SIMILAR] = (dict(islice(self.names.suggested.items(), searched)), visible)
+            # Such a message depends on the function's first line.
             if "line " in each.message:
                 context[_LINE] = 0 if function.source is None else function.source.first_line
         return context

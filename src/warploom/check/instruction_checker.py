@@ -24,29 +24,26 @@ _REASONS = 3  # most tolerances that apply to one instruction
 
 
 class InstructionChecker:
-    """Checker of the instructions of any number of modules, for one target and PTX version.
-
-    Two operands have the same shape if no rule distinguishes them. The checker stores the opcode and the operand shapes
-    of each correct instruction, and does not check another instruction with the same opcode and shapes.
-    """
+    """Checker of single instructions for one target and PTX version. It can serve many modules."""
 
     def __init__(self, target: Target, ptx: Version) -> None:
         self.target = target
         self.ptx = ptx
         self._numbers: dict[Shape, int] = {}
+        # Opcode and operand shapes of each correct instruction. Rules do not distinguish operands of one shape.
         self._correct: set[tuple[str | int | None, ...]] = set()
 
     @property
     def known_correct(self) -> int:
-        """Number of combinations of an opcode with operand shapes that were found correct."""
+        """Number of stored combinations of an opcode and operands that were found correct."""
         return len(self._correct)
 
     def check(self, instruction: ptx.Instruction, names: Names, shapes: dict[int, int]) -> list[Problem]:
-        """Return the problems of an instruction, except for those of its guard.
+        """Return the problems of an instruction in the scope `names`, without those of its guard.
 
-        `shapes` maps the identity (`id`) of an operand to the number of its shape, for all instructions of one scope.
-        Equal operands of a module are one object.
+        `shapes` is a cache for the instructions of one scope. Clear the cache after each declaration in the scope.
         """
+        # Equal operands of a module are one object.
         numbers = [shapes.get(id(operand)) for operand in instruction.operands]
         if None in numbers:
             numbers = [self._number(operand, names, shapes) for operand in instruction.operands]
@@ -66,7 +63,7 @@ class InstructionChecker:
         return number
 
     def check_guard(self, guard: ptx.Guard, names: Names) -> Problem | None:
-        """Return the problem of an illegal guard, or None for a legal guard."""
+        """Return the problem of an illegal guard, or None."""
         found = names.find(guard.name)
         if isinstance(found, ptx.Variable) and found.space == "reg" and found.type == "pred":
             return None
@@ -112,7 +109,6 @@ class InstructionChecker:
         checker = OperandChecker(names, self.target, self.ptx)
 
         def misfits(match: Match) -> int:
-            """Return a number that is larger if the operands of the instruction fit a match worse."""
             stage, problems, _ = self._verdict(match, instruction, checker)
             return stage << 16 | len(problems)
 
@@ -121,7 +117,7 @@ class InstructionChecker:
     def with_hint(
         self, match: Match, instruction: ptx.Instruction, names: Names, problems: list[Problem]
     ) -> list[Problem]:
-        """Return `problems`, with a hint if replacing one word of the opcode makes the operands legal."""
+        """Return `problems`, with a hint if the change of one opcode word makes the operands legal."""
         checker = OperandChecker(names, self.target, self.ptx)
         at_fault = {problem.code.rpartition("/")[2] for problem in problems}
         required = _requirements(match, at_fault)
@@ -146,11 +142,7 @@ class InstructionChecker:
         return min(verdicts, key=lambda verdict: (verdict[0], len(verdict[1])), default=None)
 
     def _tolerated(self, instruction: ptx.Instruction, names: Names) -> list[Problem]:
-        """Return the warnings for an instruction that violates the manual but that ptxas accepts.
-
-        Each warning names a tolerance, which is a reason why ptxas accepts the instruction. The result has the fewest
-        tolerances that together explain the instruction. The result is empty if ptxas refuses the instruction.
-        """
+        """Return warnings for an illegal instruction that ptxas accepts, or no warnings if ptxas refuses it."""
         if len(instruction.opcode) > LONGEST_OPCODE:
             return []
         for reading, reasons, match in _readings(instruction.opcode, instruction.operands):
@@ -193,7 +185,7 @@ class InstructionChecker:
         return Problem(f"{match.form.name}/{lack.kind}", message, ("opcode",), "", match.form.source)
 
     def _since(self, match: Match, instruction: ptx.Instruction, since: Version) -> Problem | None:
-        """Return the problem of a word that an opcode must drop or add from PTX `since` on, or None."""
+        """Return the problem of a word that is required or illegal from PTX version `since` on, or None."""
         form = match.form
         for _, changed in changes_of_one_word(match):
             if unmet_by_rows(changed.rows, self.target, self.ptx) is not None:
@@ -212,7 +204,6 @@ class InstructionChecker:
 
 
 def _requirements(match: Match, names: set[str]) -> list[object]:
-    """Return the requirements for the operands `names`; [] if one is optional or not in the Form."""
     found: list[object] = []
     slots = match.slots
     for name in sorted(names):
@@ -227,7 +218,7 @@ def _requirements(match: Match, names: set[str]) -> list[object]:
 def _readings(
     opcode: str, operands: tuple[ptx.Operand, ...]
 ) -> tuple[tuple[ptx.Instruction, tuple[Tolerance, ...], Match], ...]:
-    """Return the ways in which ptxas may read an instruction: rewritten instruction, tolerances, match."""
+    """Return the ways in which ptxas may read an instruction: (rewritten instruction, tolerances, match)."""
     instruction = ptx.Instruction(None, opcode, operands)
     return tuple(
         (reading, reasons, match)
@@ -238,7 +229,7 @@ def _readings(
 
 
 def _combined(instruction: ptx.Instruction) -> Iterator[tuple[ptx.Instruction, tuple[Tolerance, ...]]]:
-    """Yield an instruction unchanged, then its rewritings by one, two and three tolerances."""
+    """Yield an instruction unchanged, and then rewritten by one, two and three tolerances."""
     level: list[tuple[ptx.Instruction, tuple[Tolerance, ...], int]] = [(instruction, (), 0)]
     for count in range(_REASONS + 1):
         yield from ((reading, reasons) for reading, reasons, _ in level)
@@ -253,13 +244,12 @@ def _combined(instruction: ptx.Instruction) -> Iterator[tuple[ptx.Instruction, t
 
 
 def _warning(instruction: ptx.Instruction, tolerance: Tolerance, match: Match) -> Problem:
-    message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not"
+    message = f"'{instruction.opcode}': {tolerance.reason}; the PTX manual does not allow this"
     code, section = f"tolerated/{tolerance.name}", match.form.source
     return Problem(code, message, ("opcode",), "", section, Severity.WARNING)
 
 
 def _shape(operand: ptx.Operand, names: Names) -> Shape:
-    """Return the shape of an operand: its kind and other properties that rules distinguish."""
     match operand:
         case ptx.Name(text):
             return _name_shape(text, names)

@@ -1,4 +1,4 @@
-"""Check of a module: its declarations in the order of the text, and every statement of every function."""
+"""Check of a module: its declarations, and every statement of every function."""
 
 from collections.abc import Callable, Sequence
 
@@ -19,10 +19,7 @@ TABLES = (".branchtargets", ".callprototype", ".calltargets")
 
 
 class ModuleChecker:
-    """Checker of one module. `diagnostics` holds all diagnostics so far.
-
-    `correct` holds the identities (`id`) of instructions that need no check, because an earlier check found no problem.
-    """
+    """Checker of one module. `diagnostics` holds all diagnostics so far."""
 
     def __init__(self, module: Module, target: Target, ptx: Version) -> None:
         self.module = module
@@ -33,7 +30,7 @@ class ModuleChecker:
         self.names = Names(None, self.functions)
         self.cta_groups = CtaGroups()
         self.diagnostics: list[Diagnostic] = []
-        self.correct: set[int] = set()
+        self.correct: set[int] = set()  # identities of instructions that need no check
 
     def check_module(self) -> list[Diagnostic]:
         """Check every item of the module. Return all diagnostics."""
@@ -43,7 +40,7 @@ class ModuleChecker:
         return self.diagnostics
 
     def check_item(self, item: TopLevel) -> None:
-        """Check one item of the module, and declare its names for the following items."""
+        """Check one item of the module, and declare its names."""
         if isinstance(item, Function):
             self._function(item)
         elif isinstance(item, Variable):
@@ -109,7 +106,7 @@ class ModuleChecker:
     # Bodies ---------------------------------------------------------------------------------------------
 
     def check_body(self, function: Function, block: Block, names: Names) -> FunctionUse:
-        """Check the body of a function whose parameters are in `names`. Return its callees and CTA groups."""
+        """Check the body of a function in the scope `names`. Return its callees and CTA groups."""
         body = self.new_body(function)
         self.check_block(block.statements, names, body)
         self.diagnostics.extend(warpgroup_order(body))
@@ -117,11 +114,11 @@ class ModuleChecker:
         return function_use(body)
 
     def new_body(self, function: Function) -> Body:
-        """Return an empty body, to which the instructions of a function are added as they are checked."""
+        """Return an empty body for the instructions of a function."""
         return Body(function, self.target, self.ptx)
 
     def check_block(self, statements: tuple[Statement, ...], names: Names, body: Body) -> None:
-        """Check the statements of one scope, and add their instructions to the body."""
+        """Check the statements of a block in its scope `names`, and add its instructions to `body`."""
         shapes: dict[int, int] = {}
         labels = [statement for statement in statements if isinstance(statement, Label)]
         for label in labels:
@@ -176,9 +173,9 @@ class ModuleChecker:
     def check_instruction(
         self, instruction: Instruction, names: Names, shapes: dict[int, int], body: Body
     ) -> Sequence[Diagnostic]:
-        """Check an instruction, add it to the body, and return the diagnostics for it.
+        """Check an instruction in the scope `names`, add it to `body`, and return its diagnostics.
 
-        `InstructionChecker.check` describes `shapes`.
+        `shapes` is a cache for the instructions of one scope (see `InstructionChecker.check`).
         """
         body.steps.append(Step(instruction, names))
         problems = self.instructions.check(instruction, names, shapes)
@@ -197,10 +194,10 @@ def check_parsed(
     module: Module | None, syntax_errors: Sequence[Diagnostic], target: Target | None, ptx: Version | None,
     make_checker: Callable[[Module, Target, Version], ModuleChecker],
 ) -> list[Diagnostic]:  # fmt: skip
-    """Return the syntax errors of a text, followed by the diagnostics for the rest of the module.
+    """Return the syntax errors of a text, followed by the diagnostics for the parsed module.
 
-    Statements with syntax errors are not in `module`. Names are not reported as undeclared if a syntax error may hide
-    their declaration. `make_checker` returns the checker for the items after the header.
+    `module` lacks the statements with syntax errors. `target` and `ptx`, if not None, replace those of the header.
+    `make_checker` returns the checker for the items after the header.
     """
     if module is None or len(module.items) < HEADER_ITEMS:
         return list(syntax_errors)
@@ -209,13 +206,13 @@ def check_parsed(
         # A missing directive may be one with a syntax error.
         found = [each for each in found if each.span is not None]
     found += make_checker(module, target, ptx).check_module()
+    # A declaration with a syntax error hides its names.
     if any(_may_declare(error) for error in syntax_errors):
         found = [each for each in found if each.code != "name/undeclared"]
     return [*syntax_errors, *found]
 
 
 def _may_declare(error: Diagnostic) -> bool:
-    """Return True if the line of a syntax error begins like a declaration or a block."""
     if error.source is None or error.span is None:
         return True
     line, _ = error.source.position(error.span.start)

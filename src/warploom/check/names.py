@@ -30,8 +30,8 @@ Referent = Variable | Part | Function | Label | SpecialRegister | None
 class Names(Scope[Variable, Variable, Label]):
     """Scope: the names that are declared between two braces, or at module level.
 
-    `functions` holds the functions declared so far. `suggested` maps undeclared names to similar names. All scopes of a
-    module share `functions` and `suggested`. `roles` maps the names of parameters to their roles (see `role`).
+    All scopes of a module share `functions` (declared so far) and `suggested` (similar name of each undeclared name).
+    `roles` maps parameters to the results of `role`.
     """
 
     def __init__(self, parent: Names | None, functions: dict[str, Function]) -> None:
@@ -42,7 +42,7 @@ class Names(Scope[Variable, Variable, Label]):
         self.suggested: dict[str, str] = {} if parent is None else parent.suggested
 
     def declare(self, variable: Variable) -> bool:
-        """Add a variable or a range of registers. Return False if this scope already declares the name."""
+        """Add a variable or a range of registers. Return False if the scope already has the name."""
         name = variable.name
         self._found.clear()
         if variable.space == "reg" and variable.count is not None:
@@ -58,7 +58,7 @@ class Names(Scope[Variable, Variable, Label]):
     def role(self, name: str) -> str:
         """Return the role of a parameter: "entry", "input" or "output" of the function, or "call".
 
-        "call" means a parameter that the body declares for a call.
+        "call" is a parameter that the body declares for a call.
         """
         for scope in self.enclosing():
             if name in scope.variables:
@@ -71,12 +71,12 @@ class Names(Scope[Variable, Variable, Label]):
         return digits != name and digits.isdecimal() and len(digits) < 10 and int(digits) < count
 
     def members(self, name: str) -> int:
-        """Return the vector length of a register: 1 for a scalar, 0 for a name that is no register."""
+        """Return the vector length of a register: 1 for a scalar register, 0 if the name is no register."""
         found = self.register(name)
         return found[0].vector if found is not None else 0
 
     def find(self, name: str) -> Referent:
-        """Return the object that a name refers to, searching this scope first and then the enclosing ones."""
+        """Return the declaration of a name, from this scope or an enclosing scope."""
         if self.parent is None:
             return self._find(name)
         if name not in self._found:
@@ -96,7 +96,6 @@ class Names(Scope[Variable, Variable, Label]):
         )
 
     def _part(self, name: str) -> Referent:
-        """Return the object of a dotted name: a member of a vector register, or a `Part` of a register."""
         stem, _, selector = name.rpartition(".")
         found = self.register(stem) if stem else None
         if found is None:
@@ -107,7 +106,7 @@ class Names(Scope[Variable, Variable, Label]):
         return replace(register, vector=1) if member_of(selector, register.vector) >= 0 else None
 
     def undeclared(self, name: str, where: Where = ("all",)) -> Problem:
-        """Return the problem of an undeclared name in the part `where` of an instruction, with a hint."""
+        """Return the problem of an undeclared name, with a hint. `where` is its place in the instruction."""
         stem = name.rstrip("0123456789")
         ranges = (scope.ranges[stem][0] for scope in self.enclosing() if stem in scope.ranges)
         count = next(ranges, None) if stem != name else None

@@ -1,4 +1,4 @@
-"""Check of operands against the operand specifications of a Form: types, constants, state spaces."""
+"""Check of operands against the operand specifications of a Form."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -55,10 +55,9 @@ def names_in(operand: ptx.Operand) -> Iterator[str]:
 
 
 class OperandChecker:
-    """Checker of the operands of a bound instruction, in a scope, for a target and a PTX version.
+    """Checker of the operands of single instructions in the scope `names`.
 
-    With `with_extensions`, operands that the manual forbids and ptxas accepts are also legal. `used_extensions` has the
-    names of the extensions that such operands needed.
+    With `with_extensions`, operands that the manual forbids and ptxas accepts are legal too.
     """
 
     def __init__(self, names: Names, target: Target, ptx: Version, *, with_extensions: bool = False) -> None:
@@ -66,10 +65,10 @@ class OperandChecker:
         self.target = target
         self.ptx = ptx
         self.with_extensions = with_extensions
-        self.used_extensions: set[str] = set()
+        self.used_extensions: set[str] = set()  # extensions that operands needed
 
     def extensions(self, match: Match) -> Extensions:
-        """Return a function from an operand name to the ptxas extensions that the operand may use."""
+        """Return a function from the name of an operand to its legal ptxas extensions."""
         if not self.with_extensions:
             return no_extensions
 
@@ -96,25 +95,23 @@ class OperandChecker:
         return problems
 
     def _valid_parts(self, match: Match, operands: dict[str, BoundOperand]) -> set[str]:
-        """Return the names of the operands that are parts of one vector which is legal as a whole.
-
-        The registers of such a vector have one common type, which is legal for each operand in the vector.
-        """
+        """Return the names of the operands whose vector is legal as a whole."""
         found: set[str] = set()
         for pattern in match.form.syntax.operands:
             parts = {name: operands[name] for name in pattern.parts if name in operands}
-            rules = {name: self._rule(match, name, part) for name, part in parts.items()}
+            rules = {name: self._rule(match, name) for name in parts}
             declared = [self._declared(part.operand, rules[name]) for name, part in parts.items()]
             inferred = inferred_type(declared, [_constant_type(part.operand) for part in parts.values()])
+            # The common type of the registers must be legal for each operand in the vector.
             if "pred" not in declared and all(inferred in register_types(part.type) for part in parts.values()):
                 found |= parts.keys()
         return found
 
-    def _rule(self, match: Match, name: str, bound: BoundOperand) -> Rule:
-        return Rule.on_target(match, name, bound.spec, self.target.number)
+    def _rule(self, match: Match, name: str) -> Rule:
+        return Rule.on_target(match, name, self.target.number)
 
     def _check(self, match: Match, name: str, bound: BoundOperand) -> Iterator[_ItemFault]:
-        operand, rule = bound.operand, self._rule(match, name, bound)
+        operand, rule = bound.operand, self._rule(match, name)
         if not self._has(bound.spec.legal.target):
             yield f"needs {bound.spec.legal.target}; the target is {self.target.name}", "", None
         fragment_rule = ptxas.fragment_rule(match.form, name)
@@ -152,7 +149,7 @@ class OperandChecker:
         return self._value(operand, rule, type_word, in_vector=False) or self._symbol(operand, bound.type, rule, space)
 
     def _without_selector(self, operand: ptx.Operand, parts: str) -> ptx.Operand:
-        """Return an operand without its selector such as `.b0`. `parts` is the pattern of legal selectors."""
+        """Return an operand without its selector, such as `.b0`, if the pattern `parts` permits the selector."""
         if not parts or not isinstance(operand, (ptx.Name, ptx.Negated)):
             return operand
         text = operand.text if isinstance(operand, ptx.Name) else operand.name
@@ -163,21 +160,18 @@ class OperandChecker:
         return ptx.Name(register) if isinstance(operand, ptx.Name) else ptx.Negated(register, operand.sign)
 
     def _referent(self, operand: ptx.Operand | None) -> Referent:
-        """Return the object that a name refers to; None for an operand that is no name."""
         return self.names.find(operand.text) if isinstance(operand, ptx.Name) else None
 
     def _register(self, operand: ptx.Operand | None) -> ptx.Variable | None:
-        """Return the register that a name refers to; None for an operand that is no register."""
         referent = self._referent(operand)
         return referent if _is_register(referent) else None
 
     def _has(self, target: str) -> bool:
-        """Return True if the checked target has every feature of a named target. An empty name gives True."""
         needed = read_target(target) if target else None
         return needed is None or self.target.has(needed)
 
     def _allows(self, rule: Rule, *kinds: str) -> bool:
-        """Return True, and record the use, if an operand may use one of the ptxas extensions `kinds`."""
+        """Return True if `rule` permits one of the ptxas extensions `kinds`, and record its use."""
         for kind in kinds if self.with_extensions else ():
             if kind in rule.extensions:
                 self.used_extensions.add(kind)
@@ -218,7 +212,6 @@ class OperandChecker:
             yield "has sinks only", "at least one register", None
 
     def _unavailable(self, operand: ptx.Vector) -> Iterator[_ItemFault]:
-        """Yield a fault for each vector item that is a special register not available on the target."""
         for k, item in enumerate(operand.items):
             referent = self._referent(item)
             lack = self._lack(referent) if isinstance(referent, SpecialRegister) else None
@@ -249,7 +242,7 @@ class OperandChecker:
             yield "mixes a special register with constants", expected, None
 
     def _item_kind(self, item: ptx.Operand) -> str:
-        """Return the kind of a vector item in the words of `FragmentRegisters`; "" for a plain register."""
+        """Return the kind of a vector item, a word of `FragmentRegisters`, or "" for a plain register."""
         match item:
             case ptx.Integer():
                 return "integer"
@@ -266,7 +259,7 @@ class OperandChecker:
                 return ""
 
     def _declared(self, item: ptx.Operand, rule: Rule) -> str:
-        """Return a vector item's type: declared for a register, bits for a special register, else ""."""
+        """Return the type of a register or special register, or "" for any other item."""
         referent = self._referent(item)
         hard = rule.registers_only and "special" not in rule.extensions
         if isinstance(referent, SpecialRegister) and self.with_extensions and not hard:
@@ -314,7 +307,10 @@ class OperandChecker:
         return self._name(name, replace(rule, extensions=()), type_word, in_vector)
 
     def _sum(self, symbol: ptx.Symbol, rule: Rule, type_word: str, in_vector: bool) -> _Fault | None:
-        """Return the fault of an operand such as `x+4` (a name plus a number), or None if it is legal."""
+        """Return the fault of an operand such as `x+4` (a name plus a number), or None.
+
+        `type_word` is the legal type of the operand.
+        """
         expected = _expected_type(rule, type_word)
         name = symbol.name
         if symbol.generic or symbol.mask is not None:
@@ -325,7 +321,7 @@ class OperandChecker:
         takes_address = takes_integers(type_word) and type_word != "pred"
         if _is_register(referent):
             if not self.with_extensions or in_vector or rule.selector:
-                return f"adds to the register '{name}'", expected
+                return f"is the register '{name}' plus a number", expected
             self.used_extensions.add("sum")
             has_type = rule.type in TYPES and type_word[0] != "b"
             if referent.type[0] in "bus" and type_word != "pred" and not has_type:
@@ -396,7 +392,7 @@ class OperandChecker:
         return None
 
     def _symbol(self, operand: ptx.Operand, type_word: str, rule: Rule, space: str) -> _Fault | None:
-        """Return the fault of a variable's address that has the wrong state space or width, or None."""
+        """Return the fault of the address of a variable in a wrong state space or of a wrong width, or None."""
         if "symbol" not in rule.allows or not isinstance(operand, (ptx.Name, ptx.Symbol)):
             return None
         name = operand.text if isinstance(operand, ptx.Name) else operand.name
@@ -406,7 +402,7 @@ class OperandChecker:
             if legal_space not in ("", "?", referent.space):
                 return f"is the address of '{name}' in .{referent.space}", f"a variable in .{legal_space}"
             if referent.space == "global" and TYPES[type_word].bits == 32:
-                return f"is the address of '{name}' in .global, which has 64 bits", "one in another space"
+                return f"is the address of '{name}' in .global, which has 64 bits", "an address in another state space"
         is_function = isinstance(referent, ptx.Function) and "function" not in self.used_extensions
         if is_function and legal_space not in ("", "?"):
             return f"is the address of '{name}'", f"a variable in .{legal_space}"
@@ -451,9 +447,9 @@ class OperandChecker:
                 yield (*wrong, 0)
         may_be_unified = self._register(base) and space in ("", "global") and "unified" in rule.allows
         if operand.unified and not may_be_unified:
-            yield "is '.unified'", "a register that holds a generic or global address, for reading", None
+            yield "has '.unified'", "a load from a generic or global address in a register", None
         if operand.extra and operand.offset:
-            yield "has an offset beside its coordinates", "a register or a variable alone", 0
+            yield "has an offset beside its coordinates", "a register or a variable without an offset", 0
         for vector in operand.extra:
             if isinstance(vector, ptx.Vector):
                 for what, expected, _ in self._vector(vector, "s32", COORDINATE):
@@ -497,13 +493,10 @@ class OperandChecker:
         return f"has '{text}' in .{referent.space} as its base", where
 
     def _parameter(self, text: str, space: str, rule: Rule) -> _Fault | None:
-        """Return the fault of the parameter `text` as the base of an address, or None for a legal base.
-
-        The parameters of a kernel, of a function and of a call are separate spaces. Input parameters are read-only.
-        """
+        """Return the fault of a parameter as the base of an address, or None for a legal base."""
         role = self.names.role(text)
         if "output" in rule.allows and role in ("entry", "input"):
-            return f"has the input parameter '{text}' as its base, which is read-only", "an output parameter"
+            return f"has the read-only input parameter '{text}' as its base", "an output parameter"
         if space == "param::entry" and role != "entry":
             return f"has '{text}' as its base", "a parameter of the kernel"
         if space == "param::func" and role == "entry":
@@ -512,7 +505,6 @@ class OperandChecker:
 
 
 def _constant_type(item: ptx.Operand) -> str:
-    """Return the type of a constant in a vector; "" for other items."""
     if isinstance(item, ptx.Float):
         return f"f{item.width or 64}"
     return "s64" if isinstance(item, ptx.Integer) else ""
@@ -523,7 +515,6 @@ def _is_register(referent: Referent) -> TypeGuard[ptx.Variable]:
 
 
 def _integers(rule: Rule, type_word: str) -> tuple[str, ...]:
-    """Return the integer types of registers that a vector of floats may contain."""
     takes_integers = not rule.is_fragment and ("integers" in rule.allows or type_word == "f64")
     return _INTEGERS.get(type_word, ()) if takes_integers else ()
 

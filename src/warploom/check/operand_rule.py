@@ -1,9 +1,10 @@
-"""Rule by which the checker judges one operand: the manual's specification, and deviations of ptxas."""
+"""Rule by which the checker judges one operand."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from warploom.check.ptxas import operands as ptxas
 from warploom.check.ptxas.address_bases import refused_bases
@@ -14,12 +15,7 @@ from warploom.isa.model.operands import OperandSpec, Slots
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Requirements for one operand: the specification of the manual, and the deviations of ptxas.
-
-    `extensions` are names of syntax that ptxas accepts beyond the manual. `refused_bases` are the widths in bits of
-    registers that ptxas refuses as the base of an address. `registers_only` excludes sinks, predicates and addresses of
-    variables.
-    """
+    """Requirements for one operand: the specification of the manual, and the deviations of ptxas."""
 
     kind: str
     access: str
@@ -28,9 +24,9 @@ class Rule:
     allows: Collection[str]
     selector: str
     implied: bool
-    extensions: Collection[str] = ()
-    refused_bases: Collection[int] = ()
-    registers_only: bool = False
+    extensions: Collection[str] = ()  # syntax that ptxas accepts beyond the manual
+    refused_bases: Collection[int] = ()  # widths of registers that ptxas refuses as the base of an address
+    registers_only: bool = False  # no sinks, predicates and addresses of variables
     is_fragment: bool = False
 
     @classmethod
@@ -45,11 +41,12 @@ class Rule:
         )  # fmt: skip
 
     @classmethod
-    def on_target(cls, match: Match, name: str, spec: OperandSpec, target: int) -> Rule:
-        """Return the rule of operand `name` of a matched Form for the target number, such as 90 for sm_90."""
+    @lru_cache(maxsize=8192)
+    def on_target(cls, match: Match, name: str, target: int) -> Rule:
+        """Return the rule of operand `name` of a matched Form. `target` is a number such as 90."""
         form, slots = match.form, match.slots
         return cls.of(
-            spec,
+            form.operands[name],
             slots,
             extensions=ptxas.extensions_of(form, name, slots, target),
             refused_bases=refused_bases(form, name, slots, target),
@@ -57,7 +54,7 @@ class Rule:
         )
 
     def for_fragment(self, fragment: FragmentRegisters) -> Rule:
-        """Return this rule as changed for a vector that holds a matrix fragment."""
+        """Return a copy of this rule for a vector that holds a matrix fragment."""
         accepts = "own" if fragment.type != "u32" else "same"
         implied = accepts == "own" or self.implied
         return replace(self, extensions=fragment.extensions, accepts=accepts, implied=implied, is_fragment=True)

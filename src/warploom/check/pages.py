@@ -37,7 +37,7 @@ _KINDS = {
 def forms_called(query: str) -> list[Form]:
     """Return the Forms that a query names.
 
-    The query is the name of a Form or family, or an opcode or its first words.
+    The query is the name of a Form or family, or the first words of an opcode.
     """
     named = [form for form in forms() if query in (form.name, form.family)]
     return named or [form for form in forms() if _begins(form, query.removesuffix(";").split("."))]
@@ -60,7 +60,7 @@ def _begins(form: Form, words: list[str]) -> bool:
 
 
 def form_section(form: Form) -> str:
-    """Return the page section of a Form: syntax, legal modifiers, operands, fragments, and source."""
+    """Return the page section of a Form as Markdown."""
     opcode, _, operands = form.syntax_line.partition(" ")
     syntax = f"{opcode} {operands.strip()}".strip()
     parts = [f"## {form.name}\n", f"```\n{syntax}\n```\n"]
@@ -155,7 +155,7 @@ def _counts(spec: OperandSpec, samples: list[dict[str, str]]) -> str:
 
 
 def _registers_table(form: Form, fragments: Mapping[str, OperandSpec]) -> str:
-    """Return a table with the registers and element positions of fragments, for sample opcodes."""
+    """Return a table of the registers and element positions of fragments, for sample opcodes."""
     keyed = [
         word
         for word in ("shape", "dtype", "atype", "btype", "ctype", "type", "dst_fmt", "matrix", "num", "trans")
@@ -180,7 +180,7 @@ _SUMS = """Result: `{}`. The table defines `sum` for each architecture, with fun
 
 
 def _sums_table(form: Form) -> str:
-    """Return the table of a multiplication's sums: types, architectures, formula, rounding and evidence."""
+    """Return a table of a multiplication's summation formulas, by types and architecture."""
     found: dict[tuple[str, ...], list[tuple[str, str, int]]] = {}
     for slots in _samples(form):
         sums: dict[tuple[str, str, str], list[str]] = {}
@@ -208,7 +208,7 @@ def _sums_table(form: Form) -> str:
 def layouts(form: Form, slots: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the fragments of a Form with the modifiers `slots`.
 
-    Each item is the name of an operand, and a text with its registers and element positions.
+    Each item is (name of an operand, text with its registers and element positions).
     """
     return [
         (
@@ -221,10 +221,7 @@ def layouts(form: Form, slots: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _samples(form: Form) -> Iterator[dict[str, str]]:
-    """Yield the modifiers of sample opcodes, from every row in the Form's table of legal modifiers.
-
-    A cell with many words contributes only a few of them.
-    """
+    """Yield the modifiers of sample opcodes from every row of the Form's table."""
     for row in form.rows:
         names = list(row.cells)
         choices = [_few(row.cells[name], name in form.parts) for name in names]
@@ -251,11 +248,10 @@ def rule_page(rule: Rule) -> str:
     again = f" (repeated {rule.repeat} times)" if rule.repeat > 1 else ""
     emits = f"The checker reports this example with the code `{rule.emits}`.\n\n" if rule.emits else ""
     return (
-        f"# {escaped(rule.code)}\n\n{rule.what}\n\n{rule.why}\n\n"
+        f"# {escaped(rule.code)}\n\n{rule.what}\n\n{rule.why}\n\nTo fix it: {rule.cure}.\n\n"
         f"The examples are {_SCOPES[rule.scope]}.\n\n"
         f"## Bad{again}\n\n```ptx\n{bad}\n```\n\n{emits}"
-        f"## Good\n\n```ptx\n{good}\n```\n\n"
-        f"Source: {rule.source}\n"
+        f"## Good\n\n```ptx\n{good}\n```\n\nSource: {rule.source}\n"
     )
 
 

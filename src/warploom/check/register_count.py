@@ -1,4 +1,4 @@
-"""Checks of `setmaxnreg`: register count at entry, limit of the count, and agreement of warps.
+"""Checks of the instructions that change the register count of a warp.
 
 Source: PTX ISA 9.7.19.5
 """
@@ -31,14 +31,14 @@ def register_counts(body: Body) -> Iterator[Diagnostic]:
         ".minnctapersm" in directives and bool(directives.keys() & {".maxntid", ".reqntid"})
     )
     if body.function.kind == "entry" and not known:
-        message = "the register count at entry is unknown, so that ptxas ignores this instruction"
-        hint = "give the kernel .maxnreg, or .minnctapersm with .maxntid or .reqntid"
+        message = "the register count at entry is unknown, so ptxas ignores this instruction"
+        hint = "add .maxnreg, or .minnctapersm together with .maxntid or .reqntid, to the kernel"
         yield _warning(body, changes[0], "registers/entry", message, ("opcode",), hint)
     limit = directives[".maxnreg"].ints[:1] if ".maxnreg" in directives else ()
     yield from _counts(body, changes, limit)
     for index in changes:
         if body.steps[index].instruction.guard is not None:
-            message = "every warp of the warpgroup must execute this; a predicate guards it"
+            message = "a guard may exclude warps; every warp of the warpgroup must execute this instruction"
             yield _warning(body, index, "registers/uniform", message, ("guard",))
 
 
@@ -48,7 +48,6 @@ def _warning(body: Body, index: int, code: str, message: str, where: Where, hint
 
 
 def _counts(body: Body, changes: list[int], entry_limit: tuple[int, ...]) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each decrease of registers whose count exceeds the kernel's limit."""
     counts: dict[int, tuple[str, int]] = {}
     for index in changes:
         bound = body.bound(index)

@@ -54,7 +54,7 @@ class Report(Displayed):
         return tuple(found for found in self.diagnostics if found.severity is Severity.WARNING)
 
     def render(self, format: Format = "text", color: bool = False) -> str:
-        """Return the report as text with source lines and carets, as JSON, or as SARIF 2.1.0."""
+        """Return the report as text, JSON, or SARIF 2.1.0. With `color`, text has terminal colors."""
         if format == "text":
             return render(self.diagnostics, color)
         return render_json(self.diagnostics) if format == "json" else render_sarif(self.diagnostics)
@@ -67,12 +67,15 @@ class Report(Displayed):
 
 
 def error(code: str, message: str, node: Node | None, hint: str = "", section: str = "") -> Diagnostic:
-    """Return an error at a node of the syntax tree, or without a position if the node is None."""
+    """Return an error at a node of the syntax tree. Without a node, the error has no position.
+
+    `code` is an error code such as "name/undeclared". `section` names the paragraph of the specification.
+    """
     return _finding(code, Severity.ERROR, message, node, hint, section)
 
 
 def warning(code: str, message: str, node: Node | None, hint: str = "", section: str = "") -> Diagnostic:
-    """Return a warning at a node of the syntax tree, or without a position if the node is None."""
+    """Return a warning at a node of the syntax tree (see `error`)."""
     return _finding(code, Severity.WARNING, message, node, hint, section)
 
 

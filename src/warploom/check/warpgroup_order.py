@@ -1,9 +1,5 @@
 """Order of asynchronous multiplications along every path: fence, issue, commit, wait.
 
-A multiplication reads and writes its registers at some time between its issue and the wait that covers it. The
-analysis follows every path. It tracks the multiplications that may be in flight, the number of groups that were
-committed since each was issued, and the registers of multiplications that were written since the last fence.
-
 Source: PTX ISA 9.7.15.2, 9.7.15.7
 """
 
@@ -41,17 +37,16 @@ _MOST_GROUPS = 9
 class _State:
     """State before an instruction, merged over all paths that lead there.
 
-    A set is an integer with a bit for each member, because a body may have thousands of multiplications.
-    `in_flight[n]` has the multiplications that may be in flight, where n is the least number of groups committed since
-    their issue. `written` has the registers written since the last fence. `fenced` is True if every path has a fence.
+    A set is an integer with a bit for each member.
     """
 
+    # Item n: multiplications in flight after whose issue at least n groups were committed.
     in_flight: tuple[int, ...]
-    written: int
-    fenced: bool
+    written: int  # registers written since the last fence
+    fenced: bool  # True if every path has a fence
 
     def merged(self, other: _State) -> _State:
-        """Return the state at an instruction that two paths reach, one in this state and one in `other`."""
+        """Return the state at an instruction that two paths reach, in this state and in `other`."""
         younger, in_flight = 0, list[int]()
         for mine, theirs in zip(self.in_flight, other.in_flight, strict=True):
             in_flight.append((mine | theirs) & ~younger)
@@ -71,25 +66,21 @@ def warpgroup_order(body: Body) -> Iterator[Diagnostic]:
 
 
 class _Analysis:
-    """Analysis of one body. `forms` holds the Forms of its warpgroup instructions by instruction index.
-
-    `used` holds the registers of each multiplication, and `numbers` maps the instruction index of a multiplication to
-    its bit number. `mentions` maps the indices of other instructions to the registers of multiplications that these
-    instructions mention. `next` maps the index of each instruction in `forms` or `mentions`, of each branch and of each
-    branch target to the following one of these indices.
-    """
+    """Analysis of one body. `forms` maps instruction indices to the Forms of warpgroup instructions."""
 
     def __init__(self, body: Body, forms: dict[int, Form]) -> None:
         self.body = body
         self.forms = forms
         self.multiplications = [index for index, form in forms.items() if form in _MULTIPLICATIONS]
-        self.numbers = {index: number for number, index in enumerate(self.multiplications)}
+        self.numbers = {index: number for number, index in enumerate(self.multiplications)}  # bit numbers in sets
         self.used = [self._used(index) for index in self.multiplications]
         body.results.uses = _uses(self.used, body.earlier.uses)
         _, self.bits, self.users = body.results.uses
+        # Registers of multiplications that other instructions mention.
         self.mentions = self._all_mentions()
         self.branches = body.branches()
         targets = (target for following in self.branches.values() for target in following if target != EXIT)
+        # The next index of interest after each one: instructions above, branches and branch targets.
         self.next = dict(pairwise(sorted({0, *forms, *self.mentions, *self.branches, *targets})))
 
     def _used(self, index: int) -> UsedRegisters:
@@ -110,17 +101,14 @@ class _Analysis:
         return frozenset(register for register in found if register is not None)
 
     def _all_mentions(self) -> dict[int, Mentioned]:
-        """Return, by instruction index, the registers of multiplications that other instructions mention.
-
-        Results for an earlier version of the body are reused. They may contain registers that only multiplications of
-        that version used, which does no harm.
-        """
+        """Return the registers of multiplications that other instructions mention, by instruction index."""
         earlier, results = self.body.earlier, self.body.results
         reusable = self.bits.keys() <= earlier.watched
         names = frozenset[str]().union(*{used.names for used in self.used})
         reusable = reusable and names <= earlier.watched_names
         results.watched = earlier.watched if reusable else frozenset(self.bits)
         results.watched_names = earlier.watched_names if reusable else names
+        # Earlier results may contain registers that no multiplication uses any more, which does no harm.
         known = earlier.mentions if reusable else {}
         names_of: dict[int, tuple[str, ...]] = {}
         found: dict[int, Mentioned] = {}
@@ -139,10 +127,10 @@ class _Analysis:
     def _mentioned(
         self, index: int, names_of: dict[int, tuple[str, ...]], before: Mentioned | None
     ) -> Mentioned | None:
-        """Return the registers of multiplications that an instruction mentions, or None if there are none.
+        """Return the registers of multiplications that an instruction mentions, or None.
 
-        `names_of` caches, by the `id` of an operand, the names in the operand that such registers have. `before` is the
-        result for an earlier version of the text.
+        `names_of` is a cache of the watched names in operands. `before` is the result for an earlier version of the
+        text.
         """
         body = self.body
         watched = body.results.watched
@@ -166,7 +154,7 @@ class _Analysis:
     # Flow -----------------------------------------------------------------------------------------------
 
     def _states(self) -> dict[int, _State]:
-        """Return the state before each instruction in `next` that control flow can reach, by its index."""
+        """Return the state before each reachable instruction in `next`, by its index."""
         states = {0: _State((0,) * (_MOST_GROUPS + 1), 0, fenced=False)}
         pending = [0]
         while pending:
@@ -213,7 +201,7 @@ class _Analysis:
     # Findings -------------------------------------------------------------------------------------------
 
     def findings(self) -> Iterator[Diagnostic]:
-        """Yield the diagnostics for the body, each only once."""
+        """Yield the diagnostics for the body, without repetitions."""
         reported = 0
         for index, state in self._states().items():
             if index in self.numbers:
@@ -230,15 +218,14 @@ class _Analysis:
     def _missing_fence(self, index: int, state: _State) -> Iterator[Diagnostic]:
         instruction = self.body.steps[index].instruction
         if not state.fenced:
-            message = "no fence is executed before this multiplication on some path"
+            message = "on some path, no fence is executed before this multiplication"
         elif state.written and self._mask(self.used[self.numbers[index]].all) & state.written:
-            message = "a register of this multiplication is written after the last fence before it"
+            message = "no fence is between the last write to a register of this multiplication and the multiplication"
         else:
             return
         fences = ("'" + ".".join(word.literal for word in form.syntax.words) + "'" for form in _FENCES)
         hint = f"put {' or '.join(fences)} before it"
-        section = "PTX ISA 9.7.15.7.1"
-        problem = Problem("warpgroup/fence", message, ("opcode",), hint, section, Severity.WARNING)
+        problem = Problem("warpgroup/fence", message, ("opcode",), hint, "PTX ISA 9.7.15.7.1", Severity.WARNING)
         yield problem.at(instruction)
 
     def _early_access(self, index: int, state: _State) -> Iterator[Diagnostic]:
@@ -256,7 +243,7 @@ class _Analysis:
             number, register = min(found, key=lambda each: each[0])
             verb = "written" if register in written else "read"
             line = self._line(self.multiplications[number])
-            message = f"a register of the multiplication {line}is {verb} before a wait covers it"
+            message = f"a register of the multiplication {line}is {verb} before a wait covers the multiplication"
             where = ("operand", mentioned[register])
             problem = Problem("warpgroup/in-flight", message, where, "", _ORDER, Severity.WARNING)
             yield problem.at(self.body.steps[index].instruction)
@@ -264,9 +251,9 @@ class _Analysis:
     def _unfinished(self, index: int, groups: int) -> Diagnostic:
         instruction = self.body.steps[index].instruction
         if groups == 0:
-            message = "no commit follows this multiplication on some path to the end"
+            message = "on some path to the end, no commit follows this multiplication"
             return warning("warpgroup/commit", message, instruction, section="PTX ISA 9.7.15.7.2")
-        message = "no wait covers this multiplication on some path to the end"
+        message = "on some path to the end, no wait covers this multiplication"
         return warning("warpgroup/wait", message, instruction, section="PTX ISA 9.7.15.7.3")
 
     def _line(self, index: int) -> str:
@@ -283,7 +270,6 @@ def _register_names(bound: BoundOperand | None) -> frozenset[str]:
 
 
 def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
-    """Return the `Uses` of all multiplications, or `earlier` itself if no multiplication has changed."""
     if len(used) == len(earlier.used) and all(map(operator.is_, used, earlier.used)):
         return earlier
     registers = dict.fromkeys(register for each in used for register in each.all)
@@ -291,7 +277,6 @@ def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
 
 
 def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
-    """Return two bit sets for each register: the multiplications that accumulate in it, and all users."""
     accumulating: dict[frozenset[Register], list[int]] = {}
     using: dict[frozenset[Register], list[int]] = {}
     for number, registers in enumerate(used):
@@ -310,12 +295,10 @@ def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
 
 
 def _bits(numbers: Iterable[int]) -> int:
-    """Return the integer in which the bits `numbers` are set. The numbers must be different."""
     return sum(1 << number for number in numbers)
 
 
 def _ones(mask: int) -> Iterator[int]:
-    """Yield the numbers of the set bits of an integer, from the lowest."""
     while mask:
         yield (mask & -mask).bit_length() - 1
         mask &= mask - 1

@@ -1,4 +1,4 @@
-"""Kernel arguments that the command line states with `--arg`."""
+"""Kernel arguments from the option `--arg`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,9 +12,9 @@ from warploom.runtime.toml import Document, Step, Table, dotted, suggestion
 
 
 def read_arguments(texts: Sequence[str]) -> tuple[tuple[Argument, ...], dict[str, Buffer]]:
-    """Read the values of all --arg options. Return the arguments in parameter order, and the buffers.
+    """Read the values of the --arg options. Return the arguments in order, and the buffers by name.
 
-    The names of the buffers are `arg0`, `arg1`, …, by the position of the argument.
+    The buffer of argument k has the name `arg<k>`.
     """
     buffers: dict[str, Buffer] = {}
     arguments: list[Argument] = []
@@ -28,19 +28,19 @@ def read_arguments(texts: Sequence[str]) -> tuple[tuple[Argument, ...], dict[str
 
 
 class _Text(Document):
-    """Document that consists of one --arg option. Its values are read like those of a launch file."""
+    """Text of one --arg option. Its values are read like those of a launch file."""
 
     def __init__(self, position: int, text: str) -> None:
         super().__init__("", text)
         self.position, self.text = position, text
 
     def refuse(self, path: tuple[Step, ...], code: str, message: str, hint: str = "") -> NoReturn:
-        """Refuse the option, with a message about the value at `path`. Errors: UsageError."""
+        """Refuse the option because of the value at `path`. Errors: UsageError."""
         part = f"{dotted(path)}: " if path else ""
         raise UsageError(f"--arg number {self.position} ({self.text}): {part}{message}", hint=hint)
 
     def read(self) -> Argument | Buffer:
-        """Return the described argument, or the buffer if the text describes the contents of an array."""
+        """Return the argument that the text describes, or the buffer for the contents of an array."""
         head, *rest = self.text.split(":")
         if self.text == "null":
             return number(0)

@@ -1,4 +1,4 @@
-"""Options and texts of `warploom bench` and `warploom tune`, which time matrix multiplications."""
+"""Options and texts that `warploom bench` and `warploom tune` share."""
 
 from __future__ import annotations
 
@@ -18,25 +18,27 @@ _SIZE = re.compile(r"([1-9]\d{0,6})x([1-9]\d{0,6})x([1-9]\d{0,6})", re.ASCII)
 
 
 def declare_gemms(parser: argparse.ArgumentParser) -> None:
-    """Add the options that select multiplications and the library to compare with."""
+    """Add the options that select matrix multiplications and the library to compare with."""
     parser.add_argument(
         "--types",
         metavar="TYPE,…",
         type=lambda text: list(dict.fromkeys(text.split(","))),
         help="types of A and B: bf16, f16, tf32, e4m3 (fast sums), e4m3-accurate, s8, or f16-sparse (a 2:4 sparse A, "
-        "timed beside our kernel for a dense A)",
+        "compared with Warploom's kernel for a dense A)",
     )
     parser.add_argument(
-        "--shapes", metavar="MxNxK,…", type=_sizes, help="sizes, such as 4096x2112x7168 (eight sizes of models)"
+        "--shapes", metavar="MxNxK,…", type=_sizes, help="sizes, such as 4096x2112x7168 (default: model sizes)"
     )
     parser.add_argument("--repetitions", type=at_least(1), default=20, metavar="N", help="repetitions (20)")
-    parser.add_argument("--peer", choices=("torch", "cupy"), default="torch", help="the other library (torch)")
+    parser.add_argument(
+        "--peer", choices=("torch", "cupy"), default="torch", help="the library to compare with (torch)"
+    )
 
 
 def selected_cases(options: argparse.Namespace, known: Sequence[str]) -> list[Case]:
-    """Return the multiplications that --types and --shapes select. Errors: UsageError.
+    """Return the matrix multiplications that --types and --shapes select. Errors: UsageError.
 
-    `known` lists the types that --types accepts. An absent option selects all types or all shapes.
+    `known` has the types that --types accepts. An absent option selects everything.
     """
     from warploom.kernels.timing.cublas import KINDS, default_kinds
     from warploom.kernels.timing.speed import SIZES, Case
@@ -59,7 +61,10 @@ def _sizes(text: str) -> list[Size]:
 
 
 def tile_text(tile: Tile, split: int) -> str:
-    """Describe a tile, and say that `split` tiles are cut along K: `128x256, cluster 2, 124 split`."""
+    """Describe a tile as text, such as `128x256, cluster 2, 124 split`.
+
+    `split` is the number of tiles that are split along K.
+    """
     parts = [f"{tile.rows}x{tile.columns}"]
     if tile.pingpong:
         parts.append("pingpong")

@@ -1,4 +1,4 @@
-"""Options that describe a launch, for the commands that run a kernel."""
+"""Options that describe a launch."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Tensor maps, references and comparisons need a launch file.
 
 
 def declare_launch(parser: argparse.ArgumentParser) -> None:
-    """Add the launch file or PTX file, and the options that describe the launch, to a command."""
+    """Add the options that describe a launch to a command."""
     parser.add_argument(
         "file", metavar="LAUNCH.toml | FILE.ptx", help="a launch file or a PTX file; - for standard input"
     )
@@ -44,14 +44,14 @@ def declare_launch(parser: argparse.ArgumentParser) -> None:
     ptx.add_argument("--grid", metavar="X,Y,Z", type=dimensions, help="CTAs along each axis")
     ptx.add_argument("--block", metavar="X,Y,Z", type=dimensions, help="threads of a CTA along each axis")
     ptx.add_argument("--cluster", metavar="X,Y,Z", type=dimensions, help="CTAs of a cluster along each axis")
-    ptx.add_argument("--shared", metavar="BYTES", type=at_least(0), help="dynamic shared memory")
+    ptx.add_argument("--shared", metavar="BYTES", type=at_least(0), help="bytes of dynamic shared memory")
     ptx.add_argument("--arg", metavar="ARG", action="append", default=[], help="one argument; see below")
-    both = parser.add_argument_group("for both; these override the launch file")
+    both = parser.add_argument_group("for both kinds of file; these options override the launch file")
     add_arch(both, "architecture whose numerics and limits apply")
     what = "when asynchronous operations take effect: eager, lazy or random:SEED"
     both.add_argument("--schedule", metavar="WHEN", help=what)
     _workers.declare(both, "threads that share the arithmetic", None)
-    both.add_argument("--memory", type=_gib, metavar="GIB", default=4 * _GIB, help="limit for all buffers (4)")
+    both.add_argument("--memory", type=_gib, metavar="GIB", default=4 * _GIB, help="limit for all buffers together (4)")
 
 
 def read_plan(options: argparse.Namespace) -> LaunchPlan:

@@ -53,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the `warploom` command and return its exit status."""
+    """Run `warploom` with the arguments `argv`, by default those of the process. Return the exit status."""
     return execute(parser(), argv)
 
 
@@ -62,7 +62,7 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
 
     The status is 0 for success, 1 for findings or wrong results, 2 for wrong use, and 130 after an interrupt.
     """
-    gc.set_threshold(100_000)  # objects that imports create live forever; frequent collections slow every start
+    gc.set_threshold(500_000)  # objects that imports create live forever; frequent collections slow every start
     try:
         options = parser.parse_args(argv)
         status = cast("Callable[[argparse.Namespace], int]", options.verb)(options)

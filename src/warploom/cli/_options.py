@@ -30,10 +30,7 @@ _Group = Any  # argparse has no public name for the groups of a parser
 
 
 class Parser(argparse.ArgumentParser):
-    """Argument parser of `warploom` and of each command.
-
-    If a command requires arguments and gets none, the parser prints the help. A wrong argument raises UsageError.
-    """
+    """Argument parser of `warploom` and of each command. Wrong arguments raise UsageError."""
 
     needs_arguments = False
 
@@ -44,7 +41,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride] -- the overloads of argparse
         self, args: Iterable[str] | None = None, namespace: Any = None
     ) -> Any:
-        """Parse arguments. If required arguments are absent and none is given, print the help and exit with 2."""
+        """Parse arguments. If there are none and some are required, print the help and exit with 2."""
         given = list(sys.argv[1:] if args is None else args)
         if not given and (self.needs_arguments or any(action.required for action in self._actions)):
             self.print_help(sys.stderr)
@@ -63,7 +60,7 @@ def add_arch(parser: _Group, what: str, default: str | None = None) -> None:
 
 def add_kernel(parser: _Group) -> None:
     """Add the option --kernel to a parser."""
-    parser.add_argument("--kernel", metavar="NAME", help="the entry; required if the file has several")
+    parser.add_argument("--kernel", metavar="NAME", help="name of the kernel; required if the file has several")
 
 
 def add_format(parser: _Group) -> None:
@@ -74,7 +71,7 @@ def add_format(parser: _Group) -> None:
 
 
 def add_strict(parser: _Group) -> None:
-    """Add --strict."""
+    """Add the option --strict to a parser."""
     parser.add_argument("--strict", action="store_true", help="exit with status 1 for warnings too")
 
 
@@ -89,9 +86,9 @@ def add_trace_limits(parser: _Group) -> None:
         "--trace-ctas",
         metavar="N,N,…",
         type=_integers,
-        help="numbers of the traced CTAs; x varies fastest (the first cluster)",
+        help="numbers of the CTAs to trace; x varies fastest (default: the first cluster)",
     )
-    parser.add_argument("--trace-events", metavar="N", type=at_least(1), help="largest number of events of the trace")
+    parser.add_argument("--trace-events", metavar="N", type=at_least(1), help="maximum number of events in the trace")
 
 
 def _integers(text: str) -> tuple[int, ...]:
@@ -102,7 +99,7 @@ def _integers(text: str) -> tuple[int, ...]:
 
 
 def dimensions(text: str) -> tuple[int, ...]:
-    """Parse one to three positive integers that commas separate."""
+    """Parse one to three positive integers with commas between them."""
     parts = text.split(",")
     if len(parts) > 3 or not all(is_integer(part) and int(part) > 0 for part in parts):
         raise argparse.ArgumentTypeError(f"found {text!r}; expected one to three positive integers, such as 4,4")
@@ -126,7 +123,7 @@ def is_integer(text: str) -> bool:
 
 
 def status_of(findings: Iterable[Diagnostic], strict: bool = False) -> int:
-    """Return exit status 1 if there are errors or, if `strict` is true, warnings, and otherwise 0."""
+    """Return exit status 1 for errors (with `strict`, also for warnings), otherwise 0."""
     counted = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
     return FINDINGS if any(found.severity in counted for found in findings) else OK
 
@@ -135,7 +132,7 @@ def status_of(findings: Iterable[Diagnostic], strict: bool = False) -> int:
 
 
 def read_text(file: str | Path) -> tuple[str, str]:
-    """Return the text of a file, or of standard input for "-", and the name to show. Errors: UsageError."""
+    """Return the text and the name of a file, or of standard input for "-". Errors: UsageError."""
     if str(file) == STANDARD:
         return sys.stdin.read(), "<stdin>"
     try:
@@ -149,7 +146,7 @@ def read_text(file: str | Path) -> tuple[str, str]:
 
 
 def check_writable(file: str | Path | None, option: str) -> None:
-    """Refuse the file of an option if it cannot be written, before the work begins. Errors: UsageError."""
+    """Refuse the file of `option` if it cannot be written. Errors: UsageError."""
     if file is None or str(file) == STANDARD:
         return
     path = Path(file)
@@ -159,7 +156,10 @@ def check_writable(file: str | Path | None, option: str) -> None:
 
 
 def write_text(file: str | Path | None, text: str, mode: str = "w") -> None:
-    """Write a text to a file, or to standard output for None and "-". Errors: UsageError."""
+    """Write a text to a file, or to standard output for None and "-". Errors: UsageError.
+
+    `mode` is the mode of `open`.
+    """
     if file is None or str(file) == STANDARD:
         sys.stdout.write(text)
         return

@@ -1,7 +1,4 @@
-"""Progress bars on the terminal.
-
-Without a terminal, the functions show no bar. Some print a line on standard error instead.
-"""
+"""Progress bars on the terminal. Without a terminal, no bar is shown."""
 
 from __future__ import annotations
 
@@ -22,8 +19,8 @@ Update = Callable[..., None]
 def progress_bar(columns: Callable[[Any], tuple[Any, ...]], description: str, **task: Any) -> Generator[Update | None]:
     """Show a progress bar during a `with` block. Yield its update function, or None without a terminal.
 
-    `columns` returns the columns after the description, given the module `rich.progress`. `task` has the keyword
-    arguments of rich's `Progress.add_task`.
+    `columns` returns the columns of the bar, given the module `rich.progress`. `task` has arguments of rich's
+    `Progress.add_task`.
     """
     if not sys.stderr.isatty():
         yield None
@@ -38,10 +35,9 @@ def progress_bar(columns: Callable[[Any], tuple[Any, ...]], description: str, **
 
 @contextmanager
 def step_progress(what: str) -> Generator[Callable[[str, int, int], None]]:
-    """Show the steps of the task `what` during a `with` block.
+    """Show the progress of the task `what` during a `with` block.
 
-    The yielded function takes the name of a step, the number of finished steps, and the number of all steps. Without a
-    terminal, only the name of the task is printed.
+    Yield a function of the name of a step, the number of finished steps, and the number of all steps.
     """
     with progress_bar(lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn()), what) as update:
         if update is None:
@@ -56,9 +52,9 @@ def step_progress(what: str) -> Generator[Callable[[str, int, int], None]]:
 
 @contextmanager
 def launch_progress(name: str) -> Generator[Callable[[Progress], None] | None]:
-    """Show the finished CTAs and the rate of a launch during a `with` block.
+    """Show the progress of the launch `name` during a `with` block.
 
-    Yield the callback to pass to the launch as `progress`, or None without a terminal.
+    Yield a callback for the option `progress` of `launch`, or None without a terminal.
     """
     with progress_bar(
         lambda rich: (
@@ -81,7 +77,7 @@ def launch_progress(name: str) -> Generator[Callable[[Progress], None] | None]:
 
 
 def mac_rate(macs: int, seconds: float) -> str:
-    """Return a rate of multiply-accumulates as text, such as `1.23 G MAC/s`."""
+    """Return the rate of `macs` multiply-accumulates in `seconds` as text, such as `1.23 G MAC/s`."""
     rate = macs / seconds if seconds > 0 else 0.0
     for prefix, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
         if rate >= prefix:

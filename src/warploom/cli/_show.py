@@ -1,4 +1,4 @@
-"""Output about runs: tables and sentences, with colours on a terminal."""
+"""Printed output about runs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def outcome(result: Run, comparison: Comparison | None) -> None:
 
 
 def exploration(found: Exploration) -> None:
-    """Print the result of `run --explore`: difference between schedules if any, failures and findings."""
+    """Print the result of `run --explore`."""
     count = len(found.schedules)
     if found.same:
         print(f"the same bytes under all {count} schedules")

@@ -1,4 +1,4 @@
-"""The option `--workers`, and tables with the work of each worker of a Dask cluster."""
+"""The option `--workers`, and tables about the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def declare(
 ) -> None:
     """Add the option --workers to a parser.
 
-    `what` begins the help text. It names the counted workers, such as "processes (one for each core)".
+    `what` begins the help text, such as "processes (one for each core)". `default` is the value of an absent option.
     """
     add.add_argument(
         "--workers",
@@ -34,7 +34,7 @@ def declare(
 
 
 def chosen(text: str) -> int | str:
-    """Parse the value of --workers. Return a number of workers, or the text if it names a Dask cluster."""
+    """Return the number of workers in `text`, or `text` itself if it names a Dask cluster."""
     if _NUMBER.fullmatch(text):
         return int(text)
     from warploom.integrations.dask.worker_pool import parse_workers
@@ -47,14 +47,14 @@ def chosen(text: str) -> int | str:
 
 
 def say(what: str) -> None:
-    """Print a message about workers on standard error. Standard output has only the results."""
+    """Print a message about workers on standard error."""
     print(what, file=sys.stderr, flush=True)
 
 
 def spread(found: Distribution | None) -> None:
-    """Print the work of each worker of a launch, and the reason if one worker ran the whole grid.
+    """Print the work of each worker of a launch.
 
-    If `found` is None, the launch did not use a Dask cluster, and nothing is printed.
+    `found` is None for a launch without a Dask cluster, which prints nothing.
     """
     if found is None:
         return

@@ -1,4 +1,4 @@
-"""`warploom author`: translate a PTX file to Python code that builds it again."""
+"""`warploom author`: translate a PTX file to Python code that builds the same PTX."""
 
 import argparse
 

@@ -39,7 +39,7 @@ def declare(add: Add) -> None:
         "gemm",
         help="matrix multiplications against cuBLAS",
         description=_DESCRIPTION,
-        epilog="Exit status: 0 success; 1 a result is wrong; 2 it could not be measured.",
+        epilog="Exit status: 0 success; 1 a result is wrong; 2 no measurement was possible.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     declare_gemms(gemm)
@@ -47,15 +47,15 @@ def declare(add: Add) -> None:
         "--by",
         choices=("graph", "events"),
         default="graph",
-        help="replay recorded calls, or make each call anew so that the host's part counts (graph)",
+        help="graph: replay recorded calls; events: repeat each call, which adds the time of the host (graph)",
     )
     gemm.add_argument(
         "--regime",
         choices=tuple(_REGIMES),
         default="steady",
-        help="clocks of steady work at full power, or of a GPU that rests before each repetition (steady)",
+        help="steady: the GPU works at full power; rested: the GPU pauses before each repetition (steady)",
     )
-    gemm.add_argument("--json", type=Path, metavar="FILE", help="write all times and their conditions")
+    gemm.add_argument("--json", type=Path, metavar="FILE", help="write all times and the conditions of the measurement")
     gemm.add_argument("--svg", type=Path, metavar="FILE", help="write a picture")
 
 
@@ -111,7 +111,7 @@ def _compare(
 ) -> tuple[list[Comparison | WrongResult], list[tuple[Case, WarploomError]]]:
     """Time all cases. Return the results, and each failed case with its error.
 
-    `state` reads the state of the GPU. A fault of the GPU ends the comparison.
+    `state` reads the state of the GPU.
     """
     from warploom.kernels import gemm
     from warploom.kernels.timing.speed import WrongResult, compare
@@ -131,6 +131,7 @@ def _compare(
             except WarploomError as error:
                 failures.append((case, error))
                 result = f"{case}: {error}"
+                # A fault of the GPU ends the comparison.
                 is_lost = not isinstance(error, UsageError)
             if update is not None:
                 update(advance=1)
@@ -149,7 +150,7 @@ def report(
     json_file: Path | None = None,
     svg_file: Path | None = None,
 ) -> int:
-    """Print the results as tables, write the files of --json and --svg, and return the exit status.
+    """Print the results and write the files of --json and --svg. Return the exit status.
 
     `conditions` describes the measurement. `before` and `after` are the states of the GPU.
 
@@ -195,7 +196,6 @@ def _table(timed: Sequence[Comparison], peer: str) -> None:
 
 
 def _rates(each: Comparison) -> tuple[str, str]:
-    """Return the rates of Warploom and of the other library, each with at least three significant digits."""
     ours, theirs = (
         f"{rate:.1f}" if rate >= 10 else f"{rate:.3g}"
         for rate in (each.case.teraflops(each.ours), each.case.teraflops(each.theirs))
@@ -204,9 +204,9 @@ def _rates(each: Comparison) -> tuple[str, str]:
 
 
 def picture(timed: Sequence[Comparison], conditions: dict[str, Any]) -> str:
-    """Return an SVG bar chart of the results, with a panel for each type and two bars for each size.
+    """Return an SVG bar chart of the rates of Warploom and of the other library.
 
-    The bars show the rates of Warploom and of the other library. `conditions` describes the measurement.
+    `conditions` describes the measurement.
     """
     from warploom.kernels.timing.speed import summary
     from warploom.view.bar_chart import Group, Panel, bar_chart

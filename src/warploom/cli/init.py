@@ -7,8 +7,8 @@ from pathlib import Path
 from warploom.cli._options import OK, STANDARD, Add, add_kernel, add_output, read_text, write_text
 
 _EPILOG = """\
-A value that the PTX does not state is a guess, marked by a comment, or the text "fill in: ...". `warploom run`
-refuses the file until no such text is left. docs/launch-files.md describes every key.
+A value that the PTX does not state is either a guess, which a comment marks, or the text "fill in: ...". `warploom run`
+refuses the file while it contains such a text. docs/launch-files.md describes every key.
 """
 
 
@@ -43,5 +43,5 @@ def run(options: argparse.Namespace) -> int:
     if target != STANDARD:
         count = text.count('"fill in: ')
         left = f"{count} values must be filled in" if count != 1 else "1 value must be filled in"
-        print(f"{target}: {left}" if count else f"{target}: complete; warploom run {target}")
+        print(f"{target}: {left}" if count else f"{target}: complete; run it with: warploom run {target}")
     return OK

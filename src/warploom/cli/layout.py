@@ -1,7 +1,4 @@
-"""`warploom layout`: print the positions of the elements of a matrix instruction's operands.
-
-The output is text, CSV, JSON, an SVG picture or an HTML page.
-"""
+"""`warploom layout`: print the positions of the elements of a matrix instruction's operands."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ def declare(add: Add) -> None:
         metavar="OPERAND",
         nargs="?",
         help='A, B, C, D, metadata, "scale A", "scale B", R (registers of a load or store), box, or a name of the'
-        " syntax line; all operands without it",
+        " syntax line (default: all operands)",
     )
     formats = parser.add_argument_group("format").add_mutually_exclusive_group()
     for name, what in (
@@ -60,11 +57,11 @@ def declare(add: Add) -> None:
         ("thread-id", "N", int, "the thread id of block scales"),
         ("descriptor", "NUMBER", _int, "the descriptor of a tile in shared memory, such as 0x4000004000010000"),
         ("idesc", "NUMBER", _int, "the instruction descriptor of a multiplication in tensor memory, such as 0x8100490"),
-        ("swizzle", "BYTES", int, "0, 32, 64 or 128, of a tile or of a box"),
+        ("swizzle", "BYTES", int, "the swizzle of a tile or of a box: 0, 32, 64 or 128"),
         ("major", "K|MN", str, "the major axis of a tile in shared memory"),
         ("box", "SIZES", _sizes, "the box of a tensor copy, outermost first, such as 64x32"),
         ("element", "TYPE", str, "the element type of the box, such as bf16"),
-        ("interleave", "BYTES", int, "0, 16 or 32, of the box"),
+        ("interleave", "BYTES", int, "the interleave of the box: 0, 16 or 32"),
     ):
         given.add_argument(f"--{name}", metavar=value, type=read, help=what)
 
@@ -137,9 +134,9 @@ def _given(options: argparse.Namespace) -> LayoutInputs:
 
 
 def _select(grids: Sequence[LayoutGrid], query: dict[str, int]) -> list[LayoutGrid]:
-    """Return grids that keep only the entries matching a query, such as {"lane": 5, "item": 1}.
+    """Return the grids with only the entries that match a query, such as {"lane": 5, "item": 1}.
 
-    A grid that lacks one of the columns in the query is dropped.
+    Grids without the columns of the query are omitted.
 
     Errors: UsageError if no grid has these columns, and if no entry matches.
     """

@@ -25,7 +25,7 @@ def declare(add: Add) -> None:
     parser.add_argument(
         "--source",
         choices=("builtin", "nvvm", "llvm", "ptx"),
-        help="the text's level (by the name of the file, otherwise nvvm)",
+        help="the text's level (default: from the name of the file, otherwise nvvm)",
     )
     add_arch(parser, "the target of the PTX", "sm_90a")
 

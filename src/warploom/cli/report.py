@@ -1,4 +1,4 @@
-"""`warploom report`: run a kernel and write a page about its execution, its costs and its findings."""
+"""`warploom report`: run a kernel and write an HTML page about the run."""
 
 import argparse
 from pathlib import Path
@@ -18,8 +18,8 @@ from warploom.cli._options import (
 _EVENTS = 20_000
 
 _EPILOG = f"""{ARGUMENTS}
-The schedule is lazy unless --schedule or the launch file selects another one: under eager nothing overlaps. The trace
-has at most {_EVENTS} events unless --trace-events changes that.
+The schedule is lazy unless --schedule or the launch file selects another one. Under eager, no operations overlap. The
+trace has at most {_EVENTS} events unless --trace-events sets another limit.
 
 Exit status: 0 success; 1 errors or a wrong result; 2 wrong use.
 """

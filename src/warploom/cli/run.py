@@ -44,9 +44,7 @@ def declare(add: Add) -> None:
         default=[],
         help="write a buffer after the run; buffers of the command line are called arg0, arg1, …",
     )
-    parser.add_argument(
-        "--explore", metavar="N", type=at_least(1), help="compare the results under N schedules instead"
-    )
+    parser.add_argument("--explore", metavar="N", type=at_least(1), help="run N schedules and compare their results")
     add_strict(parser)
     traces = parser.add_argument_group("traces")
     traces.add_argument("--trace", metavar="FILE.json", type=Path, help="write a trace for Perfetto")
@@ -101,7 +99,6 @@ def _explore(options: argparse.Namespace, plan: LaunchPlan, prepared: PreparedLa
 
 
 def _tracing(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the keyword arguments `trace` and `trace_events` of a launch, if the options request a trace."""
     if options.trace is None:
         for name in ("trace_ctas", "trace_events"):
             if getattr(options, name) is not None:
@@ -112,7 +109,6 @@ def _tracing(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _write_trace(trace: Trace | None, path: Path | None) -> None:
-    """Write a trace to a file and print its size. Do nothing without a trace or a file."""
     if trace is None or path is None:
         return
     trace.save(path)

@@ -19,8 +19,8 @@ def declare(add: Add) -> None:
     parser = add(
         "sanitize",
         help="run a kernel and report its races, missing fences and missing waits",
-        description="Run a kernel without a GPU and report accesses that no synchronization orders: races, missing "
-        "fences and waits, wrong transaction counts, wrong phases.",
+        description="Run a kernel without a GPU and report faults of its synchronization: races, missing fences and "
+        "waits, wrong transaction counts, wrong phases, and deadlocks.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

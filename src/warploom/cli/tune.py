@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _WARM_UP = 0.25  # seconds of work before the first repetition
 
 _DESCRIPTION = """\
-Time the tiles that the cost model predicts to be among the fastest, in turn and on random data, and store the best
-one for each type and size. `gemm` uses it on GPUs of the same name. Data and expected results come from PyTorch or
-CuPy. The file is in the cache folder (WARPLOOM_CACHE, or the user's).
+Time the tiles that the cost model predicts to be among the fastest, in turn and on random data. Store the fastest tile
+for each type and size in a file. `gemm` uses these tiles on GPUs of the same name. The file is in the folder
+WARPLOOM_CACHE, or else in the user's cache folder. Data and expected results come from PyTorch or CuPy.
 """
 
 
@@ -34,7 +34,7 @@ def declare(add: Add) -> None:
         "tune",
         help="find the fastest tiles of multiplications on a GPU, and store them",
         description=_DESCRIPTION,
-        epilog="Exit status: 0 success; 1 a result is wrong; 2 it could not be measured.",
+        epilog="Exit status: 0 success; 1 a result is wrong; 2 no measurement was possible.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     assert isinstance(parser, Parser)
@@ -95,7 +95,7 @@ def _clock(gpu: Gpu) -> Clock:
 
 
 def report(outcome: Outcome) -> int:
-    """Print the timed tiles of one multiplication, and return the exit status."""
+    """Print the timed tiles of one multiplication. Return the exit status."""
     from rich.console import Console
     from rich.table import Table
 

@@ -49,7 +49,7 @@ class Diagnostic(Displayed):
     def place(self) -> str:
         """Position of the span as `file:line:column`.
 
-        The position of a diagnostic without a span is the name of the file. Without a source it is "".
+        A diagnostic without a span has the name of the file as its position. A diagnostic without a source has "".
         """
         if self.source is None:
             return ""
@@ -63,7 +63,7 @@ class Diagnostic(Displayed):
 
 
 class WarploomError(Exception):
-    """Error with one or more diagnostics, which describe a user's mistake."""
+    """Error that a user's mistake causes, with one or more diagnostics."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)

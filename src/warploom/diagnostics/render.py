@@ -15,11 +15,7 @@ _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 
 
 def render(diagnostics: Iterable[Diagnostic], color: bool = False) -> str:
-    """Return the diagnostics as text for a terminal, with ANSI colours if `color` is True.
-
-    A diagnostic starts with its position, severity, code and sentence. The source line with a caret, the notes, the
-    hint and the section follow if the diagnostic has them.
-    """
+    """Return the diagnostics as text for a terminal, with ANSI colours if `color` is True."""
     return "".join(_render_one(diagnostic, color) for diagnostic in diagnostics)
 
 

@@ -14,7 +14,7 @@ class Span:
 
 
 class Source:
-    """Named text, which converts offsets to lines and columns.
+    """Source text with a name, such as a file name.
 
     `first_line` is the number of the first line. It is greater than 1 if the text was cut out of a longer text.
     """

@@ -14,11 +14,14 @@ def similar_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], quote: str = "") -> str:
-    """Return the hint `did you mean NAME?` with the most similar known name, or "" if none is similar."""
+    """Return `did you mean NAME?` with the known name most similar to `name`, or "" if none is similar.
+
+    `quote` is written before and after the proposed name.
+    """
     similar = similar_name(name, known)
     return f"did you mean {quote}{similar}{quote}?" if similar else ""
 
 
 def os_reason(error: OSError) -> str:
-    """Return the reason of a failed file operation for the end of a sentence, such as `permission denied`."""
+    """Return the reason of a file error in lower case, such as `permission denied`."""
     return (error.strerror or str(error)).lower()

@@ -1,14 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Compiled loads and stores. Lanes access memory one after the other, and every address is checked.
-
-The address kernels (`arena_index`, `window_index`) convert int64 addresses to byte offsets. They return the flat index
-(warp * 32 + lane) of the first faulty lane and write the cause to `fault[0]`, or return -1. In the copy kernels,
-`words` is the memory as an array of elements of the accessed width; a vector access takes consecutive elements. Checked
-offsets are converted to unsigned integers, because compiled code tests signed indices for negative values.
-
-Numba compiles a kernel again for each new array layout and dtype of an argument. Callers therefore pass C-contiguous,
-writeable arrays (see `uniform`). The address kernels then compile once, and the copy kernels once for each width.
-"""
+"""Compiled loads and stores of many lanes, with checked addresses."""
 
 from typing import Any
 
@@ -28,19 +19,20 @@ CLEAN, DIRTY, LOCKED = 0, 1, 2  # states of an arena segment: not written, writt
 
 
 def uniform(array: Array) -> Array:
-    """Return `array` unchanged if it is C-contiguous and writeable, else a C-contiguous writeable copy."""
+    """Return a C-contiguous, writeable array equal to `array`, without a copy if possible."""
+    # Numba compiles a kernel again for each new array layout and dtype of an argument.
     return array if array.flags.c_contiguous and array.flags.writeable else array.copy(order="C")
 
 
 def signed(addresses: Array) -> NDArray[np.int64]:
-    """Return addresses as int64 for compiled code; addresses from 2**63 on become negative."""
+    """Return addresses as int64. Addresses from 2**63 on become negative."""
     return uniform(addresses.view(np.int64) if addresses.dtype == np.uint64 else addresses.astype(np.int64))
 
 
 def element(addresses: Array, shape: tuple[int, ...], lane: int) -> Any:
-    """Return the address of one lane, after broadcasting `addresses` to `shape`.
+    """Return the address of the lane with the flat index `lane` (warp * 32 + lane).
 
-    `lane` is the flat index warp * 32 + lane.
+    `addresses` is first broadcast to `shape`.
     """
     return np.broadcast_to(addresses, shape).reshape(-1)[lane]
 
@@ -48,17 +40,30 @@ def element(addresses: Array, shape: tuple[int, ...], lane: int) -> Any:
 def misaligned(size: int, what: str, lane: int) -> Fault:
     """Return the fault of an access that is not aligned to `size` bytes.
 
-    `what` names the access in the message. `lane` is the flat index of the lane.
+    `what` names the access in the message. `lane` is the flat index warp * 32 + lane.
     """
     message = f"{size}-byte {what} is misaligned; expected a multiple of {size}"
     return Fault("emulator.misaligned", message, lane)
 
 
 def window_size(name: str, low: int, high: int) -> str:
-    """Return a phrase with the size and the address range [low, high) of shared or local memory."""
+    """Return a phrase such as "256 bytes of shared memory, at 0x400 to 0x500"."""
     if high > low:
         return f"{high - low} bytes of {name} memory, at {low:#x} to {high:#x}"
     return f"no {name} memory"
+
+
+@njit
+def _last_segment(starts: Array, address: int) -> int:
+    """Return the index of the last segment that starts at or before an address, or -1."""
+    low, high = 0, len(starts)  # Numba needs 0.2 s to compile np.searchsorted
+    while low < high:
+        middle = (low + high) // 2
+        if starts[middle] <= address:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1
 
 
 @njit
@@ -66,10 +71,12 @@ def arena_index(
     addresses: Array, mask: Array, base: int, size: int, starts: Array, ends: Array, state: Array, storing: bool,
     out: Array, fault: Array,
 ) -> int:  # fmt: skip
-    """Check accesses of `size` bytes, and write their byte offsets in the arena to `out`.
+    """Check the addresses of lanes, and write their offsets in `Arena.bytes` to `out`.
 
-    The arena starts at the address `base`. Segment s covers the addresses [starts[s], ends[s]). If `storing` is set,
-    `state[s]` becomes DIRTY for each accessed segment s. Returns -1, or w * 32 + l for the first faulty lane (w, l).
+    Return -1, or the flat index w * 32 + l of the first faulty lane. In this case, `fault[0]` receives the cause, such
+    as MISALIGNED. `starts`, `ends` and `state` describe the segments of the arena.
+
+    Shapes: mask and out (warps, 32), addresses broadcastable to them. Units: `size` in bytes per lane.
     """
     warps, lanes = mask.shape
     rows, columns = addresses.shape
@@ -83,7 +90,7 @@ def arena_index(
                 fault[0] = MISALIGNED
                 return w * 32 + lane
             if segment < 0 or address < starts[segment] or address + size > ends[segment]:
-                segment = np.searchsorted(starts, address, side="right") - 1
+                segment = _last_segment(starts, address)
                 if segment < 0 or address + size > ends[segment]:
                     fault[0] = OUT_OF_BOUNDS
                     return w * 32 + lane
@@ -101,12 +108,10 @@ def window_index(
     addresses: Array, mask: Array, low: int, high: int, stride: int, lane_stride: int, first: Array, rank: Array,
     ranks: int, remote: bool, size: int, out: Array, fault: Array,
 ) -> int:  # fmt: skip
-    """Check accesses of `size` bytes to windows of CTAs or threads, and write byte offsets to `out`.
+    """Check addresses in shared or local memory, and write byte offsets to `out`.
 
-    The low 24 bits of an address must be in [low, high). The bits above them are a cluster rank below `ranks`, and must
-    equal the rank `rank[w]` of the accessing warp w unless `remote` is set. `first[w]` is the byte offset of the window
-    of cluster rank 0 (shared memory) or of lane 0 (local memory). The windows of consecutive ranks are `stride` bytes
-    apart, the windows of consecutive lanes `lane_stride` bytes. The result is that of `arena_index`.
+    The memory has one window of addresses [low, high) for each CTA or lane. Unless `remote` is set, warp w must access
+    the CTA of cluster rank `rank[w]`. The result, `fault` and the shapes are those of `arena_index`.
     """
     warps, lanes = mask.shape
     rows, columns = addresses.shape
@@ -118,6 +123,7 @@ def window_index(
             if address % size != 0:
                 fault[0] = MISALIGNED
                 return w * 32 + lane
+            # The high bits are a cluster rank (0 in local memory), the low 24 bits an address in the window.
             target = address >> 24
             offset = address & 0xFFFFFF
             if target != rank[w]:
@@ -130,14 +136,19 @@ def window_index(
             if offset < low or offset + size > high:
                 fault[0] = OUT_OF_BOUNDS
                 return w * 32 + lane
+            # `first[w]` is the offset of the window of cluster rank 0 or of lane 0.
             out[w, lane] = first[w] + target * stride + lane * lane_stride + offset - low
     return -1
 
 
 @njit
 def load_indexed(words: Array, index: Array, mask: Array, out: Array) -> None:
-    """Load consecutive elements of `words` from the checked byte offset `index` of each active lane."""
+    """Load elements of `words` into `out` for each lane in `mask`.
+
+    Lane (w, l) loads consecutive elements from the byte offset index[w, l]. Shapes: out (elements, warps, 32).
+    """
     count, warps, lanes = out.shape
+    # Unsigned, because compiled code tests signed indices for negative values.
     width = np.uint64(out.itemsize)
     for w in range(warps):
         for lane in range(lanes):
@@ -149,7 +160,12 @@ def load_indexed(words: Array, index: Array, mask: Array, out: Array) -> None:
 
 @njit
 def store_indexed(words: Array, index: Array, mask: Array, values: Array) -> None:
-    """Store consecutive elements in `words` at the checked byte offset `index` of each active lane."""
+    """Store elements of `values` in `words` for each lane in `mask`.
+
+    Lane (w, l) stores consecutive elements from the byte offset index[w, l] on.
+
+    Shapes: values (elements, warps, 32) or broadcastable.
+    """
     count = values.shape[0]
     warps, lanes = mask.shape
     width = np.uint64(values.itemsize)
@@ -169,29 +185,32 @@ def gather_tiles(
     words: Array, origins: Array, starts: Array, offsets: Array, chunk_mask: int, phase: int, low: int, high: int,
     out: Array, down: bool,
 ) -> int:  # fmt: skip
-    """Copy the swizzled tiles of each group g of warps from shared memory to the matrix `out[g]`.
+    """Copy swizzled tiles of the shared memory `words` to one matrix `out[g]` for each warpgroup g.
 
-    The 8-byte word (r, k) of tile t is at address starts[g, t] + offsets[r, k], before the swizzle. The swizzle XORs
-    address bits 4-6 with `(address // 128 - phase) & chunk_mask`. `origins[g]` is the byte offset of the CTA's window.
-    The tiles of a group are stacked vertically if `down` is set, else side by side.
+    Return -1, or g * tiles + t for the first tile (g, t) that exceeds the shared addresses [low, high).
 
-    Returns -1, or g * tiles + t for the first tile that exceeds the window [low, high) of shared addresses.
+    Shapes: origins (groups,), starts (groups, tiles), offsets (rows, k). Units: `words` of 8 bytes.
     """
     groups, tiles = starts.shape
     rows, columns = offsets.shape
     # The swizzle moves chunks within 1024 bytes, so tiles far enough from the ends of the window are in bounds.
-    least, most = offsets.min() - 1024, offsets.max() + 1024
+    least = most = offsets[0, 0]  # Numba needs 0.4 s to compile NumPy's min and max
+    for row_offsets in offsets:
+        for offset in row_offsets:
+            least, most = min(least, offset), max(most, offset)
+    least, most = least - 1024, most + 1024
     for g in range(groups):
         for t in range(tiles):
-            row, column = (t * rows, 0) if down else (0, t * columns)
+            row, column = (t * rows, 0) if down else (0, t * columns)  # below or beside the last tile
             start = starts[g, t]
             inside = start + least >= low and start + most <= high
             for r in range(rows):
                 for c in range(columns):
-                    address = start + offsets[r, c]
+                    address = start + offsets[r, c]  # of word (r, c), before the swizzle
                     address ^= (((address >> 7) - phase) & chunk_mask) << 4
                     if not inside and (address < low or address + 8 > high):
                         return g * tiles + t
+                    # `origins[g]` is the byte offset of the CTA's window.
                     source = np.uint64(origins[g] + address - low) >> np.uint64(3)
                     out[g, np.uint64(row + r), np.uint64(column + c)] = words[source]
     return -1

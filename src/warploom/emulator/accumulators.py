@@ -1,8 +1,7 @@
 """Accumulators of warpgroup multiplications, kept as matrices between multiplications.
 
-A multiplication adds to the rows and columns of a matrix, but the elements of its accumulator are distributed over the
-registers of 128 lanes. Copying them to a matrix before each multiplication and back afterwards would cost more time
-than the multiplication.
+The elements of an accumulator are distributed over the registers of 128 lanes. Converting registers to a matrix and
+back would take longer than the multiplication.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,9 +23,7 @@ Change = Callable[[Array], Sequence[Callable[[], object]]]
 
 @dataclass(slots=True, eq=False)
 class _Matrices:
-    """Accumulator matrices of all warpgroups for the registers of one vector operand.
-
-    `current[g]` is True if matrix g has the newest accumulator of warpgroup g and the registers are out of date.
+    """Accumulators in one vector of registers, as one matrix for each warpgroup.
 
     Shapes: matrices (warpgroups, elements), current (warpgroups,).
     """
@@ -35,7 +32,7 @@ class _Matrices:
     numbers: NDArray[np.uint64]
     order: Order
     matrices: Array
-    current: NDArray[np.bool_]
+    current: NDArray[np.bool_]  # True if the matrix is newer than the registers
     pending: list[Future[object]] = field(default_factory=list[Future[object]])
 
     def wait(self) -> None:
@@ -45,9 +42,9 @@ class _Matrices:
 
 
 class Accumulators:
-    """Cache of warpgroup accumulators as matrices, which `flush` writes back to the registers.
+    """Cache of warpgroup accumulators as matrices.
 
-    `members[g]` contains the four warps of warpgroup g. Shapes: members (warpgroups, 4).
+    `members[g]` contains the indices of the four warps of warpgroup g. Shapes: members (warpgroups, 4).
     """
 
     def __init__(self, members: Rows, workers: Workers | None) -> None:
@@ -56,13 +53,12 @@ class Accumulators:
         self.cached: list[_Matrices] = []
 
     def update(self, value: VectorValue, order: Order, groups: Rows, change: Change) -> None:
-        """Update the accumulator matrices of some warpgroups in place.
+        """Update the accumulators of the warpgroups `groups` in place, as matrices.
 
-        `value` is the vector of accumulator registers, `order` maps them to matrix elements, and `groups` has the
-        indices of the warpgroups. `change(matrices)` returns functions that complete the update. The workers call
-        these functions in parallel while the emulator continues.
+        `order` maps the registers in `value` to matrix elements. `change(matrices)` returns functions that do the
+        update. These functions run in parallel, possibly after this method has returned.
 
-        Shapes: groups (groups,), matrices (groups, elements of a matrix).
+        Shapes: groups (warpgroups,), matrices (warpgroups, elements of a matrix).
         """
         assert value.file is not None
         cached = self._matrices(value.file, value.numbers, order)
@@ -86,13 +82,13 @@ class Accumulators:
             cached.matrices[groups] = matrices
 
     def discard(self) -> None:
-        """Drop all matrices without writing them back, because a new wave of CTAs replaces the warps."""
+        """Drop all matrices without writing them back to the registers."""
         for cached in self.cached:
             cached.wait()
         self.cached.clear()
 
     def flush(self) -> None:
-        """Write all matrices back to the registers and drop them."""
+        """Write all matrices back to the registers, and drop the matrices."""
         for cached in self.cached:
             self._write(cached)
         self.cached.clear()

@@ -1,4 +1,4 @@
-"""Global, constant and parameter memory of a launch: one array, with gaps between the segments."""
+"""Memory of a launch for global data, constants and kernel parameters."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ ALIGNMENT = 1024
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Range of the arena that holds one buffer, one module variable or the kernel's parameters.
+    """Range of the arena for one buffer, one module variable or the kernel's parameters.
 
-    `start` is its virtual address and `kind` its state space: "global", "const" or "param". Units: `size` in bytes.
+    `start` is a virtual address. `kind` is the state space: "global", "const" or "param". Units: `size` in bytes.
     """
 
     name: str
@@ -32,7 +32,10 @@ class Segment:
 
 
 class Arena:
-    """Global, constant and parameter memory in one array, allocated by `seal` after all `reserve` calls."""
+    """Global, constant and parameter memory in one array.
+
+    Call `reserve` for each segment, and then `seal` once.
+    """
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
@@ -43,14 +46,14 @@ class Arena:
         self.state = np.zeros(0, np.uint8)
 
     def reserve(self, name: str, size: int, writable: bool = True, kind: str = "global") -> Segment:
-        """Add a zero-filled segment of `size` bytes, followed by a gap of unmapped addresses."""
+        """Add a zero-filled segment of `size` bytes. `Segment` describes the other arguments."""
         segment = Segment(name, self._end, size, writable, kind)
         self.segments.append(segment)
-        self._end += -(-size // ALIGNMENT) * ALIGNMENT + GAP
+        self._end += -(-size // ALIGNMENT) * ALIGNMENT + GAP  # a gap of unmapped addresses
         return segment
 
     def seal(self) -> None:
-        """Allocate the memory of the reserved segments. No segment can be reserved afterwards.
+        """Allocate the memory of the reserved segments.
 
         Errors: UsageError launch.memory if the host has too little memory.
         """
@@ -69,14 +72,14 @@ class Arena:
         self.state = np.array([access.CLEAN if s.writable else access.LOCKED for s in self.segments], np.uint8)
 
     def fork(self) -> Arena:
-        """Return a copy of a sealed arena with the same segments and a copy of their bytes."""
+        """Return an independent copy of a sealed arena."""
         other = Arena.__new__(Arena)
         other.__dict__.update(self.__dict__)
         other.bytes, other.state = self.bytes.copy(), self.state.copy()
         return other
 
     def view(self, segment: Segment) -> NDArray[np.uint8]:
-        """Return the bytes of a segment as a view of the arena."""
+        """Return a view of the bytes of a segment."""
         first = segment.start - GLOBAL_BASE
         return self.bytes[first : first + segment.size]
 
@@ -85,35 +88,35 @@ class Arena:
         return bool(self.state[self.segments.index(segment)] == access.DIRTY)
 
     def locate(self, addresses: NDArray[Any]) -> NDArray[np.intp]:
-        """Return, for each address, the index of the last segment that starts at or before the address, or -1."""
+        """Return the index of the last segment that starts at or below each address, or -1."""
         return np.searchsorted(self.starts, addresses.astype(np.int64), side="right") - 1
 
     def in_segments(self, kind: str, addresses: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return a mask of the addresses that are inside a segment of `kind`: "global", "const" or "param"."""
+        """Return a mask of the addresses inside segments of state space `kind`, such as "global"."""
         position = self.locate(addresses)
         inside = (position >= 0) & (addresses.astype(np.int64) < self.ends[np.maximum(position, 0)])
         kinds = np.array([segment.kind == kind for segment in self.segments], np.bool_)
         return inside & kinds[np.maximum(position, 0)]
 
     def nearest(self, address: int) -> str:
-        """Return a phrase that describes an address by its distance from the nearest segment."""
+        """Return a phrase with the distance of an address from the nearest segment."""
         if not self.segments:
             return "there is no global buffer"
         inside = [s for s in self.segments if s.start <= address < s.start + s.size]
         if inside:
             over = inside[0]
-            return f"it begins {address - over.start} bytes into {over.name} of {over.size} bytes"
+            return f"the access begins {address - over.start} bytes into {over.name} of {over.size} bytes"
         near = min(self.segments, key=lambda s: min(abs(address - s.start), abs(address - s.start - s.size)))
         end = near.start + near.size
         where = f"the nearest buffer, {near.name} of {near.size} bytes,"
         if address >= end:
-            return f"{where} ends {f'{address - end} bytes' if address > end else 'just'} before it"
+            return f"{where} ends {f'{address - end} bytes' if address > end else 'just'} before the access"
         if address < LOWEST_WINDOW:
-            return f"no buffer is near it; the nearest, {near.name} of {near.size} bytes, begins at {near.start:#x}"
-        return f"{where} begins {near.start - address} bytes after it"
+            return f"{where} begins at {near.start:#x}"
+        return f"{where} begins {near.start - address} bytes after the access"
 
     def mark_written(self, address: int) -> None:
-        """Mark the segment that contains an address as written.
+        """Record that the segment of an address has been written.
 
         Errors: Fault emulator.read-only if the segment is not writable.
         """
@@ -124,11 +127,11 @@ class Arena:
         self.state[position] = access.DIRTY
 
     def find(self, address: int, size: int, what: str) -> int:
-        """Return the index in `bytes` at which the range [address, address + size) of one segment starts.
+        """Return the index in `bytes` for an access of `size` bytes at an address.
 
         `what` names the access in the message.
 
-        Errors: Fault emulator.out-of-bounds if no segment contains the whole range.
+        Errors: Fault emulator.out-of-bounds unless one segment contains the whole access.
         """
         position = int(np.searchsorted(self.starts, address, side="right")) - 1
         if position < 0 or address + size > self.ends[position]:

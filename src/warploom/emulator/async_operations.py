@@ -1,8 +1,7 @@
-"""Asynchronous operations: queues of issued operations, executed when the schedule permits it.
+"""Queues of asynchronous operations that have been issued and not yet executed.
 
-A deferred action is a function that performs an issued operation later. Each deferred action is in one of three queues,
-which are called channels: "copy" (non-bulk copies), "remote" (stores and reductions to the shared memory of other
-CTAs) and "multiplication" (wgmma of warpgroups). Bulk copies have a fourth queue, with the channel name "bulk".
+Each queue is called a channel: "copy" (non-bulk copies), "remote" (stores and reductions in the shared memory of other
+CTAs), "multiplication" (wgmma) or "bulk" (bulk copies).
 """
 
 from collections.abc import Callable, Mapping
@@ -32,13 +31,13 @@ _LAST = np.iinfo(np.int64).max
 
 @dataclass(slots=True)
 class _Deferred:
-    """Queued action of some warps. `group` has the number of the commit group, for each warp."""
+    """Queued operation of some warps, other than a bulk copy."""
 
     channel: str
     action: Action
     warps: Array
     mask: Array | None
-    group: Array
+    group: Array  # number of the commit group of each warp
     captured: Mapping[str, Array]
     epoch: int
     pc: int
@@ -47,33 +46,24 @@ class _Deferred:
 
 @dataclass(slots=True)
 class _Copy:
-    """Queued bulk copy of one lane.
-
-    `position` is the index of the lane's warp in the arrays of the request. `group` is the number of the lane's bulk
-    group, or -1 if the copy completes on an mbarrier. `data` contains the source bytes if a wait with `.read` has
-    already read the source, else None.
-    """
+    """Queued bulk copy of one lane."""
 
     request: Any
-    position: int
+    position: int  # index of the lane's warp in the arrays of the request
     lane: int
     warp: int
     cta: int
-    group: int
+    group: int  # number of the bulk group, or -1 if the copy completes on an mbarrier
     epoch: int
     pc: int
     number: int
-    data: Array | None = None
+    data: Array | None = None  # source bytes, if already read
 
 
 class AsyncOperations:
-    """Queues of deferred actions and of bulk copies.
+    """Queues of the asynchronous operations of all resident warps.
 
-    `make_batch(warps, mask)` returns the batch that is passed to an action. Actions and bulk copies are numbered
-    separately, in the order in which they are issued. `committed[channel]` counts the committed groups of each warp,
-    and `bulk_groups` the committed bulk groups of each lane.
-
-    Shapes: committed[channel] (warps,), bulk_groups (warps, 32).
+    `make_batch(warps, mask)` returns the batch with which an operation is executed.
     """
 
     def __init__(
@@ -90,6 +80,7 @@ class AsyncOperations:
         self._on_wait = events.handler(Wait)
         self._on_complete = events.handler(Complete)
         warps = state.topology.warps
+        # Numbers of committed groups, by warp here and by lane in `bulk_groups`.
         self.committed = {channel: np.zeros(warps, np.int64) for channel in CHANNELS}
         self.queues: dict[str, list[_Deferred]] = {channel: [] for channel in CHANNELS}
         self.copies: list[_Copy] = []
@@ -100,10 +91,10 @@ class AsyncOperations:
     # Deferred actions -------------------------------------------------------------------------------------
 
     def defer(self, batch: Batch, channel: str, action: Action, captured: Mapping[str, Array]) -> None:
-        """Queue an action for the active lanes of a batch, or run the action at once under the eager schedule.
+        """Queue an operation of the active lanes. Under the eager schedule, execute the operation at once.
 
-        The action is later called with a batch and with copies of the `captured` arrays. The first axis of each
-        captured array corresponds to the warps of the batch.
+        `action(batch, captured)` executes the operation with copies of the `captured` arrays. Shapes: each captured
+        array (warps, …).
         """
         number = self.deferred
         self.deferred += 1
@@ -123,7 +114,7 @@ class AsyncOperations:
         self.queues[channel].append(item)
 
     def commit(self, batch: Batch, channel: str) -> None:
-        """Commit the open group of a channel ("bulk" for bulk copies) for the active lanes of a batch."""
+        """Commit the operations that the active lanes have issued on a channel, as one group."""
         if self._on_commit is not None:
             self._on_commit(Commit(self.state.pc, batch, _GROUPS[channel]))
         if channel == "bulk":
@@ -132,9 +123,9 @@ class AsyncOperations:
             self.committed[channel][batch.warp_index] += 1
 
     def wait(self, batch: Batch, channel: str, pending: int, read_only: bool) -> None:
-        """Complete the committed groups of a batch's lanes on a channel, except the `pending` newest groups.
+        """Complete the committed groups of the active lanes, except the `pending` newest groups.
 
-        If `read_only` is set, only the sources of bulk copies are read now. The destinations are written later.
+        If `read_only` is set, only the sources of bulk copies are read now.
         """
         if self._on_wait is not None:
             groups = self.bulk_groups if channel == "bulk" else self.committed[channel]
@@ -156,7 +147,10 @@ class AsyncOperations:
         return np.full(self.state.topology.warps, value, np.int64)
 
     def _execute(self, channel: str, limit: Array, most: int | None = None) -> None:
-        """Run the first `most` actions (None: all), each for its warps w with a commit group below `limit[w]`."""
+        """Execute the operations of each warp w whose commit group is less than `limit[w]`.
+
+        Only the first `most` operations of the queue are considered. None stands for all.
+        """
         kept: list[_Deferred] = []
         queue, self.queues[channel] = self.queues[channel], []
         for position, item in enumerate(queue):
@@ -194,7 +188,10 @@ class AsyncOperations:
     # Bulk copies ------------------------------------------------------------------------------------------
 
     def bulk(self, batch: Batch, request: Any) -> None:
-        """Queue one bulk copy for each active lane, or execute the copies at once under the eager schedule."""
+        """Queue a bulk copy for each active lane. Under the eager schedule, execute the copies at once.
+
+        `request` is a BulkCopy or a TensorCopy.
+        """
         self.executor.check(batch, request)
         positions, lanes = np.nonzero(batch.active())
         warps = batch.warp_index[positions]
@@ -227,24 +224,20 @@ class AsyncOperations:
         self.state.origin = None
 
     def _read(self, copy: _Copy) -> bool:
-        """Read the source of a copy before the destination is written.
-
-        Return False without reading for a tensor copy, whose read and write cannot be separated.
-        """
         if copy.data is None:
             self.state.origin = (copy.pc, copy.warp, copy.lane)
             copy.data = self.executor.read_source(copy.request, copy.position, copy.lane, copy.cta)
             self.state.origin = None
-        return copy.data is not None
+        return copy.data is not None  # None for a tensor copy, which must be read and written at once
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return the result of `CopyExecutor.preview` for the same arguments."""
+        """Return the bytes that a copy would write now. See `CopyExecutor.preview`."""
         return self.executor.preview(request, position, lane, cta, start, size)
 
     def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
-        """Return the bytes that each queued copy would write to the range [start, start + size) of the arena.
+        """Return the bytes that each queued copy would write to [start, start + size) of `Arena.bytes`.
 
-        Only copies of `warp` from the instruction at `pc` are considered, and only if `preview` is not None for them.
+        Only those copies of `warp` from the instruction at `pc` are included for which `preview` returns bytes.
         """
         found = [
             self.executor.preview(copy.request, copy.position, copy.lane, copy.cta, start, size)
@@ -256,7 +249,7 @@ class AsyncOperations:
     # Schedule ---------------------------------------------------------------------------------------------
 
     def between_blocks(self) -> None:
-        """Run the queued operations that the schedule lets take effect between two basic blocks."""
+        """Execute the operations that the schedule permits between two basic blocks."""
         random = self.state.random
         if self.kind == "lazy" and (self.copies or any(self.queues[channel] for channel in UNAWAITED)):
             latest = int(self.splits.epoch.max(initial=0)) - PATIENCE
@@ -277,9 +270,9 @@ class AsyncOperations:
                     self._execute(channel, self._limit(_LAST), random.randint(1, len(queue)))
 
     def unblock(self) -> bool:
-        """Run one queued operation that is not a multiplication, so that a waiting warp may continue.
+        """Execute one queued operation, so that a waiting warp may continue.
 
-        Return False if no such operation is queued.
+        Return False if no operation except multiplications is queued.
         """
         if self.copies:
             position = self.state.random.randrange(len(self.copies)) if self.kind == "random" else 0
@@ -292,14 +285,12 @@ class AsyncOperations:
         return False
 
     def on_exit(self, warps: Array) -> None:
-        """Run the queued operations of warps that have left the kernel.
-
-        A queued multiplication of such a warp runs for its whole warpgroup.
-        """
+        """Execute the queued operations of warps that have left the kernel."""
         groups = self.state.topology.warpgroup_of
         for channel, queue in self.queues.items():
             if queue:
                 limit = self._limit(-_LAST)
+                # A multiplication belongs to its whole warpgroup.
                 limit[np.isin(groups, groups[warps]) if channel == "multiplication" else warps] = _LAST
                 self._execute(channel, limit)
         exited = set(warps.tolist())

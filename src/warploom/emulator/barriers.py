@@ -1,4 +1,4 @@
-"""CTA barriers, with thread counts and reductions, and cluster barriers."""
+"""CTA barriers and cluster barriers."""
 
 from typing import Any
 
@@ -17,9 +17,7 @@ BARRIERS = 16  # barriers of a CTA (PTX ISA 9.7.13.1)
 class Barriers:
     """Arrival counts and waiting warp splits of all CTA barriers and cluster barriers.
 
-    CTA barriers are identified by keys cta * 16 + number. By the per-warp rule of the PTX manual, a converged warp
-    arrives with 32 threads even if some of its lanes are inactive. A split of a diverged warp arrives only with the
-    lanes of the split.
+    The key of a CTA barrier is cta * 16 + number.
     """
 
     def __init__(self, state: State, events: Dispatcher) -> None:
@@ -44,9 +42,10 @@ class Barriers:
     # CTA barriers -----------------------------------------------------------------------------------------
 
     def arrive(self, batch: Batch, number: Array, threads: Array | None, suspend: bool) -> None:
-        """Arrive at CTA barrier `number`, which expects `threads` threads (None: all threads of the CTA).
+        """Arrive at the CTA barrier with the number `number`.
 
-        If `suspend` is set, warp splits whose barrier is still incomplete are suspended and leave the batch.
+        `threads` is the number of expected threads; None stands for all threads of the CTA. If `suspend` is set, the
+        warp splits also wait at the barrier.
 
         Errors: Fault emulator.barrier if the number or the thread count is illegal.
         """
@@ -66,9 +65,9 @@ class Barriers:
     def reduce(
         self, batch: Batch, number: Array, threads: Array | None, predicate: Array, mode: str, result: Any
     ) -> None:
-        """Synchronise at a CTA barrier and reduce a predicate over its threads.
+        """Wait at a CTA barrier (see `arrive`), and reduce a predicate over its threads.
 
-        `mode` is "popc", "and" or "or". The reduction is written to the destination operand `result`.
+        `mode` is "popc", "and" or "or". The destination operand `result` receives the reduction.
         """
         active = batch.active()
         truth = np.broadcast_to(predicate, active.shape)
@@ -91,6 +90,7 @@ class Barriers:
     def _arrive(self, batch: Batch, number: Array, threads: Array | None) -> Array:
         keys = self._keys(batch, number)
         splits = self.splits
+        # Per-warp rule of the PTX manual: a converged warp arrives with 32 threads, even if lanes are inactive.
         amounts = np.full(batch.count, 32, np.int64)
         if splits.diverged:
             masks = splits.mask[batch.rows]
@@ -107,10 +107,6 @@ class Barriers:
         return keys
 
     def _add_part(self, key: int, warp: int, lanes: Array) -> int:
-        """Record arrived lanes of a diverged warp, and return the number of exited lanes to count with them.
-
-        The result is 0 until all live lanes of the warp have arrived. Then all exited lanes are counted at once.
-        """
         came = self._parts.setdefault((key, warp), np.zeros(32, np.bool_))
         came |= lanes
         if (self.splits.live[warp] & ~came).any():
@@ -122,7 +118,7 @@ class Barriers:
         wrong = (counts % 32 != 0) | (counts == 0)
         if wrong.any():
             found = int(counts[wrong][0])
-            message = f"a barrier for {found} threads; expected a multiple of 32 above 0"
+            message = f"the thread count of a barrier is {found}; expected a multiple of 32 above 0"
             raise Fault("emulator.barrier", message, int(np.flatnonzero(wrong)[0]) * 32)
         differs = (self.arrived[keys] > 0) & (self.expected[keys] != counts)
         if differs.any():
@@ -130,11 +126,11 @@ class Barriers:
             held = int(self.expected[keys[position]])
             others = f"{held} threads" if held else "all threads of the CTA"
             number, count = int(keys[position]) % BARRIERS, int(counts[position])
-            message = f"an arrival at barrier {number} expects {count} threads, but an earlier one expects {others}"
+            message = f"an arrival at barrier {number} expects {count} threads, but an earlier arrival expects {others}"
             raise Fault("emulator.barrier", message, position * 32)
 
     def needed(self, keys: Array) -> Array:
-        """Return the number of threads that each CTA barrier expects, in the shape of `keys`."""
+        """Return the number of threads that each CTA barrier in `keys` expects."""
         return np.where(self.expected[keys] > 0, self.expected[keys], self.state.live_warps[keys // BARRIERS] * 32)
 
     def _complete(self, keys: Array) -> None:
@@ -173,9 +169,9 @@ class Barriers:
     # Cluster barrier --------------------------------------------------------------------------------------
 
     def cluster_arrive(self, batch: Batch) -> None:
-        """Arrive at the cluster barrier with the active lanes of a batch.
+        """Arrive at the cluster barrier with the active lanes.
 
-        Errors: Fault emulator.cluster-barrier if a thread has not waited for its previous arrival.
+        Errors: Fault emulator.cluster-barrier if a thread arrives twice without a wait.
         """
         clusters = self.cluster_of[batch.warp_index]
         active = batch.active()
@@ -190,7 +186,7 @@ class Barriers:
         self._complete_clusters(np.unique(clusters))
 
     def cluster_wait(self, batch: Batch) -> None:
-        """Suspend warp splits until the cluster barrier completes the phase in which their lanes arrived.
+        """Wait at the cluster barrier with the active lanes.
 
         Errors: Fault emulator.cluster-barrier if a thread has not arrived.
         """
@@ -211,7 +207,6 @@ class Barriers:
                 self.cluster_waiting.setdefault(int(cluster), []).append((int(row), lanes))
 
     def _missing(self) -> tuple[Array, Array]:
-        """Count, for each cluster, the live threads that have not arrived and all live threads."""
         clusters, of_warp = len(self.cluster_phase), self.cluster_of
         live = self.splits.live
         lacking = live & (self.cluster_joined != self.cluster_phase[of_warp][:, None])
@@ -232,7 +227,7 @@ class Barriers:
     # Exits ------------------------------------------------------------------------------------------------
 
     def on_exit(self, ctas: Array) -> None:
-        """Complete each barrier of `ctas` that waits for no live thread, after threads have left the kernel."""
+        """Complete the barriers of `ctas` that waited only for threads that have left the kernel."""
         for key, warp in list(self._parts):
             if self.splits.live[warp].any():
                 self.arrived[key] += self._add_part(key, warp, np.zeros(32, np.bool_))
@@ -244,7 +239,7 @@ class Barriers:
             self._complete_clusters(np.unique(ctas // self.state.topology.cluster_size))
 
     def awaited(self, slot: int) -> Awaited | None:
-        """Return the barrier that a warp split waits at, or None. `slot` is its index in `WarpSplits`."""
+        """Return the barrier at which the warp split with index `slot` waits, or None."""
         for key, slots in self.waiting.items():
             if slot in slots:
                 number, arrived = key % BARRIERS, int(self.arrived[key])
@@ -262,7 +257,6 @@ class Barriers:
 
 
 def _per_warp(batch: Batch, value: Array) -> Array:
-    """Return the value of a warp-uniform operand in the first active lane of each warp. Shapes: (warps,)."""
     wide = np.broadcast_to(value, (batch.count, 32))
     if batch.mask is None:
         return wide[:, 0].astype(np.int64)

@@ -1,8 +1,4 @@
-"""Batch: the warps that execute one instruction together.
-
-A batch is a set of warp splits at one program counter. If the warps have consecutive indices in the register files,
-reading a register returns a view, and writing a register is a plain assignment.
-"""
+"""Batch: the warps that execute one instruction together."""
 
 from __future__ import annotations
 
@@ -23,11 +19,10 @@ Rows = NDArray[np.intp]
 class Batch:
     """Warp splits that execute one instruction together, with access to their registers.
 
-    `rows` contains the indices of the warp splits in the arrays of `WarpSplits`. It is empty in the batch of an
-    asynchronous operation. `base` is a mask of the lanes of the warp splits. `mask` is restricted to the lanes whose
-    guard predicate is true. A mask of None stands for all 32 lanes of every warp.
+    `rows` contains the indices of the warp splits in `WarpSplits`; an asynchronous operation has none. `mask` contains
+    the active lanes; None stands for all lanes.
 
-    Shapes: rows and warp_index (warps,), base and mask (warps, 32).
+    Shapes: rows and warp_index (warps,), mask (warps, 32).
     """
 
     __slots__ = (
@@ -39,7 +34,7 @@ class Batch:
         self.state = state
         self.asynchronous = not len(rows)
         self.rows = rows
-        self.base: Lanes | None = mask
+        self.base: Lanes | None = mask  # lanes of the warp splits, without the guard
         self.mask: Lanes | None = mask
         self._select(warp_index)
 
@@ -57,14 +52,14 @@ class Batch:
 
     @property
     def location(self) -> Location:
-        """Warp and CTA indices of the batch, for accesses to memory."""
+        """Indices of the warps and of their CTAs, for accesses to memory."""
         if self._location is None:
             cta = self.state.topology.cta_of[self.warp_index]
             self._location = Location(self.warp_index.astype(np.int64), cta, self.asynchronous)
         return self._location
 
     def warpgroups(self) -> NDArray[np.intp]:
-        """Return the indices in `warp_index` of each warpgroup's four warps. Shapes: (warpgroups, 4)."""
+        """Return the indices in `warp_index` of the four warps of each warpgroup. Shapes: (warpgroups, 4)."""
         if self._groups is None:
             self._groups = self.state.topology.warpgroups(self.warp_index)
         return self._groups
@@ -86,15 +81,13 @@ class Batch:
         return True
 
     def unguard(self) -> None:
-        """Remove the restriction of `guard`: make all lanes of the warp splits active again."""
+        """Make all lanes of the warp splits active again after `guard`."""
         self.mask = self.base
 
     def suspend(self, which: NDArray[np.bool_], pc: int, status: int) -> Rows:
-        """Remove the warp splits that the mask `which` selects, and return their indices in `WarpSplits`.
+        """Remove the warp splits in the mask `which`, and return their indices in `WarpSplits`.
 
-        The removed warp splits get the status `status`. They continue at `pc` when they become ready again.
-
-        Shapes: which (warps,).
+        The removed warp splits get the status `status`, and later continue at `pc`. Shapes: which (warps,).
         """
         splits = self.state.splits
         if self.state.on_suspend is not None:
@@ -115,14 +108,14 @@ class Batch:
         return rows
 
     def dismiss_idle(self, pc: int) -> None:
-        """Remove the warp splits without active lanes from the batch; they continue at `pc`."""
+        """Remove the warp splits without active lanes from the batch. They continue at `pc`."""
         if self.mask is not None and self.mask is not self.base:
             idle = np.logical_not(np.any(self.mask, axis=1))
             if idle.any():
                 self.suspend(idle, pc, Status.READY)
 
     def single(self, position: int, lanes: Lanes) -> Batch:
-        """Return a batch of only the warp at index `position` of this batch, with the active lanes `lanes`."""
+        """Return a batch with only warp number `position` of this batch, and the active lanes `lanes`."""
         return Batch(
             self.state, self.rows[position : position + 1], self.warp_index[position : position + 1], lanes[None]
         )
@@ -142,18 +135,18 @@ class Batch:
         return value.fetch_all(self)
 
     def write(self, value: Any, result: Array) -> None:
-        """Write a result to the active lanes of a destination operand, which may be None (the sink `_`)."""
+        """Write a result to the active lanes of a destination operand. None stands for the sink `_`."""
         if value is not None:
             value.put(self, result)
 
     def write_vector(self, value: Any, results: Array) -> None:
-        """Write the active lanes of every register of a vector. Shapes: results (registers, warps, 32)."""
+        """Write the active lanes of a vector of registers. Shapes: results (registers, warps, 32)."""
         value.put_all(self, results)
 
     def read_fragment(self, value: Any, order: Order) -> Array:
-        """Return the matrices whose elements are distributed over a vector of registers.
+        """Return the matrices that are distributed over a vector of registers.
 
-        `order` maps registers and lanes to matrix elements, for one warp or for the four warps of a warpgroup.
+        `order` maps the registers and lanes of one warp or warpgroup to matrix elements.
 
         Shapes: (warps or warpgroups, elements of a matrix).
         """
@@ -161,7 +154,7 @@ class Batch:
         return units.reshape(self.count // order.warps, -1)
 
     def write_fragment(self, value: Any, order: Order, units: Array) -> None:
-        """Distribute one matrix per warp or warpgroup over a vector of registers (see `read_fragment`)."""
+        """Distribute the matrices `units` over a vector of registers (see `read_fragment`)."""
         value.write_matrix(self, order, self._matrix_order(order), units.reshape(self.count, -1))
 
     def _matrix_order(self, order: Order) -> Rows | slice:
@@ -177,5 +170,5 @@ class Batch:
         self.state.carry[self.warp_index] = np.where(self.active(), carry, held)
 
     def addresses(self, value: Any) -> NDArray[np.uint64]:
-        """Return the effective addresses of an address operand, base plus offset."""
+        """Return the sum of base and offset of an address operand, for each lane."""
         return value.effective(self)

@@ -1,9 +1,4 @@
-"""Basic blocks of a program, and the order of the instructions inside them.
-
-Compilers place address computations between the warpgroup multiplications that use the addresses. This module moves the
-computations before the first multiplication. The multiplications are then adjacent and can run together
-(`link.Linker.find_runs`).
-"""
+"""Division of a program into basic blocks."""
 
 from collections.abc import Iterator, Mapping
 
@@ -13,9 +8,9 @@ from warploom.ptx.flow import postdominators, successors
 
 
 def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None:
-    """Set `block_end`, `meet` and `following` of a program, and reorder instructions inside basic blocks.
+    """Set `block_end`, `meet` and `following` of a program (see `Program`), and reorder instructions.
 
-    `bodies` maps each function name to its first program counter and the program counter after its end.
+    `bodies` maps each function name to its range [start, end) of program counters.
     """
     steps = program.steps
     count = len(steps)
@@ -50,7 +45,7 @@ def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None
 
 
 def names_in(*operands: Operand) -> Iterator[str]:
-    """Yield the names of registers, variables and functions that the operands contain."""
+    """Yield the names of registers, variables and functions in some operands."""
     pending = list(operands)
     while pending:
         operand = pending.pop()
@@ -81,11 +76,11 @@ def _targets(step: Step) -> list[int]:
 
 
 def _join_multiplications(steps: list[Step], leaders: set[int]) -> None:
-    """Move the pure computations between warpgroup multiplications before the first multiplication.
+    """Make warpgroup multiplications adjacent, so that they can run together.
 
     `leaders` contains the first program counter of each basic block.
     """
-    pc = 0
+    pc = 0  # compilers place address computations between multiplications, which this function moves up
     while pc < len(steps):
         if not _multiplies(steps[pc]):
             pc += 1
@@ -115,7 +110,7 @@ def _multiplies(step: Step) -> bool:
 
 
 def _is_pure(step: Step) -> bool:
-    """Return True if the only effect of an instruction is to compute registers from its register operands."""
+    """Return True if a step only computes registers from its register operands."""
     operands = step.binding.operands.values()
     kinds = {bound.spec.kind for bound in operands}
     written = any(bound.spec.access in ("write", "both") for bound in operands)

@@ -43,17 +43,19 @@ _unpack = lru_cache(maxsize=1024)(TensorMapFields.unpack)
 class CopyExecutor:
     """Executor of bulk copies and tensor copies.
 
-    A request (`BulkCopy` or `TensorCopy`) describes one copy for each active lane, by arrays over warps and lanes.
-    One copy is identified by its request, the `position` of its warp in these arrays, its `lane`, and the `cta` of
-    the warp. `complete(offsets, bytes)` subtracts transferred bytes from mbarriers at offsets of shared memory.
+    A request (`BulkCopy` or `TensorCopy`) describes the copies of several lanes, by arrays over warps and lanes.
+    `position` and `lane` are the indices of one copy in these arrays, and `cta` is the CTA that issued the copy.
     """
 
     memory: Memory
-    complete: Callable[[Array, int], None]
+    complete: Callable[[Array, int], None]  # subtracts bytes from mbarriers at offsets of shared memory
     explicit_cluster: bool
 
     def check(self, batch: Batch, request: Any) -> None:
-        """Check a bulk copy when it is issued. Errors: Fault emulator.no-cluster, emulator.misaligned."""
+        """Check the bulk copies of the active lanes at issue.
+
+        Errors: Fault emulator.no-cluster, emulator.misaligned.
+        """
         active = batch.active()
         if isinstance(request, BulkCopy):
             spaces = {request.source_space, request.destination_space}
@@ -69,9 +71,9 @@ class CopyExecutor:
                 refuse("emulator.misaligned", active & (count > 15), message, count)
 
     def execute_together(self, request: Any, positions: Array, lanes: Array, ctas: Array) -> NDArray[np.bool_]:
-        """Execute those copies of a request that a compiled call can move together.
+        """Execute some copies of a request in one compiled call.
 
-        Return a mask of the executed copies. The caller must execute the other copies one by one.
+        Return a mask of the executed copies. The caller must execute the other copies.
 
         Shapes: positions, lanes, ctas and result (copies,).
         """
@@ -102,8 +104,10 @@ class CopyExecutor:
     ) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
         """Group the tensor copies of a request by the contents of their tensor maps.
 
-        Returns pairs of a decoded tensor map and the indices of its copies in `positions`. Copies with an unreadable
-        tensor map are left out.
+        Return pairs of a decoded tensor map and the indices of its copies. Copies with an unreadable tensor map are
+        left out.
+
+        Shapes: positions and lanes (copies,).
         """
         if not isinstance(request, TensorCopy):
             return []
@@ -124,7 +128,9 @@ class CopyExecutor:
         return [(fields, np.flatnonzero(np.isin(which, of_kind))) for fields, of_kind in kinds.items()]
 
     def execute(self, request: Any, position: int, lane: int, cta: int, data: Array | None = None) -> None:
-        """Execute the copy of one lane. `data` contains the source bytes if they were read earlier.
+        """Execute one copy of a request. `CopyExecutor` describes the parameters of a copy.
+
+        `data` contains the source bytes if `read_source` has already returned them.
 
         Errors: Fault if an address, the tensor map or the rank mask is illegal.
         """
@@ -135,13 +141,14 @@ class CopyExecutor:
             self._plain(request, pick, cta, self._source(request, pick, cta) if data is None else data)
 
     def read_source(self, request: Any, position: int, lane: int, cta: int) -> Array | None:
-        """Return the source bytes of one lane's bulk copy, or None for a tensor copy, which cannot be split."""
+        """Return the source bytes of one bulk copy. Return None for a tensor copy."""
         return None if isinstance(request, TensorCopy) else self._source(request, _Pick(position, lane), cta)
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return the bytes that a lane's copy would write now to the range [start, start + size) of the arena.
+        """Return the bytes that one copy would write to [start, start + size) of `Arena.bytes`.
 
-        Returns None if the copy does not write the whole range, or not as an unchanged copy of contiguous bytes.
+        `CopyExecutor` describes the parameters of a copy. Return None unless the copy writes the whole range with
+        unchanged source bytes.
         """
         pick = _Pick(position, lane)
         if request.reduction:
@@ -171,7 +178,10 @@ class CopyExecutor:
     # Addresses ------------------------------------------------------------------------------------------
 
     def _targets(self, space: str, address: int, cta: int, ranks: int | None) -> list[tuple[int, int]]:
-        """Return the CTA and window address of each destination. `ranks` is a multicast's rank mask, or None."""
+        """Return the CTA and the low 24 address bits of each destination in shared memory.
+
+        `ranks` is the rank mask of a multicast, or None.
+        """
         shared = self.memory.shared
         first = cta - int(shared.rank[cta])
         low = address & 0xFF_FFFF
@@ -184,7 +194,7 @@ class CopyExecutor:
             return [(owner, low) for owner in owners]
         rank = address >> 24
         if rank >= shared.cluster_size or (space == "shared::cta" and rank != int(shared.rank[cta])):
-            message = f"shared address {address:#x} names the CTA of rank {rank}; the cluster has {shared.cluster_size}"
+            message = f"shared address {address:#x} names CTA rank {rank}; the cluster has {shared.cluster_size} CTAs"
             raise Fault("emulator.out-of-bounds", message)
         if first + rank != cta:
             self._check_present([first + rank])
@@ -233,8 +243,8 @@ class CopyExecutor:
                     mbarrier = pick.number(request.mbarrier)
                     if ranks is None and mbarrier >> 24 != destination >> 24:
                         message = (
-                            f"the mbarrier of a bulk copy is in the CTA of rank {mbarrier >> 24}, its destination in "
-                            f"that of rank {destination >> 24}; expected the same"
+                            f"the mbarrier of a bulk copy is in the CTA of rank {mbarrier >> 24}, and the destination "
+                            f"is in the CTA of rank {destination >> 24}; expected the same CTA"
                         )
                         raise Fault("emulator.out-of-bounds", message)
                     self._complete(owner, mbarrier, size)
@@ -264,7 +274,6 @@ class CopyExecutor:
     # Tensor tiles -----------------------------------------------------------------------------------------
 
     def _validate(self, request: TensorCopy, pick: _Pick) -> tuple[TensorMapFields, list[int]]:
-        """Return the tensor map and the coordinates of one lane's copy. Errors: Fault if the copy is illegal."""
         fields = self.fields(pick.number(request.tensor_map))
         if fields.rank != request.dimensions:
             expected = request.dimensions
@@ -272,7 +281,7 @@ class CopyExecutor:
             raise Fault("emulator.tensor-map", message)
         if fields.is_im2col != request.is_im2col:
             own, other = ("im2col", "tile")[:: 1 if request.is_im2col else -1]
-            message = f"a copy in {own} mode through a tensor map for {other} mode; expected one for {own} mode"
+            message = f"a copy in {own} mode uses a tensor map for {other} mode; expected a map for {own} mode"
             raise Fault("emulator.tensor-map", message)
         coordinates = [pick.number(part) for part in request.coordinates]
         if message := coordinate_error(fields, coordinates, stores=request.direction == "store"):
@@ -280,7 +289,7 @@ class CopyExecutor:
         return fields, coordinates
 
     def prefetch(self, batch: Batch, request: TensorCopy) -> None:
-        """Check the tensor copies of a prefetch, which has no other visible effect. Errors: Fault."""
+        """Check the tensor prefetch of the active lanes. A prefetch has no other effect. Errors: Fault."""
         for position, lane in np.argwhere(batch.active()).tolist():
             try:
                 self._validate(request, _Pick(position, lane))
@@ -296,7 +305,7 @@ class CopyExecutor:
             raise Fault("emulator.tensor-map", str(error)) from None
         if request.reduction and fields.element_type not in tensor_map_types(request.reduction):
             legal = ", ".join(tensor_map_types(request.reduction))
-            message = f"a reduction by {request.reduction} of elements of {fields.element_type}; expected {legal}"
+            message = f"a reduction by {request.reduction} has elements of {fields.element_type}; expected {legal}"
             raise Fault("emulator.tensor-map", message)
         address = pick.number(request.shared)
         if address % 128:
@@ -314,13 +323,16 @@ class CopyExecutor:
         """
         arena = self.memory.arena
         if address % 64:
-            raise Fault("emulator.misaligned", f"a tensor map at address {address:#x}; expected a multiple of 64")
+            raise Fault("emulator.misaligned", f"a tensor map is at {address:#x}; expected a multiple of 64")
         first = arena.find(address, 128, "a tensor map")
         self.memory.report_copy("read", [first], [128])
         return _unpack(arena.bytes[first : first + 128].tobytes())
 
     def _global_span(self, fields: TensorMapFields, rows: TileRows, size: int) -> int:
-        """Check `size` bytes of each row of a box, and return the arena index of the tensor's first byte."""
+        """Check the rows of a box. Return the index in `Arena.bytes` at which the tensor starts.
+
+        Units: `size` is the number of bytes of a row.
+        """
         arena = self.memory.arena
         inside = rows.global_offset[rows.global_offset >= 0]
         if not len(inside):
@@ -398,13 +410,17 @@ class CopyExecutor:
 
 
 def _kept(byte_mask: Array, pick: _Pick, size: int) -> Array:
-    """Return a mask of the bytes that a copy's repeated 16-bit mask (`.cp_mask`) selects. Shapes: (size,)."""
     mask = pick.number(byte_mask)
     return np.resize(np.array([mask >> bit & 1 for bit in range(16)], np.bool_), size)
 
 
 def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple[Array, Array]:
-    """Round the f32 rows of a box to tf32. Return the new bytes, and row offsets (-1 if not `reached`)."""
+    """Round the f32 elements of the rows in `reached` to tf32. Return the new rows and their offsets.
+
+    Row r has `inside` bytes at index sources[r] of the arena. Other rows have the offset -1.
+
+    Shapes: sources, reached and offsets (rows,).
+    """
     pitch = -(-inside // 16) * 16
     rows = np.zeros((len(sources), pitch), np.uint8)
     found = arena[sources[reached, None] + np.arange(inside)].view(np.float32)
@@ -415,9 +431,9 @@ def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple
 
 @dataclass(slots=True, eq=False)
 class _Pick:
-    """Reader of one lane's elements in a request's arrays. `position` is the index of the lane's warp."""
+    """Reader of one lane's values in the arrays of a request."""
 
-    position: int
+    position: int  # index of the lane's warp
     lane: int
 
     def number(self, array: Array) -> int:

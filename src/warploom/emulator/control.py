@@ -1,4 +1,4 @@
-"""Control flow of a batch: branches, calls, returns, and reconvergence for warp-wide instructions."""
+"""Control flow of a batch: branches, calls, returns and reconvergence."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,9 +28,8 @@ _LANE_BITS = np.uint32(1) << np.arange(32, dtype=np.uint32)
 class Control:
     """Control flow of warp splits.
 
-    A method that changes the program counters of warp splits sets `state.moved`, which ends the execution of the batch.
-    `formal` returns the operand for a parameter of a device function. `on_exit` is called with the indices of warps
-    after some of their lanes have left the kernel.
+    `formal` returns the operand for a parameter of a device function. `on_exit` receives the indices of warps after
+    some of their lanes have left the kernel.
     """
 
     state: State
@@ -49,7 +48,7 @@ class Control:
     # Branches ---------------------------------------------------------------------------------------------
 
     def branch(self, batch: Batch, target: int) -> None:
-        """Continue the active lanes at `target` and the other lanes at the next instruction."""
+        """Continue the active lanes at `target`, and the other lanes at the next instruction."""
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
         if batch.mask is None:
@@ -66,7 +65,7 @@ class Control:
             splits.split(int(batch.rows[position]), targets, self.program.meet[pc])
 
     def branch_table(self, batch: Batch, table: Array, index: Array) -> None:
-        """Continue each active lane at `table[index]`, and the other lanes after the branch.
+        """Continue each active lane at `table[index]`, and the other lanes at the next instruction.
 
         Errors: Fault emulator.branch-table if an index is beyond the table.
         """
@@ -87,7 +86,7 @@ class Control:
     # Calls ------------------------------------------------------------------------------------------------
 
     def call(self, batch: Batch, function: Any, arguments: Any) -> None:
-        """Copy the arguments to a device function's parameters, and continue the active lanes at its entry.
+        """Call a device function with the active lanes.
 
         The operand `function` has the address of the function for each lane.
 
@@ -116,9 +115,9 @@ class Control:
             splits.call(int(row), together, callee.entry, pc, pc if others_call else pc + 1)
 
     def leave(self, batch: Batch, whole_kernel: bool) -> None:
-        """Let the active lanes return from their function to its caller.
+        """Let the active lanes return from their device function.
 
-        The lanes exit if they are not in a device function or if `whole_kernel` is set.
+        Lanes outside device functions leave the kernel. If `whole_kernel` is set, all active lanes leave the kernel.
         """
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
@@ -171,9 +170,9 @@ class Control:
     # Reconvergence ----------------------------------------------------------------------------------------
 
     def reconverge_members(self, batch: Batch, members: Array, anywhere: bool) -> None:
-        """Suspend each warp split that lacks live lanes of its member mask, until the missing lanes arrive.
+        """Suspend warp splits until all live lanes of their member mask arrive.
 
-        If `anywhere` is set, lanes that wait with the same member mask at another instruction count as present.
+        If `anywhere` is set, lanes may also arrive at another instruction with the same member mask.
         """
         splits = self.splits
         if not splits.diverged:
@@ -205,7 +204,7 @@ class Control:
                     splits.goto(np.array([slot], np.intp), int(splits.pc[slot]) + 1)
 
     def reconverge_warps(self, batch: Batch) -> None:
-        """Suspend the warp splits that lack live lanes of their warp, at an `.aligned` instruction."""
+        """Suspend warp splits at an `.aligned` instruction until all live lanes of their warp arrive."""
         splits = self.splits
         if splits.diverged:
             missing = np.any(splits.live[batch.warp_index] & ~splits.mask[batch.rows], axis=1)
@@ -213,7 +212,7 @@ class Control:
                 self._aligned.add(int(row))
 
     def reconverge_warpgroups(self, batch: Batch) -> None:
-        """Suspend the warp splits at a warpgroup instruction that not all four warps have reached."""
+        """Suspend warp splits at a warpgroup instruction until all four warps arrive."""
         if batch.has_warpgroups:
             return
         state, splits, warpgroup_of = self.state, self.splits, self.state.topology.warpgroup_of
@@ -231,10 +230,7 @@ class Control:
         splits.status[waiting[np.isin(groups, ids[counts == 4])]] = Status.READY
 
     def _reconverge(self, batch: Batch, missing: Array) -> Rows:
-        """Suspend the warp splits of a batch that the mask `missing` selects, and return their slots.
-
-        Splits of one warp that wait at the same instruction merge into one warp split, which is ready at once.
-        """
+        """Suspend the warp splits in the mask `missing`, and return their indices in `WarpSplits`."""
         if not missing.any():
             return batch.rows[:0]
         splits = self.splits
@@ -242,6 +238,7 @@ class Control:
         for row in rows:
             self._members.pop(int(row), None)
             self._aligned.discard(int(row))
+            # The merged warp split executes the instruction again.
             if splits.status[row] == Status.RECONVERGING and splits.merge_reconverging(int(row)):
                 splits.status[row] = Status.READY
         return rows
@@ -249,7 +246,7 @@ class Control:
     # Aligned instructions ---------------------------------------------------------------------------------
 
     def check_aligned(self, batch: Batch) -> None:
-        """Check that the guard of an `.aligned` instruction selects all lanes of a warp split or none.
+        """Check that the guard of an `.aligned` instruction does not divide a warp split.
 
         Errors: Fault emulator.aligned.
         """
@@ -264,13 +261,16 @@ class Control:
             raise Fault("emulator.aligned", message, warp * 32 + lane)
 
     def partially_arrived(self) -> dict[int, int]:
-        """Return, by warp, the slot of a warp split that waits for others at an `.aligned` instruction."""
+        """Map each warp that has only partly arrived at an `.aligned` instruction to a waiting warp split.
+
+        Keys are indices of warps, and values are indices in `WarpSplits`.
+        """
         splits = self.splits
         held = [row for row in sorted(self._aligned) if splits.status[row] == Status.RECONVERGING]
         return {int(splits.warp[row]): row for row in held}
 
     def fault_of_partially_arrived(self) -> Fault | None:
-        """Return the fault of a warp that reaches an `.aligned` instruction with only some lanes, or None."""
+        """Return the fault of a warp that has only partly arrived at an `.aligned` instruction, or None."""
         splits = self.splits
         for warp, row in self.partially_arrived().items():
             others = np.flatnonzero((splits.warp == warp) & (splits.status != Status.DONE)).tolist()

@@ -1,7 +1,7 @@
-"""Deadlock report: the waits-for graph of a run in which no warp can continue.
+"""Deadlock report: the waits-for graph of the warps that cannot continue.
 
-A node of the graph is a group of warps that wait at one instruction for the same barrier, mbarrier, registers or other
-warps. An edge from group A to group B says that B could release A: B can reach an instruction that would end A's wait.
+The nodes are groups of warp splits that wait at one instruction for the same event. An edge from group A to group B
+means that B can reach an instruction that releases A.
 """
 
 from __future__ import annotations
@@ -28,27 +28,24 @@ EffectType = TypeVar("EffectType", bound=effects.Effect)
 
 _NAMED = 3  # most groups that the notes name
 _LISTED = 64  # most warps of a group in the JSON output
-_MEETINGS = {"warps": "warps of its warpgroup", "lanes": "lanes of its warp"}
+_MEETINGS = {"warps": "warps of the warpgroup", "lanes": "lanes of the warp"}
 _SHARED = ("mbarrier", "cluster barrier")  # objects that all CTAs of a cluster can use
 
 
 @dataclass(eq=False, slots=True)
 class _Group:
-    """Warp splits that wait at one program counter for the same `Awaited` event.
-
-    `slots` contains their indices in the arrays of `WarpSplits`. `releases` contains the edges of the graph: each group
-    that could release this group, with the program counter of the releasing instruction.
-    """
+    """Warp splits that wait at one program counter for the same event."""
 
     pc: int
     awaited: Awaited
-    slots: list[int] = field(default_factory=list[int])
+    slots: list[int] = field(default_factory=list[int])  # indices in `WarpSplits`
+    # Groups that could release this group, each with the program counter of the releasing instruction.
     releases: list[tuple[_Group, int]] = field(default_factory=list["tuple[_Group, int]"])
 
 
 @dataclass(eq=False)
 class DeadlockReport:
-    """Waits-for graph of all warp splits that have not left the kernel."""
+    """Waits-for graph of all warp splits that wait."""
 
     state: State
     program: Program
@@ -70,8 +67,8 @@ class DeadlockReport:
                     group.releases.append((other, site))
 
     def error(self) -> Deadlock:
-        """Return the exception with one diagnostic per waiting group. Only one of them describes each cycle."""
-        reported: set[int] = set()
+        """Return the exception, with one diagnostic for each group of waiting warp splits."""
+        reported: set[int] = set()  # groups of cycles that a diagnostic describes
         return Deadlock([self._diagnose(group, reported) for group in self.groups])
 
     # Groups and edges -------------------------------------------------------------------------------------
@@ -91,7 +88,7 @@ class DeadlockReport:
         group.slots.append(slot)
 
     def _sites(self, group: _Group) -> list[int]:
-        """Return the program counters of the instructions whose effects could release a group."""
+        """Return the program counters of the instructions that could release a group."""
         kind, state = group.awaited.kind, dict(group.awaited.state)
         if kind == "mbarrier" and not state["arrivals"]:
             issues = [(pc, each.mbarrier) for pc, each in self._having(effects.Issue) if each.mbarrier]
@@ -112,7 +109,6 @@ class DeadlockReport:
         return [group.pc]
 
     def _having(self, kind: type[EffectType]) -> Iterator[tuple[int, EffectType]]:
-        """Yield the program counter and the effect of each instruction that has an effect of type `kind`."""
         for pc, step in enumerate(self.program.steps):
             effect = step.binding.form.effect(kind)
             if effect is not None:
@@ -125,12 +121,13 @@ class DeadlockReport:
         return getattr(self.linked[pc].operands, name)
 
     def _release(self, group: _Group, other: _Group) -> int:
-        """Return the program counter of an instruction by which `other` could release `group`, or -1."""
+        """Return the program counter at which `other` could release `group`, or -1."""
         kind = group.awaited.kind
         if other is group and kind not in ("mbarrier", "registers"):
             return -1
         if kind in ("barrier", "cluster barrier") and group.awaited == other.awaited:
             return -1
+        # The groups need a common cluster, CTA, warpgroup or warp, depending on the kind of the wait.
         if not self._scope(group, kind) & self._scope(other, kind):
             return -1
         if kind in _MEETINGS:
@@ -139,7 +136,6 @@ class DeadlockReport:
         return next((pc for pc in self._ahead(other) if pc in sites), -1)
 
     def _scope(self, group: _Group, kind: str) -> set[int]:
-        """Return the indices of a group's clusters, CTAs, warpgroups or warps, as a wait of `kind` requires."""
         topology = self.state.topology
         warps = self.state.splits.warp[group.slots]
         if kind == "warps":
@@ -149,7 +145,7 @@ class DeadlockReport:
         return set((topology.cluster_of if kind in _SHARED else topology.cta_of)[warps].tolist())
 
     def _ahead(self, group: _Group) -> Iterator[int]:
-        """Yield the program counters that a group could reach if it continued, nearest first."""
+        """Yield the program counters that a group could reach later, nearest first."""
         program = self.program
         entries = [function.entry for function in program.functions.values()]
         calls = {site + 1 for slot in group.slots for site in self.state.splits.calls[slot]}
@@ -173,7 +169,7 @@ class DeadlockReport:
         reported.update(id(each) for each in cycle)
         if len(cycle) > 1:
             parts = [f"line {self._line(each.pc)} waits for {each.awaited.name}" for each in cycle]
-            notes.append(Note(f"a cycle: {', '.join(parts)}, which needs line {self._line(group.pc)} to continue"))
+            notes.append(Note(f"these lines wait for each other: {', '.join(parts)}"))
         one = len(self._warps(group)) == 1
         kernel = f"kernel {self.program.kernel.name}, "
         message = f"deadlock: {kernel}{self._who(group)} wait{'s' if one else ''} for {awaited.name}{awaited.rest}"
@@ -196,8 +192,8 @@ class DeadlockReport:
             elif other is group:
                 yield Note(f"line {self._line(site)} {verb}, but comes after this wait", span)
             else:
-                come, wait = ("comes", "waits") if len(self._warps(other)) == 1 else ("come", "wait")
-                who = f"{self._who(other)} {come} to it, but {wait} at {there}"
+                wait = "waits" if len(self._warps(other)) == 1 else "wait"
+                who = f"{self._who(other)} can reach it, but {wait} at {there}"
                 yield Note(f"line {self._line(site)} {verb}: {who}", span)
         if not group.releases:
             yield self._no_release(group, verb)
@@ -205,17 +201,17 @@ class DeadlockReport:
     def _no_release(self, group: _Group, verb: str) -> Note:
         sites = self.sites[id(group)]
         if group.awaited.kind in _MEETINGS:
-            return Note("the others have left, or there are none")
+            return Note(f"the other {_MEETINGS[group.awaited.kind]} have exited or do not exist")
         if not sites:
             return Note(f"no instruction of the kernel {verb}")
         lines = sorted({self._line(pc) for pc in sites})
         named = f"lines {', '.join(map(str, lines))}" if len(lines) > 1 else f"line {lines[0]}"
         plural = verb.replace("s ", " ", 1) if len(lines) > 1 else verb
         span = self.program.span_of(sites[0])
-        return Note(f"{named} {plural}, and no warp that is left can come to it", span)
+        return Note(f"{named} {plural}, but no remaining warp can reach {'them' if len(lines) > 1 else 'it'}", span)
 
     def _cycle(self, start: _Group) -> list[_Group]:
-        """Return the shortest cycle of waiting groups that contains `start`, or an empty list."""
+        """Return a shortest cycle of waiting groups that contains `start`, or an empty list."""
         before: dict[int, _Group | None] = {id(start): None}
         pending = [start]
         for group in pending:

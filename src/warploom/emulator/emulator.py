@@ -1,4 +1,4 @@
-"""Emulator of one launch: the resident CTAs, and the loop that executes batches of their warps."""
+"""Emulator of one launch: the resident CTAs, and the loop that executes their warps."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ SPLIT_CHANCE = 1 / 16  # probability, under a random schedule, that only some wa
 
 @dataclass(frozen=True, slots=True)
 class Waves:
-    """Division of a launch into waves of `resident` CTAs each; the last wave has the remaining CTAs.
+    """Division of a launch into waves of `resident` CTAs. The last wave has the remaining CTAs.
 
     `clusters` has the coordinates of all CTAs in launch order. `numbers` selects the waves to run.
 
@@ -52,22 +52,22 @@ class Waves:
     numbers: range
 
     def of(self, number: int) -> NDArray[np.int64]:
-        """Return the coordinates of the CTAs of one wave. Shapes: (CTAs, 3)."""
+        """Return the coordinates of the CTAs of wave `number`. Shapes: (CTAs, 3)."""
         each = self.resident // self.clusters.shape[1]
         return self.clusters[number * each : (number + 1) * each].reshape(-1, 3)
 
     @property
     def ctas(self) -> int:
-        """Number of CTAs in the waves to run."""
+        """Number of CTAs in the selected waves."""
         return sum(len(self.of(number)) for number in self.numbers)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Request to run a grid, with everything that the run needs except memory.
+    """Request to run a grid.
 
-    `parameters` contains the bytes of the kernel's parameter block. `pool` contains the threads for matrix arithmetic
-    (`numerics.fused.Workers`). `waves` selects some waves of the grid; None runs all waves.
+    `parameters` contains the bytes of the kernel's parameter block. `waves` selects some waves; None runs the whole
+    grid.
 
     Units: `shared` is the dynamic shared memory in bytes, `step_budget` a number of warp instructions.
     """
@@ -83,20 +83,19 @@ class Request:
     explicit_cluster: bool = False
     step_budget: int = STEP_BUDGET
     observers: tuple[Observer, ...] = ()
-    pool: Any = None
+    pool: Any = None  # threads for matrix arithmetic (`numerics.fused.Workers`)
     waves: Waves | None = None
 
     def shape(self) -> Grid:
-        """Return the launch's grid, block, cluster and shared memory sizes."""
+        """Return the sizes of the grid, of its CTAs and clusters, and of shared memory."""
         total = self.program.dynamic_start + self.shared
         return Grid(self.grid, self.block, self.cluster, self.shared, total, self.explicit_cluster)
 
 
 class Emulator:
-    """Emulator of one launch, which runs the grid in waves of at most `resident` CTAs.
+    """Emulator of one launch.
 
-    `start` makes the CTAs of a wave resident and creates the components that depend on them (memory, barriers,
-    asynchronous operations, …). `run` executes the wave.
+    Call `start` and then `run` for each wave of CTAs.
     """
 
     def __init__(self, request: Request, grid: Grid, resident: int, arena: Arena, segments: dict[str, int]) -> None:
@@ -142,13 +141,12 @@ class Emulator:
     # Waves --------------------------------------------------------------------------------------------------
 
     def start(self, ctas: NDArray[np.int64], wave: int = 0) -> None:
-        """Make the CTAs of a wave resident.
+        """Make the CTAs of a wave resident. Only global memory keeps its contents from earlier waves.
 
-        Only global memory keeps its contents from earlier waves. Clock registers exceed their values in earlier
-        waves. Shapes: ctas (CTAs, 3), coordinates of at most `resident` CTAs in whole clusters.
+        Shapes: ctas (CTAs, 3), coordinates of at most `resident` CTAs in whole clusters.
         """
         state, program = self.state, self.program
-        self.grid.ticks = wave << WAVE_TICKS
+        self.grid.ticks = wave << WAVE_TICKS  # clocks exceed their values in earlier waves
         self.steps = 0
         self.ctas_done = 0
         self.accumulators.discard()
@@ -174,7 +172,7 @@ class Emulator:
         return Warps(self.state, self.components, np.zeros(0, np.intp), warps, mask)
 
     def run(self, report: Callable[[], None]) -> None:
-        """Run the resident CTAs until all have exited. `report` is called from time to time to show progress.
+        """Run the resident CTAs until all have exited. `report` is called at intervals.
 
         Errors: Trap, Deadlock.
         """
@@ -218,15 +216,13 @@ class Emulator:
         return splits.least(ready)
 
     def _execute_block(self, rows: Rows) -> None:
-        """Execute a batch of warp splits, given by their slots, to the end of their basic block.
-
-        Under a random schedule, the execution may stop earlier, at any instruction.
-        """
+        """Execute the warp splits `rows` as one batch, to the end of their basic block."""
         state, control, accumulators = self.state, self.control, self.accumulators
         splits, counters = state.splits, state.counters
         first = int(splits.pc[rows[0]])
         end = self.program.block_end[first]
         if self.schedule.kind == "random":
+            # A random schedule may stop at any instruction.
             end = state.random.randint(first + 1, end)
         mask = None if splits.full[rows].all() else splits.mask[rows]
         batch = Warps(state, self.components, rows, splits.warp[rows], mask)
@@ -331,9 +327,9 @@ class Emulator:
         counters, batch = self.state.counters, self.batch
         warp = int(batch.warp_index[0]) if batch is not None and batch.count else -1
         message = (
-            f"the kernel was stopped after {counters.instructions} warp instructions in {counters.batches} batches, "
-            f"the limit of this run; {self.state.placement.describe(warp)}"
+            f"the kernel exceeded the step budget after {counters.instructions} warp instructions in "
+            f"{counters.batches} batches; {self.state.placement.describe(warp)}"
         )
-        hint = "a loop may never end; raise WARPLOOM_STEP_BUDGET if the kernel is that long"
+        hint = "a loop may never end; raise WARPLOOM_STEP_BUDGET if the kernel needs more steps"
         span = self.program.span_of(min(self.state.pc, len(self.program.steps) - 1))
         return Trap([diagnostic("emulator.runaway", message, self.program.source, span, hint)])

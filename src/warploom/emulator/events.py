@@ -1,8 +1,7 @@
-"""Typed events of a run, the observers that handle them, and the dispatcher that connects both.
+"""Typed events of a run, the observers that handle events, and the dispatcher that connects both.
 
-The emulator creates an event only if an observer handles events of its type. Observers never change the state of the
-run, so the results do not depend on observers. Each event has the program counter `pc` of the executing instruction.
-Warps and CTAs are identified by their indices in the resident wave, and warp splits by their slots in `WarpSplits`.
+Each event has the program counter `pc` of the executing instruction. Warps and CTAs are given by their indices in the
+resident wave, and warp splits by their indices in `WarpSplits`.
 """
 
 from abc import ABC, abstractmethod
@@ -38,10 +37,10 @@ Group = Literal["copy", "bulk", "multiplication", ""]
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Objects of a launch that observers may read. `instructions` is indexed by program counter."""
+    """Objects of a launch that observers may read."""
 
     program: Program
-    instructions: Sequence[Linked]
+    instructions: Sequence[Linked]  # by program counter
     grid: Grid
     topology: Topology
     arch: str
@@ -62,7 +61,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Resident(Event):
-    """Start of a wave of CTAs. Its `splits` and `shared` are live state, which changes during the wave."""
+    """Start of a wave of CTAs. `splits` and `shared` change during the wave."""
 
     placement: Placement
     splits: WarpSplits
@@ -71,29 +70,27 @@ class Resident(Event):
 
 @dataclass(frozen=True, slots=True)
 class BlockStart(Event):
-    """Start of the execution of a basic block by a batch. `pc` is the first instruction."""
+    """Start of the execution of a basic block. `pc` is the first instruction of the block."""
 
     batch: Batch
 
 
 @dataclass(frozen=True, slots=True)
 class BlockEnd(Event):
-    """End of a basic block. Until the next BlockStart, only asynchronous operations take effect."""
+    """End of a basic block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suspend(Event):
     """Suspension of warp splits, which leave their batch with a new `status` (`warp_splits.Status`).
 
-    `suspended` is a mask over the batch. `repeats` is True if the warp splits will execute the same instruction again.
-
-    Shapes: suspended (warps,).
+    `suspended` is a mask over the batch. Shapes: suspended (warps,).
     """
 
     batch: Batch
     suspended: Array
     status: int
-    repeats: bool
+    repeats: bool  # True if the warp splits will execute the same instruction again
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +105,7 @@ class Exit(Event):
 
 @dataclass(frozen=True, slots=True)
 class Guard(Event):
-    """Restriction of a batch's lanes by the guard predicate of an instruction, before it takes place."""
+    """Evaluation of an instruction's guard predicate by a batch, before the instruction."""
 
     batch: Batch
 
@@ -117,8 +114,8 @@ class Guard(Event):
 class Execute(Event):
     """Execution of an instruction by a batch, before the instruction has any effect.
 
-    Adjacent multiplications can execute together. Each of them then has an event, in which `first` is the program
-    counter of the first multiplication and `length` is their number. For other instructions, `length` is 1.
+    Adjacent multiplications that execute together have one event each. `first` is the program counter of the first one,
+    and `length` is their number. For other instructions, `length` is 1.
     """
 
     batch: Batch
@@ -129,11 +126,9 @@ class Execute(Event):
 
 @dataclass(frozen=True, slots=True)
 class Access(Event):
-    """Load, store or atomic update by lanes, before it takes place.
+    """Load, store or atomic update by lanes, before memory is accessed.
 
-    `space` is "shared", "local" or "global". `index` has byte offsets in the array of this memory, and `size` is the
-    number of bytes that each lane accesses. `values` are the stored elements. An atomic update has its `operation`,
-    such as "add", and the PTX type `type` of its elements.
+    `index` has byte offsets in the array of the memory `space`: "shared", "local" or "global".
 
     Shapes: index and lanes (warps, 32), values (elements, warps, 32) or broadcastable.
     """
@@ -143,15 +138,16 @@ class Access(Event):
     location: Location
     index: Array
     lanes: Array
-    size: int
-    values: Array | None
+    size: int  # bytes that each lane accesses
+    values: Array | None  # stored elements
     operation: str
+    # `operation` of an atomic update, such as "add", and the PTX type of its elements
     type: str
 
 
 @dataclass(frozen=True, slots=True)
 class Fence(Event):
-    """Execution of a fence by the active lanes. `effect` describes the fence (`isa.model.effects`)."""
+    """Execution of a fence by the active lanes."""
 
     batch: Batch
     operands: SimpleNamespace
@@ -160,25 +156,24 @@ class Fence(Event):
 
 @dataclass(frozen=True, slots=True)
 class Barrier(Event):
-    """Arrival of warps at a barrier (if `arrives` is True), their wait at the barrier, or both.
+    """Arrival of warps at a barrier, their wait at the barrier, or both.
 
-    `keys` identifies the barriers: cta * 16 + number for a CTA barrier, the index of the cluster for a cluster barrier,
-    and the index of the warp for a warp barrier. `waits` marks the waiting warps: at a CTA or warp barrier even if this
-    arrival completes the phase, at a cluster barrier only if the phase is incomplete. Shapes: keys and waits (warps,).
+    `keys` contains cta * 16 + number for CTA barriers, indices of clusters for cluster barriers, and indices of warps
+    for warp barriers. Shapes: keys and waits (warps,).
     """
 
     batch: Batch
     level: Literal["warp", "cta", "cluster"]
-    arrives: bool
+    arrives: bool  # False for a wait without an arrival
     keys: Array
-    waits: Array
+    waits: Array  # True for warps that wait; a wait at a complete cluster barrier does not count
 
 
 @dataclass(frozen=True, slots=True)
 class Allocate(Event):
     """Request of warps to increase their registers to `count` per thread.
 
-    `waits` marks the warps that must wait for registers of their CTA. Shapes: waits (warps,).
+    `waits` marks the warps that wait because their CTA has too few registers. Shapes: waits (warps,).
     """
 
     batch: Batch
@@ -191,11 +186,12 @@ class Allocate(Event):
 
 @dataclass(frozen=True, slots=True)
 class Arrive(Event):
-    """Action of lanes on mbarrier objects (initialisation, arrival, …), before it takes place.
+    """Action of lanes on mbarriers (initialisation, arrival, …), before the action takes place.
 
-    `index` has the byte offsets of the objects in shared memory, `amounts` numbers of arrivals, and `transactions`
-    numbers of bytes. `asynchronous` is True for an action of an asynchronous operation. Shapes: index and lanes
-    (warps, 32), amounts and transactions (warps, 32) or broadcastable.
+    `index` has the byte offsets of the mbarriers in shared memory. Units: `amounts` in arrivals, `transactions` in
+    bytes.
+
+    Shapes: index and lanes (warps, 32), amounts and transactions (warps, 32) or broadcastable.
     """
 
     batch: Batch
@@ -204,14 +200,15 @@ class Arrive(Event):
     lanes: Array
     amounts: Array
     transactions: Array
-    asynchronous: bool
+    asynchronous: bool  # True for an action of an asynchronous operation
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseWait(Event):
-    """Test of mbarrier objects by lanes for the completion of a phase.
+    """Test by lanes for the completion of phases of mbarriers.
 
-    `phase` has the parity of the phase that each lane tests, and `complete` marks the lanes whose phase is complete.
+    `index` has the byte offsets of the mbarriers in shared memory. `phase` is the tested parity, and `complete` the
+    result.
 
     Shapes: index, lanes and complete (warps, 32).
     """
@@ -226,9 +223,9 @@ class PhaseWait(Event):
 
 @dataclass(frozen=True, slots=True)
 class PhaseComplete(Event):
-    """Completion of barrier phases.
+    """Completion of barrier phases, with one entry in `keys` for each phase.
 
-    `keys` has one entry for each completed phase: a key of `Barrier`, or the byte offset of an mbarrier divided by 8.
+    The entry is a key of `Barrier`, or the byte offset of an mbarrier divided by 8.
     """
 
     level: Literal["cta", "cluster", "mbarrier"]
@@ -242,42 +239,41 @@ class PhaseComplete(Event):
 class Issue(Event):
     """Issue of an asynchronous operation by the active lanes of a batch.
 
-    `number` is the index of the operation in order of issue. `groups` has the number of each warp's open commit group,
-    to which the operation belongs. `length` is the number of instructions that form the operation.
+    `groups` has the number of the commit group to which the operation belongs, for each warp.
     """
 
     batch: Batch
     group: Group
-    number: int
+    number: int  # index of the operation, in order of issue
     groups: Array
-    length: int
+    length: int  # number of instructions that form the operation
 
 
 class PendingCopies(Protocol):
-    """Bulk copies that are queued and have not taken effect."""
+    """Bulk copies that have been issued and have not taken effect."""
 
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """Return the bytes that a lane's copy would write now to the range [start, start + size) of the arena.
+        """Return the bytes that a copy would write now to [start, start + size) of `Arena.bytes`.
 
-        The result is None if the copy does not write the whole range as an unchanged copy of contiguous bytes.
+        `position` and `lane` are the indices of the copy in the arrays of the request. Return None unless the copy
+        writes the whole range with unchanged source bytes.
         """
         ...
 
     def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
-        """Return the bytes that each queued copy would write to the range [start, start + size) of the arena.
+        """Return the bytes that each queued copy would write to [start, start + size) of `Arena.bytes`.
 
-        Only copies of `warp` from the instruction at `pc` are considered, and only if `preview` is not None for them.
+        Only those copies of `warp` from the instruction at `pc` are included for which `preview` returns bytes.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class CopyIssue(Event):
-    """Issue of bulk copies, one for each active lane, numbered consecutively from `first`.
+    """Issue of bulk copies, one for each active lane.
 
-    Copy i belongs to lane `lanes[i]` of warp `warps[i]`, whose index in the arrays of the request is `positions[i]`.
-    `groups` has the number of the lane's open bulk group, or -1 for a copy that completes on an mbarrier. `tensor_maps`
-    pairs each readable tensor map with the indices i of its copies.
+    Copy i belongs to lane `lanes[i]` of warp `warps[i]`. `positions[i]` is the index of this warp in the arrays of the
+    request. `tensor_maps` pairs each readable tensor map with the indices i of its copies.
 
     Shapes: positions, lanes, warps and groups (copies,).
     """
@@ -287,8 +283,8 @@ class CopyIssue(Event):
     positions: Array
     lanes: Array
     warps: Array
-    groups: Array
-    first: int
+    groups: Array  # numbers of bulk groups, or -1 for a copy that completes on an mbarrier
+    first: int  # number of copy 0; the numbers are consecutive
     tensor_maps: Sequence[tuple[TensorMapFields, NDArray[np.intp]]]
     pending: PendingCopies
 
@@ -297,9 +293,9 @@ class CopyIssue(Event):
 class CopyAccess(Event):
     """Access of a bulk copy to byte ranges of global memory.
 
-    A reduction has its `operation` and the PTX type `type` of its elements; both are empty for other accesses.
+    `operation` and `type` describe a reduction. They are empty for other accesses.
 
-    Shapes: starts (byte offsets in the arena) and sizes (ranges,).
+    Shapes: starts (byte offsets in `Arena.bytes`) and sizes (ranges,).
     """
 
     kind: AccessKind
@@ -311,7 +307,7 @@ class CopyAccess(Event):
 
 @dataclass(frozen=True, slots=True)
 class Commit(Event):
-    """Commit of the active lanes' open group of asynchronous operations."""
+    """Commit of the uncommitted asynchronous operations of the active lanes."""
 
     batch: Batch
     group: Group
@@ -319,26 +315,24 @@ class Commit(Event):
 
 @dataclass(frozen=True, slots=True)
 class Wait(Event):
-    """Wait of the active lanes for their committed groups, except for the `pending` newest groups.
+    """Wait of the active lanes for their committed groups, except the `pending` newest groups.
 
-    If `reads_only` is True, the wait ends once the sources have been read. `committed` counts the committed groups.
-
-    Shapes: committed (warps,), or (warps, 32) if `group` is "bulk".
+    `committed` is the number of committed groups. Shapes: committed (warps,), or (warps, 32) if `group` is "bulk".
     """
 
     batch: Batch
     group: Group
     pending: int
-    reads_only: bool
+    reads_only: bool  # True if the wait ends once the sources have been read
     committed: Array
 
 
 @dataclass(frozen=True, slots=True)
 class Complete(Event):
-    """Asynchronous operations that take effect at this moment, for some of the warps that issued them.
+    """Asynchronous operations that take effect now.
 
-    `numbers` contains the numbers of `Issue` events, and `warps` the indices of warps. If `group` is "bulk", `numbers`
-    contains the numbers of bulk copies (see `CopyIssue`), and `warps` is None.
+    `numbers` contains the numbers of `Issue` or, if `group` is "bulk", of `CopyIssue`. `warps` contains the indices of
+    the warps concerned, or None for bulk copies.
     """
 
     group: Group
@@ -357,8 +351,8 @@ InstructionHandler = Callable[[int, Batch, int, int], None]
 class Observer(ABC):
     """Observer of one launch.
 
-    `attach` fills three dictionaries of functions that handle events. `handlers` is indexed by the type of event.
-    `instructions`, for `Execute` events, and `guards`, for `Guard` events, are indexed by program counter.
+    `attach` fills three dictionaries of functions. `handlers` is indexed by the type of event. `instructions` (for
+    `Execute`) and `guards` (for `Guard`) are indexed by program counter.
     """
 
     handlers: Mapping[type[Event], Handler]
@@ -375,9 +369,9 @@ class Observer(ABC):
         """Prepare for a launch and fill the dictionaries of handlers."""
 
     def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Return True if this observer turns the trap or deadlock `found`, raised at `pc`, into a finding.
+        """Return True if this observer accepts the trap or deadlock `found` as a finding.
 
-        The run returns normally if any observer returns True. Otherwise it raises an error.
+        The run then ends normally. Otherwise the run raises an error.
         """
         return False
 
@@ -387,7 +381,7 @@ class Observer(ABC):
 
 
 class Dispatcher:
-    """Handlers of all observers of a launch. Each event goes to the observers in their given order."""
+    """Handlers of all observers of a launch."""
 
     def __init__(self, observers: Sequence[Observer] = ()) -> None:
         self.observers = tuple(observers)
@@ -398,13 +392,16 @@ class Dispatcher:
             each.attach(launch)
 
     def handler(self, kind: type[EventType]) -> Callable[[EventType], None] | None:
-        """Return a function that passes an event of type `kind` to all its handlers, or None if it has none."""
+        """Return a function that passes an event of type `kind` to all its handlers.
+
+        Return None if the type has no handlers.
+        """
         return _in_turn([each.handlers[kind] for each in self.observers if kind in each.handlers])
 
     def instruction_handlers(self, launch: Launch) -> dict[int, InstructionHandler]:
-        """Return, by program counter, functions that create the events of single instructions.
+        """Return functions that create the events of single instructions, by program counter.
 
-        Their types are `Execute`, `Fence` and, for warp barriers, `Barrier`. The emulator creates all other events.
+        The events are `Execute`, `Fence` and, for warp barriers, `Barrier`.
         """
         executes = _by_pc([each.instructions for each in self.observers])
         on_fence, on_barrier = self.handler(Fence), self.handler(Barrier)
@@ -426,7 +423,7 @@ class Dispatcher:
         return _by_pc([each.guards for each in self.observers])
 
     def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Return True if any observer turns the trap or deadlock `found`, raised at `pc`, into a finding."""
+        """Return True if any observer accepts the trap or deadlock `found` as a finding."""
         accepted = [each.stopped(found, pc) for each in self.observers]
         return any(accepted)
 

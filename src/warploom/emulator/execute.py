@@ -1,8 +1,4 @@
-"""Execution of a whole grid in waves of resident CTAs, and its statistics.
-
-The launch alone determines the CTAs of each wave, and only global memory passes from one wave to the next. The result
-of a wave therefore does not depend on the process that runs it.
-"""
+"""Execution of a whole grid in waves of resident CTAs."""
 
 import struct
 import time
@@ -32,15 +28,12 @@ _WITHIN_CLUSTER = frozenset({"shared", "shared::cta", "shared::cluster", "local"
 
 
 def waves(program: Program, grid: Grid) -> Waves:
-    """Divide a launch into waves of whole clusters. Warps, registers and shared memory limit a wave.
-
-    If CTAs may wait for each other, each wave has as many CTAs as fit. Otherwise the launch is divided into an even
-    number of waves of equal size, which two workers can share.
-    """
+    """Divide a launch into waves. A wave consists of whole clusters that can be resident together."""
     warps = -(-grid.threads // 32)
     per_cta = max(1, warps * (program.registers.bytes_per_warp() + 32 * program.local_bytes))
     size, clusters = grid.cluster_size, grid.clusters()
     waits = any(inter_cta_communication(program))
+    # CTAs that may wait for each other need large waves. Others form an even number of waves, for two workers.
     most = RESIDENT_WARPS if waits else min(RESIDENT_WARPS, max(LEAST_WARPS, -(-grid.ctas * warps // 2)))
     fits = min(most // warps, REGISTER_BYTES // per_cta, SHARED_BYTES // max(1, grid.total_shared))
     each = min(max(fits // size, 1), len(clusters))
@@ -88,9 +81,9 @@ def _communicates(step: Step) -> Access | None:
 
 
 def reserve(program: Program, arena: Arena) -> dict[str, int]:
-    """Reserve arena segments for the kernel's parameter block and the module's variables.
+    """Reserve memory for the kernel's parameter block and the module's variables.
 
-    Return the address of each variable by its name, and the address of the parameter block under the name "".
+    Return the address of each variable by name. The parameter block has the name "".
     """
     size = max((p.offset + p.size for p in program.parameters), default=1)
     found = {"": arena.reserve("the kernel's parameters", size, writable=False, kind="param").start}
@@ -102,9 +95,9 @@ def reserve(program: Program, arena: Arena) -> dict[str, int]:
 
 
 def initialise(program: Program, arena: Arena, segments: Mapping[str, int], parameters: bytes) -> None:
-    """Write the parameter block and the initial values of the module's variables to the arena.
+    """Write the parameter block and the initial values of the module's variables to memory.
 
-    `segments` is the result of `reserve`, and `parameters` contains the bytes of the parameter block.
+    `segments` is the result of `reserve`. `parameters` contains the bytes of the parameter block.
 
     Errors: Unsupported for an initialiser that is not implemented.
     """
@@ -170,12 +163,11 @@ def _encode(value: int | float, type: str) -> bytes:
 def execute(
     request: Request, arena: Arena, segments: dict[str, int], progress: Callable[[Progress], None] | None = None
 ) -> tuple[Stats, tuple[Diagnostic, ...]]:
-    """Run a grid on a sealed arena, and return the statistics and the findings of the observers.
+    """Run a grid on the memory `arena`. Return statistics, and the findings of the observers.
 
-    Global memory of the arena contains the arguments before the run and the results after it. `segments` is the result
-    of `reserve`. A trap or a deadlock is raised unless an observer reports it as a finding.
+    `segments` is the result of `reserve`. `progress` is called at intervals.
 
-    Errors: Unsupported before anything runs; Trap and Deadlock during the run.
+    Errors: Unsupported before the run; Trap or Deadlock, unless an observer accepts it as a finding.
     """
     started = time.perf_counter()
     program, grid = request.program, request.shape()

@@ -1,4 +1,4 @@
-"""Errors that end a run, and the internal exception from which they are built."""
+"""Errors that end a run."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,16 +12,16 @@ from warploom.isa.model.semantics import Array, Lanes
 class Trap(WarploomError):
     """Violation of a rule of the emulator during a run.
 
-    The diagnostic names the kernel, line, CTA, warp and lane. `trace` holds the trace of the run if one was requested.
+    The diagnostic names the kernel, line, CTA, warp and lane. `trace` is the trace of the run if one was requested.
     """
 
     trace: Any = None
 
 
 class Deadlock(WarploomError):
-    """Deadlock: no warp can continue. There is one diagnostic for each group of waiting warps.
+    """Error for warps that cannot continue, with one diagnostic for each group of waiting warps.
 
-    `trace` holds the trace of the run if one was requested.
+    `trace` is the trace of the run if one was requested.
     """
 
     trace: Any = None
@@ -42,19 +42,17 @@ def diagnostic(
 class Awaited:
     """Event that a warp split waits for.
 
-    `kind` is "mbarrier", "barrier", "cluster barrier", "registers", "warps" (the other warps of the warpgroup) or
-    "lanes" (the other lanes of the warp). `name` followed by `rest` is a phrase for messages. `state` contains pairs of
-    a name and a number, such as the pending arrivals.
+    `name` followed by `rest` is a phrase for messages. `state` contains numbers by name, such as the pending arrivals.
     """
 
-    kind: str
+    kind: str  # "mbarrier", "barrier", "cluster barrier", "registers", "warps" or "lanes"
     name: str
     rest: str
     state: tuple[tuple[str, int], ...] = ()
 
 
 class Fault(Exception):
-    """Internal exception for a violated rule. The emulator adds the executing instruction (see `Trap`).
+    """Violation of a rule, without its location. The emulator turns this exception into a Trap.
 
     `lane` is the flat index warp * 32 + lane in the executing batch, or -1 if no single lane is at fault.
     """
@@ -68,9 +66,9 @@ class Fault(Exception):
 
 
 def refuse(code: str, lanes: Lanes, message: str, values: Array | None = None) -> None:
-    """Raise a Fault for the first lane of a mask, or return if the mask is empty.
+    """Raise a Fault for the first lane in the mask `lanes`, if any.
 
-    `message` may contain a format field in braces, which is replaced by that lane's element of `values`.
+    The lane's element of `values` replaces a format field `{}` in `message`.
 
     Shapes: values are broadcast to the shape of the mask.
     """

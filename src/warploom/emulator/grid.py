@@ -20,9 +20,9 @@ def _zeros(lanes: int) -> tuple[Array, Array, Array]:
 
 @dataclass(slots=True)
 class Grid:
-    """Shape of a launch, and the special registers that give the position of each resident warp.
+    """Shape of a launch, and values of the special registers that depend on it.
 
-    The class implements `isa.model.semantics.Geometry`. Units: shared memory in bytes.
+    Units: shared memory in bytes.
     """
 
     grid: Extents
@@ -67,8 +67,7 @@ class Grid:
 class Topology:
     """Positions of the resident warps in their CTAs, warpgroups and clusters.
 
-    Warp w of the resident CTA c has the index w * ctas + c, where `ctas` is the number of resident CTAs. The warps w of
-    all CTAs therefore have consecutive indices. The CTAs of a cluster are adjacent and in order of rank.
+    Warp w of the resident CTA c has the index w * ctas + c. The CTAs of a cluster are adjacent and in order of rank.
     """
 
     def __init__(self, grid: Grid, ctas: int) -> None:
@@ -76,7 +75,7 @@ class Topology:
         self.cluster_size = grid.cluster_size
         self.warps_per_cta = -(-grid.threads // 32)
         self.warps = self.warps_per_cta * ctas
-        index = np.arange(self.warps)
+        index = np.arange(self.warps)  # warps with one number in several CTAs have consecutive indices
         self.cta_of = (index % ctas).astype(np.int64)
         self.warp_in_cta = index // ctas
         self.cluster_of = self.cta_of // self.cluster_size
@@ -96,12 +95,12 @@ class Topology:
         self.present = linear < grid.threads  # (warps, 32): lanes that are threads of the CTA
 
     def warpgroup_members(self) -> Rows:
-        """Return the warps of every whole warpgroup, ordered by warpgroup. Shapes: (warpgroups, 4)."""
+        """Return the indices of the four warps of every whole warpgroup. Shapes: (warpgroups, 4)."""
         members = np.arange(self.warps_per_cta // 4 * 4 * self.ctas).reshape(-1, 4, self.ctas)
         return members.transpose(0, 2, 1).reshape(-1, 4)
 
     def warpgroups(self, warps: Rows) -> Rows:
-        """Return, for each warpgroup in `warps`, the indices in `warps` of its four warps.
+        """Return the indices in `warps` of the four warps of each warpgroup.
 
         Shapes: (warpgroups, 4). Errors: Fault emulator.warpgroup if a warpgroup is incomplete.
         """
@@ -121,17 +120,20 @@ class Placement:
     coordinates: NDArray[np.int64]
 
     def describe_cta(self, cta: int) -> str:
-        """Return a phrase that names a resident CTA by its coordinates: "CTA (0, 1, 0)"."""
+        """Return a phrase such as "CTA (0, 1, 0)" for a resident CTA."""
         x, y, z = (int(part) for part in self.coordinates[cta])
         return f"CTA ({x}, {y}, {z})"
 
     def describe_warp(self, warp: int) -> str:
-        """Return a phrase that names a warp and its CTA: "CTA (0, 1, 0), warp 2"."""
+        """Return a phrase such as "CTA (0, 1, 0), warp 2" for a resident warp."""
         cta = self.describe_cta(int(self.topology.cta_of[warp]))
         return f"{cta}, warp {int(self.topology.warp_in_cta[warp])}"
 
     def describe(self, warp: int, lane: int = -1) -> str:
-        """Return a phrase that names the kernel, the CTA and warp if warp >= 0, and the lane if lane >= 0."""
+        """Return a phrase that names the kernel, and optionally a warp and a lane.
+
+        A negative `warp` or `lane` is left out.
+        """
         kernel = f"kernel {self.kernel}"
         if warp < 0:
             return kernel

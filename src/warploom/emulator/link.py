@@ -1,4 +1,4 @@
-"""Linking of a program: operands of the syntax tree become registers, constants and addresses."""
+"""Linking of a program: its operands become registers, constants and addresses."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol
 
 @dataclass(frozen=True, slots=True)
 class LocalBytes:
-    """Range of each thread's local memory that holds a parameter of a device function. Units: bytes."""
+    """Range of local memory for a parameter of a device function. Units: bytes."""
 
     offset: int
     size: int
@@ -46,11 +46,8 @@ class LocalBytes:
 class Linked:
     """Instruction that is ready to run.
 
-    `act` executes the instruction. `reconverges` is "warp" or "warpgroup" if all live lanes of a warp or warpgroup must
-    execute the instruction together, else "". If `skips_idle` is set, warps without active lanes are removed from the
-    batch first. A run is a sequence of adjacent multiplications that `act_on_run` executes together. `run` contains the
-    operands of each multiplication if a run starts at this instruction, else it is empty. `flushes` is set if cached
-    accumulators must be written to registers before the instruction (see `accumulators`).
+    `act` executes the instruction. `act_on_run` executes a run, which is a sequence of adjacent multiplications. If a
+    run starts at this instruction, `run` contains the operands of each multiplication in the run.
     """
 
     act: Callable[[Any, Any], None]
@@ -58,25 +55,24 @@ class Linked:
     guard: Register | None
     negated: bool
     family: str
-    reconverges: str
-    skips_idle: bool
+    reconverges: str  # "warp" or "warpgroup" if all its live lanes must execute together, else ""
+    skips_idle: bool  # True if warps without active lanes leave the batch first
     act_on_run: Callable[[Any, Any], None] | None
-    flushes: bool = False
+    flushes: bool = False  # True if cached accumulators are written to registers first
     run: tuple[SimpleNamespace, ...] = ()
 
     @property
     def multiplication(self) -> Multiplication | None:
-        """Record of a matrix multiplication; None for other instructions."""
+        """Record of a matrix multiplication, or None for other instructions."""
         return getattr(self.operands, "multiplication", None)
 
 
 @dataclass(slots=True)
 class Linker:
-    """Linker of a program, which resolves operands to register files, addresses and constants.
+    """Linker of a program, which resolves operands to registers, addresses and constants.
 
-    `files` contains the register files by width in bits. `segments` contains the address of each global variable by
-    name, and the address of the kernel's parameters under the name "". `problems` collects a diagnostic for each
-    operand that cannot be resolved.
+    `files` contains the register files by width in bits. `segments` is the result of `execute.reserve`. `problems`
+    collects a diagnostic for each operand that cannot be resolved.
     """
 
     program: Program
@@ -94,11 +90,7 @@ class Linker:
     _tables: list[tuple[PerWarp, SpecialRegister]] = field(default_factory=list[tuple[PerWarp, SpecialRegister]])
 
     def link_all(self) -> list[Linked]:
-        """Link every instruction of the program.
-
-        Also set `Linked.run` for multiplications that execute together, and `Linked.flushes` for instructions before
-        which cached accumulators are written to registers.
-        """
+        """Link every instruction of the program, and set `Linked.run` and `Linked.flushes`."""
         linked = [self._link(step) for step in self.program.steps]
         if not self.problems:
             self.find_runs(linked)
@@ -136,12 +128,7 @@ class Linker:
     # Runs and flushes -----------------------------------------------------------------------------------
 
     def find_runs(self, linked: list[Linked]) -> None:
-        """Find runs of adjacent multiplications that can execute together, and store them in `Linked.run`.
-
-        No multiplication of a synchronous run uses a result of an earlier multiplication of the run. An asynchronous
-        run takes effect in order, so its multiplications may use earlier results. All multiplications of an
-        asynchronous run have the same number of operands in shared memory.
-        """
+        """Find multiplications that can execute together, and store their operands in `Linked.run`."""
         pc = 0
         while pc < len(linked):
             end = self._end_of_run(linked, pc)
@@ -160,7 +147,7 @@ class Linker:
             if each.act_on_run is not act_on_run or each.guard is not None:
                 return pc
             places = self.program.steps[pc].binding.form.operands
-            if in_order:
+            if in_order:  # multiplications of an asynchronous run may use earlier results of the run
                 if len(each.operands.multiplication.shared) != len(linked[first].operands.multiplication.shared):
                     return pc
                 continue
@@ -185,12 +172,12 @@ class Linker:
             each.flushes = crosses or not accumulators.isdisjoint(_registers(each, names))
 
     def refresh(self) -> None:
-        """Read the special registers again after other CTAs have become resident."""
+        """Read the special registers again, after other CTAs have become resident."""
         for value, register in self._tables:
             value.table = register.read(self.geometry).astype(TYPES[value.type].dtype, copy=False)
 
     def formal(self, location: Storage | RegisterLocation) -> Register | LocalBytes:
-        """Return the operand that accesses a parameter or a result of a device function at its `location`."""
+        """Return the operand for a parameter or a result of a device function."""
         if isinstance(location, RegisterLocation):
             return Register("parameter", self.files[location.width], location.index, location.type)
         return LocalBytes(location.offset, location.size)
@@ -260,14 +247,10 @@ class Linker:
                 raise _Unresolved("emulator.operand", f"this kind of operand is not implemented: {operand}")
 
     def _vector(self, type: str, items: tuple[Any, ...]) -> VectorValue:
-        """Return a vector operand, the same object for equal tuples of registers.
-
-        Multiplications compare accumulators by identity.
-        """
         if not all(isinstance(item, Register) for item in items):
             return VectorValue(type, items)
         key = (type, *((item.file.dtype.itemsize, item.index) for item in items))
-        if key not in self._vectors:
+        if key not in self._vectors:  # one object for equal registers, as multiplications compare by identity
             self._vectors[key] = VectorValue(type, items)
         return self._vectors[key]
 

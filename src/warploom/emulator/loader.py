@@ -1,7 +1,4 @@
-"""Loading of a kernel: the kernel and its device functions become one list of bound instructions.
-
-One `Unsupported` exception, raised before execution starts, lists all features of the kernel that are not implemented.
-"""
+"""Loading of a kernel: the kernel and its device functions become one list of bound instructions."""
 
 from __future__ import annotations
 
@@ -44,9 +41,9 @@ def load(module: Module, kernel: str | None = None) -> Program:
 
 
 def _reduce(program: Program) -> tuple[Callable[[bytes, str], Program], tuple[bytes, str]]:
-    """Return a function and its arguments with which `pickle` loads a program again from its module."""
     if not program.pickled:
         program.pickled = pickle.dumps(program.module)
+    # `pickle` stores the module, and loads the program again from the module.
     return _load_pickled, (program.pickled, program.kernel.name)
 
 
@@ -75,7 +72,7 @@ class _Loader:
         self.module_scope = Scope(None)
 
     def load(self) -> Program:
-        """Concatenate the instructions of the kernel and of all device functions that the kernel may call."""
+        """Load the kernel and all device functions that it may call."""
         reached = self._reached()
         wanted = set[str]().union(*reached.values())
         for name, variable in self.module.variables.items():
@@ -111,10 +108,7 @@ class _Loader:
     # Reached functions ----------------------------------------------------------------------------------
 
     def _reached(self) -> dict[str, set[str]]:
-        """Map the kernel and each function that it may call to the functions and variables used there.
-
-        The names of a function include those in the initialisers of the variables that its body uses.
-        """
+        """Map the kernel and each function that it may call to the names used in the function."""
         functions = self.module.functions
         mentioned: dict[str, set[str]] = {}
         pending = [self.kernel.name]
@@ -123,6 +117,7 @@ class _Loader:
             function = functions[name]
             if name in mentioned or function.body is None:
                 continue
+            # With the names in initialisers of the variables that the function uses.
             mentioned[name] = self._with_initializers(
                 names_in(*(o for i in function.body.instructions() for o in i.operands))
             )
@@ -130,7 +125,6 @@ class _Loader:
         return mentioned
 
     def _with_initializers(self, names: Iterable[str]) -> set[str]:
-        """Return the given names and the names in the initialisers of the variables among them."""
         variables = self.module.variables
         found: set[str] = set()
         pending = list(names)
@@ -229,7 +223,6 @@ class _Loader:
         return entry
 
     def _falls_through(self, body: Block, entry: int) -> bool:
-        """Return True if a thread may reach the end of a body without a return."""
         last = body.statements[-1] if body.statements else None
         if not isinstance(last, Instruction) or last.guard is not None or len(self.steps) == entry:
             return True

@@ -1,8 +1,8 @@
 # pyright: reportUnknownMemberType=false
-"""mbarrier objects: 64-bit words of shared memory in the emulator's own encoding.
+"""mbarriers: 64-bit words of shared memory in the emulator's own encoding.
 
-Bits 0-19 have the arrivals that a phase expects, bits 20-39 the pending arrivals, bits 40-60 the pending transactions
-in bytes (two's complement), and bit 61 the parity of the phase. Bit 63 is set while the object is initialised.
+The word contains the expected arrivals (bits 0-19), the pending arrivals (bits 20-39), the pending bytes (bits 40-60,
+two's complement) and the parity of the phase (bit 61). Bit 63 is set while the mbarrier is initialised.
 """
 
 from collections.abc import Sequence
@@ -52,10 +52,12 @@ def _act(
     words: Array, index: Array, mask: Array, action: int, amounts: Array, transactions: Array, tokens: Array,
     completed: Array, problem: Array,
 ) -> int:  # fmt: skip
-    """Apply an action (a value of `_ACTIONS`) to mbarrier words, lane after lane.
+    """Apply an action to an mbarrier for each lane in `mask`, one lane after the other.
 
-    Return the number of completed phases and write their word numbers to `completed`. If lane w * 32 + l is faulty,
-    return -1 - (w * 32 + l) and write the cause to `problem[0]`. `tokens` receives the words before the action.
+    Return the number of completed phases, or -1 - (w * 32 + l) for the faulty lane (w, l).
+
+    Outputs: `tokens` receives the words before the action, `completed` the words whose phase completed, and
+    `problem[0]` the cause of a fault.
     """
     warps, lanes = mask.shape
     done = 0
@@ -118,15 +120,12 @@ def _act(
 
 
 class Mbarriers:
-    """Actions on mbarrier objects, and the warp splits that wait for their phases.
-
-    Objects are identified by their word number: the byte offset in shared memory divided by 8.
-    """
+    """Actions on mbarriers, and the warp splits that wait for their phases."""
 
     def __init__(self, state: State, memory: Memory, schedule: Schedule, events: Dispatcher) -> None:
         self.state = state
         self.memory = memory
-        self.words = memory.shared.words
+        self.words = memory.shared.words  # an mbarrier is identified by its index in this array
         self.returns_early = schedule.kind == "random"
         self._on_arrive = events.handler(Arrive)
         self._on_wait = events.handler(PhaseWait)
@@ -143,11 +142,11 @@ class Mbarriers:
     def act(
         self, batch: Batch, space: str, addresses: Array, action: str, amount: Array | int, transactions: Array | int
     ) -> Array:
-        """Apply an action to mbarrier objects, and return the state tokens before the action.
+        """Apply an action to the mbarriers of the active lanes. Return their state tokens before the action.
 
-        `action` is a key of `_ACTIONS`, `amount` a number of arrivals, and `transactions` a number of bytes.
+        `action` is a key of `_ACTIONS`. Units: `amount` in arrivals, `transactions` in bytes.
 
-        Shapes: result (warps, 32). Errors: Fault emulator.mbarrier if the object does not permit the action.
+        Shapes: result (warps, 32). Errors: Fault emulator.mbarrier if the mbarrier does not permit the action.
         """
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
@@ -164,9 +163,9 @@ class Mbarriers:
         return tokens
 
     def complete(self, index: Array, transactions: int) -> None:
-        """Subtract `transactions` transferred bytes from the pending bytes of each mbarrier object.
+        """Subtract `transactions` bytes from the pending bytes of several mbarriers.
 
-        `index` contains the byte offsets of the objects in shared memory. Shapes: index (objects,).
+        `index` contains the byte offsets of the mbarriers in shared memory. Shapes: index (mbarriers,).
         """
         where, counts = index[None, :], np.full((1, 1), transactions, np.int64)
         mask, tokens = np.ones(where.shape, np.bool_), np.zeros(where.shape, np.uint64)
@@ -192,17 +191,17 @@ class Mbarriers:
         where = f"the mbarrier at shared offset {self.memory.shared.address(int(index.reshape(-1)[lane])):#x}"
         found = int(np.broadcast_to(amounts, index.shape).reshape(-1)[lane])
         message = {
-            _UNINITIALISED: f"{action} on {where}, which is not initialised",
+            _UNINITIALISED: f"{action} uses {where}, which is not initialised",
             _COUNT: f"{where} is initialised for {found} arrivals; expected 1 to {MAX_COUNT}",
             _OVERFLOW: f"{action} on {where} exceeds the pending arrivals of its phase",
-            _TRANSACTIONS: f"{action} takes the transactions of {where} beyond 2^20 - 1",
+            _TRANSACTIONS: f"{action} takes the transaction count of {where} beyond 2^20 - 1",
             _COMPLETED: f"an arrival with .noComplete completes the phase of {where}",
         }[int(self._problem[0])]
         return Fault("emulator.mbarrier", message, lane)
 
     @staticmethod
     def pending(tokens: Array) -> Array:
-        """Return the pending arrivals that state tokens recorded."""
+        """Return the number of pending arrivals in each state token."""
         return ((tokens >> np.uint64(20)) & np.uint64(MAX_COUNT)).astype(np.uint32)
 
     # Waiting ----------------------------------------------------------------------------------------------
@@ -210,12 +209,10 @@ class Mbarriers:
     def wait(
         self, batch: Batch, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Any
     ) -> None:
-        """Test the completion of a phase of mbarrier objects and write the predicate to the operand `result`.
+        """Test if a phase of an mbarrier is complete, for each active lane. Write a predicate to `result`.
 
-        `phase` contains the parity of the phase if `parity` is set, else a state token.
-
-        If `blocking` is set, warp splits in which the test fails for every lane are suspended. They repeat the test
-        when the phase completes. If nothing else can run, the test returns False, as the manual permits.
+        `phase` is the parity of the phase if `parity` is set, else a state token. If `blocking` is set, warp splits in
+        which the test fails for all lanes are suspended until the phase completes.
         """
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
@@ -252,7 +249,7 @@ class Mbarriers:
         return stuck
 
     def expire(self) -> bool:
-        """Wake warp splits that wait for a phase and let their tests fail, because nothing else can run.
+        """Let the tests of waiting warp splits fail, because nothing else can run.
 
         Return False if every such test has already failed `RETRIES` times.
         """
@@ -281,7 +278,7 @@ class Mbarriers:
                 self.waiting.setdefault(each, []).append(row)
 
     def awaited(self, slot: int) -> Awaited | None:
-        """Return the mbarrier that a warp split waits at, or None. `slot` is its index in `WarpSplits`."""
+        """Return the mbarrier at which the warp split with index `slot` waits, or None."""
         for where in sorted(self._awaited.get(slot, ())):
             word = int(self.words[where])
             transactions = (word >> 40) & 0x1FFFFF
@@ -294,7 +291,10 @@ class Mbarriers:
         return None
 
     def arrivals(self, slots: Sequence[int]) -> list[int]:
-        """Return the program counters of past arrivals at the mbarriers for which the splits `slots` wait."""
+        """Return the program counters of past arrivals at mbarriers on which some warp splits wait.
+
+        `slots` contains the indices of the warp splits.
+        """
         words = set[int]().union(*(self._awaited.get(slot, set[int]()) for slot in slots))
         return sorted({pc for word, pc in self._sites if word in words})
 
@@ -302,7 +302,7 @@ class Mbarriers:
         wide = np.broadcast_to(addresses, mask.shape)
         if space == "":
             inside = (wide >= SHARED_WINDOW) & (wide < SHARED_WINDOW + WINDOW_SIZE)
-            message = "an mbarrier at generic address {:#x}, which is not in shared memory"
+            message = "an mbarrier is at generic address {:#x}, which is not in shared memory"
             refuse("emulator.mbarrier", mask & ~inside, message, wide)
             wide = wide - np.uint64(SHARED_WINDOW)
         return self.memory.shared.index(space, batch.location, wide, mask, 8)

@@ -1,8 +1,4 @@
-"""Memories of the resident CTAs, and checked access to them.
-
-Global, constant and parameter memory is the arena. Local memory is one array with `local_stride` bytes for each thread.
-`address_space` describes the addresses.
-"""
+"""Memories of the resident CTAs, and checked access to them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -40,16 +36,16 @@ class Memory:
         self.arena = arena
         self.shared = SharedMemory(state.topology, shared_bytes)
         self.local_bytes = local_bytes
-        self.local_stride = -(-max(local_bytes, 1) // 16) * 16
+        self.local_stride = -(-max(local_bytes, 1) // 16) * 16  # bytes of each thread
         self.local = np.zeros(state.topology.warps * 32 * self.local_stride if local_bytes else 0, np.uint8)
         self._on_access = events.handler(Access)
         self._on_copy = events.handler(CopyAccess)
         self._fault = np.zeros(1, np.int64)
 
     def local_index(self, location: Location, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
-        """Return the checked byte offsets in `local` of accesses of `size` bytes. Shapes: (warps, 32).
+        """Check accesses to local memory, and return their byte offsets in `local`.
 
-        Errors: Fault emulator.out-of-bounds, emulator.misaligned.
+        Shapes: (warps, 32). Errors: Fault emulator.out-of-bounds, emulator.misaligned. Units: `size` in bytes per lane.
         """
         first = location.warp * 32 * self.local_stride
         index = np.zeros(mask.shape, np.int64)
@@ -73,7 +69,8 @@ class Memory:
     ) -> Array:
         """Load `count` consecutive elements for each lane in `mask`. Other lanes receive 0.
 
-        Shapes: (count, warps, 32). Errors: Fault if an address is out of bounds or misaligned.
+        Shapes: result (count, warps, 32), addresses (warps, 32). Errors: Fault if an address is out of bounds or
+        misaligned.
         """
         raw = _UNSIGNED[dtype.itemsize]
         out = np.zeros((count, *mask.shape), raw)
@@ -88,7 +85,7 @@ class Memory:
     def store(self, space: str, location: Location, addresses: Array, mask: Lanes, values: Array) -> None:
         """Store consecutive elements for each lane in `mask`. If lanes overlap, the last lane's value remains.
 
-        Shapes: values (count, warps, 32) or broadcastable. Errors: as in `load`, or Fault emulator.read-only.
+        Shapes: values (count, warps, 32) or broadcastable. Errors: Fault as in `load`, or emulator.read-only.
         """
         raw = access.uniform(values).view(_UNSIGNED[values.dtype.itemsize])
         size = raw.itemsize * raw.shape[0]
@@ -100,13 +97,13 @@ class Memory:
 
     @property
     def reports_copies(self) -> bool:
-        """True if an observer handles the events that `report_copy` creates."""
+        """True if an observer handles the event `CopyAccess`."""
         return self._on_copy is not None
 
     def report_copy(
         self, kind: AccessKind, starts: ArrayLike, sizes: ArrayLike, operation: str = "", type: str = ""
     ) -> None:
-        """Create the event `CopyAccess` before a bulk copy accesses byte ranges of the arena."""
+        """Create the event `CopyAccess` for a bulk copy, before the access."""
         if self._on_copy is not None:
             ranges = np.asarray(starts, np.int64), np.asarray(sizes, np.int64)
             self._on_copy(CopyAccess(self.state.pc, kind, *ranges, operation, type))
@@ -149,7 +146,7 @@ class Memory:
         self, space: str, location: Location, addresses: Array, mask: Lanes, op: str, type: str, values: Array,
         compares: Array,
     ) -> Array:  # fmt: skip
-        """Apply an atomic operation to memory, one lane after the other, and return the old contents.
+        """Apply an atomic operation for one lane in `mask` after the other. Return the old contents.
 
         Shapes: values, compares and result (warps, 32), unsigned bit patterns. Errors: Fault.
         """
@@ -174,14 +171,13 @@ class Memory:
     def tile(
         self, cta: Array, leaders: Array, starts: Array, offsets: Array, swizzle: int, base_offset: int, down: bool
     ) -> Array:
-        """Return swizzled tiles of 8-byte words from shared memory, joined to one matrix for each warpgroup.
+        """Return swizzled tiles of shared memory, joined to one matrix for each warpgroup.
 
-        Word (r, k) of tile t of warpgroup g is at the address starts[g, t] + offsets[r, k], before the swizzle. The
-        tiles are stacked vertically if `down` is set, else side by side. `leaders` contains the batch indices of the
-        warpgroups' first warps, for error messages. `swizzle` and `base_offset` are fields of the matrix descriptor.
+        The tiles are stacked vertically if `down` is set, else side by side. `swizzle` and `base_offset` are fields of
+        the matrix descriptor. `leaders` contains the batch indices of the warpgroups' first warps.
 
         Shapes: cta and leaders (groups,), starts (groups, tiles), offsets (rows, k), result (groups, tiles * rows, k)
-        or (groups, rows, tiles * k). Errors: Fault emulator.out-of-bounds.
+        or (groups, rows, tiles * k). Units: words of 8 bytes. Errors: Fault emulator.out-of-bounds.
         """
         groups, tiles = starts.shape
         rows, columns = offsets.shape
@@ -205,7 +201,7 @@ class Memory:
     # Generic addresses ------------------------------------------------------------------------------------
 
     def _by_window(self, space: str, addresses: Array, mask: Lanes) -> Sequence[tuple[Lanes, str, Array]]:
-        """Split an access by state space. Return triples of a lane mask, a state space, and its addresses."""
+        """Divide an access by state space. Return the lanes, the space and the addresses of each part."""
         if space in ("global", "const") or space.startswith("shared") or space == "local":
             return ((mask, space, addresses),)
         if (addresses >= GLOBAL_BASE).all():

@@ -26,7 +26,7 @@ def multiply(warps: Warps, i: Bound) -> None:
 
 
 def multiply_run(warps: Warps, run: Sequence[Bound]) -> None:
-    """Execute adjacent independent multiplications of register matrices on the worker threads."""
+    """Execute adjacent independent multiplications of matrices in registers, on the worker threads."""
     products: list[Multiplication] = [i.multiplication for i in run]
     results = warps.each(partial(_result, warps), products)
     warps.each(lambda pair: _write(warps, *pair), list(zip(products, results, strict=True)))
@@ -45,15 +45,13 @@ def _result(warps: Warps, product: Multiplication, workers: Any = None) -> Matri
 
 
 def _read(warps: Warps, matrix: RegisterMatrix, *, transposed: bool = False) -> Matrix:
-    """Return the register matrices of a batch, with narrow elements extracted from their 8-bit containers.
+    """Return the matrices in the registers of a batch.
 
-    An e2m1 element is in the middle four bits of its container, an e3m2 or e2m3 element in the low six.
-
-    Source: PTX ISA 9.7.14.5.14.
+    Narrow elements are extracted from their 8-bit containers. Source: PTX ISA 9.7.14.5.14.
     """
     found = gather(warps, matrix.registers, matrix.map, matrix.element, transposed=transposed)
     if matrix.padded and matrix.element == "e2m1":
-        return found >> 2 & 15
+        return found >> 2 & 15  # the middle four bits of the container
     return found & 63 if matrix.padded and matrix.element in _SIX_BITS else found
 
 
@@ -63,7 +61,6 @@ def _write(warps: Warps, product: Multiplication, d: Matrix) -> None:
 
 
 def _index(warps: Warps, metadata: Metadata) -> NDArray[np.int16]:
-    """Return the index along K of every stored element of a sparse A, for each warp or warpgroup."""
     words = np.broadcast_to(warps.read(metadata.registers), (warps.count, 32))
     if metadata.map.rows == 64:
         words = words[warps.warpgroups()].reshape(-1, 128)
@@ -90,21 +87,18 @@ def _scales(warps: Warps, scales: BlockScales) -> Matrix:
 
 
 def issue(warps: Warps, i: Bound) -> None:
-    """Issue an asynchronous warpgroup multiplication. The schedule determines when it takes effect."""
+    """Issue one asynchronous warpgroup multiplication."""
     issue_run(warps, (i,))
 
 
 def issue_run(warps: Warps, run: Sequence[Bound]) -> None:
-    """Issue adjacent warpgroup multiplications as one asynchronous operation.
-
-    Descriptors and predicates are read at issue, and matrices when the operation takes effect.
-    """
+    """Issue adjacent warpgroup multiplications as one asynchronous operation."""
     products: list[Multiplication] = [i.multiplication for i in run]
     captured = {
         matrix.name: _captured(warps, [each.shared[number].descriptor for each in products])
         for number, matrix in enumerate(products[0].shared)
     }
-    captured["keeps"] = _captured(warps, [each.keeps for each in products])
+    captured["keeps"] = _captured(warps, [each.keeps for each in products])  # read at issue, unlike the matrices
     warps.defer("multiplication", lambda batch, values: _execute(batch, products, values), captured)
 
 
@@ -113,7 +107,10 @@ def _captured(warps: Warps, operands: Sequence[Any]) -> Array:
 
 
 def _execute(warps: Warps, products: Sequence[Multiplication], captured: Mapping[str, Array]) -> None:
-    """Execute issued multiplications. Consecutive additions to one accumulator are computed together."""
+    """Execute multiplications that have been issued.
+
+    `captured` contains the operands that were read at issue. Shapes: each array (warps, 32, products).
+    """
     leaders = warps.warpgroups()[:, 0]
     values = {name: array[leaders, 0] for name, array in captured.items()}
     keeps = values.pop("keeps").astype(np.bool_)
@@ -170,9 +167,9 @@ def _accumulate(
 
 
 def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint64], part: slice) -> Matrix:
-    """Return a matrix for each warpgroup in `part`, joined along K from the tiles of its descriptors.
+    """Return a matrix for each warpgroup in `part`, joined from the tiles of its descriptors.
 
-    Shapes: descriptors (warpgroups, steps); result (warpgroups, rows, steps * K of a tile).
+    Shapes: descriptors (warpgroups, steps), result (warpgroups, rows, steps * K of a tile).
     """
     fields = descriptors >> np.uint64(14)
     starts = (descriptors.astype(np.int64) & 0x3FFF) << 4

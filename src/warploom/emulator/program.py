@@ -1,4 +1,4 @@
-"""Data model of a loaded kernel: its instructions and those of the device functions that it calls."""
+"""Data model of a loaded kernel and of the device functions that it may call."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,7 +19,7 @@ _FILES: dict[int, np.dtype[Any]] = {1: np.dtype(np.bool_)} | {n: np.dtype(f"u{n 
 
 
 class RegisterFiles:
-    """Number of registers that a program needs in the register file of each width."""
+    """Numbers of registers that a program needs, by width."""
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(_FILES, 0)
@@ -45,9 +45,9 @@ class RegisterFiles:
 
 @dataclass(frozen=True, slots=True)
 class RegisterLocation:
-    """Location of a register: its width in bits, its index in that width's file, and its declared type.
+    """Location of a register: its width in bits, and its index in the register file of this width.
 
-    A vector register has several `members`, which are consecutive in the file; a scalar register has one.
+    The `members` of a vector register are consecutive in the file. A scalar register has one member.
     """
 
     width: int
@@ -58,11 +58,11 @@ class RegisterLocation:
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Location of a variable: its state space, and its offset there.
+    """Location of a variable: a state space, and an offset in bytes.
 
-    `space` is "shared", "dynamic" (dynamic shared memory), "local", "param" (of the kernel), or "stack" (a parameter of
-    a device function, in local memory with a generic address). `space` is "global" or "const" for a variable that has
-    its own arena segment, named like the variable.
+    `space` is "shared", "dynamic" (dynamic shared memory), "local", "param" (of the kernel), "stack" (a parameter of a
+    device function, in local memory), "global" or "const". A global or constant variable has its own segment of
+    `Arena`.
     """
 
     space: str
@@ -73,12 +73,12 @@ class Storage:
 
 @dataclass(eq=False, slots=True)
 class Scope(Names[RegisterLocation, Storage, int]):
-    """Names declared in one `{}` block of PTX. `found` caches the results of `location`."""
+    """Names declared in one `{}` block of PTX."""
 
-    found: dict[str, RegisterLocation] = field(default_factory=dict[str, RegisterLocation])
+    found: dict[str, RegisterLocation] = field(default_factory=dict[str, RegisterLocation])  # cache of `location`
 
     def location(self, name: str) -> RegisterLocation | None:
-        """Return the location of a register declared in this or an enclosing scope, or None if there is none."""
+        """Return the location of a register declared in this or an enclosing scope, or None."""
         known = self.found.get(name)
         if known is None:
             stem, _, member = name.rpartition(".")
@@ -94,14 +94,14 @@ class Scope(Names[RegisterLocation, Storage, int]):
         return known
 
     def members(self, name: str) -> int:
-        """Return the member count of a vector register: 1 for a scalar register, 0 for an unknown name."""
+        """Return the number of members of a vector register: 1 for a scalar register, 0 for an unknown name."""
         declared = self.register(name)
         return declared[0].members if declared is not None else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Instruction of the program, its binding to a Form, and the name of the containing function."""
+    """Instruction of the program, its binding to a Form, and the name of its function."""
 
     instruction: Instruction
     binding: Binding
@@ -131,11 +131,9 @@ class GlobalVariable:
 
 @dataclass(slots=True)
 class Program:
-    """Kernel and the device functions that it reaches, ready to be linked.
+    """Kernel and the device functions that it may call, ready to be linked.
 
-    A program counter is an index of `steps`. Three lists are indexed by program counter. `block_end` contains the end
-    of the instruction's basic block. `meet` contains the program counter at which lanes reconverge after they diverged
-    at this instruction, or -1. `following` contains the possible successors, without the entry of a called function.
+    A program counter is an index of `steps`. `block_end`, `meet` and `following` are indexed by program counter.
     """
 
     module: Module
@@ -150,9 +148,9 @@ class Program:
     static_shared: int
     dynamic_start: int
     local_bytes: int
-    block_end: list[int] = field(default_factory=list[int])
-    meet: list[int] = field(default_factory=list[int])
-    following: list[list[int]] = field(default_factory=list[list[int]])
+    block_end: list[int] = field(default_factory=list[int])  # end of the basic block
+    meet: list[int] = field(default_factory=list[int])  # where lanes reconverge after a divergence here, or -1
+    following: list[list[int]] = field(default_factory=list[list[int]])  # successors, without called functions
     pickled: bytes = field(default=b"", init=False, repr=False, compare=False)
 
     def function_at(self, entry: int) -> DeviceFunction | None:
@@ -160,15 +158,18 @@ class Program:
         return next((each for each in self.functions.values() if each.entry == entry), None)
 
     def span_of(self, pc: int) -> Span | None:
-        """Return the source span of the instruction at a program counter."""
+        """Return the source span of the instruction at program counter `pc`."""
         return self.steps[pc].instruction.span
 
     def line_of(self, pc: int) -> int:
-        """Return the line number of the instruction at a program counter, from 1, or 0 without a source text."""
+        """Return the line number of the instruction at program counter `pc`.
+
+        The first line is 1. Return 0 without a source text.
+        """
         span = self.span_of(pc)
         return 0 if self.source is None or span is None else self.source.position(span.start)[0]
 
     def directive(self, name: str) -> tuple[int, ...] | None:
-        """Return the integer arguments of a kernel directive such as `.maxnreg`, or None if it is absent."""
+        """Return the integer arguments of a kernel directive such as `.maxnreg`, or None without it."""
         found = next((d for d in self.kernel.directives if d.name == name), None)
         return None if found is None else found.ints

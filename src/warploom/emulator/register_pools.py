@@ -1,4 +1,4 @@
-"""Register pools of CTAs, to which setmaxnreg releases registers and from which it allocates them."""
+"""Register pools of CTAs, from which setmaxnreg allocates registers."""
 
 from itertools import groupby
 
@@ -19,11 +19,8 @@ _WARPS = 4  # the hardware allocates registers for warps in multiples of 4
 
 
 def registers_at_entry(program: Program) -> int:
-    """Return the number of registers of a thread at kernel entry, or 0 if no directive determines it.
-
-    The number is that of `.maxnreg`, or less if `.minnctapersm` CTAs of `.maxntid` or `.reqntid` threads must fit on a
-    multiprocessor. Without these directives, ptxas ignores setmaxnreg.
-    """
+    """Return the number of registers of a thread at kernel entry, or 0 if no directive determines it."""
+    # Without these directives, ptxas ignores setmaxnreg.
     limit = program.directive(".maxnreg")
     bounds = [int(np.prod(ntid)) for name in (".maxntid", ".reqntid") if (ntid := program.directive(name))]
     ctas = program.directive(".minnctapersm")
@@ -35,24 +32,21 @@ def registers_at_entry(program: Program) -> int:
 
 
 class RegisterPools:
-    """Registers that each warp owns, and registers left in the pool of each CTA, counted per thread.
-
-    At entry, the warps own all registers of their CTA. A warp that exits does not return its registers.
-    """
+    """Registers of each warp, and free registers in the pool of each CTA, counted per thread."""
 
     def __init__(self, state: State, entry: int, events: Dispatcher) -> None:
         self.state = state
         self._on_allocate = events.handler(Allocate)
         self.entry = entry
-        self.held = np.full(state.topology.warps, entry, np.int64)
+        self.held = np.full(state.topology.warps, entry, np.int64)  # a warp that exits keeps its registers
         self.free = np.zeros(state.topology.ctas, np.int64)
         self.waiting: dict[int, int] = {}  # slot -> registers per thread that the warp split waits for
 
     def change(self, batch: Batch, count: int, take: bool) -> None:
-        """Change the registers of each warp in a batch to `count` per thread, by `setmaxnreg`.
+        """Change the registers of each warp in a batch to `count` per thread.
 
-        If `take` is set, missing registers are taken from the pool of the CTA. Warp splits are suspended if the pool
-        has too few registers. If `take` is not set, registers above `count` are released to the pool.
+        If `take` is set, the pool of the CTA provides the missing registers. Warp splits are suspended if the pool has
+        too few. If `take` is not set, the pool receives the registers above `count`.
 
         Errors: Fault emulator.registers if a releasing warp has fewer registers than `count`.
         """
@@ -64,7 +58,7 @@ class RegisterPools:
             wrong = np.flatnonzero(more > 0)
             if len(wrong):
                 held = int(self.held[warps[wrong[0]]])
-                message = f"a warp releases registers above {count} for each thread and has only {held}"
+                message = f"a warp releases the registers above {count} of each thread, but a thread has only {held}"
                 raise Fault("emulator.registers", message, int(wrong[0]) * 32)
             np.subtract.at(self.free, ctas, more)
             self.held[warps] = count
@@ -93,7 +87,7 @@ class RegisterPools:
             splits.status[row] = Status.READY
 
     def awaited(self, slot: int) -> Awaited | None:
-        """Return the registers that a warp split waits for, or None. `slot` is its index in `WarpSplits`."""
+        """Return the registers that the warp split with index `slot` waits for, or None."""
         wanted = self.waiting.get(slot)
         if wanted is None:
             return None
@@ -106,13 +100,12 @@ class RegisterPools:
         return Awaited(
             "registers",
             f"{more} more registers for each thread of a warp",
-            f", where its CTA has {left} left; {_holders(self.held[order].tolist())}",
+            f", but the CTA has {left} left; {_holders(self.held[order].tolist())}",
             (("wanted", more), ("left", left)),
         )
 
 
 def _holders(held: list[int]) -> str:
-    """Return a phrase for the register count of each warp: "warps 0 to 3 hold 40, warp 4 holds 232"."""
     phrases: list[str] = []
     for count, run in groupby(range(len(held)), held.__getitem__):
         first, *rest = run

@@ -15,8 +15,8 @@ class Schedule:
     """Schedule of asynchronous operations: `kind` is "eager", "lazy" or "random".
 
     Under "eager", an operation takes effect when it is issued. Under "lazy", it takes effect when a wait requires it,
-    when no warp can continue, or when its issuer has executed many backward jumps since. Under "random", it takes
-    effect at a time that `seed` determines. A correct kernel returns the same bits under every schedule.
+    when no warp can continue, or after many loop iterations. Under "random", it takes effect at a time that depends on
+    `seed`.
     """
 
     kind: str
@@ -27,7 +27,10 @@ class Schedule:
 
     @staticmethod
     def parse(text: str) -> Schedule:
-        """Parse "eager", "lazy" or "random:SEED". Errors: UsageError launch.schedule."""
+        """Parse "eager", "lazy" or "random:SEED".
+
+        Errors: UsageError launch.schedule.
+        """
         if text in ("eager", "lazy"):
             return Schedule(text)
         kind, _, seed = text.partition(":") if isinstance(text, str) else ("", "", "")

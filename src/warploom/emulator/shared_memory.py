@@ -1,4 +1,4 @@
-"""Shared memory of the resident CTAs: one array of bytes, and its indices for shared addresses."""
+"""Shared memory of the resident CTAs, and the conversion of shared addresses to indices."""
 
 from dataclasses import dataclass
 
@@ -14,20 +14,17 @@ from warploom.isa.model.semantics import Array, Lanes
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Resident warps that access memory, and the CTA of each.
-
-    `asynchronous` is True for an access by an asynchronous operation of these warps. Shapes: warp and cta (warps,).
-    """
+    """Indices of the warps that access memory, and of their CTAs. Shapes: (warps,)."""
 
     warp: Array
     cta: Array
-    asynchronous: bool = False
+    asynchronous: bool = False  # True for an access by an asynchronous operation
 
 
 class SharedMemory:
-    """Shared memory of all resident CTAs. CTA c owns `bytes[c * stride : c * stride + size]`.
+    """Shared memory of all resident CTAs.
 
-    `exited` marks the CTAs whose threads have all left the kernel, in launches with clusters.
+    CTA c owns `bytes[c * stride : c * stride + size]`.
     """
 
     def __init__(self, topology: Topology, size: int) -> None:
@@ -37,7 +34,7 @@ class SharedMemory:
         self.stride = -(-max(size, 1) // 128) * 128
         self.end = SHARED_START + size  # end of a CTA's window
         self.bytes = np.zeros(topology.ctas * self.stride, np.uint8)
-        self.exited = np.zeros(topology.ctas, np.bool_)
+        self.exited = np.zeros(topology.ctas, np.bool_)  # only for launches with clusters
         self._fault = np.zeros(1, np.int64)
 
     @property
@@ -46,15 +43,15 @@ class SharedMemory:
         return self.bytes.view(np.uint64)
 
     def address(self, index: int) -> int:
-        """Return the address in a CTA's window that corresponds to an index of `bytes`."""
+        """Return the shared address of the byte `self.bytes[index]` in the window of the byte's CTA."""
         return index % self.stride + SHARED_START
 
     def index(self, space: str, location: Location, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
-        """Check accesses of `size` bytes and return their indices in `bytes`. Shapes: (warps, 32).
+        """Check accesses to shared memory, and return the indices of the accesses in `self.bytes`.
 
-        `space` is the state space of the instruction. Only accesses to "shared::cluster" can reach other CTAs.
+        `space` is the state space of the instruction, and `size` the number of bytes of each access.
 
-        Errors: Fault emulator.out-of-bounds, emulator.misaligned, emulator.exited-cta.
+        Shapes: (warps, 32). Errors: Fault emulator.out-of-bounds, emulator.misaligned, emulator.exited-cta.
         """
         rank = self.rank[location.cta]
         first = (location.cta - rank) * self.stride
@@ -83,22 +80,22 @@ class SharedMemory:
             message = f"{start} reaches the CTA of rank {rank} of the cluster through .shared::cta"
             return Fault(code, message, lane, "use .shared::cluster for an address that mapa made")
         if rank >= self.cluster_size:
-            return Fault(code, f"{start} names the CTA of rank {rank}; the cluster has {self.cluster_size}", lane)
+            return Fault(code, f"{start} names CTA rank {rank}; the cluster has {self.cluster_size} CTAs", lane)
         held = access.window_size("shared", SHARED_START, self.end)
         return Fault(code, f"{start} is out of bounds: the CTA has {held}", lane)
 
     def fault_of_exited(self, cta: int, lane: int = -1) -> Fault:
-        """Return the fault of an access to the shared memory of a CTA whose threads have all left the kernel."""
-        owner = f"the CTA of rank {int(self.rank[cta])}, all of whose threads have left the kernel"
-        hint = "a cluster barrier before the end keeps every CTA until its peers are done with it"
-        return Fault("emulator.exited-cta", f"an access to the shared memory of {owner}", lane, hint)
+        """Return the fault of an access to the shared memory of a CTA that has exited."""
+        owner = f"the CTA of rank {int(self.rank[cta])}, whose threads have all exited"
+        hint = "put a cluster barrier after the last remote access and before any CTA exits"
+        return Fault("emulator.exited-cta", f"an access reaches the shared memory of {owner}", lane, hint)
 
     def origin(self, cta: int, low: int, size: int, what: str) -> int:
-        """Check a range of a CTA's window, and return the offset from window addresses to indices in `bytes`.
+        """Return the difference between indices of `bytes` and shared addresses of a CTA.
 
-        The range is [low, low + size), and `what` names the access in the message.
+        The addresses [low, low + size) are checked. `what` names the access in the message.
 
-        Errors: Fault emulator.out-of-bounds if the range is not inside the window.
+        Errors: Fault emulator.out-of-bounds if an address is outside the shared memory of the CTA.
         """
         if low < SHARED_START or low + size > self.end:
             held = access.window_size("shared", SHARED_START, self.end)

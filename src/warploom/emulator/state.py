@@ -1,4 +1,4 @@
-"""State of the resident warps, which the components of the emulator share as plain data."""
+"""State of the resident warps, which the components of the emulator share."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -16,23 +16,20 @@ from warploom.isa.model.semantics import Array
 
 @dataclass(slots=True)
 class Counters:
-    """Statistics of a whole run. `spent` is the used part of the step budget (`Request.step_budget`)."""
+    """Statistics of a whole run."""
 
     instructions: int = 0
     by_family: Counter[str] = field(default_factory=Counter[str])
     macs: int = 0
     batches: int = 0
-    spent: int = 0
+    spent: int = 0  # used part of `Request.step_budget`
 
 
 class State:
-    """State of the resident warps: registers, warp splits, and the instruction that is executing.
+    """State of the resident warps: registers, warp splits and the executing instruction.
 
-    `pc` is the program counter of that instruction. `run_length` is the number of adjacent multiplications from `pc`
-    that execute together, else 1. `moved` is set if the instruction changed the program counters of its warps. While an
-    asynchronous operation takes effect, `origin` contains the program counter, warp and lane that issued the operation;
-    otherwise `origin` is None. `on_suspend` is called when warp splits leave a batch. `random` is the generator of
-    random schedules. Shapes: files (registers, warps, 32) by width in bits, carry (warps, 32), live_warps (CTAs,).
+    `files` contains the register files by width in bits. Shapes: each file (registers, warps, 32), carry (warps, 32),
+    live_warps (CTAs,).
     """
 
     def __init__(self, grid: Grid, topology: Topology, files: dict[int, Array], kernel: str) -> None:
@@ -41,19 +38,21 @@ class State:
         self.files = files
         self.carry = np.zeros((topology.warps, 32), np.bool_)
         self.counters = Counters()
-        self.pc = 0
-        self.run_length = 1
-        self.moved = False
+        self.pc = 0  # program counter of the executing instruction
+        self.run_length = 1  # number of adjacent multiplications from `pc` that execute together
+        self.moved = False  # True if the instruction changed program counters
+        # Program counter, warp and lane that issued the asynchronous operation in execution.
         self.origin: tuple[int, int, int] | None = None
-        self.random = Random(0)
+        self.random = Random(0)  # for random schedules
         self.splits = WarpSplits(topology.present, 0)
         self.placement = Placement(kernel, topology, np.zeros((0, 3), np.int64))
         self.live_warps: NDArray[np.int64] = np.zeros(topology.ctas, np.int64)
+        # Called when warp splits leave a batch.
         self.on_suspend: Callable[[Any, Array, int, bool], None] | None = None
         self._used = False  # True once CTAs have run, which leave values in the registers
 
     def start(self, ctas: NDArray[np.int64], entry: int, seed: int) -> None:
-        """Make CTAs resident. Their warps start at `entry` with all registers 0.
+        """Make CTAs resident. Their warps start at `entry`, and all registers are 0.
 
         Shapes: ctas (CTAs, 3), the coordinates of each CTA.
         """
@@ -73,7 +72,7 @@ class State:
         self.count_live_warps()
 
     def count_live_warps(self) -> None:
-        """Update `live_warps`, the number of warps of each resident CTA that have not exited."""
+        """Update `live_warps`, the number of warps in each CTA that have not exited."""
         alive = self.splits.live.any(axis=1)
         counts = np.bincount(self.topology.cta_of, weights=alive, minlength=self.topology.ctas)
         self.live_warps = counts.astype(np.int64)

@@ -16,15 +16,11 @@ class Progress:
 
 @dataclass(slots=True)
 class Stats:
-    """Statistics of a run.
-
-    `instructions` counts warp instructions by instruction family. `batches` counts the batches of warps that executed
-    together (see `emulator.batch`), and `spent` is the used part of the step budget.
-    """
+    """Statistics of a run. `instructions` counts warp instructions by instruction family."""
 
     instructions: dict[str, int] = field(default_factory=dict[str, int])
     macs: int = 0
     seconds: float = 0.0
     ctas: int = 0
-    batches: int = 0
-    spent: int = 0
+    batches: int = 0  # executed batches of warps
+    spent: int = 0  # used part of the step budget

@@ -21,20 +21,20 @@ def tile_in(
     arena: Array, base: int, rows: Array, left: int, inside: int, offsets: Array, row_bytes: int, start: int,
     mask: int, shared: Array, origin: int, fill: np.uint64,
 ) -> None:  # fmt: skip
-    """Load one box from the arena to shared memory, in chunks of 16 bytes.
+    """Load one box from `arena` (the array `Arena.bytes`) to shared memory.
 
-    The `row_bytes` bytes of row r go to the shared addresses from start + offsets[r] on, before the swizzle. The bytes
-    [left, left + inside) come from the arena at base + rows[r]. Other bytes, or all if rows[r] < 0, are `fill`.
-    All these numbers except `inside` are multiples of 16, because tensor maps require it. The swizzle XORs address bits
-    4-6 with `(address // 128) & mask`. `origin` converts shared addresses to indices of `shared`.
+    Row r consists of `row_bytes` bytes at the shared address start + offsets[r]. Its bytes [left, left + inside) come
+    from index base + rows[r] of the arena. All other bytes are `fill`. `mask` is a value of CHUNK_MASK, and `origin`
+    the difference between indices of `shared` and shared addresses.
     """
     from_words = arena.view(np.uint64)
     to_words = shared.view(np.uint64)
     for r in range(len(rows)):
         for chunk in range(0, row_bytes, 16):
             address = start + offsets[r] + chunk
-            target = origin + (address ^ (((address >> 7) & mask) << 4))
+            target = origin + (address ^ (((address >> 7) & mask) << 4))  # `origin` converts addresses to indices
             source = base + rows[r] + chunk - left
+            # All numbers except `inside` are multiples of 16, as tensor maps require.
             if rows[r] >= 0 and left <= chunk and chunk + 16 <= left + inside:
                 to_words[target // 8] = from_words[source // 8]
                 to_words[target // 8 + 1] = from_words[source // 8 + 1]
@@ -51,10 +51,10 @@ def move_boxes(
     arena: Array, bases: Array, rows: Array, offsets: Array, row_bytes: int, starts: Array, mask: int,
     shared: Array, origins: Array, loads: bool,
 ) -> None:  # fmt: skip
-    """Load boxes into shared memory if `loads` is set, else store them to global memory.
+    """Load boxes into shared memory if `loads` is set, else store the boxes to global memory.
 
-    Box b is at index bases[b] of the arena and at the shared address starts[b]. All boxes have the same row offsets:
-    `rows` in the arena and `offsets` in shared memory. `mask` and `origins` are used as in `tile_in`.
+    Box b is at index bases[b] of the arena and at the shared address starts[b]. Row r of each box is at the offsets
+    rows[r] and offsets[r] from there. `tile_in` describes the other arguments.
     """
     far_words = arena.view(np.uint64)
     near_words = shared.view(np.uint64)
@@ -77,7 +77,7 @@ def move_boxes(
 def lane_values(array: Array, positions: Array, lanes: Array) -> Array:
     """Return array[positions[i], lanes[i]] for each copy i.
 
-    Shapes: array (warps or 1, 32 or 1), where 1 stands for a broadcast axis; positions, lanes, result (copies,).
+    An axis of length 1 is broadcast. Shapes: array (warps or 1, 32 or 1), positions, lanes and result (copies,).
     """
     rows, columns = array.shape
     return array[positions if rows > 1 else 0 * positions, lanes if columns > 1 else 0 * lanes]
@@ -87,11 +87,11 @@ def whole_boxes(
     memory: Memory, complete: Callable[[Array, int], None], request: TensorCopy, fields: TensorMapFields,
     positions: Array, lanes: Array, ctas: Array,
 ) -> tuple[Array, Callable[[], None]] | None:  # fmt: skip
-    """Select the copies that one compiled call can move together. `fields` is their tensor map.
+    """Select copies of a tensor copy instruction that one compiled call can move together.
 
-    Only copies of whole boxes inside the tensor are selected. The result is None without such copies, else a pair. Its
-    first item has, for each box, the index of its copy; a multicast copy has several boxes. Its second item is a
-    function that moves the boxes and counts their bytes on the mbarriers. It may raise a Fault whose lane is a box.
+    Return the index of the copy of each box, and a function that moves all boxes. A multicast copy has several boxes.
+    Return None if no copy is selected. The function calls `complete`, and may raise a Fault whose lane is the index of
+    a box.
 
     Shapes: positions, lanes and ctas (copies,). Errors: Fault, UsageError if the tensor map or an address is illegal.
     """
@@ -106,7 +106,7 @@ def whole_boxes(
     addresses = lane_values(request.shared, positions, lanes).astype(np.int64)
     starts, rank = addresses & 0xFF_FFFF, addresses >> 24
     shared, end = memory.shared, memory.shared.end
-    fits = found.inside & (coordinates[0] * fields.element_bits % 128 == 0)
+    fits = found.inside & (coordinates[0] * fields.element_bits % 128 == 0)  # only whole boxes inside the tensor
     fits &= (starts >= SHARED_START) & (starts + covered <= end)
     fits &= addresses % 128 == 0
     if request.multicast is None:

@@ -1,4 +1,4 @@
-"""Rules of the emulator, read from `traps.toml`. A kernel that violates a rule is refused or stopped."""
+"""Rules of the emulator, read from `traps.toml`."""
 
 import tomllib
 from dataclasses import dataclass
@@ -9,13 +9,16 @@ _WHEN = {
     "load": "The emulator refuses the kernel and runs no instruction.",
     "run": "This fault ends the run with an error. Under the sanitizer, the run ends with a finding instead.",
 }
+_MODULE = "The examples are declarations and functions after the header of a module."
+_BODY = """The examples are statements of a kernel with 128 threads. `%r0` is the index of the thread. The parameter
+`out` and `%rd0` are the address of 128 elements of 32 bits, and `%rd1` is the address of the thread's element."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrapRule:
-    """Rule of the emulator.
+    """Rule of the emulator. A kernel that violates the rule is refused or stopped.
 
-    `when` is "load" if the rule is checked before the kernel starts, and "run" if it is checked during the run.
+    `when` is "load" for a check before the kernel starts, and "run" for a check during the run.
     """
 
     code: str
@@ -24,23 +27,27 @@ class TrapRule:
     why: str
     cure: str
     source: str
+    bad: str = ""  # example, or empty
+    good: str = ""
 
 
 @cache
 def traps() -> dict[str, TrapRule]:
-    """Return every rule by its code, in the order of `traps.toml`."""
+    """Return the rules by their codes, in the order of `traps.toml`."""
     text = files(__package__ or "").joinpath("traps.toml").read_text(encoding="utf-8")
     return {code: TrapRule(code, **record) for code, record in tomllib.loads(text).items()}
 
 
 def page(rule: TrapRule) -> str:
     """Return the documentation page of a rule as Markdown."""
+    where = _MODULE if ".entry" in rule.bad else _BODY
+    shown = f"{where}\n\n## Bad\n\n```ptx\n{rule.bad.strip()}\n```\n\n## Good\n\n```ptx\n{rule.good.strip()}\n```\n\n"
     return (
         f"# {rule.code}\n\n{rule.what}\n\n{rule.why}\n\n{_WHEN[rule.when]}\n\n"
-        f"To fix it: {rule.cure}.\n\nSource: {rule.source}\n"
+        f"To fix it: {rule.cure}.\n\n{shown if rule.bad else ''}Source: {rule.source}\n"
     )
 
 
 def pages() -> list[tuple[str, str, str]]:
-    """Return the code, the summary and the documentation page of every rule."""
+    """Return the code, the summary and the documentation page of each rule."""
     return [(rule.code, rule.what, page(rule)) for rule in traps().values()]

@@ -1,8 +1,6 @@
 """Resolved operands: registers, constants, special registers, vectors and addresses.
 
-`fetch` returns the value of an operand for the warps of a batch, in the NumPy dtype of its PTX type. If the warps are
-consecutive, the value of a register is a view of the register file. Semantics therefore compute all results before they
-write. Shapes: (warps, 32) or broadcastable.
+`fetch` returns the values of an operand for a batch. Shapes: (warps, 32) or broadcastable.
 """
 
 import struct
@@ -30,13 +28,13 @@ class Constant:
     array: Array
 
     def fetch(self, batch: Batch) -> Array:
-        """Return the constant as an array to be broadcast."""
+        """Return the value of the constant. Shapes: (1, 1)."""
         return self.array
 
 
 @dataclass(slots=True, eq=False)
 class PerWarp:
-    """Special register or shared address, whose values for all resident warps are computed once."""
+    """Special register or shared address with a table of its values for all resident warps."""
 
     type: str
     table: Array
@@ -48,7 +46,7 @@ class PerWarp:
 
 @dataclass(slots=True, eq=False)
 class Dynamic:
-    """Special register whose value changes during the run. `read` returns its present value for all lanes."""
+    """Special register that changes during the run. `read` returns its present value for all lanes."""
 
     type: str
     read: Callable[[], Array]
@@ -61,10 +59,7 @@ class Dynamic:
 class Register:
     """Register that is read and written as a PTX type.
 
-    `view` is the register file in the NumPy dtype of this PTX type. It has only the low part of wider registers. A
-    result that is narrower than the register is extended to the dtype `extend`, which is None if the widths are equal.
-
-    Shapes: view (registers, warps, 32).
+    `view` is the register file in the NumPy dtype of this type. Shapes: view (registers, warps, 32).
     """
 
     __slots__ = ("extend", "file", "index", "name", "type", "view")
@@ -78,16 +73,17 @@ class Register:
         width = file.dtype.itemsize
         size = kind.dtype.itemsize
         self.view = file if file.dtype == kind.dtype else file.view(kind.dtype)[..., :: width // size]
+        # Dtype to which a result narrower than the register is extended.
         self.extend: np.dtype[Any] | None = None
         if size < width:
             self.extend = np.dtype(f"{'i' if kind.kind == 'signed' else 'u'}{width}")
 
     def fetch(self, batch: Batch) -> Array:
-        """Return the register's values in the batch's warps: a view if the warps are consecutive, else a copy."""
-        return self.view[self.index, batch.warps]
+        """Return the register's values in the batch, as a view if the warps are consecutive."""
+        return self.view[self.index, batch.warps]  # semantics must compute all results before they write
 
     def put(self, batch: Batch, result: Array) -> None:
-        """Write a result to the active lanes, sign- or zero-extended by the type if the register is wider."""
+        """Write a result to the active lanes. A narrow result is sign- or zero-extended."""
         if self.extend is not None:
             target = self.file
             result = result.astype(self.view.dtype, copy=False).astype(self.extend).view(target.dtype)
@@ -121,8 +117,8 @@ class NotPredicate:
 class VectorValue:
     """Vector operand in braces. Each item is a register, a constant, or None for the sink `_`.
 
-    If all items are registers of the type's width, `file` is their register file, and `numbers` contains their indices
-    in this file. Otherwise `file` is None.
+    `file` and `numbers` are the register file and the indices of the items. `file` is None unless all items are
+    registers of the type's width.
     """
 
     __slots__ = ("file", "indices", "items", "numbers", "type")
@@ -167,7 +163,7 @@ class VectorValue:
                 item.put(batch, result)
 
     def read_matrix(self, batch: Batch, order: Order, positions: Rows | slice) -> Array:
-        """Return the matrix distributed over the registers, for each of the batch's warps at `positions`.
+        """Return the matrix in the registers of each warp at `positions` in a batch.
 
         `order` maps registers and lanes to matrix elements. Shapes: (warps, elements of a matrix).
         """
@@ -181,7 +177,7 @@ class VectorValue:
         return matrices
 
     def write_matrix(self, batch: Batch, order: Order, positions: Rows | slice, matrices: Array) -> None:
-        """Distribute matrix i over the vector's registers of the batch's warp `positions[i]`, for all i."""
+        """Distribute matrix i over the registers of the warp at `positions[i]` (see `read_matrix`)."""
         if self.file is not None and batch.mask is None:
             warps = batch.warp_index[positions]
             permute.scatter(matrices, order.target, self.file.view(order.dtype), self.numbers, warps)
@@ -194,7 +190,7 @@ class VectorValue:
 
 
 class AddressValue:
-    """Address operand `[base + offset]`. `extra` contains the coordinate vectors of a tensor copy."""
+    """Address operand `[base + offset]`."""
 
     __slots__ = ("base", "extra", "offset", "type")
 
@@ -202,10 +198,10 @@ class AddressValue:
         self.type = "b64"
         self.base = base
         self.offset = np.uint64(offset % 2**64)
-        self.extra = extra
+        self.extra = extra  # coordinate vectors of a tensor copy
 
     def effective(self, batch: Batch) -> NDArray[np.uint64]:
-        """Return base plus offset as a new array. Shapes: (warps, 32) or broadcastable."""
+        """Return the sum of base and offset. Shapes: (warps, 32) or broadcastable."""
         if self.base is None:
             return np.full((1, 1), self.offset, np.uint64)
         base = self.base.fetch(batch)
@@ -216,11 +212,11 @@ class AddressValue:
 
 
 def integer_constant(value: int, type: str) -> Constant:
-    """Return an integer immediate: its value if `type` is a floating-point type, else its low bits."""
+    """Return an integer immediate as a constant of a PTX type."""
     kind = TYPES[type]
     if kind.kind == "predicate":
         return Constant(type, np.full((1, 1), value != 0, np.bool_))
-    if kind.kind == "float" and kind.dtype.kind == "f":
+    if kind.kind == "float" and kind.dtype.kind == "f":  # the value; other types take the low bits
         return Constant(type, np.full((1, 1), value, kind.dtype))
     size = kind.dtype.itemsize
     bits = (value % 2 ** (8 * size)).to_bytes(size, "little")
@@ -228,7 +224,10 @@ def integer_constant(value: int, type: str) -> Constant:
 
 
 def float_constant(bits: int, width: int | None, value: float, type: str) -> Constant:
-    """Return a floating-point immediate: its pattern `bits` if `type` is a bit type, else its value."""
+    """Return a floating-point immediate as a constant of a PTX type.
+
+    The constant is the pattern `bits` if `type` is a bit type, else `value`.
+    """
     kind = TYPES[type]
     if kind.dtype == np.float64:
         wide = struct.pack("<Q", bits) if width != 32 else struct.pack("<d", value)
@@ -242,7 +241,7 @@ def float_constant(bits: int, width: int | None, value: float, type: str) -> Con
 
 
 def registers_of(value: Any) -> frozenset[tuple[int, int]]:
-    """Return a pair for each register of an operand: its width in bytes, and its register file index."""
+    """Return (width in bytes, index in the register file) for each register of an operand."""
     match value:
         case Register():
             return frozenset({(value.file.dtype.itemsize, value.index)})

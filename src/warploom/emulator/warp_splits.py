@@ -1,8 +1,7 @@
 """Warp splits: sets of lanes of one warp that execute together, each with its own program counter.
 
-A converged warp is one warp split. A divergent branch splits it in two, which reconverge at the immediate
-post-dominator of the branch, as the convergence barriers of the hardware do. The warp splits of one warp have disjoint
-sets of lanes. `WarpSplits` stores their state in arrays; the index of a warp split in these arrays is its slot.
+A converged warp is one warp split. A divergent branch splits it in two. They reconverge at the immediate post-dominator
+of the branch.
 """
 
 from __future__ import annotations
@@ -20,8 +19,9 @@ LEAST_PATIENCE = 16
 
 
 class Status:
-    """Status of a warp split. The values are plain integers, because arrays are often compared with them."""
+    """Status of a warp split, as a plain integer."""
 
+    # Plain integers, because arrays are often compared with them.
     DONE = 0  # the slot is free: its lanes have exited, or they belong to other slots
     READY = 1
     WAITING = 2  # suspended at a barrier, an mbarrier, or for registers
@@ -30,28 +30,23 @@ class Status:
 
 @dataclass(eq=False, slots=True)
 class ReconvergencePoint:
-    """Instruction at which diverged lanes of a warp wait for each other.
-
-    `calls` is the call stack that lanes must have to reconverge here: the program counters of the open calls.
-    `expected` is a mask of the lanes that will arrive, and `arrived` a mask of the lanes that already wait. `parent` is
-    the reconvergence point of the enclosing divergence.
-    """
+    """Instruction at which diverged lanes of a warp wait for each other."""
 
     warp: int
     pc: int
-    calls: tuple[int, ...]
-    parent: ReconvergencePoint | None
-    expected: Mask
+    calls: tuple[int, ...]  # call stack of the lanes: the program counters of the open calls
+    parent: ReconvergencePoint | None  # point of the enclosing divergence
+    expected: Mask  # lanes that will arrive
+    # Lanes that already wait.
     arrived: Mask = field(default_factory=lambda: np.zeros(32, np.bool_))
     epoch: int = 0
 
 
 class WarpSplits:
-    """Warp splits of all resident warps, as arrays with one slot for each.
+    """State of the warp splits of all resident warps, in arrays with one element per warp split.
 
-    Slot w contains the first warp split of warp w; divergence adds further slots. `epoch` counts the backward jumps of
-    a warp split. Warp splits execute in the order of (epoch, pc), so a spinning warp split cannot starve others. `live`
-    is a mask of the lanes that have not left the kernel.
+    `epoch` counts the backward jumps of a warp split. Warp splits execute in the order of (epoch, pc). `live` is a mask
+    of the lanes that have not left the kernel.
 
     Shapes: mask (slots, 32), live (warps, 32), other arrays (slots,).
     """
@@ -59,8 +54,9 @@ class WarpSplits:
     def __init__(self, masks: Mask, entry: int) -> None:
         warps = masks.shape[0]
         self.warps = warps
-        self.warp = np.arange(warps, dtype=np.intp)
+        self.warp = np.arange(warps, dtype=np.intp)  # divergence adds elements after those of the warps
         self.pc = np.full(warps, entry, np.int64)
+        # Selection by epoch keeps a spinning warp split from starving the others.
         self.epoch = np.zeros(warps, np.int64)
         self.status = np.where(masks.any(axis=1), Status.READY, Status.DONE).astype(np.uint8)
         self.mask = masks.copy()
@@ -76,18 +72,18 @@ class WarpSplits:
     # Selection ------------------------------------------------------------------------------------------
 
     def ready(self) -> Rows:
-        """Return the slots of the warp splits that can run."""
+        """Return the indices of the warp splits that can run."""
         return np.flatnonzero(self.status == Status.READY)
 
     def least(self, ready: Rows) -> Rows:
-        """Return the slots in `ready` at the program counter of the warp split with the least (epoch, pc)."""
+        """Return the warp splits in `ready` that execute next, at the program counter with least (epoch, pc)."""
         epochs = self.epoch[ready]
         pcs = self.pc[ready]
         first = ready[np.lexsort((pcs, epochs))[0]] if len(ready) > 1 else ready[0]
         return self.at_pc(ready, int(self.pc[first]))
 
     def at_pc(self, ready: Rows, pc: int) -> Rows:
-        """Return the slots in `ready` whose program counter is `pc`, at most one slot for each warp."""
+        """Return the warp splits in `ready` whose program counter is `pc`, at most one for each warp."""
         rows = ready[self.pc[ready] == pc]
         if self.diverged and len(rows) > 1:
             _, first = np.unique(self.warp[rows], return_index=True)
@@ -97,20 +93,18 @@ class WarpSplits:
     # Divergence -----------------------------------------------------------------------------------------
 
     def goto(self, rows: Rows, pc: int | NDArray[np.int64]) -> None:
-        """Set the program counters of warp splits, given by their slots.
-
-        The lanes of a warp split that arrives at its reconvergence point wait there for the other lanes.
-        """
+        """Set the program counters of the warp splits with the indices `rows` to `pc`."""
         self.epoch[rows] += self.pc[rows] >= pc
         self.pc[rows] = pc
         if self.diverged:
+            # Lanes at their reconvergence point wait there for the other lanes.
             self._arrive(rows)
 
     def split(self, row: int, targets: NDArray[np.int64], meet: int, outer: tuple[int, ...] | None = None) -> None:
-        """Divide the warp split in slot `row` so that lane l continues at the program counter `targets[l]`.
+        """Divide warp split number `row` so that lane l continues at the program counter `targets[l]`.
 
-        The lanes reconverge at the program counter `meet`, or never if `meet` is -1. A lane reconverges only while
-        its call stack is `outer` (after a divergent return), or its present call stack if `outer` is None.
+        The lanes reconverge at the program counter `meet`, or never if `meet` is -1. They reconverge with the call
+        stack `outer`, or with their present call stack if `outer` is None.
         """
         self.diverged = True
         mask = self.mask[row].copy()
@@ -122,10 +116,9 @@ class WarpSplits:
             self._add(warp, mask & (targets == target), int(target), epoch + (origin >= target), point, calls)
 
     def call(self, row: int, lanes: Mask, entry: int, site: int, rest: int) -> None:
-        """Call a function with some lanes of the warp split in slot `row`; the others continue at `rest`.
+        """Call a function with some lanes of warp split number `row`. Its other lanes continue at `rest`.
 
-        `entry` is the first program counter of the function, and `site` that of the call instruction. All lanes
-        reconverge after the call instruction.
+        `entry` is the first program counter of the function, and `site` that of the call instruction.
         """
         calls, warp, epoch = self.calls[row], int(self.warp[row]), int(self.epoch[row])
         others = self.mask[row] & ~lanes
@@ -134,13 +127,13 @@ class WarpSplits:
             self.goto(np.array([row], np.intp), entry)
             return
         self.diverged = True
-        point = self._point(row, site + 1, calls)
+        point = self._point(row, site + 1, calls)  # all lanes reconverge after the call
         self._free(row)
         self._add(warp, lanes, entry, epoch, point, (*calls, site))
         self._add(warp, others, rest, epoch, point, calls)
 
     def exit(self, row: int, lanes: Mask) -> None:
-        """Remove lanes that leave the kernel from the warp split in slot `row`."""
+        """Remove lanes that leave the kernel from warp split number `row`."""
         self.live[self.warp[row]] &= ~lanes
         rest = self.mask[row] & ~lanes
         point = self.points[row]
@@ -159,7 +152,7 @@ class WarpSplits:
     def release_stuck(self, excluded: set[int]) -> bool:
         """Let the lanes at one reconvergence point continue, because no other lane can run.
 
-        Lanes of the warps in `excluded` stay. Return False if no other lanes wait at a reconvergence point.
+        Lanes of the warps in `excluded` stay. Return False if no lanes continue.
         """
         for point in self._open:
             if point.arrived.any() and point.warp not in excluded:
@@ -168,12 +161,8 @@ class WarpSplits:
         return False
 
     def release_overdue(self) -> None:
-        """Let lanes at a reconvergence point continue if other lanes of their warp have long been looping.
-
-        Since Volta, diverged lanes are guaranteed to make progress, and reconvergence is only preferred. The looping
-        lanes may wait for a lock that the released lanes own. Each release halves the time that lanes wait at this
-        point later.
-        """
+        """Release lanes from a reconvergence point if other lanes of their warp have long been looping."""
+        # The looping lanes may wait for a lock of the waiting lanes. Since Volta, all lanes make progress.
         for point in [point for point in self._open if point.arrived.any()]:
             siblings = (self.warp == point.warp) & (self.status != Status.DONE)
             ahead = int(self.epoch[siblings].max(initial=0)) - point.epoch
@@ -189,7 +178,7 @@ class WarpSplits:
         self._add(point.warp, lanes, point.pc, point.epoch, point.parent, point.calls)
 
     def merge_reconverging(self, row: int) -> bool:
-        """Merge warp splits of the same warp that wait at the same instruction into slot `row`.
+        """Merge warp split number `row` with those of its warp that wait at the same instruction.
 
         Return False if there are none.
         """
@@ -207,7 +196,6 @@ class WarpSplits:
         return bool(others)
 
     def _point(self, row: int, meet: int, calls: tuple[int, ...]) -> ReconvergencePoint | None:
-        """Return the present point of slot `row` if it is at `meet` or `meet` is -1, else add one at `meet`."""
         point = self.points[row]
         if meet < 0 or (point is not None and point.pc == meet and point.calls == calls):
             return point
@@ -286,7 +274,6 @@ class WarpSplits:
 
 
 def _common(one: ReconvergencePoint | None, other: ReconvergencePoint | None) -> ReconvergencePoint | None:
-    """Return the innermost reconvergence point that equals or encloses both points, or None."""
     seen: set[int] = set()
     while one is not None:
         seen.add(id(one))
@@ -297,7 +284,7 @@ def _common(one: ReconvergencePoint | None, other: ReconvergencePoint | None) ->
 
 
 def describe_lanes(mask: Mask) -> str:
-    """Return a phrase that names the lanes of a mask: "lane 3", "lanes 0 to 7, 9"."""
+    """Return a phrase such as "lane 3" or "lanes 0 to 7, 9" for the lanes of a mask."""
     lanes = np.flatnonzero(mask)
     runs = np.split(lanes, np.flatnonzero(np.diff(lanes) > 1) + 1)
     named = ", ".join(f"{run[0]}" if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)

@@ -34,13 +34,10 @@ _ELEMENTS = {4: ("b32", 1), 8: ("b64", 1), 16: ("b64", 2)}
 
 @dataclass(slots=True)
 class Components:
-    """Components of the emulator that execute the requests of an instruction.
+    """Components of the emulator that execute the requests of an instruction."""
 
-    `arch` selects the numerics, and `parameters` is the address of the kernel's parameter block.
-    """
-
-    arch: str
-    parameters: int
+    arch: str  # selects the numerics
+    parameters: int  # address of the kernel's parameter block
     workers: Workers | None
     accumulators: Accumulators
     memory: Memory
@@ -68,7 +65,7 @@ class Warps(Batch):
     def update_fragment(
         self, value: Any, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]]
     ) -> None:
-        """Update the matrices of all warpgroups of the batch by `change` (see `Accumulators.update`)."""
+        """Update the matrices of all warpgroups of the batch. See `Accumulators.update`."""
         accumulators = self.components.accumulators
         if self.mask is None and value.file is not None:
             groups = self.state.topology.warpgroup_of[self.warp_index[self.warpgroups()[:, 0]]]
@@ -83,7 +80,10 @@ class Warps(Batch):
     # Memory -----------------------------------------------------------------------------------------------
 
     def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
-        """Load `count` consecutive elements per active lane; other lanes receive 0."""
+        """Load `count` consecutive elements for each active lane. Other lanes receive 0.
+
+        `lanes` restricts the active lanes. Shapes: result (count, warps, 32), addresses (warps, 32) or broadcastable.
+        """
         mask = self.active() if lanes is None else self.active() & lanes
         if space.startswith("param"):
             addresses = self._in_parameter_block(addresses)
@@ -91,7 +91,10 @@ class Warps(Batch):
         return self.components.memory.load(_memory_of(space), self.location, addresses, mask, dtype, count)
 
     def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
-        """Store consecutive elements per active lane."""
+        """Store consecutive elements for each active lane. `lanes` restricts the active lanes.
+
+        Shapes: values (count, warps, 32) or broadcastable.
+        """
         mask = self.active() if lanes is None else self.active() & lanes
         dtype = TYPES[type].dtype
         if values.dtype != dtype:
@@ -101,7 +104,10 @@ class Warps(Batch):
     def atomic(
         self, space: str, addresses: Array, op: str, type: str, values: Array, compares: Array | None = None
     ) -> Array:
-        """Apply an atomic operation to memory, one lane after the other, and return the old values."""
+        """Apply an atomic operation for one active lane after the other. Return the old values.
+
+        `compares` contains the expected values of compare-and-swap. Shapes: (warps, 32) or broadcastable.
+        """
         mask = self.active()
         dtype = TYPES[type].dtype
         given = self._patterns(values, dtype)
@@ -118,7 +124,10 @@ class Warps(Batch):
     def shared_tile(
         self, starts: Array, offsets: Array, swizzle: int, base_offset: int, groups: Rows | slice, down: bool
     ) -> Array:
-        """Return matrices of shared-memory tiles for the warpgroups `groups` of the batch (see `Memory.tile`)."""
+        """Return the matrices of some warpgroups in shared memory. See `Memory.tile`.
+
+        `groups` contains the numbers of the warpgroups in the batch.
+        """
         leaders = self.warpgroups()[groups, 0]
         return self.components.memory.tile(
             self.location.cta[leaders], leaders, starts, offsets, swizzle, base_offset, down
@@ -133,7 +142,6 @@ class Warps(Batch):
         return addresses.astype(np.uint64) + _window_of(space)
 
     def _in_parameter_block(self, addresses: Array) -> Array:
-        """Extend 32-bit parameter addresses to 64 bits, because compilers may drop the high bits."""
         wide = addresses.astype(np.uint64)
         start = np.uint64(self.components.parameters)
         near = start + (wide - start & np.uint64(0xFFFF_FFFF))
@@ -145,6 +153,7 @@ class Warps(Batch):
 
     def is_space(self, space: str, addresses: Array) -> Lanes:
         """Return a mask of the generic addresses that are in a state space."""
+        # Compilers may drop the high bits of a parameter address.
         wide = addresses.astype(np.uint64)
         memory = self.components.memory
         if space.startswith("shared"):
@@ -158,68 +167,74 @@ class Warps(Batch):
         return memory.arena.in_segments(space, wide)
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
-        """Return the address of the same offset in the shared memory of the CTA with this rank (mapa)."""
+        """Return the shared addresses with the same offsets in the CTA of cluster rank `rank`.
+
+        `generic` marks generic addresses.
+        """
         wide = addresses.astype(np.uint64)
         window = np.uint64(SHARED_WINDOW if generic else 0)
         offset = (wide - window) & np.uint64(0xFF_FFFF)
         return window + offset + (rank.astype(np.uint64) << np.uint64(24))
 
     def rank_of(self, addresses: Array, generic: bool) -> Array:
-        """Return the cluster rank of the CTA to which a shared address belongs."""
+        """Return the cluster rank of the CTA of each shared address. `generic` marks generic addresses."""
         wide = addresses.astype(np.uint64) - np.uint64(SHARED_WINDOW if generic else 0)
         return (wide >> np.uint64(24)).astype(np.uint32)
 
     # Control ----------------------------------------------------------------------------------------------
 
     def branch(self, target: int) -> None:
-        """Continue the active lanes at a program counter, and the other lanes at the next instruction."""
+        """Continue the active lanes at `target`, and the other lanes at the next instruction."""
         self.components.control.branch(self, target)
 
     def branch_table(self, table: Array, index: Array) -> None:
-        """Continue each active lane at its entry of a table of program counters."""
+        """Continue each active lane at `table[index]`, and the other lanes at the next instruction."""
         self.components.control.branch_table(self, table, np.broadcast_to(index, (self.count, 32)))
 
     def call(self, function: Any, results: Any, arguments: Any) -> None:
-        """Call a device function. Its results are copied when it returns."""
+        """Call a device function with the active lanes. See `Control.call`."""
         self.components.control.call(self, function, arguments)
 
     def leave(self, whole_kernel: bool) -> None:
-        """Let the active lanes return from their function, or exit if `whole_kernel` is set."""
+        """Let the active lanes return from their device function. See `Control.leave`."""
         self.components.control.leave(self, whole_kernel)
 
     def trap(self, reason: str) -> None:
-        """Stop the kernel with a message."""
+        """Stop the kernel with the message `reason`."""
         lane = int(np.flatnonzero(self.active())[0])
         raise Fault("emulator.trap", reason, lane)
 
     # Synchronisation --------------------------------------------------------------------------------------
 
     def gather_members(self, members: Array, anywhere: bool = False) -> None:
-        """Suspend warp splits until all lanes of the member mask arrive (see `Control.reconverge_members`)."""
+        """Suspend warp splits until all live lanes of their member mask arrive.
+
+        If `anywhere` is set, lanes may also arrive at another instruction with the same member mask.
+        """
         self.components.control.reconverge_members(self, members, anywhere)
 
     def gather_warp(self) -> None:
-        """Suspend diverged warps until all live lanes have arrived at this `.aligned` instruction.
+        """Suspend warp splits at an `.aligned` instruction until all live lanes of their warp arrive.
 
-        Errors: Fault emulator.aligned if the guard of the instruction excludes some of the lanes.
+        Errors: Fault emulator.aligned if the guard of the instruction excludes some lanes of a warp split.
         """
         self.components.control.reconverge_warps(self)
         self.components.control.check_aligned(self)
 
     def cta_barrier(self, number: Array, threads: Array | None, mode: str) -> None:
-        """Arrive at a CTA barrier, and wait for its completion if `mode` is "sync"."""
+        """Arrive at a CTA barrier, and also wait if `mode` is "sync". See `Barriers.arrive`."""
         self.components.barriers.arrive(self, number, threads, mode == "sync")
 
     def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Any) -> None:
-        """Synchronise at a CTA barrier and reduce a predicate over its threads (see `Barriers.reduce`)."""
+        """Wait at a CTA barrier, and reduce a predicate over its threads. See `Barriers.reduce`."""
         self.components.barriers.reduce(self, number, threads, predicate, mode, result)
 
     def cluster_arrive(self) -> None:
-        """Arrive at the cluster barrier."""
+        """Arrive at the cluster barrier with the active lanes."""
         self.components.barriers.cluster_arrive(self)
 
     def cluster_wait(self) -> None:
-        """Wait until every live thread of the cluster has arrived."""
+        """Wait at the cluster barrier with the active lanes."""
         self.components.barriers.cluster_wait(self)
 
     def change_registers(self, count: int, take: bool) -> None:
@@ -229,19 +244,19 @@ class Warps(Batch):
     def mbarrier(
         self, space: str, addresses: Array, action: str, amount: Array | int = 0, transactions: Array | int = 0
     ) -> Array:
-        """Apply an action to mbarrier objects and return their previous state tokens (see `Mbarriers.act`)."""
+        """Apply an action to mbarriers. Return their previous state tokens (see `Mbarriers.act`)."""
         mbarriers = self.components.mbarriers
         return mbarriers.act(self, _memory_of(space), addresses, action, amount, transactions)
 
     def mbarrier_wait(
         self, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Any
     ) -> None:
-        """Test or await the completion of a phase of mbarrier objects (see `Mbarriers.wait`)."""
+        """Test a phase of mbarriers, and wait if `blocking` is set. See `Mbarriers.wait`."""
         mbarriers = self.components.mbarriers
         mbarriers.wait(self, _memory_of(space), addresses, phase, parity, blocking, result)
 
     def pending_count(self, states: Array) -> Array:
-        """Return the pending arrivals that state tokens recorded."""
+        """Return the number of pending arrivals in each state token."""
         return self.components.mbarriers.pending(states)
 
     # Asynchronous operations ------------------------------------------------------------------------------
@@ -249,19 +264,19 @@ class Warps(Batch):
     def defer(
         self, channel: str, action: Callable[[Any, Mapping[str, Array]], None], captured: Mapping[str, Array]
     ) -> None:
-        """Queue an action for the active lanes (see `AsyncOperations.defer`)."""
+        """Queue an operation of the active lanes. See `AsyncOperations.defer`."""
         self.components.asynchronous.defer(self, channel, action, captured)
 
     def commit(self, channel: str) -> None:
-        """Commit the open group of a channel for the active lanes (see `AsyncOperations.commit`)."""
+        """Commit operations of the active lanes as one group. See `AsyncOperations.commit`."""
         self.components.asynchronous.commit(self, channel)
 
     def wait(self, channel: str, pending: int, read_only: bool = False) -> None:
-        """Complete committed groups except the `pending` newest groups (see `AsyncOperations.wait`)."""
+        """Complete committed groups, except the `pending` newest groups. See `AsyncOperations.wait`."""
         self.components.asynchronous.wait(self, channel, pending, read_only)
 
     def issue(self, record: CopyRecord) -> None:
-        """Issue the bulk copies or tensor copies that a record describes, one for each active lane."""
+        """Issue the copies that a record describes, one for each active lane."""
         if isinstance(record, ThreadCopy):
             captured = {"source": record.source, "destination": record.destination, "amount": record.amount}
             self.components.asynchronous.defer(self, "copy", partial(execute_thread_copy, record.size), captured)
@@ -269,29 +284,32 @@ class Warps(Batch):
             self.components.asynchronous.bulk(self, record)
 
     def prefetch(self, request: TensorCopy) -> None:
-        """Check the prefetches that a request describes, one for each active lane. They have no other effect."""
+        """Check the tensor prefetch of the active lanes. A prefetch has no other effect."""
         self.components.asynchronous.executor.prefetch(self, request)
 
     # Arithmetic -------------------------------------------------------------------------------------------
 
     def each(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """Return the results of `work` for all items, in order. The worker threads divide the items."""
+        """Return the results of `work` for all items, in order. Worker threads share the items."""
         workers = self.components.workers
         if workers is None or len(items) < 2:
             return [work(item) for item in items]
         return list(workers.pool.map(work, items))
 
     def pool(self) -> Workers | None:
-        """Return the worker threads for matrix arithmetic, or None without additional threads."""
+        """Return the worker threads for matrix arithmetic, or None if there are none."""
         return self.components.workers
 
     def count_macs(self, macs: int) -> None:
-        """Add multiply-accumulate operations to the statistics."""
+        """Add `macs` multiply-accumulate operations to the statistics."""
         self.state.counters.macs += macs
 
 
 def execute_thread_copy(size: int, warps: Warps, captured: Mapping[str, Array]) -> None:
-    """Execute a thread copy of `size` bytes per active lane. `captured` has the fields of `ThreadCopy`."""
+    """Execute a non-bulk copy of `size` bytes for each active lane.
+
+    `captured` has the fields of `ThreadCopy`.
+    """
     source, destination, amount = captured["source"], captured["destination"], captured["amount"]
     if ((amount == 0) | (amount == size)).all():
         element, count = _ELEMENTS[size]

@@ -1,7 +1,6 @@
-"""Addresses, devices and current streams of the arrays of PyTorch, CuPy and JAX.
+"""Addresses, devices and current streams of arrays of PyTorch, CuPy and JAX.
 
-Any object with `__dlpack__` or `__cuda_array_interface__` is an array. The address of an array on a GPU comes from
-cuda-core's view of it. An array in host memory becomes a NumPy array over the same memory.
+Any object with `__dlpack__` or `__cuda_array_interface__` is an array.
 """
 
 # Callers may pass values of any type, whatever the annotations state.
@@ -43,9 +42,9 @@ def is_torch_type(kind: type[object]) -> bool:
 
 
 def signature(array: Any) -> tuple[Any, ...]:
-    """Return the shape, strides, element type and GPU number of an array, as its library represents them.
+    """Return the shape, strides, element type and GPU number of an array.
 
-    The strides are in elements for PyTorch and in bytes for other libraries. The element type is the library's own.
+    The element type is the library's own. The strides are in elements for PyTorch, and in bytes for other libraries.
     """
     if is_torch_type(array.__class__):
         return array.shape, array.stride(), array.dtype, array.get_device()
@@ -66,10 +65,7 @@ def is_on_gpu(value: object) -> bool:
 
 
 def as_numpy(value: Any) -> NDArray[Any]:
-    """Return an array in host memory as a NumPy array over the same memory.
-
-    Errors: UsageError gpu.array.
-    """
+    """Return an array in host memory as a NumPy array over the same memory. Errors: UsageError gpu.array."""
     dtype = strided(value).dtype
     try:
         if is_torch_type(value.__class__) and hasattr(ml_dtypes, dtype.name):
@@ -84,7 +80,7 @@ def as_numpy(value: Any) -> NDArray[Any]:
 
 
 class Locator:
-    """Callable that returns the addresses of arrays in the memory of the GPU `number`."""
+    """Callable that returns the address of an array on the GPU `number`."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -94,7 +90,7 @@ class Locator:
     def __call__(self, value: Any, stream: int = UNORDERED) -> int:
         """Return the address of an array's first element.
 
-        Later work on `stream` waits for the work that produces the array, unless `stream` is UNORDERED.
+        Unless `stream` is UNORDERED, later work on `stream` waits until the array is computed.
 
         Errors: UsageError gpu.array if the array cannot be used in place, gpu.device if it is on another GPU.
         """
@@ -119,7 +115,7 @@ class Locator:
 
 
 def number_of(value: Any) -> int:
-    """Return the number of the GPU that an array is on."""
+    """Return the number of an array's GPU."""
     kind: type = value.__class__
     if is_torch_type(kind):
         return int(value.get_device())
@@ -130,7 +126,7 @@ def number_of(value: Any) -> int:
 
 
 def type_name(value: object) -> str:
-    """Return the library and the type name of an array, such as `torch Tensor`, for messages."""
+    """Return the library and type of an array for messages, such as `torch Tensor`."""
     kind = type(value)
     library = kind.__module__.partition(".")[0]
     return f"{library} {kind.__name__}" if library not in ("builtins", "__main__") else kind.__name__
@@ -144,11 +140,9 @@ def _refuse(value: object, message: str) -> UsageError:
 
 
 def handle_of(stream: object) -> int:
-    """Return the handle of a stream.
+    """Return the handle of a stream. Errors: UsageError gpu.stream.
 
-    A stream is an integer, an object with `__cuda_stream__`, or a stream of PyTorch or CuPy.
-
-    Errors: UsageError gpu.stream.
+    A stream is an integer handle, an object with `__cuda_stream__`, or a stream of PyTorch or CuPy.
     """
     if isinstance(stream, int) and not isinstance(stream, bool) and stream >= 0:
         return stream or LEGACY
@@ -181,5 +175,8 @@ _CURRENT: dict[str, Callable[[Any], int]] = {
 
 @cache
 def current_of(kind: type) -> Callable[[Any], int] | None:
-    """Return a function from an array of type `kind` to its current stream; None without streams."""
+    """Return a function that takes an array of type `kind` and returns its library's current stream.
+
+    Return None for a library without current streams.
+    """
     return _CURRENT.get(kind.__module__.partition(".")[0])

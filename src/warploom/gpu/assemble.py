@@ -1,4 +1,4 @@
-"""Assembly of PTX to GPU code, by the driver's assembler or by an installed ptxas."""
+"""Assembly of PTX to GPU code by the CUDA driver or by ptxas."""
 
 import io
 import re
@@ -26,11 +26,10 @@ _VERSION = re.compile(r"\bV(\d+\.\d+\.\d+)")
 def assemble(
     source: Source, arch: str, assembler: AssemblerName = "driver", options: tuple[str, ...] = ()
 ) -> Assembled:
-    """Return the code of a PTX module for an architecture, from the cache if possible.
+    """Return the code of a PTX module for an architecture such as "sm_90a".
 
-    `assembler` is "driver" or "ptxas". "driver" selects the assembler of cuda-core: nvJitLink if it is installed, and
-    the CUDA driver otherwise. "ptxas" selects NVIDIA's assembler from the wheel `nvidia-cuda-nvcc`, from a CUDA toolkit
-    or on PATH. Only ptxas takes `options`.
+    `assembler` is "driver" or "ptxas". "driver" selects cuda-core's assembler: nvJitLink if it is installed, otherwise
+    the CUDA driver. "ptxas" selects an installed ptxas. Only ptxas takes `options`.
 
     Errors: WarploomError gpu.assembler with the assembler's messages at their lines; UsageError gpu.assembler.
     """
@@ -48,12 +47,8 @@ def assemble(
 
 
 def is_linked_wrong(text: str) -> bool:
-    """Return True if a linker may misalign the dynamic shared memory of the module `text`.
-
-    Before CUDA 13.1 nvJitLink and the driver's linker place dynamic shared memory after static shared memory at a
-    multiple of 16 bytes, even if its declaration requires a larger alignment. A driver that loads the PTX text itself
-    respects the declaration.
-    """
+    """Return True if a linker may misalign the dynamic shared memory of a PTX module."""
+    # Before CUDA 13.1, linkers place dynamic after static shared memory, aligned to 16 bytes only.
     found = list(_SHARED.finditer(text))
     dynamic = [int(each["align"] or 1) for each in found if each["extern"]]
     return len(found) > len(dynamic) and max(dynamic, default=1) > _LINKED_ALIGNMENT
@@ -80,7 +75,7 @@ def _by_driver(source: Source, arch: str) -> Assembled:
 
 @dataclass(frozen=True, slots=True)
 class Ptxas:
-    """Installed ptxas with its release, such as "13.1.115"."""
+    """Installed ptxas. Its release is a text such as "13.1.115"."""
 
     path: Path
     release: str
@@ -88,7 +83,7 @@ class Ptxas:
 
 @cache
 def find_ptxas() -> Ptxas:
-    """Return the ptxas of this environment. Errors: UsageError gpu.assembler if none works."""
+    """Return the installed ptxas. Errors: UsageError gpu.assembler if none works."""
     found = package("cuda.pathfinder").find_nvidia_binary_utility("ptxas") or shutil.which("ptxas")
     if found is None:
         raise UsageError(

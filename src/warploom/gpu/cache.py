@@ -1,8 +1,4 @@
-"""Assembled kernels on disk, so that each kernel is assembled once by each assembler.
-
-The key of an entry is a digest of everything that the code depends on. An entry contains a digest of its contents, and
-a damaged entry counts as missing. If the cache cannot be read or written, each kernel is assembled again.
-"""
+"""Cache of assembled kernels on disk."""
 
 from __future__ import annotations
 
@@ -41,7 +37,7 @@ class Assembled:
 
     @classmethod
     def unpack(cls, entry: bytes) -> Assembled | None:
-        """Return the code and log in a cache entry, or None if the entry is damaged."""
+        """Return the code and log in a cache entry, or None for a damaged entry."""
         if entry[:_DIGEST] != hashlib.sha256(entry[_DIGEST:]).digest():
             return None
         start = _DIGEST + _LENGTH
@@ -49,14 +45,16 @@ class Assembled:
         return cls(entry[end:], entry[start:end].decode())
 
     def pack(self) -> bytes:
-        """Return the bytes of a cache entry with this code and log."""
+        """Return the code and log as a cache entry."""
         log = self.log.encode()
         body = len(log).to_bytes(_LENGTH, "little") + log + self.code
+        # The digest reveals a damaged entry.
         return hashlib.sha256(body).digest() + body
 
 
 def cached(key: bytes, make: Callable[[], Assembled]) -> Assembled:
-    """Return the code in the cache under a key. If there is none, call `make` and store its result."""
+    """Return the cached code for a key. Without a cache entry, call `make` and store its result."""
+    # Without a usable cache, every kernel is assembled again.
     cache = None
     with suppress(OSError):
         files = package("cuda.core.utils").FileStreamProgramCache
@@ -72,7 +70,7 @@ def cached(key: bytes, make: Callable[[], Assembled]) -> Assembled:
 
 
 def key_of(*parts: str) -> bytes:
-    """Return the cache key for the texts on which the code depends: a digest of them."""
+    """Return a cache key: a digest of all texts that determine the code."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode()

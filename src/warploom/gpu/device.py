@@ -1,4 +1,4 @@
-"""Access to one GPU: its properties, its memory and its kernels."""
+"""One GPU: its properties, its memory and its kernels."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _PORTABLE_CLUSTER = 8
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """Kernel that is assembled and loaded on a GPU. `loaded` is the kernel object of cuda-core.
+    """Kernel that is assembled and loaded on a GPU.
 
-    `findings` are the assembler's remarks.
+    `findings` are the assembler's remarks. `loaded` is the kernel object of cuda-core.
     """
 
     name: str
@@ -59,10 +59,10 @@ class Kernel:
     ) -> Launch:
         """Prepare repeated launches of the kernel with one geometry.
 
-        `cooperative` makes all CTAs resident together; `programmatic` lets a launch start before the previous launch
-        on its stream has ended. `tensors` maps names of 128-byte parameters to tensor maps. For each of these
-        parameters a launch takes an array with the shape, strides and type of the map's array, or the address of such
-        an array. `fixed` maps names of parameters to their values in all launches.
+        `cooperative` makes all CTAs resident together. `programmatic` lets a launch start before the previous launch on
+        its stream has ended. `tensors` maps names of 128-byte parameters to tensor maps. The argument for such a
+        parameter is an array with the shape, strides and type of the map's array, or the address of such an array.
+        `fixed` maps names of parameters to their values in all launches.
 
         Units: `shared` in bytes of dynamic shared memory.
         Errors: UsageError launch.geometry, launch.shared, gpu.tensor-map; gpu.launch if the GPU has too few
@@ -73,9 +73,9 @@ class Kernel:
 
 
 class Gpu:
-    """GPU, selected by the driver's number for it. The end of a `with` block frees all allocations.
+    """One NVIDIA GPU. The end of a `with` block frees all its allocations.
 
-    Copies and launches use `stream`, which is CUDA's default stream unless the caller chooses another stream.
+    `number` is the driver's number of the GPU. Copies and launches use `stream`, by default CUDA's default stream.
 
     Errors: UsageError gpu.packages, gpu.driver if no GPU is usable, gpu.stream.
     """
@@ -96,7 +96,7 @@ class Gpu:
             missing = type(error).__name__ == "DynamicLibNotFoundError"
             raise _no_gpu("NVIDIA's driver is not installed" if missing else first_sentence(error)) from None
         if version < _OLDEST:
-            raise _no_gpu(f"its driver is for CUDA {_release(version)}; expected 12.0 or newer")
+            raise _no_gpu(f"the driver is for CUDA {_release(version)}; expected 12.0 or newer")
         self.number = number
         self.driver = _release(version)
         self.locate = Locator(number)
@@ -121,7 +121,7 @@ class Gpu:
 
     @property
     def arch(self) -> str:
-        """Target with all features of the GPU, such as `sm_90a`."""
+        """Architecture of the GPU as a PTX target, such as `sm_90a`."""
         major, minor = self.device.compute_capability
         return f"sm_{major}{minor}{'a' if major >= 9 else ''}"
 
@@ -132,12 +132,12 @@ class Gpu:
 
     @property
     def stream(self) -> int:
-        """Handle of the stream of copies and launches."""
+        """Handle of the stream for copies and launches."""
         return int(self._stream.handle)
 
     @cached_property
     def own_stream(self) -> Any:
-        """Additional stream. All callers share this stream, so caches with an entry per stream stay small."""
+        """Additional stream of this GPU, which all callers share."""
         return self.device.create_stream()
 
     # Memory -------------------------------------------------------------------------------------------------
@@ -155,11 +155,11 @@ class Gpu:
         return address
 
     def free(self, address: int) -> None:
-        """Free the allocation at an address, in stream order: earlier launches may still use it."""
+        """Free the allocation at an address, in stream order."""
         self._buffers.pop(address).close(self._stream)
 
     def upload(self, address: int, data: NDArray[np.uint8]) -> None:
-        """Copy bytes to an address on the GPU, in stream order."""
+        """Copy the bytes `data` to an address on the GPU, in stream order."""
         if data.size:
             copy = self._driver.cuMemcpyHtoDAsync
             must(self._driver, copy(address, data.ctypes.data, data.size, self._stream.handle))
@@ -172,7 +172,7 @@ class Gpu:
             must(self._driver, self._driver.cuStreamSynchronize(self._stream.handle))
 
     def address_of(self, array: object) -> int:
-        """Return the address of another library's array. Later launches wait until the array is produced.
+        """Return the address of another library's array. Later launches wait until the array is computed.
 
         Errors: UsageError gpu.array, gpu.device.
         """
@@ -189,9 +189,9 @@ class Gpu:
         assembler: AssemblerName = "driver",
         options: tuple[str, ...] = (),
     ) -> Kernel:
-        """Return the kernel `name` of a PTX text, assembled for this GPU. The code is cached on disk.
+        """Return the kernel `name` of a PTX text, assembled for this GPU.
 
-        If `parameters` are given, the text is not parsed. `assembler` is "driver" or "ptxas"; only ptxas takes
+        If `parameters` are given, the text is not parsed. `assembler` is "driver" or "ptxas". Only ptxas takes
         `options`, such as `-O1`.
 
         Errors: UsageError gpu.target for another architecture, emulator.kernel; WarploomError gpu.assembler with the
@@ -224,7 +224,7 @@ class Gpu:
     def prepare(
         self, kernel: Kernel, geometry: Geometry, tensors: Mapping[str, TensorMap], fixed: Mapping[str, object]
     ) -> Launch:
-        """Prepare repeated launches of a kernel. `Kernel.prepare` describes `tensors` and `fixed`."""
+        """Prepare repeated launches of a kernel. The parameters are those of `Kernel.prepare`."""
         handle = int(kernel.loaded.handle)
         self._allow(handle, geometry)
         function, parameters = self._driver.CUfunction(handle), kernel.parameters
@@ -233,7 +233,7 @@ class Gpu:
         )
 
     def wait(self, kernel: str = "", stream: object = None) -> None:
-        """Wait for the work on a stream. `kernel` is the name of the kernel in the message of a fault.
+        """Wait for the work on a stream. Fault messages name `kernel`.
 
         Errors: DeviceFault gpu.fault. After a fault, only a new process can use the GPU.
         """
@@ -247,7 +247,7 @@ class Gpu:
             )
 
     def is_recording(self, stream: object) -> bool:
-        """Return True if the work on a stream is recorded in a graph."""
+        """Return True if a graph records the work on a stream."""
         handle = self._driver.CUstream(handle_of(stream))
         return int(must(self._driver, self._driver.cuStreamIsCapturing(handle))) != 0
 
@@ -262,7 +262,7 @@ class Gpu:
             )
 
     def _allow(self, handle: int, geometry: Geometry) -> None:
-        """Permit a kernel the shared memory and cluster size of a launch. Errors: UsageError gpu.launch."""
+        """Allow a kernel the shared memory and cluster size of a launch. Errors: UsageError gpu.launch."""
         attributes = self._driver.CUfunction_attribute
         wanted: list[tuple[Any, int]] = []
         if geometry.shared > self._most_shared.get(handle, 0):
@@ -279,9 +279,8 @@ class Gpu:
 
 
 def _no_gpu(reason: str) -> UsageError:
-    return UsageError(
-        f"there is no GPU to launch on: {reason}", code="gpu.driver", hint='device="cpu" runs the kernel without one'
-    )
+    hint = 'device="cpu" runs the kernel without a GPU'
+    return UsageError(f"there is no GPU to launch on: {reason}", code="gpu.driver", hint=hint)
 
 
 def _release(version: int) -> str:

@@ -1,7 +1,4 @@
-"""NVIDIA's Python packages, and errors and messages for the status codes of the CUDA driver.
-
-The packages are an extra, so they are imported on use.
-"""
+"""Import of NVIDIA's Python packages, and texts for status codes of the CUDA driver."""
 
 from __future__ import annotations
 
@@ -14,11 +11,11 @@ _OLDEST_CORE = (1, 2)  # first release with the cache and the array views that t
 
 
 class DeviceFault(WarploomError):
-    """Fault of a kernel on the GPU, or of the GPU's driver. The driver's message has no source location."""
+    """Fault of a kernel on the GPU, or of the CUDA driver, without a source location."""
 
     @classmethod
     def of(cls, message: str, hint: str = "") -> DeviceFault:
-        """Return a fault whose only diagnostic has this message and hint."""
+        """Return a fault with one diagnostic."""
         return cls([Diagnostic("gpu.fault", Severity.ERROR, message, hint=hint)])
 
 
@@ -29,7 +26,10 @@ def status_text(driver: Any, status: Any) -> str:
 
 
 def must(driver: Any, answer: tuple[Any, ...]) -> Any:
-    """Return the value after the status in `answer`. Errors: DeviceFault gpu.fault for a bad status."""
+    """Return the value of a driver call. `answer` is the call's status, followed by the value.
+
+    Errors: DeviceFault gpu.fault for a bad status.
+    """
     status, *values = answer
     if status:
         raise DeviceFault.of(f"the GPU's driver failed: {status_text(driver, status)}")
@@ -37,7 +37,8 @@ def must(driver: Any, answer: tuple[Any, ...]) -> Any:
 
 
 def first_sentence(error: BaseException) -> str:
-    """Return the first sentence of an error's message. NVIDIA's messages have whole paragraphs."""
+    """Return the first sentence of an error's message."""
+    # NVIDIA's messages have whole paragraphs.
     text = " ".join(str(error).split())
     return text.partition(". ")[0].rstrip(".") or type(error).__name__
 

@@ -19,7 +19,10 @@ Extents = tuple[int, int, int]
 
 
 def triple(name: str, value: Extent) -> Extents:
-    """Return the extent `name` as (x, y, z); missing entries are 1. Errors: UsageError launch.geometry."""
+    """Return an extent as (x, y, z) with 1 for missing entries. Errors: UsageError launch.geometry.
+
+    `name` is the name of the extent in messages.
+    """
     parts = tuple(value) if isinstance(value, Iterable) else (value,)
     are_positive = all(
         isinstance(part, (int, np.integer)) and not isinstance(part, bool) and part > 0 for part in parts
@@ -35,7 +38,7 @@ class Geometry:
     """Geometry and attributes of a launch.
 
     `cooperative` makes all CTAs resident together. `programmatic` lets the launch start before the previous launch on
-    its stream has ended; the kernel itself must then wait for the results of the previous launch.
+    its stream has ended. The kernel itself must then wait for the results of that launch.
 
     Units: `shared` in bytes of dynamic shared memory.
     """
@@ -57,7 +60,7 @@ class Geometry:
         cooperative: bool = False,
         programmatic: bool = False,
     ) -> Geometry:
-        """Return the geometry with these extents, checked. Errors: UsageError launch.geometry, launch.shared."""
+        """Return the geometry of a launch. Errors: UsageError launch.geometry, launch.shared."""
         if not isinstance(shared, int) or isinstance(shared, bool) or shared < 0:
             raise UsageError(f"shared is {shared!r}; expected a number of bytes", code="launch.shared")
         extents = triple("grid", grid), triple("block", block)

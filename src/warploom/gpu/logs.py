@@ -1,4 +1,4 @@
-"""Findings and resources of kernels, read from the log of an assembler."""
+"""Remarks and resources of kernels, read from the log of an assembler."""
 
 import re
 from dataclasses import dataclass, replace
@@ -40,10 +40,10 @@ class Resources:
 
 
 def findings(log: str, source: Source) -> tuple[Diagnostic, ...]:
-    """Return the errors, warnings and remarks of an assembler's log.
+    """Return the errors, warnings and remarks in the log of an assembler as diagnostics.
 
-    `source` is the assembled text. If `rules.toml` explains a remark, the code of the diagnostic contains the number of
-    the remark, such as gpu.c7508. All other diagnostics have the code gpu.assembler.
+    `source` is the assembled text. The code of a diagnostic is gpu.assembler, or that of the rule for the remark, such
+    as gpu.c7508 for C7508.
     """
     found: list[Diagnostic] = []
     for line in log.splitlines():
@@ -65,7 +65,7 @@ def findings(log: str, source: Source) -> tuple[Diagnostic, ...]:
 
 
 def _explained(number: str, message: str, source: Source, span: Span | None) -> Diagnostic:
-    """Return a remark of the assembler as a finding with the hint of the rule that explains the remark."""
+    """Return a remark of the assembler as a diagnostic. Its hint comes from the rule for the remark."""
     rule = rule_of_remark(number)
     text = message.replace(_PERFORMANCE, "").strip()
     name = _IN_FUNCTION.search(text)
@@ -77,7 +77,7 @@ def _explained(number: str, message: str, source: Source, span: Span | None) -> 
 
 
 def spills(name: str, used: Resources, source: Source) -> tuple[Diagnostic, ...]:
-    """Return the finding gpu.spills if the kernel `name` spills registers, and otherwise an empty tuple."""
+    """Return the diagnostic gpu.spills, or () if the kernel `name` does not spill registers."""
     if not used.spill_stores and not used.spill_loads:
         return ()
     rule = rules()["gpu.spills"]
@@ -89,7 +89,7 @@ def spills(name: str, used: Resources, source: Source) -> tuple[Diagnostic, ...]
 
 
 def resources(log: str) -> dict[str, Resources]:
-    """Return the resources of each kernel in the assembler's verbose log, by the name of the kernel."""
+    """Return the resources of each kernel in the assembler's verbose log, by kernel name."""
     found: dict[str, Resources] = {}
     name = ""
     for line in log.splitlines():

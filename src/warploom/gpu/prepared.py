@@ -1,4 +1,4 @@
-"""Prepared launches: each launch packs the arguments and makes one call of the driver."""
+"""Prepared launches. Each launch packs the arguments and makes one call of the driver."""
 
 import ctypes
 import struct
@@ -35,18 +35,18 @@ _MOST_PACKED = 256  # parameter blocks in the cache
 
 
 class Launch:
-    """Kernel with a geometry. `launch(a, b, 1024)` starts the kernel on a stream without waiting for it.
+    """Kernel with a geometry. `launch(a, b, 1024)` starts the kernel without waiting for its end.
 
-    Arguments are in parameter order. An array on the GPU is passed by its address, and its strides are ignored. The
-    caller must keep the array until the kernel has ended. Numbers are as in `wl.launch`, and None is a null pointer. A
-    128-byte parameter takes a TensorMap or bytes. A parameter in `tensors` takes an array whose shape, strides and type
-    are those in the parameter's TensorMap, or the address of such an array. A parameter in `fixed` takes no argument.
+    Every parameter takes an argument, in order, unless the parameter is in `fixed`. An array on the GPU is passed as
+    its address. The caller must keep the array until the kernel has ended. Numbers are as in `wl.launch`, and None is a
+    null pointer. A 128-byte parameter takes a TensorMap or bytes. If the parameter is in `tensors`, it takes an array
+    with the shape, strides and type of the TensorMap's array, or the address of such an array.
 
-    Without `stream`, the launch uses the current stream of PyTorch or CuPy if an argument is one of their arrays, and
-    otherwise the stream of the Gpu.
+    Without `stream`, the launch uses the current stream of PyTorch or CuPy if an argument is one of their arrays.
+    Otherwise the launch uses the stream of the Gpu.
 
-    Errors: UsageError launch.arguments, launch.argument, gpu.array, gpu.device, gpu.stream, gpu.launch. The function
-        that waits for the stream raises a fault of the kernel.
+    Errors: UsageError launch.arguments, launch.argument, gpu.array, gpu.device, gpu.stream, gpu.launch. A fault of the
+        kernel is raised by the function that waits for the stream.
     """
 
     def __init__(
@@ -88,7 +88,10 @@ class Launch:
         self._lock = Lock()
 
     def __call__(self, *args: object, stream: object = None) -> None:
-        """Launch the kernel. Threads may launch at the same time."""
+        """Launch the kernel in the order of `stream`, by default the stream of the arguments or of the GPU.
+
+        Several Python threads may launch at the same time.
+        """
         if len(args) != len(self._packers):
             raise UsageError(
                 f"kernel {self._name} takes {len(self._packers)} arguments; {len(args)} were given",
@@ -102,12 +105,9 @@ class Launch:
             self._launch(handle)
 
     def at(self, args: tuple[int | float, ...], stream: int) -> None:
-        """Launch the kernel with numbers and addresses as arguments. `stream` is the handle of a stream.
-
-        The packed arguments are cached. A later launch with equal arguments takes the host little longer than the call
-        of the driver.
-        """
+        """Launch the kernel with numbers and addresses as arguments. `stream` is the handle of a stream."""
         with self._lock:
+            # Equal arguments are packed once.
             packed = self._packed.get(args)
             if packed is None:
                 for pack, value in zip(self._packers, args, strict=True):
@@ -225,15 +225,12 @@ class Launch:
 
 
 def _ordering(array: object, stream: int) -> int:
-    """Return the stream that must wait for the work that produces an array.
-
-    The result is UNORDERED for an array of PyTorch or CuPy, because the launch runs on that library's current stream.
-    """
+    """Return the stream on which later work must wait for `array`, or UNORDERED."""
+    # PyTorch and CuPy arrays are launched on their library's current stream.
     return UNORDERED if current_of(type(array)) is not None else stream
 
 
 def _check_same(array: object, expected: Strided, parameter: Parameter) -> None:
-    """Refuse an array whose shape, strides or type differ from `expected`. Errors: UsageError."""
     found = strided(array)
     if found != expected:
         raise UsageError(

@@ -6,8 +6,8 @@ from functools import cache
 from importlib.resources import files
 
 _WHEN = {
-    "open": "Nothing is launched.",
-    "call": "The launch is refused.",
+    "open": "The kernel is not launched.",
+    "call": "The kernel is not launched.",
     "assembled": "Warploom reports this when the kernel is assembled, before the kernel runs.",
     "run": "This fault ends the run.",
 }
@@ -15,11 +15,11 @@ _WHEN = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Rule of a launch on a GPU, with the texts of its documentation page.
+    """Rule for launches on a GPU, with the texts of its documentation page.
 
     `what` describes the violation, `why` gives the reason, and `cure` is the remedy. `when` is the time of the check:
     "open" (the GPU is opened), "call" (launch), "assembled" (assembly) or "run" (execution). `says` summarizes the
-    remark of ptxas that the rule explains, or is empty.
+    remark of ptxas for this rule, or is empty.
     """
 
     code: str
@@ -39,12 +39,12 @@ def rules() -> dict[str, Rule]:
 
 
 def rule_of_remark(number: str) -> Rule | None:
-    """Return the rule that explains an assembler's remark such as "C7508", or None if no rule explains it."""
+    """Return the rule for an assembler's remark such as "C7508", or None."""
     return rules().get(f"gpu.{number.lower()}")
 
 
 def page(rule: Rule) -> str:
-    """Return the page of a rule as Markdown."""
+    """Return the documentation page of a rule as Markdown."""
     remark = f"This is remark {rule.code[4:].upper()} of ptxas. In short: {rule.says}.\n\n" if rule.says else ""
     return (
         f"# {rule.code}\n\n{rule.what}\n\n{rule.why}\n\n{remark}{_WHEN[rule.when]}\n\n"

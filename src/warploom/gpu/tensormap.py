@@ -15,7 +15,7 @@ _TYPES = (
 
 
 def encode_tensor_map(fields: TensorMapFields) -> bytes:
-    """Return the 128 bytes that hardware reads for a tensor map. Errors: UsageError gpu.tensor-map."""
+    """Return a tensor map as the 128 bytes that hardware reads. Errors: UsageError gpu.tensor-map."""
     encoded = _encoded(fields)  # keeps the bytes alive
     return ctypes.string_at(int(encoded.getPtr()), TENSOR_MAP_BYTES)
 
@@ -24,7 +24,7 @@ _CACHED = 256  # addresses whose tensor maps are kept
 
 
 class MovingTensorMap:
-    """Tensor map of arrays with one shape and different addresses, for repeated launches of a kernel."""
+    """Tensor map for arrays that differ only in their addresses."""
 
     def __init__(self, fields: TensorMapFields) -> None:
         self._driver = package("cuda.bindings.driver")
@@ -33,7 +33,7 @@ class MovingTensorMap:
         self._known = {fields.global_address: self._bytes.raw}  # launches often rotate through arrays
 
     def at(self, address: int) -> bytes:
-        """Return the 128 bytes of the map for an array at an address. Errors: UsageError gpu.tensor-map."""
+        """Return the 128 bytes of the map for an array at `address`. Errors: UsageError gpu.tensor-map."""
         found = self._known.get(address)
         if found is None:
             (status,) = self._driver.cuTensorMapReplaceAddress(self._map, address)

@@ -1,4 +1,4 @@
-"""Timing of calls on a GPU in alternation, with the clocks and the power of the GPU.
+"""Timing of calls on a GPU, with the clocks and the power of the GPU.
 
 times = measure(gpu, {"ours": [lambda s: launch(a, b, stream=s)], "theirs": [lambda s: torch.mm(a, b, out=c)]})
 print(times["ours"].median, state(gpu))
@@ -71,14 +71,10 @@ def measure(
 ) -> dict[str, Timing]:
     """Time named lists of calls, and return a Timing for each name.
 
-    Each repetition runs every list once, in turn, so that all lists run at the same clocks.
-
-    A call takes the stream to use. During the measurement this stream is also the current stream of PyTorch and CuPy.
-    All calls of a list are timed together, and its Timing has the time per call. A list can therefore rotate through
-    buffers that together exceed the cache.
-
-    If `by` is "graph", a list is recorded once and replayed, so host time is not included. If `by` is "events", the
-    host makes the calls in each repetition, between two events.
+    Each repetition runs every list once, in turn. A call takes a stream, which is also the current stream of PyTorch
+    and CuPy during the measurement. The Timing of a list has the time per call. With `by="graph"`, each list is
+    recorded once and replayed, which excludes host time. With `by="events"`, the host makes the calls in each
+    repetition.
 
     Units: `warm_up` seconds of work before the first repetition, `pause` seconds of rest before each repetition.
     Errors: UsageError gpu.timing without calls, or for calls that cannot be recorded; DeviceFault gpu.fault.
@@ -104,6 +100,7 @@ def measure(
                 run()
             gpu.wait(stream=stream)
         for _ in range(repetitions):
+            # All lists run at the same clocks.
             for name, made in calls.items():
                 if pause:
                     time.sleep(pause)
@@ -112,7 +109,7 @@ def measure(
 
 
 def state(gpu: Gpu) -> State:
-    """Read the clocks, power and temperature of a GPU through NVIDIA's management library (NVML)."""
+    """Read the clocks, power and temperature of a GPU."""
     try:
         seen = gpu.device.to_system_device()
         fields = package("cuda.bindings.nvml").FieldId
@@ -128,7 +125,7 @@ def state(gpu: Gpu) -> State:
 
 
 def driver_release() -> str:
-    """Return the release of the kernel-mode driver, such as `580.159.04`, or an empty text."""
+    """Return the release of the kernel-mode driver, such as `580.159.04`, or ""."""
     try:
         *first, last = package("cuda.core.system").get_kernel_mode_driver_version()
     except Exception:  # noqa: BLE001 - as above
@@ -145,7 +142,7 @@ def _value(read: Callable[[], int]) -> int | None:
 
 @contextmanager
 def _current_stream(gpu: Gpu) -> Generator[Any]:
-    """Yield the GPU's own stream, and make it the current stream of PyTorch and CuPy if they are loaded."""
+    """Make the GPU's own stream the current stream of PyTorch and CuPy, and yield the stream."""
     stream = gpu.own_stream
     handle = int(stream.handle)
     with ExitStack() as stack:
@@ -179,7 +176,7 @@ def _call_all(stream: Any, calls: Sequence[Call]) -> None:
 
 
 def _between_events(gpu: Gpu, stream: Any, run: Callable[[], object]) -> float:
-    """Return the time on the GPU of the work that `run` submits. Units: microseconds."""
+    """Return the GPU time of the work that `run` submits. Units: microseconds."""
     timed = package("cuda.core").EventOptions(timing_enabled=True)
     before = stream.record(options=timed)
     run()

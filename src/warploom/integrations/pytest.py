@@ -1,6 +1,5 @@
-"""pytest plugin whose fixtures run kernels on the emulator and on a GPU, and fail tests on findings.
+"""pytest plugin whose fixtures run kernels on the emulator and on a GPU.
 
-pytest imports this module at every start, so the rest of Warploom is imported only when a test requests a fixture.
 The module has no assertions to rewrite: PYTEST_DONT_REWRITE.
 """
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Backend"]
 
 _SCHEDULES = "eager,lazy"
+# pytest imports this module at every start, so functions import the rest of Warploom.
 _MARKER = "warploom"
 _OPTIONS = ("arch", "schedules", "sanitize", "cuda")
 
@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Parametrize a test that uses a fixture of this plugin: each schedule of the emulator, and the GPU."""
+    """Parametrize each test that uses these fixtures, with one run for each backend."""
     if "warploom_backend" not in metafunc.fixturenames:
         return
     marked = _marker_options(metafunc.definition)
@@ -90,7 +90,7 @@ class Backend:
         return f"cpu-{self.schedule}" if self.device == "cpu" else self.device
 
     def launch(self, ptx: str | Path | Module, kernel: str | None = None, **options: Any) -> Run:
-        """Call `warploom.launch` with this backend and these keyword arguments, and return its Run.
+        """Call `warploom.launch` on this backend with these options. Return its Run.
 
         A finding of the sanitizer fails the test. If the GPU cannot run the kernel, the test is skipped.
         """
@@ -99,7 +99,7 @@ class Backend:
 
         for name in ("device", "schedule"):
             if name in options:
-                message = f"warploom_launch has no option {name}: the backend of the test is {self}"
+                message = f"warploom_launch has no option {name}, because the test selects the backend {self}"
                 raise UsageError(message, code="pytest.launch")
         if self.device == "cuda":
             _skip_unsupported(ptx)
@@ -113,7 +113,7 @@ class Backend:
 
 @cache
 def _gpu() -> tuple[str, str]:
-    """Return the GPU's target and an empty text, or an empty text and the reason why no GPU is usable."""
+    """Return the GPU's target and "", or "" and the reason why no GPU is usable."""
     from warploom.diagnostics import UsageError
     from warploom.gpu import Gpu
 
@@ -137,7 +137,7 @@ def _skip_unsupported(ptx: str | Path | Module) -> None:
 
 @pytest.fixture
 def warploom_backend(request: pytest.FixtureRequest) -> Backend:
-    """Return the backend of this test. The test runs once for each schedule of the emulator, and on a GPU."""
+    """Return the backend of this test: the emulator with a schedule, or the GPU."""
     backend: Backend = request.param
     if backend.device == "cuda" and not _gpu()[0]:
         pytest.skip(f"no GPU: {_gpu()[1]}")
@@ -146,13 +146,13 @@ def warploom_backend(request: pytest.FixtureRequest) -> Backend:
 
 @pytest.fixture
 def warploom_launch(warploom_backend: Backend) -> Any:
-    """Return a function like `warploom.launch` that uses this test's backend and fails on findings."""
+    """Return a function like `warploom.launch` for the backend of this test. A finding fails the test."""
     return warploom_backend.launch
 
 
 @pytest.fixture
 def warploom_triton(warploom_backend: Backend) -> Generator[list[LaunchRecord]]:
-    """Run the Triton kernels of this test on the emulator, and yield the growing list of their launches.
+    """Run the Triton kernels of this test on the emulator, and yield the list of their launches.
 
     A finding fails the test.
     """

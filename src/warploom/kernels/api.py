@@ -63,30 +63,30 @@ def gemm(
     device: Device = "cuda",
     target: str = "",
 ) -> Any:
-    """Return D = activation(alpha A B + beta C + bias), rounded once. D is `out` if it is given.
+    """Return D = activation(alpha A B + beta C + bias), rounded once. D is `out` if `out` is given.
 
-    A, B and C are arrays of one library. Arrays of PyTorch, CuPy or JAX on a GPU are used in place. NumPy arrays are
-    copied. With device="cpu" all arrays are NumPy arrays, and the result has the bits that the GPU returns. A may be a
-    `Compressed` 2:4 sparse matrix. Elements of 16-bit types must be contiguous along one axis, and elements of other
-    types along K. The stride of the other axis must be a multiple of 16 bytes.
+    A, B and C are arrays of one library. PyTorch, CuPy and JAX arrays on a GPU are used in place. NumPy arrays are
+    copied. With device="cpu" all arrays are NumPy arrays. The result then has the bits that the GPU returns. A may be
+    a `Compressed` matrix. Elements of 16-bit types must be contiguous along one axis. Elements of other types must be
+    contiguous along K. The stride of the other axis must be a multiple of 16 bytes.
 
-    `target` selects the kernel. The default is the target of the GPU, and sm_90a on the CPU. Kernels of sm_90a use
-    wgmma. Kernels of other targets from sm_80 on use mma, and accept neither compressed A nor block scales. A GPU also
-    runs kernels of older targets.
+    `target` selects the kernel. The default is the target of the GPU, and sm_90a with device="cpu". Kernels of sm_90a
+    use wgmma. Kernels of other targets from sm_80 on use mma. They accept neither compressed A nor block scales.
 
-    `row_scales` and `column_scales` multiply the rows and columns of A B. Scales with two dimensions are block scales:
-    each belongs to 128 elements of K, and to one row of A, or to one or 128 columns of B. The products of a block are
-    summed, multiplied by their scales and added in f32. `bias` has one number for each column, or for each row with
-    bias_along="row". `activation` is "relu", "gelu" (in the tanh approximation) or "silu".
+    `row_scales` has a factor for each row of A B, and `column_scales` for each column. Scales with two dimensions are
+    block scales. A block scale belongs to 128 elements of K, and to one row of A, one column of B or 128 columns of B.
+    The products of these elements are summed, multiplied by their scales and added in f32. `bias` has one number for
+    each column. With bias_along="row" it has one number for each row. `activation` is "relu", "gelu" (in the tanh
+    approximation) or "silu".
 
-    `result` is the type of D, and `accumulator` the type of the sums. If `fast`, the tensor cores sum 8-bit floats over
-    all of K, with fewer bits than f32. Otherwise the sums are added in f32 after every 512 elements of K, or after
-    every 32 elements by mma kernels. `tile` replaces the tuned or estimated tile. It is a `Tile` for sm_90a and a
-    `WarpTile` for other targets.
+    `result` is the type of D, and `accumulator` the type of the sums. `fast` is for 8-bit floats: the tensor cores sum
+    all of K, with fewer bits than f32. Without `fast`, sums over 512 elements of K (32 with mma) are added in f32.
+    `tile` replaces the automatic choice. It is a `Tile` for sm_90a and a `WarpTile` for other targets.
 
-    Shapes: a (M, K), b (K, N), c and the result (M, N). A batch axis may precede the axes of a, b or both, and of c.
-        Operands without it are broadcast. Scales and bias (M,) or (N,), f32. Block scales, with K/128 and N/128 rounded
-        up: rows (M, K/128), columns (N/128, K/128) or (N, K/128), with any strides, and optionally a batch axis.
+    Shapes: a (M, K), b (K, N), c and the result (M, N). If a or b has a batch axis in front, the result has it too, and
+        c may have it. Operands without it are broadcast. Scales and bias (M,) or (N,), f32. Block scales, with K/128
+        and N/128 rounded up: rows (M, K/128), columns (N/128, K/128) or (N, K/128), with any strides, and optionally a
+        batch axis.
 
     Errors: UsageError kernels.*, gpu.*.
     """
@@ -99,7 +99,7 @@ def gemm(
 
 
 class Options(NamedTuple):
-    """Options of a multiplication besides its arrays. `gemm` describes them."""
+    """Options of a multiplication, which `gemm` describes. `scaled` is true if alpha is not 1."""
 
     scaled: bool
     bias_along: Literal["column", "row"]
@@ -119,9 +119,9 @@ Planner = Callable[[Operands, Options, Gpu | None], Dispatch]
 def run_gemm(
     planner: Planner, operands: tuple[Any, ...], options: tuple[Any, ...], alpha: float, beta: float, device: Device
 ) -> Any:
-    """Launch a multiplication and return D. Prepared GPU launches are cached by the arrays' layouts.
+    """Launch a multiplication and return D.
 
-    `planner` is `plan_gemm` or `plan_grouped`. `operands` and `options` are the fields of `Operands` and `Options`.
+    `planner` is `plan_gemm` or `plan_grouped`. `operands` are the fields of an `Operands`, `options` of an `Options`.
     """
     a = operands[0]
     if device != "cuda" or not is_foreign_type(a.__class__):
@@ -143,12 +143,13 @@ def run_gemm(
     return ready(alpha, beta, *operands)
 
 
+# Prepared launches by the layouts of the arrays, so that a repeated call is short.
 _PREPARED: dict[tuple[Any, ...], PreparedGemm] = {}
 _MAX_PREPARED = 1024
 
 
 def _checked(options: Options, alpha: float, beta: float, gpu: Gpu | None) -> Options:
-    """Return the options with `target` filled in. Errors: UsageError kernels.option."""
+    """Return the options, with `target` filled in. Errors: UsageError kernels.option."""
     for name, value in (("alpha", alpha), ("beta", beta)):
         if not isinstance(value, (Real, np.number)):
             raise UsageError(f"{name} is {value!r}; expected a number", code="kernels.option")
@@ -166,7 +167,7 @@ def _checked(options: Options, alpha: float, beta: float, gpu: Gpu | None) -> Op
 def _run_on_numpy(
     planner: Planner, operands: Operands, options: Options, alpha: float, beta: float, device: Device
 ) -> Any:
-    """Launch a multiplication of NumPy arrays. Compute D in a new array, and copy it to `out` if given."""
+    """Launch a multiplication of NumPy arrays and return D."""
     given = operands.out
     operands = Operands(*[as_numpy(each) if is_foreign_type(each.__class__) else each for each in operands])
     gpu = gpu_of(0) if device == "cuda" else None
@@ -194,7 +195,7 @@ def _kernel(plan: Plan | WarpPlan) -> Kernel:
 
 
 def plan_gemm(operands: Operands, options: Options, gpu: Gpu | None) -> Dispatch:
-    """Return the dispatch of a multiplication: problem, plan and schedule. Errors: UsageError kernels.*."""
+    """Return the grid and arguments of a multiplication. Errors: UsageError kernels.*."""
     problem = problem_of(operands.a, operands.b, options.columns)
     if problem.batched and operands.c is not None and operands.c.ndim == 2:
         problem = replace(problem, broadcast=f"{problem.broadcast}c")
@@ -216,7 +217,7 @@ def plan_gemm(operands: Operands, options: Options, gpu: Gpu | None) -> Dispatch
 
 
 def require_hopper(what: str, target: str) -> None:
-    """Refuse the feature `what` unless the target is sm_90a. Errors: UsageError kernels.target."""
+    """Refuse the feature `what` if the target is not sm_90a. Errors: UsageError kernels.target."""
     if target != HOPPER:
         raise UsageError(f"no kernels of {target} support {what}; expected target {HOPPER}", code="kernels.target")
 
@@ -224,7 +225,7 @@ def require_hopper(what: str, target: str) -> None:
 def plan_of(
     problem: Problem, operands: Operands, options: Options, scales: BlockScales, gpu: Gpu | None
 ) -> Plan | WarpPlan:
-    """Return the plan of a problem. A Hopper plan gets the smallest tile. Errors: UsageError kernels.*."""
+    """Return the plan of a problem. Errors: UsageError kernels.*."""
     accumulator = problem.accumulator(options.accumulator)
     default = problem.result(accumulator) if operands.out is None else result_type(operands.out)
     result = options.result or default
@@ -239,6 +240,7 @@ def plan_of(
     promoted = accumulator == "f32" and problem.a in ("e4m3", "e5m2") and not options.fast
     words: Any = {"accumulator": accumulator, "result": result, "epilogue": epilogue, "promoted": promoted}
     if options.target == HOPPER:
+        # This plan has the smallest tile. `dispatch_for` replaces the tile.
         plan = hopper.plan_for(problem, **words, scales=scales)
     else:
         multiprocessors = ampere.MULTIPROCESSORS if gpu is None else gpu.multiprocessors
@@ -269,12 +271,11 @@ def grouped_gemm(
     tile: Tile | None = None,
     device: Device = "cuda",
 ) -> Any:
-    """Return D = activation(alpha A B + beta C + bias) for each group of rows. D is `out` if it is given.
+    """Return D = activation(alpha A B + beta C + bias) for each group of rows.
 
-    Group g consists of the rows of A, C and D from `ends[g - 1]` (0 for the first group) to below `ends[g]`. It uses
-    B[g], `column_scales[g]` and `bias[g]`. `ends` ascend. They stay on the GPU, so the call does not wait for them. A
-    group may be empty. Rows outside of all groups are not written. The other options are those of `gemm`. Elements of A
-    must be contiguous along K.
+    Group g has the rows of A, C and D from `ends[g - 1]` (0 for the first group) to below `ends[g]`. The group uses
+    B[g], `column_scales[g]` and `bias[g]`. `ends` must ascend. A group may be empty. Rows outside of all groups are not
+    written. D is `out` if `out` is given. Elements of A must be contiguous along K. `gemm` describes the other options.
 
     Shapes: a (M, K), b (G, K, N), ends (G,) of int32, c and the result (M, N), row_scales (M,), column_scales and bias
         (G, N), f32. Errors: UsageError kernels.*, gpu.*.
@@ -285,11 +286,11 @@ def grouped_gemm(
 
 
 def plan_grouped(operands: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
-    """Return the dispatch of a grouped multiplication. Errors: UsageError kernels.*."""
+    """Return the grid and arguments of a grouped multiplication. Errors: UsageError kernels.*."""
     require_hopper("grouped rows", options.target)
     a, b, ends = operands.a, operands.b, operands.ends
     if len(a.shape) != 2 or len(b.shape) != 3:
-        message = f"A of shape {tuple(a.shape)} and B of shape {tuple(b.shape)}; expected (M, K) and (groups, K, N)"
+        message = f"A has shape {tuple(a.shape)} and B has shape {tuple(b.shape)}; expected (M, K) and (groups, K, N)"
         raise UsageError(message, code="kernels.shape")
     problem = grouped_problem(a, b)
     check_vector("ends", ends, (problem.groups,), np.int32)
@@ -308,8 +309,9 @@ def plan_grouped(operands: Operands, options: Options, _gpu: Gpu | None) -> Hopp
 
 @lru_cache(maxsize=256)
 def _dispatch(problem: Problem, plan: Plan, tile: Tile | None) -> HopperDispatch:
-    """Return a dispatch with the given tile, or with the tile that is fastest for groups of equal size."""
+    """Return the launch of a grouped multiplication. Without `tile`, estimated times decide."""
     if tile is None:
+        # The estimate assumes groups of equal size.
         group = replace(problem, m=ceil(problem.m / problem.groups), batch=problem.groups, groups=0)
 
         def estimate(tiled: Plan) -> float:
@@ -322,14 +324,11 @@ def _dispatch(problem: Problem, plan: Plan, tile: Tile | None) -> HopperDispatch
 
 
 def grouped_schedule(problem: Problem, plan: Plan) -> TileSchedule:
-    """Return a schedule of whole tiles with an estimated number of tiles.
-
-    The sizes of the groups are in GPU memory, so the exact number is unknown. The estimate adds half a tile row for
-    each group.
-    """
+    """Return a schedule without tiles that are cut along K. Its number of tiles is an estimate."""
     tile = plan.tile
     height, columns = tile.rows * tile.cluster, ceil(problem.n / tile.columns)
     most = min(problem.m, problem.m // height + problem.groups) * columns
+    # The sizes of the groups are in GPU memory. On average a group fills half of its last tile row.
     likely = ceil(problem.m / height + problem.groups / 2) * columns
     clusters = min(H200.multiprocessors // tile.cluster, most)
     return TileSchedule(clusters * tile.cluster, 0, likely, ceil(problem.k / plan.stage_k))

@@ -1,7 +1,6 @@
-"""Arithmetic of the epilogue, which converts the accumulators of a thread to its elements of D.
+"""Arithmetic of the epilogue: it turns the accumulators of a thread into elements of D.
 
-The accumulators of wgmma and mma have the same layout. In each 8 columns, a thread holds four elements: two neighbours
-in its row, and two in the same columns 8 rows further down.
+In each 8 columns a thread has four accumulators: two neighbours in a row, and two neighbours 8 rows below.
 """
 
 from collections.abc import Sequence
@@ -19,7 +18,10 @@ _GELU = 0.7978845608028654, 0.044715  # sqrt(2 / pi), and the factor of the cubi
 
 @dataclass(frozen=True, slots=True)
 class EpilogueArguments:
-    """Kernel parameters of an epilogue: factors, pointers to f32 vectors, sizes, and the layout of D."""
+    """Kernel parameters of an epilogue.
+
+    `row_scales`, `column_scales` and `bias` are pointers to f32.
+    """
 
     alpha: Any
     beta: Any
@@ -34,14 +36,14 @@ class EpilogueArguments:
 
 
 class RowTerms(NamedTuple):
-    """Scales and biases of the two rows of a thread. A field is None if the epilogue lacks it."""
+    """Scales and biases of the two rows of a thread. A field is None if the epilogue does not need it."""
 
     scales: list[Register] | None
     biases: list[Register] | None
 
 
 class ColumnTerms(NamedTuple):
-    """Locations of the scales and biases of a thread's first column.
+    """Locations of the scale and the bias of a thread's first column.
 
     `left` is the number of columns from this column to the end of D. A field is None if the epilogue does not need it.
     """
@@ -52,7 +54,7 @@ class ColumnTerms(NamedTuple):
 
 
 class EpilogueMath:
-    """Epilogue of one thread, which computes columns `pair` and `pair + 1` of each 8 columns."""
+    """Epilogue of one thread. It computes columns `pair` and `pair + 1` of each 8 columns."""
 
     def __init__(self, plan: GemmPlan, arguments: EpilogueArguments, pair: Any) -> None:
         self.plan, self.arguments, self.pair = plan, arguments, pair
@@ -60,7 +62,7 @@ class EpilogueMath:
         self.is_copy = plan.accumulator == "f16" and plan.epilogue.is_identity
 
     def row_terms(self, row: Any) -> RowTerms:
-        """Load the scales and biases of the two rows of a thread, `row` and `row + 8`."""
+        """Load the scales and biases of rows `row` and `row + 8`."""
         epilogue, arguments = self.plan.epilogue, self.arguments
 
         def both(array: Any) -> list[Register]:
@@ -73,9 +75,9 @@ class EpilogueMath:
         )
 
     def column_terms(self, column: Any, group_offset: Any = None) -> ColumnTerms:
-        """Return the locations of the column scales and biases of a thread in a tile that starts at `column`.
+        """Return the locations of a thread's scale and bias, in a tile that starts at `column`.
 
-        `group_offset` is the number of scales, or biases, of earlier groups of rows.
+        `group_offset` is the number of scales that precede those of this group of rows.
         """
         epilogue, arguments = self.plan.epilogue, self.arguments
         has_bias = epilogue.bias == "column"
@@ -92,10 +94,10 @@ class EpilogueMath:
     def apply(
         self, accumulators: Registers, first: int, addend: Registers | None, rows: RowTerms, columns: ColumnTerms
     ) -> list[Register]:
-        """Return the results of a thread in the 8 columns of the tile from column `first` on.
+        """Return a thread's results for 8 columns, from column `first` of the tile on.
 
-        The results are four registers of f32 or s32. If the epilogue copies f16 accumulators unchanged, they are two
-        registers of two f16 each. `addend` contains the elements of C as f32.
+        The results are four registers of f32 or s32. For copies of f16 accumulators they are two registers of two f16
+        each. `addend` contains the elements of C as f32.
         """
         if self.is_copy:
             return list(accumulators[first // 4 : first // 4 + 2])
@@ -128,18 +130,21 @@ class EpilogueMath:
         return results
 
     def packed(self, quad: Registers) -> list[Register]:
-        """Return `quad`, a result of `apply`, as two registers of elements of D, one for each row."""
+        """Convert `quad`, a result of `apply`, to the type of D. Return one register for each of two rows."""
         return list(quad) if self.is_copy else [pack(self.plan.d, *quad[i : i + 2]) for i in (0, 2)]
 
     def elements(self, quad: Registers, below: int) -> tuple[Register, ...]:
-        """Return the two elements of D in row `below` (0 or 1) of `quad`, a result of `apply`."""
+        """Return two elements of D from `quad`, a result of `apply`. `below` selects the row, 0 or 1."""
         pair = quad[2 * below : 2 * below + 2]
         if size_of(self.plan.d) == 4:
             return tuple(pair)
         return split_pair(self.plan.d, quad[below] if self.is_copy else pack(self.plan.d, *pair))
 
     def _as_f32(self, accumulators: Registers, first: int) -> list[Register]:
-        """Return the four accumulators in the 8 columns from `first` on as f32, or as s32 if D is s32."""
+        """Return the four accumulators of 8 columns as f32, or as s32 if D is s32.
+
+        `first` is the first of the columns.
+        """
         if self.plan.accumulator == "f16":
             words = accumulators[first // 4 : first // 4 + 2]
             halved = [half for word in words for half in halves(word, "f16")]
@@ -151,7 +156,7 @@ class EpilogueMath:
 
 
 def _load_or_zero(place: Location, number: int, left: Any) -> Register:
-    """Load an f32 if `number` is below `left`, the number of remaining elements. Otherwise return 0."""
+    """Return the f32 at `place` if `number` is below `left`, otherwise 0."""
     found = new(f32, 0.0)
     with guarded(ptx.setp(left, number, CmpOp="gt", type=s32)):
         ptx.ld(place, type=f32, out=found)
@@ -159,13 +164,13 @@ def _load_or_zero(place: Location, number: int, left: Any) -> Register:
 
 
 def pack(type_word: str, low: Register, high: Register) -> Register:
-    """Convert two f32 to the type `type_word`, and return both in one register."""
+    """Convert two f32 to the type `type_word`. Return both in one register."""
     saturation = {"satfinite": True} if size_of(type_word) == 1 else {}
     return ptx.cvt(high, low, rnd="rn", **saturation, dtype=f"{type_word}x2")
 
 
 def unpack(type_word: str, word: Register) -> list[Register]:
-    """Convert the two elements of a register from the type `type_word` to f32."""
+    """Convert two elements of type `type_word` in a register to f32."""
     held = type_word
     if size_of(type_word) == 1:
         word, held = ptx.cvt(word, rn=True, dtype="f16x2", atype=f"{type_word}x2"), "f16"
@@ -173,12 +178,15 @@ def unpack(type_word: str, word: Register) -> list[Register]:
 
 
 def split_pair(type_word: str, word: Register) -> tuple[Register, Register]:
-    """Return two packed elements in 16-bit registers each. Bits above an 8-bit element are undefined."""
+    """Return the two packed elements of `word`. Each result has 16 bits.
+
+    If the elements have 8 bits, the upper bits of a result are undefined.
+    """
     return halves(word, "b16") if size_of(type_word) == 2 else (word, ptx.shr(word, 8, type="u16"))
 
 
 def halves(word: Register, type_word: str) -> tuple[Register, Register]:
-    """Return the two 16-bit halves of a 32-bit register."""
+    """Return the two 16-bit halves of a 32-bit register. The results have the type `type_word`."""
     low, high = new(type_word), new(type_word)
     ptx.mov(word, out=[low, high], type="b32")
     return low, high

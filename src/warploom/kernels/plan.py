@@ -1,7 +1,6 @@
-"""Description of a GEMM kernel, its plan: the types, layouts and epilogue for which it is built.
+"""Plan of a GEMM kernel: the types, layouts and epilogue for which the kernel is built.
 
-A plan determines the PTX of a kernel. Sizes, addresses and factors are arguments of each launch. All kernels share the
-swizzle of shared memory and the order of tiles in this module.
+Each plan has its own PTX. Sizes, addresses and factors are arguments of a launch.
 """
 
 from collections.abc import Iterator
@@ -43,7 +42,7 @@ BLOCK = 64
 
 
 def size_of(type_word: str) -> int:
-    """Return the size of an element of a type in memory. Units: bytes."""
+    """Return the size in memory of an element of the type `type_word`. Units: bytes."""
     return 4 if type_word == "tf32" else TYPES[type_word].bytes
 
 
@@ -51,9 +50,9 @@ def size_of(type_word: str) -> int:
 class Epilogue:
     """Computation `D = activation(scale * accumulator + beta * C + bias)`.
 
-    The scale is the product of alpha (`scaled`), a factor per row (`row_scales`) and a factor per column
-    (`column_scales`). `addend` is the type of C, or "" without C. `bias` is "row" or "column" for one f32 per row or
-    column, or "".
+    The scale is a product of up to three factors: alpha if `scaled`, a factor for each row if `row_scales`, and a
+    factor for each column if `column_scales`. `addend` is the type of C, or "" without C. `bias` is "row" for one f32
+    for each row, "column" for one f32 for each column, or "".
     """
 
     scaled: bool = False
@@ -65,16 +64,16 @@ class Epilogue:
 
     @property
     def is_identity(self) -> bool:
-        """True if D is the rounded accumulator."""
+        """True if D is the accumulator, rounded to the type of D."""
         return self == Epilogue()
 
 
 @dataclass(frozen=True, slots=True)
 class GemmPlan:
-    """Properties that the plans of all architectures share.
+    """Plan without the properties of one architecture.
 
-    `a`, `b`, `accumulator` and `d` are types. `a_major` is "k" or "m", and `b_major` "k" or "n": the axis along which
-    elements are contiguous. `unaligned`: the rows of D or C do not end at a multiple of 16 bytes.
+    `a`, `b`, `accumulator` and `d` are types. `a_major` ("k" or "m") and `b_major` ("k" or "n") name the axis along
+    which elements are contiguous. If `unaligned`, rows of D or C do not end at a multiple of 16 bytes.
     """
 
     a: str = "bf16"
@@ -94,10 +93,10 @@ class GemmPlan:
         """Yield a message for each property of the plan that no kernel supports."""
         if self.accumulator not in ACCUMULATORS.get((self.a, self.b), ()):
             have = "; ".join(f"{a} by {b}: {', '.join(s)}" for (a, b), s in ACCUMULATORS.items())
-            yield f"no {self.accumulator} accumulator for {self.a} by {self.b}; expected one of {have}"
+            yield f"there is no {self.accumulator} accumulator for {self.a} by {self.b}; expected one of {have}"
         elif self.d not in RESULTS[self.accumulator]:
             expected = ", ".join(RESULTS[self.accumulator])
-            yield f"no result in {self.d} from a {self.accumulator} accumulator; expected {expected}"
+            yield f"an accumulator in {self.accumulator} gives no result in {self.d}; expected {expected}"
         for name, major, across in (("a_major", self.a_major, "m"), ("b_major", self.b_major, "n")):
             if major not in ("k", across):
                 yield f"{name} is '{major}'; expected 'k' or '{across}'"
@@ -110,7 +109,7 @@ class GemmPlan:
 
     @property
     def register_type(self) -> str:
-        """Type of an accumulator register. A register holds two f16 accumulators."""
+        """Type of an accumulator register. A register holds two f16 accumulators, or one of another type."""
         return "b32" if self.accumulator == "f16" else self.accumulator
 
 
@@ -123,18 +122,19 @@ def tile_errors(tile: Any) -> Iterator[str]:
 
 
 def swizzle_mask(row: Any, span: int) -> Any:
-    """Return the swizzle mask of a row of `span` bytes in shared memory: chunk i is stored at `i ^ mask`.
+    """Return the swizzle mask of row number `row` in shared memory. Chunk i is stored at `i ^ mask`.
 
-    A chunk has 16 bytes. In eight consecutive rows, the swizzle stores the chunks of one column in different banks.
+    A row has `span` bytes, and a chunk 16 bytes.
     """
     shift = (128 // span).bit_length() - 1  # rows in the same 128 bytes, a line of all banks, have the same mask
+    # In eight consecutive rows, the chunks of one column are stored in different banks.
     return (row >> shift if shift else row) & (span // CHUNK - 1)
 
 
 def tile_position(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[Any, Any, Any]:
-    """Return the tile row and tile column of tile number `tile` within its batch, and the batch.
+    """Return the tile row, the tile column and the batch of tile number `tile`.
 
-    `group` is the number of tile rows that CTAs traverse before the next tile column.
+    Tiles are numbered down `group` tile rows, then down the same rows of the next tile column.
     """
     plane = m_tiles * n_tiles
     batch = tile // plane
@@ -142,7 +142,7 @@ def tile_position(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[An
 
 
 def position_in_plane(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[Any, Any]:
-    """Return row and column of a tile number: down `group` tile rows, then to the next tile column."""
+    """Return the tile row and column of tile `tile` of a batch. `tile_position` describes `group`."""
     per_group = n_tiles * group
     first = tile // per_group * group
     rest, height = tile % per_group, ptx.min(m_tiles - first, group, type="u32")

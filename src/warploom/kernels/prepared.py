@@ -1,7 +1,4 @@
-"""GEMM launches on a GPU that are prepared once for each layout of the arrays, and then repeated.
-
-Launches also need memory for the partial sums and flags of tiles that are cut along K.
-"""
+"""GEMM launches on a GPU that are prepared once for each layout of the arrays, and then repeated."""
 
 import sys
 from collections.abc import Callable
@@ -25,7 +22,7 @@ Dispatch = HopperDispatch | AmpereDispatch
 
 
 class _Allocation(NamedTuple):
-    """Memory for 32-bit words at `partial`, and for flags at `marks`. Launches leave all flags at 0."""
+    """GPU memory for `words` 32-bit words at address `partial`, and for `flags` flags at address `marks`."""
 
     words: int
     flags: int
@@ -40,20 +37,17 @@ _NONE = _Allocation(0, 0, 0, 0)
 
 
 class Workspaces:
-    """Allocations of one GPU, one for each CUDA stream.
-
-    Launches of a stream run one after another, so they can share memory. An allocation in use is never freed, because a
-    CUDA graph may hold its address. Nothing can be allocated while a stream is being recorded into a graph. Therefore a
-    spare allocation is made when a launch is prepared, and a stream that is being recorded takes it.
-    """
+    """GPU memory for partial sums and flags, for the launches on one GPU. Each CUDA stream has its own."""
 
     def __init__(self, gpu: Gpu) -> None:
         self.gpu = gpu
         self.spare = _NONE
+        # Launches of a stream run one after another, so they share memory. A CUDA graph may hold an address, so memory
+        # in use is never freed. No memory can be allocated while a graph is recorded; the spare is for this case.
         self.of_streams: dict[int, _Allocation] = {}
 
     def prepare(self, words: int, flags: int) -> None:
-        """Ensure that a spare allocation of this size exists. Errors: UsageError gpu.memory."""
+        """Allocate spare memory of these sizes, unless it exists. Errors: UsageError gpu.memory."""
         if not self.spare.fits(words, flags):
             before = self.spare
             self.spare = self._allocate(max(words, before.words), max(flags, before.flags))
@@ -87,6 +81,7 @@ class Workspaces:
 
     def _allocate(self, words: int, flags: int) -> _Allocation:
         made = _Allocation(words, flags, self.gpu.allocate(4 * words), self.gpu.allocate(4 * flags))
+        # Each launch leaves all flags at 0.
         self.gpu.upload(made.marks, np.zeros(4 * flags, np.uint8))
         self.gpu.wait()
         return made
@@ -94,7 +89,7 @@ class Workspaces:
 
 @cache
 def gpu_of(number: int) -> Gpu:
-    """Open the GPU with index `number` once and return it. Errors: UsageError gpu.*, kernels.target."""
+    """Return the GPU with index `number`. Errors: UsageError gpu.*, kernels.target."""
     gpu = Gpu(number)
     if find_target(gpu.arch).number < OLDEST:
         message = f"the kernels need sm_{OLDEST} or newer; {gpu.name} is {gpu.arch}"
@@ -108,7 +103,7 @@ def _workspaces(number: int) -> Workspaces:
 
 
 class PreparedGemm:
-    """Multiplication of arrays with fixed layouts. A call launches the kernel with the arrays' addresses."""
+    """Multiplication of arrays with fixed layouts, ready to launch with new addresses."""
 
     def __init__(self, dispatch: Dispatch, kernel: Kernel, operands: Operands) -> None:
         self.number = number_of(operands.a)
@@ -147,7 +142,7 @@ class PreparedGemm:
     def __call__(self, alpha: float, beta: float, a: Any, b: Any, c: Any, out: Any, *vectors: Any) -> Any:
         """Launch on the current CUDA stream of the arrays' library. Return D without waiting for the GPU.
 
-        `vectors` are the other fields of `Operands`, in their order.
+        `vectors` are the fields of `Operands` after `out`, in order.
         """
         locate = self.locate
         stream = self.stream if self.current is None else self.current(a)
@@ -180,7 +175,7 @@ def _locate(gpu: Gpu, array: Any, stream: int) -> int:
 
 
 def _allocator(like: Any, dispatch: Dispatch) -> Callable[[], Any]:
-    """Return an allocator of D with aligned rows in the library of `like`. Errors: UsageError kernels.out."""
+    """Return a function that allocates D in the library of `like`. Errors: UsageError kernels.out."""
     library = sys.modules.get(type(like).__module__.partition(".")[0])
     if library is None or library.__name__ not in ("torch", "cupy"):
         raise UsageError("D can be allocated only for PyTorch and CuPy; expected `out`", code="kernels.out")

@@ -1,4 +1,4 @@
-"""Sizes, types and layouts of one matrix multiplication, read from its arrays."""
+"""Sizes, types and layouts of one matrix multiplication, which its arrays determine."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -18,8 +18,8 @@ _DEFAULT_RESULTS = {"tf32": "f32", "s8": "s32", "u8": "s32", "e4m3": "bf16", "e5
 class Problem:
     """Sizes, types and layouts of `batch` multiplications D (M, N) = A (M, K) by B (K, N).
 
-    Operands in `broadcast` have no batch axis. With `groups`, consecutive rows of A and D form groups, and each group
-    has its own B. M is then the number of rows of all groups. `sparse`: A is compressed.
+    `broadcast` names the operands without a batch axis. If `groups` is not 0, the rows of A and D form this number of
+    groups. Each group has its own B, and M counts the rows of all groups. If `sparse`, A is compressed.
     """
 
     m: int
@@ -41,23 +41,23 @@ class Problem:
         return (self.batch, self.m, self.n) if self.batched else (self.m, self.n)
 
     def accumulator(self, wanted: str = "") -> str:
-        """Return `wanted`, or else the widest accumulator type. Errors: UsageError kernels.type."""
+        """Return `wanted`, or the widest accumulator type if `wanted` is "". Errors: UsageError kernels.type."""
         legal = ACCUMULATORS.get((self.a, self.b))
         if legal is None:
             raise UsageError(f"cannot multiply {self.a} by {self.b}", code="kernels.type")
         return wanted or legal[0]
 
     def result(self, accumulator: str) -> str:
-        """Return the default type of D for an accumulator type."""
+        """Return the type that D has by default for this type of accumulators."""
         return accumulator if accumulator == "f16" else _DEFAULT_RESULTS.get(self.a, self.a)
 
     def pitch(self, type_word: str) -> int:
-        """Return the number of elements from row to row of a new D, whose rows start at multiples of 16 bytes."""
+        """Return the number of elements from row to row of a new D. Rows start at multiples of 16 bytes."""
         per_row = ALIGNMENT // size_of(type_word)
         return -(-self.n // per_row) * per_row
 
     def is_unaligned(self, type_word: str) -> bool:
-        """Return True if N elements of a type do not fill a multiple of 16 bytes."""
+        """Return True if a row of N elements of this type does not end at a multiple of 16 bytes."""
         return type_word in TYPES and self.n * size_of(type_word) % ALIGNMENT != 0
 
 
@@ -75,7 +75,7 @@ class Operands(NamedTuple):
     ends: Any = None
 
     def missing(self, *names: str) -> tuple[str, ...]:
-        """Return the names of absent arrays among `names`."""
+        """Return those of the names whose arrays are None."""
         return tuple(name for name in names if getattr(self, name) is None)
 
 
@@ -90,13 +90,13 @@ def element_type(array: Any, name: str) -> str:
 
 
 def result_type(array: Any) -> str:
-    """Return the PTX type of the elements of `out`, the array for D. Errors: UsageError kernels.type."""
+    """Return the PTX type of the elements of the array for D. Errors: UsageError kernels.type."""
     word = element_type(array, "out")
     return "f32" if word == "tf32" else word
 
 
 def major_of(array: Any, name: str, across: str) -> str:
-    """Return "k" or `across`, the axis along which the elements of an array are contiguous.
+    """Return the axis along which the elements of an array are contiguous: "k", or `across`.
 
     The last two axes of the array are `across` ("m" or "n") and K. Errors: UsageError kernels.layout.
     """
@@ -115,8 +115,8 @@ def major_of(array: Any, name: str, across: str) -> str:
 def problem_of(a: Any, b: Any, columns: int = 0) -> Problem:
     """Return the problem of arrays A (M, K) or (batch, M, K) and B (K, N) or (batch, K, N).
 
-    `columns` is K if A holds the values of a compressed matrix, and otherwise 0. Errors: UsageError kernels.shape,
-    kernels.type, kernels.layout.
+    If A holds the values of a compressed matrix, `columns` is K. Errors: UsageError kernels.shape, kernels.type,
+    kernels.layout.
     """
     shape_a, shape_b = tuple(a.shape), tuple(b.shape)
     if columns:
@@ -125,8 +125,8 @@ def problem_of(a: Any, b: Any, columns: int = 0) -> Problem:
     batches = {shape[0] for shape in (shape_a, shape_b) if len(shape) == 3}
     if not fits or len(batches) > 1 or 0 in (*shape_a, *shape_b):
         raise UsageError(
-            f"A of shape {shape_a} and B of shape {shape_b}; expected (M, K) and (K, N), none of them 0, with the same"
-            " batch before each of them or without a batch",
+            f"A has shape {shape_a} and B has shape {shape_b}; expected (M, K) and (K, N), all above 0, and the same"
+            " batch if both have a batch in front",
             code="kernels.shape",
         )
     m, k = shape_a[-2:]
@@ -138,7 +138,7 @@ def problem_of(a: Any, b: Any, columns: int = 0) -> Problem:
 
 
 def grouped_problem(a: Any, b: Any) -> Problem:
-    """Return the problem of arrays A (M, K), whose rows are grouped, and B (groups, K, N).
+    """Return the problem of arrays A (M, K) and B (groups, K, N). The rows of A form groups.
 
     Errors: UsageError kernels.shape, kernels.type, kernels.layout.
     """
@@ -147,7 +147,7 @@ def grouped_problem(a: Any, b: Any) -> Problem:
 
 
 def transposed(array: Any) -> Any:
-    """Return a view of an array with its last two axes exchanged."""
+    """Return a view of an array with its last two axes swapped."""
     return array.swapaxes(-1, -2)
 
 
@@ -155,7 +155,7 @@ def transposed(array: Any) -> Any:
 
 
 def array_error(name: str, found: Strided, expected: str, code: str = "kernels.layout") -> UsageError:
-    """Return an error for an array with a wrong property. The message also names what was expected."""
+    """Return an error for the array `found` with this name. `expected` says what is expected instead."""
     return UsageError(
         f"{name} is an array of {found.dtype} of shape {found.shape} with strides of {found.strides} bytes;"
         f" expected {expected}",
@@ -164,7 +164,7 @@ def array_error(name: str, found: Strided, expected: str, code: str = "kernels.l
 
 
 def check_vector(name: str, value: Any, shape: tuple[int, ...], dtype: Any = np.float32) -> None:
-    """Refuse an array with another shape or type, or with gaps. Errors: UsageError kernels.shape."""
+    """Refuse an array of wrong shape or type, or with gaps. Errors: UsageError kernels.shape."""
     if value is None:
         return
     layout = strided(value)
@@ -174,7 +174,7 @@ def check_vector(name: str, value: Any, shape: tuple[int, ...], dtype: Any = np.
 
 
 def check_results(problem: Problem, operands: Operands, type_word: str) -> None:
-    """Refuse C or `out` with another shape, type or layout than D. Errors: UsageError kernels.layout."""
+    """Refuse C or `out` unless its shape, type and layout fit D. Errors: UsageError kernels.layout."""
     shape_c = problem.shape[-2:] if "c" in problem.broadcast else problem.shape
     for name, array, shape in (("C", operands.c, shape_c), ("out", operands.out, problem.shape)):
         if array is None:

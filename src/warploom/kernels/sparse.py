@@ -1,8 +1,7 @@
 """Compression of 2:4 sparse matrices for the sparse tensor cores of Hopper.
 
-A chunk is four neighbouring elements of a row, of which at most two are nonzero. For tf32 it is two elements, of which
-at most one is nonzero. The compressed matrix stores half of each chunk. Four bits of metadata, a nibble, give the
-positions of the stored elements in the chunk.
+A chunk is four neighbouring elements of a row, or two for tf32. At most half of a chunk is nonzero. Metadata give the
+positions of the stored half, four bits (a nibble) for each chunk.
 """
 
 import sys
@@ -31,9 +30,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compressed:
-    """Compressed matrix. `columns` is the number of columns before compression.
-
-    The arrays belong to the library and device of the uncompressed matrix.
+    """Compressed 2:4 sparse matrix. `columns` is the number of columns before compression.
 
     Shapes: values (..., M, K / 2), rows at multiples of 16 bytes; metadata (..., stages of K, blocks of 64 rows,
         128 threads * words) of 32 bits, in the order in which the kernel's threads load them.
@@ -52,10 +49,10 @@ class Compressed:
 def compress(a: Any) -> Compressed:
     """Compress an array (..., M, K). At most half of the elements of each chunk along K may be nonzero.
 
-    Arrays of PyTorch or CuPy on a GPU are copied to the host, compressed and copied back. Because that is slow,
-    compress each matrix only once. `prune` makes any array compressible.
+    A chunk is four neighbouring elements, or two of tf32. `prune` makes any array compressible. Arrays on a GPU are
+    copied to the host and back, so compress each matrix only once.
 
-    Errors: UsageError kernels.type, kernels.shape; kernels.sparse at the first chunk with too many nonzero elements.
+    Errors: UsageError kernels.type, kernels.shape; kernels.sparse if a chunk has too many nonzero elements.
     """
     like, a = a, _to_host(a)
     element = _element(a)
@@ -78,7 +75,7 @@ def compress(a: Any) -> Compressed:
 
 
 def decompress(compressed: Compressed) -> Any:
-    """Return the uncompressed matrix on the device of the values. Shapes: (..., M, K)."""
+    """Return the matrix before compression, on the device of the values. Shapes: (..., M, K)."""
     values = _to_host(compressed.values)
     element = _element(values)
     width = _chunk_width(element)
@@ -91,10 +88,9 @@ def decompress(compressed: Compressed) -> Any:
 
 
 def prune(a: Any) -> Any:
-    """Return a copy in which the smaller half of each chunk along the last axis is zero.
+    """Return a copy in which half of each chunk along the last axis is zero: the smaller magnitudes.
 
-    Elements are compared by magnitude. Of equal elements, earlier ones are kept. Errors: UsageError kernels.type,
-    kernels.shape.
+    A chunk is four neighbouring elements, or two of tf32. Errors: UsageError kernels.type, kernels.shape.
     """
     like, a = a, _to_host(a)
     element = _element(a)
@@ -104,6 +100,7 @@ def prune(a: Any) -> Any:
     larger = np.zeros(chunks.shape, np.uint8)  # for each element, the number of larger elements of its chunk
     for first in range(width):
         for second in range(first + 1, width):
+            # Of equal elements, the earlier is kept.
             wins = size[..., first] >= size[..., second]
             larger[..., second] += wins
             larger[..., first] += ~wins
@@ -134,7 +131,6 @@ def check_compressed(values: Any, metadata: Any, element: str, m: int, k: int) -
 
 
 def _to_host(a: Any) -> Array:
-    """Return an array as a NumPy array. Copy it from a GPU if necessary. Errors: UsageError."""
     if isinstance(a, np.ndarray):
         return cast("Array", a)
     if not is_foreign_type(a.__class__):
@@ -151,7 +147,7 @@ def _to_host(a: Any) -> Array:
 
 
 def _to_device_of(like: Any, made: Array) -> Any:
-    """Return a NumPy array as an array of the library and device of `like`."""
+    """Return a NumPy array as an array of the library of `like`, on the device of `like`."""
     library = _library(like)
     if library == "torch":
         torch = sys.modules["torch"]
@@ -172,7 +168,7 @@ def _library(a: Any) -> str:
 
 
 def _element(a: Array) -> str:
-    """Return the PTX type of the elements of A. Refuse types and shapes that cannot be compressed."""
+    """Return the PTX type of the elements of A."""
     word = element_type(a, "A")
     if word not in {first for first, _ in ACCUMULATORS}:
         raise UsageError(f"cannot multiply {word}", code="kernels.type")
@@ -190,7 +186,7 @@ def _bits(a: Array) -> Array:
 
 
 def _chunks(a: Array, element: str) -> Array:
-    """Return the bits of a matrix as (..., chunks, elements of a chunk). Rows are padded with zeros."""
+    """Return the bits of a matrix as (..., chunks, elements of a chunk)."""
     bits, width = _bits(a), _chunk_width(element)
     missing = -bits.shape[-1] % width
     if missing:
@@ -199,13 +195,13 @@ def _chunks(a: Array, element: str) -> Array:
 
 
 def _from_chunks(like: Any, chunks: Array, a: Array, columns: int) -> Any:
-    """Return chunks as a matrix with the type and rows of `a`, in the library and on the device of `like`."""
+    """Return chunks as a matrix with `columns` columns and the type of `a`, on the device of `like`."""
     flat = chunks.reshape(*a.shape[:-1], -1)[..., :columns]
     return _to_device_of(like, np.ascontiguousarray(flat).view(a.dtype))
 
 
 def _magnitudes(bits: Array, element: str) -> Array:
-    """Return integers that are ordered like the magnitudes of the elements, and 0 for zeros."""
+    """Return integers in the order of the absolute values of the elements. Zeros become 0."""
     if element == "u8":
         return bits
     if element == "s8":
@@ -215,7 +211,7 @@ def _magnitudes(bits: Array, element: str) -> Array:
 
 
 def _places(nibbles: NDArray[np.uint8], width: int) -> NDArray[np.intp]:
-    """Return the positions (..., chunks, stored elements) of stored elements in chunks of `width`."""
+    """Return positions of stored elements in each chunk, as (..., chunks, stored elements of a chunk)."""
     shifts, mask = ([0, 2], 3) if width == 4 else ([1], 1)
     return (nibbles[..., None] >> np.array(shifts, np.uint8) & mask).astype(np.intp)
 
@@ -238,9 +234,9 @@ def _too_full(shape: tuple[int, ...], pattern: Array, nibbles: Array, width: int
 
 @cache
 def _order(element: str) -> tuple[NDArray[np.int32], int]:
-    """Return the source of each metadata nibble of a stage: a flat index into (64 rows, chunks of a row).
+    """Return the chunk that each nibble of a stage's metadata describes, and the chunks of a row.
 
-    The indices have the shape (128 threads * words, 8). The second result is the number of chunks of a row in a stage.
+    A chunk is a flat index into (64 rows, chunks of a row). The indices have the shape (128 threads * words, 8).
     """
     slots = metadata_slots(element)
     size = size_of(element)
@@ -271,7 +267,7 @@ def _metadata(nibbles: NDArray[np.uint8], element: str) -> NDArray[np.uint32]:
 
 
 def _nibbles_of(metadata: NDArray[np.uint32], element: str) -> NDArray[np.uint8]:
-    """Return the nibbles of metadata words, including nibbles outside of the matrix."""
+    """Return the nibbles of metadata words, also those outside of the matrix."""
     order, per_row = _order(element)
     octets = np.ascontiguousarray(metadata, "<u4").view(np.uint8)
     pairs = octets[..., None] >> np.array([0, 4], np.uint8) & np.uint8(15)

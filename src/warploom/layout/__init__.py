@@ -1,7 +1,4 @@
-"""Positions of matrix elements in registers, shared memory and tensor memory, and tensor maps.
-
-The package has fragment maps, descriptors, swizzles, tensor maps, sparse metadata and scale factors.
-"""
+"""Positions of matrix elements in registers, shared memory and tensor memory, and tensor maps."""
 
 from warploom.layout.descriptor import Descriptor, UmmaDescriptor, descriptor, matrix_addresses
 from warploom.layout.fragment import FragmentMap, Order

@@ -1,4 +1,4 @@
-"""64-bit shared-memory matrix descriptors and the addresses of the tiles that they describe."""
+"""64-bit shared-memory matrix descriptors."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ _SUB_BYTE_FLOATS = {"e2m1": 4, "e2m3": 6, "e3m2": 6}
 class Descriptor(Displayed):
     """Matrix descriptor of a warpgroup multiplication (wgmma).
 
-    Bits 13-0 hold the start address, 29-16 the leading byte offset and 45-32 the stride byte offset, each divided by
-    16; bits 51-49 hold the base offset, and 63-62 the swizzle code (0: none, 1: 128, 2: 64, 3: 32).
+    Bits 13-0 hold the start address, bits 29-16 the leading byte offset, and bits 45-32 the stride byte offset. These
+    three are stored divided by 16. Bits 51-49 hold the base offset, and bits 63-62 the swizzle code (0: none, 1: 128,
+    2: 64, 3: 32).
 
     Units: bytes; `swizzle` is the width of the swizzle pattern: 0 (none), 32, 64 or 128.
     Errors: UsageError for a field that does not fit its bits.
@@ -66,7 +67,7 @@ class Descriptor(Displayed):
             raise UsageError(f"the descriptor's swizzle is {self.swizzle} bytes; expected 0, 32, 64 or 128")
 
     def encode(self) -> int:
-        """Return the descriptor as the 64-bit value that the instruction takes."""
+        """Return the descriptor as a 64-bit value."""
         value = self.base_offset << 49 | _SWIZZLE_CODE[self.swizzle] << 62
         for name, low in _ADDRESS_FIELDS.items():
             value |= getattr(self, name) >> 4 << low
@@ -74,14 +75,14 @@ class Descriptor(Displayed):
 
     @staticmethod
     def decode(value: int) -> Descriptor:
-        """Return the descriptor that a 64-bit value encodes. Bits outside all fields are ignored."""
+        """Return the descriptor that a 64-bit value encodes. Unused bits are ignored."""
         if not 0 <= value < 1 << 64:
             raise UsageError(f"{value} is not a matrix descriptor; expected an unsigned 64-bit value")
         addresses = {name: (value >> low & 0x3FFF) << 4 for name, low in _ADDRESS_FIELDS.items()}
         return Descriptor(**addresses, base_offset=value >> 49 & 7, swizzle=_SWIZZLE_OF_CODE[value >> 62])
 
     def addresses(self, rows: int, k: int, element_bytes: int, major: str = "K") -> NDArray[np.int32]:
-        """Return the shared-memory address of every element of a tile, with the swizzle applied.
+        """Return the shared-memory address of every element of a tile, after the swizzle.
 
         Shapes: (rows, k); `rows` is M for A and N for B.
         Units: bytes from the start of the CTA's shared memory.
@@ -95,10 +96,10 @@ class Descriptor(Displayed):
         return self._swizzled(offsets + np.int32(self.start_address))
 
     def tile(self, rows: int, k: int, element: str, major: str = "K", *, padded: bool = True) -> SharedMap:
-        """Return the shared-memory map of the tile that the descriptor describes.
+        """Return the shared-memory map of the tile at this descriptor.
 
-        `element` is an element type such as "f16", and `major` is "K" or "MN". If `padded`, every 16 elements of 4 or
-        6 bits occupy 16 bytes; otherwise they are consecutive.
+        `element` is an element type such as "f16", and `major` is "K" or "MN". With `padded`, every 16 elements of 4 or
+        6 bits take 16 bytes. Otherwise they are consecutive.
 
         Shapes: (rows, k); `rows` is M for A and N for B, `k` the number of stored elements of a row.
         Errors: UsageError for an element type or a major without a canonical layout.
@@ -119,7 +120,7 @@ class Descriptor(Displayed):
 
     @property
     def atom_depth(self) -> int:
-        """Extent along K of a swizzle atom of an MN-major tile. Units: elements."""
+        """Extent of a swizzle atom of an MN-major tile along K. Units: elements."""
         return 8
 
     @property
@@ -147,9 +148,9 @@ class Descriptor(Displayed):
 class UmmaDescriptor(Descriptor):
     """Matrix descriptor of a multiplication into tensor memory (tcgen05).
 
-    The address, the offsets and the base offset have the same bits as in a `Descriptor`. Bits 48-46 are 0b001, and
-    63-61 hold the swizzle code (0: none, 1: 128 with atoms of 32 bytes, 2: 128, 4: 64, 6: 32). `atom` is the
-    number of consecutive bytes that the swizzle moves as a unit: 16, or 32 for MN-major tiles of 32-bit elements.
+    The fields up to the base offset have the same bits as in `Descriptor`. Bits 48-46 are 0b001. Bits 63-61 hold the
+    swizzle code (0: none, 1: 128 with atoms of 32 bytes, 2: 128, 4: 64, 6: 32). `atom` is the number of bytes that the
+    swizzle moves together: 32 for MN-major tiles of 32-bit elements, otherwise 16.
 
     Units: bytes; `swizzle` is the width of the swizzle pattern: 0 (none), 32, 64 or 128.
     Errors: UsageError for a field that does not fit its bits.
@@ -169,7 +170,7 @@ class UmmaDescriptor(Descriptor):
             )
 
     def encode(self) -> int:
-        """Return the descriptor as the 64-bit value that the instruction takes."""
+        """Return the descriptor as a 64-bit value."""
         fields = Descriptor.encode(self) & ~(3 << 62)
         return fields | _UMMA_CONSTANT | _UMMA_CODE[self.swizzle, self.atom] << 61
 
@@ -196,8 +197,6 @@ class UmmaDescriptor(Descriptor):
     def packed(rows: int, k: int, element: str, *, swizzle: int = 0, major: str = "K") -> UmmaDescriptor:
         """Return the descriptor of a tile at address 0 without gaps between its swizzle atoms.
 
-        The swizzle of an MN-major tile of 32-bit elements has atoms of 32 bytes.
-
         Shapes: (rows, k); `rows` is M for A and N for B, `k` the number of stored elements of a row.
         Errors: UsageError for an unknown swizzle.
         """
@@ -208,7 +207,7 @@ class UmmaDescriptor(Descriptor):
 
     @property
     def atom_depth(self) -> int:
-        """Extent along K of a swizzle atom of an MN-major tile. Units: elements."""
+        """Extent of a swizzle atom of an MN-major tile along K. Units: elements."""
         return 4 if self.atom == 32 else 8
 
     @property
@@ -240,9 +239,6 @@ def descriptor(
 ) -> Descriptor:
     """Return the descriptor of a wgmma tile without gaps between its core matrices.
 
-    A span is the width of the swizzle, or 16 bytes without one. A K-major tile stores the first span of every row,
-    then the second span of every row. An MN-major tile stores the spans of its columns along M or N in the same way.
-
     Shapes: (rows, k); `rows` is M for A and N for B, `k` the number of stored elements of a row.
     Units: bytes; `swizzle` is the width of the swizzle pattern: 0 (none), 32, 64 or 128.
     Errors: UsageError for a tile without a canonical layout, and for a start address that is no multiple of 16.
@@ -257,7 +253,7 @@ _D = TypeVar("_D", bound=Descriptor)
 
 
 def _packed(found: _D, rows: int, k: int, major: str) -> _D:
-    """Return the descriptor `found` with the leading and stride byte offsets of a tile without gaps."""
+    """Return a copy of `found` with the byte offsets of a tile without gaps."""
     # K-major: ((8,m),(span,j)) : ((span,SBO),(1,LBO)), all of m within j.
     # MN-major: ((span,m),(8,k)) : ((1,LBO),(span,SBO)), all of k within m; without a swizzle ((1,SBO),(16,LBO)).
     depth = found.atom_depth
@@ -280,20 +276,10 @@ def matrix_addresses(
     major: str = "K",
     depth: int = 8,
 ) -> NDArray[np.int32]:
-    """Return the byte offsets of a tile's elements from its start address, before the swizzle.
+    """Return the byte offset of every element from the start of a tile, before the swizzle.
 
-    The tile has a canonical layout. A span is the width of the swizzle, or 16 bytes without a swizzle.
-
-    In a K-major tile, a span is a part of a row. The distance of neighbouring rows is one span within a group of 8
-    rows, and the distance of neighbouring groups is the stride byte offset. The distance of neighbouring spans of a row
-    is the leading byte offset.
-
-    In an MN-major tile, a span is a part of a column along M or N. The distance of neighbouring columns is one span
-    within a group of `depth` columns, and the distance of neighbouring groups is the stride byte offset. The distance
-    of neighbouring spans of a column is the leading byte offset. In an MN-major tile without a swizzle, the two offsets
-    have exchanged roles.
-
-    The result is cached and read-only.
+    The tile has the canonical layout for `major`, "K" or "MN". `depth` is the `atom_depth` of the descriptor. The
+    result is read-only.
 
     Shapes: (rows, k).
     Errors: UsageError for an unknown swizzle or major.
@@ -303,6 +289,7 @@ def matrix_addresses(
         raise UsageError(f"the descriptor's swizzle is {swizzle} bytes; expected 0, 32, 64 or 128")
     if major not in ("K", "MN"):
         raise UsageError(f"the major of a tile is {major!r}; expected 'K' or 'MN'")
+    # Consecutive bytes of a row (K-major), or of a column along M or N (MN-major).
     span = swizzle or 16
     row = np.arange(rows, dtype=np.int32)[:, None]
     at_k = np.arange(k, dtype=np.int32)[None, :]

@@ -17,11 +17,11 @@ def read_only(*arrays: NDArray[Any]) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ElementMap(Displayed):
-    """Map of the elements of a matrix of `rows` by `cols` to their positions.
+    """Map from the elements of a matrix to their positions.
 
     `name` identifies the operand in messages. `legend` describes the map as in CuTe, `(T32,V4) -> (M16,N8)`.
 
-    Units: `bits` is the number of bits that an element takes, with its padding.
+    Units: `bits` is the width of an element with its padding.
     """
 
     display_kind: ClassVar[str] = "layout"
@@ -40,7 +40,7 @@ class ElementMap(Displayed):
             )
 
     def cells(self) -> list[list[str]]:
-        """Return the cells of the table that `str` prints, one for each element, by row and column."""
+        """Return one text for each element, by row and column, for the printed table."""
         raise NotImplementedError
 
     def __repr__(self) -> str:

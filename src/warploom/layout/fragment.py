@@ -1,7 +1,4 @@
-"""Fragment maps, which state the matrix element in each lane and register of a warp or a warpgroup.
-
-A map also copies elements between registers and matrices.
-"""
+"""Fragment maps: the matrix element in each lane and register of a warp or a warpgroup."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,11 +19,11 @@ _UNSIGNED: dict[int, type[np.unsignedinteger[Any]]] = {8: np.uint8, 16: np.uint1
 class Order:
     """Order of the elements of a fragment in the registers of one warp.
 
-    A unit of type `dtype` is an element, or a whole register if every register holds neighbouring elements. `target`
-    has the row-major position of each unit in the matrix. `warps` is 1, or 4 for the fragment of a warpgroup. The
-    matrices of these warps are stacked along the rows, and each has this order.
+    A unit of type `dtype` is an element, or a whole register. `target` holds the row-major position of each unit in the
+    matrix. `warps` is the number of warps with this order: 1, or 4 for a warpgroup. The matrices of the four warps are
+    stacked along the rows.
 
-    Shapes: `target` is (registers, units): for each register the units of lane 0, then those of lane 1, ….
+    Shapes: `target` is (registers, units). Each row has the units of lane 0, then those of lane 1, ….
     """
 
     dtype: np.dtype[np.unsignedinteger[Any]]
@@ -38,11 +35,9 @@ class Order:
 class FragmentMap(ElementMap):
     """Map (lane, item) -> (row, col) of one operand of a matrix instruction.
 
-    An item is an element in the registers of a lane. Items have the manual's numbers: a0, a1, … from the low bits of
-    the first register up. If an instruction works on several matrices, `tiles` is their number, and the map stacks them
-    along the rows. An item without an element, as in most lanes of sparse metadata, has row and column -1. A map with
-    such items cannot gather or scatter. `packed_along` is "row" or "col" if 32 single bits along this axis are packed
-    in one register, and otherwise empty.
+    An item is an element in the registers of a lane: a0, a1, … of the manual, from the low bits of the first register
+    up. An item without an element has row and column -1. `tiles` is the number of matrices, which the map stacks along
+    the rows. `packed_along` is "row" or "col" if a register holds 32 single bits along this axis, and otherwise empty.
 
     Shapes: `row` and `col` are (lanes, items); registers are (batch, registers, lanes); matrices are
         (batch, rows, cols), or (batch, cols, rows) if `transposed`.
@@ -58,27 +53,27 @@ class FragmentMap(ElementMap):
 
     @property
     def lanes(self) -> int:
-        """Number of lanes that hold the fragment: 32, or 128 for a warpgroup."""
+        """Number of lanes: 32, or 128 for a warpgroup."""
         return self.row.shape[0]
 
     @property
     def items(self) -> int:
-        """Number of elements that one lane holds."""
+        """Number of items in one lane."""
         return self.row.shape[1]
 
     @property
     def registers(self) -> int:
-        """Number of registers that one lane holds."""
+        """Number of registers in one lane."""
         return self.items * self.bits // self.register_bits
 
     def register_of(self, item: int) -> tuple[int, int]:
-        """Return the number of the register that holds an item, and the item's lowest bit in this register."""
+        """Return the index of the register with `item`, and the lowest bit of the item in this register."""
         if not 0 <= item < self.items:
             raise UsageError(f"{self.name}: there is no item {item}; expected 0 to {self.items - 1}")
         return divmod(item * self.bits, self.register_bits)
 
     def element(self, lane: int, item: int) -> tuple[int, int]:
-        """Return the (row, col) of the element that an item of a lane holds.
+        """Return the (row, col) of the matrix element in one item of one lane.
 
         Errors: UsageError if the lane or the item does not exist, or if the item has no element.
         """
@@ -90,22 +85,20 @@ class FragmentMap(ElementMap):
         return int(self.row[lane, item]), int(self.col[lane, item])
 
     def owners(self, row: int, col: int) -> tuple[tuple[int, int], ...]:
-        """Return every (lane, item) that holds the element (row, col), in ascending order."""
+        """Return every (lane, item) with the element (row, col), in ascending order."""
         self.check_element(row, col)
         found = np.argwhere((self.row == row) & (self.col == col))
         return tuple((int(lane), int(item)) for lane, item in found)
 
     def gather(self, registers: Bits | Sequence[Bits], *, signed: bool = False, transposed: bool = False) -> Bits:
-        """Return the matrices whose fragments are in a batch of registers, as raw element bits.
+        """Copy a batch of matrices from registers. The result has raw element bits.
 
-        If several lanes hold an element, the lowest register of the lowest lane is read. `signed` sign-extends 4-bit
-        elements to 8 bits.
-
-        Elements of at most 8 bits are returned as uint8, wider elements as unsigned integers of their width. An element
-        as wide as a register keeps the dtype of the registers. Single bits stay packed: 32 bits along K are one uint32.
+        `signed` sign-extends 4-bit elements to 8 bits. Elements of at most 8 bits are returned as uint8, wider elements
+        as unsigned integers of their width. Single bits stay packed: 32 bits along K are one uint32.
 
         Shapes: registers (batch, registers, lanes), or one (batch, lanes) array for each register. The result is
             (batch, rows, cols), or (batch, cols, rows) if `transposed`.
+        Errors: UsageError for another shape, and for a map that has items without an element.
         """
         stacked = registers if isinstance(registers, np.ndarray) else np.stack(list(registers), axis=1)
         width = stacked.dtype.itemsize * 8
@@ -134,10 +127,11 @@ class FragmentMap(ElementMap):
         return taken.reshape(batch, cols, rows) if transposed else taken.reshape(batch, rows, cols)
 
     def scatter(self, matrix: Bits, *, transposed: bool = False) -> Bits:
-        """Return the registers whose fragments hold a batch of matrices. This is the inverse of `gather`.
+        """Copy a batch of matrices to registers, as the inverse of `gather`.
 
         Shapes: matrix (batch, rows, cols), or (batch, cols, rows) if `transposed`; the result is
             (batch, registers, lanes).
+        Errors: UsageError for another shape, and for a map that has items without an element.
         """
         rows, cols = self.matrix_shape
         expected = (cols, rows) if transposed else (rows, cols)
@@ -159,15 +153,15 @@ class FragmentMap(ElementMap):
         return taken.reshape(batch, self.registers, self.lanes)
 
     def order(self, *, transposed: bool = False) -> Order | None:
-        """Return the order of the elements of the matrix, or of the transposed matrix, in the registers.
+        """Return the order of the matrix elements in the registers, or None.
 
-        The result is None if elements are narrower than a byte, if several lanes hold an element, or if a warpgroup
-        holds the fragment and `transposed` is set.
+        The result is None if elements are narrower than a byte, or if several lanes hold one element. With
+        `transposed`, the result is for the transposed matrix, and None for a warpgroup.
         """
         return self._orders[transposed]
 
     def cells(self) -> list[list[str]]:
-        """Return for each element the lanes and items that hold it: `T0:1` is item 1 of lane 0."""
+        """Return the lanes and items of each element as text: `T0:1` is item 1 of lane 0."""
         cells = [["" for _ in range(self.cols)] for _ in range(self.rows)]
         for lane in range(self.lanes):
             for item in np.flatnonzero(self.row[lane] >= 0).tolist():
@@ -181,7 +175,7 @@ class FragmentMap(ElementMap):
 
     @property
     def matrix_shape(self) -> tuple[int, int]:
-        """Rows and columns of the matrix that `gather` returns. 32 packed bits count as one element."""
+        """Rows and columns of the result of `gather`. 32 packed bits count as one element."""
         if self.packed_along == "col":
             return self.rows, self.cols // 32
         if self.packed_along == "row":
@@ -209,6 +203,7 @@ class FragmentMap(ElementMap):
         within: NDArray[np.int64] = np.arange(units.shape[1], dtype=np.int64) % per_register
         neighbours: NDArray[np.int64] = firsts + within
         if not lowest.any() and np.array_equal(units, neighbours):
+            # Every register holds neighbouring elements.
             units, dtype = whole, _UNSIGNED[self.register_bits]
         return Order(np.dtype(dtype), warps, np.ascontiguousarray(units, np.uint64))
 
@@ -216,8 +211,8 @@ class FragmentMap(ElementMap):
     def _indices(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
         """Index arrays for `scatter`, for `gather`, and for a transposed `gather`.
 
-        A unit is an element, or 32 packed bits. The first array maps each unit of the registers to its row-major
-        position in the matrix. The others map each position in the matrix, or in its transpose, to a unit.
+        A unit is an element, or 32 packed bits. The first array has the row-major matrix position of each unit in the
+        registers. The others have the unit at each position of the matrix, or of its transpose.
         """
         if (self.row < 0).any():
             raise UsageError(f"{self.name}: some items have no element; expected a map of a whole matrix")
@@ -233,6 +228,7 @@ class FragmentMap(ElementMap):
         matrix = (row * cols + col).reshape(split).transpose(1, 0, 2).reshape(-1).astype(np.intp)
         units = np.arange(matrix.size, dtype=np.intp)
         owner = np.zeros(rows * cols, np.intp)
+        # The first unit wins if several hold one element.
         owner[matrix[::-1]] = units[::-1]
         transposed = np.ascontiguousarray(owner.reshape(rows, cols).T).reshape(-1)
         return matrix, owner, transposed

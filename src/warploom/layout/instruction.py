@@ -1,4 +1,4 @@
-"""32-bit instruction descriptors of multiplications in tensor memory."""
+"""32-bit instruction descriptors of multiplications into tensor memory."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _ONLY_F32 = {"f32": 1}
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Properties of a kind of multiplication (`kind::`): K for a dense A, and the codes of the types.
+    """K of a dense A, and codes of the element types, for one `kind::` of multiplication.
 
-    `inputs` has the types of A and B, `sums` the types of D, and `scales` the types of scale factors.
+    `inputs` holds the codes for A and B, `sums` those for D, and `scales` those for scale factors.
     """
 
     k: int
@@ -60,11 +60,12 @@ _FLAGS = {"sparse", "negate_a", "negate_b", "saturate", "k96"}
 class InstructionDescriptor(Displayed):
     """Instruction descriptor of a multiplication into tensor memory.
 
-    `kind` is the modifier of the opcode, "f16" for `kind::f16`. The 32 bits do not contain the kind, but their
-    semantics depend on it. `atype`, `btype` and `dtype` are the element types of A, B and D. `a_major` and `b_major`
-    are "K" or "MN". `selector` is the sparsity selector of a sparse A. Block-scaled kinds have a `scale_type` (an empty
-    text selects the first type of the kind), the ids of the scale factors of A and B, and `k96`, which selects K = 96
-    instead of 64. `max_shift` is 0, 8, 16 or 32.
+    `kind` is the modifier of the opcode, such as "f16" for `kind::f16`. The 32 bits do not contain the kind. `atype`,
+    `btype` and `dtype` are the element types of A, B and D. `a_major` and `b_major` are "K" or "MN". `selector` is the
+    sparsity selector of a sparse A. `max_shift` is 0, 8, 16 or 32.
+
+    Block-scaled kinds have a `scale_type` (the empty text selects the first type of the kind) and the ids of the scale
+    factors of A and B. `k96` selects K = 96 instead of 64.
 
     Units: `m` and `n` in elements, for both CTAs of a pair together.
     Errors: UsageError for a field that does not fit its bits, or whose value has no code in the kind.
@@ -123,7 +124,7 @@ class InstructionDescriptor(Displayed):
 
     @property
     def k(self) -> int:
-        """Extent K of the product. The zeros of a sparse A count."""
+        """Extent K of the product, including the zeros of a sparse A."""
         return 96 if self.k96 else _KINDS[self.kind].k * (2 if self.sparse else 1)
 
     @property
@@ -142,7 +143,7 @@ class InstructionDescriptor(Displayed):
         return _KINDS[self.kind].inputs is _FOUR_BIT_FLOATS
 
     def encode(self) -> int:
-        """Return the descriptor as the 32-bit value that the instruction takes."""
+        """Return the descriptor as a 32-bit value."""
         codes = dict(self._codes())
         value = 0
         for name, low, _ in _fields(self.kind):
@@ -153,7 +154,7 @@ class InstructionDescriptor(Displayed):
 
     @staticmethod
     def decode(value: int, kind: str) -> InstructionDescriptor:
-        """Return the descriptor that a 32-bit value encodes for a multiplication of a kind such as "f16".
+        """Return the descriptor that a 32-bit value encodes. `kind` is a kind such as "f16".
 
         Errors: UsageError for codes that the kind does not define, and for reserved bits that are not 0.
         """
@@ -199,7 +200,6 @@ def _fields(kind: str) -> tuple[tuple[str, int, int], ...]:
 
 
 def _coded(kind: _Kind) -> dict[str, Mapping[Any, int]]:
-    """Return the code of each value, for each field whose values differ from their codes."""
     majors = {"K": 0} if kind.inputs is _FOUR_BIT_FLOATS else _MAJORS
     return {
         "atype": {**kind.inputs},

@@ -1,6 +1,6 @@
 """Fragment maps of all matrix instructions, as formulas of shape and type.
 
-In every formula `g` is the group of the lane (lane // 4), `t` the lane within the group (lane % 4), `i` the item, and
+In the formulas, `g` is the group of the lane (lane // 4), `t` the lane within the group (lane % 4), `i` the item, and
 `p` the number of elements in one register.
 """
 
@@ -33,7 +33,7 @@ _PACKED_E2M1_K = {False: 64, True: 128}
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """Arguments of `warp_fragment` or `warpgroup_fragment`, with the shape as numbers."""
+    """Arguments of `warp_fragment` or `warpgroup_fragment`, with the parsed shape."""
 
     instruction: str
     operand: str
@@ -68,12 +68,9 @@ def warp_fragment(
 ) -> FragmentMap:
     """Return the fragment map of an operand of a matrix multiplication by one warp.
 
-    `instruction` is used only in the name of the map and in messages. `operand` is "A", "B", "C" or "D". `shape`
-    is a name such as "m16n8k16", and `element` an element type such as "f16". `layout` ("row" or "col") applies to A
-    and B of f16 with the shape m8n8k4 only. If `sparse`, the map of A has only the K/2 stored columns.
-
-    Every function of this module accepts any combination that its formulas cover. It does not check if a target has
-    the instruction.
+    `instruction` is only a name for messages. `operand` is "A", "B", "C" or "D", `shape` a name such as "m16n8k16", and
+    `element` a type such as "f16". `layout` is "row" or "col" for f16 A and B of m8n8k4. With `sparse`, the map of A
+    has only the K/2 stored columns. The function does not check if a target has the instruction.
 
     Errors: UsageError for names and shapes that no formula covers.
     Source: PTX ISA 9.7.14.5, 9.7.14.6.
@@ -86,21 +83,15 @@ def warpgroup_fragment(
 ) -> FragmentMap:
     """Return the fragment map of A or D of a matrix multiplication by a warpgroup.
 
-    `warp_fragment` describes the parameters.
-
-    Source: PTX ISA 9.7.15.
+    The parameters are those of `warp_fragment`. Source: PTX ISA 9.7.15.
     """
     return _fragment(_warpgroup, instruction, operand, shape, element, "", sparse)
 
 
 def tiled_fragment(instruction: str, operand: str, shape: str, element: str) -> FragmentMap:
-    """Return the map of a fragment whose layout the manual does not define.
+    """Return the fragment map of an operand whose layout the manual does not define.
 
-    `warp_fragment` describes the parameters. Warploom composes these fragments from warp fragments of 16 by 8 tiles.
-    For M = 8 and N = 32 the product is transposed: the columns of B take the place of the rows of A. A and B of f16
-    always fill eight registers, in which the elements of a smaller fragment are repeated.
-
-    Source: PTX ISA 9.7.14.4.
+    The parameters are those of `warp_fragment`. Source: PTX ISA 9.7.14.4.
     """
     return _fragment(_tiled, instruction, operand, shape, element, "", False)
 
@@ -267,8 +258,8 @@ _STORES = {("m8n8", "b16", False): 2, ("m8n8", "b16", True): 2, ("m16n8", "b8", 
 def load_fragment(instruction: str, shape: str, element: str, *, num: int = 1, trans: bool = False) -> FragmentMap:
     """Return the fragment map of the registers that a matrix load writes.
 
-    `num` is the number of matrices. Row r of the map is the row of 16 bytes whose address is in lane r, and the columns
-    are its elements. `warp_fragment` describes the other parameters.
+    `num` is the number of matrices, and `trans` transposes each. Row r of the map is the row of 16 bytes at the address
+    in lane r. The other parameters are those of `warp_fragment`.
 
     Source: PTX ISA 9.7.14.5.
     """
@@ -278,7 +269,7 @@ def load_fragment(instruction: str, shape: str, element: str, *, num: int = 1, t
 def store_fragment(instruction: str, shape: str, element: str, *, num: int = 1, trans: bool = False) -> FragmentMap:
     """Return the fragment map of the registers that a matrix store reads.
 
-    `load_fragment` describes the parameters.
+    The parameters are those of `load_fragment`.
     """
     return _transfer(instruction, shape, element, num, trans, stored=True)
 
@@ -290,7 +281,9 @@ def _transfer(instruction: str, shape: str, element: str, num: int, trans: bool,
     counts = (1, 2) if shape == "m16n16" else (1, 2, 4)
     if kind not in kinds or num not in counts:
         legal = ", ".join(f"{shape}{' trans' if trans else ''} {element}" for shape, element, trans in kinds)
-        raise UsageError(f"{name} has no fragment; expected x1, x2 or x4 (m16n16: x1 or x2) and one of {legal}")
+        raise UsageError(
+            f"unknown matrix load or store {name!r}; expected x1, x2 or x4 (m16n16: x1 or x2) and one of {legal}"
+        )
     lane, item = _lanes_items(32, kinds[kind] * num)
     g, t = lane // 4, lane % 4
     across, along = (2 * t + item % 2, g) if trans else (g, 2 * t + item % 2)

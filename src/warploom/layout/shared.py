@@ -1,4 +1,4 @@
-"""Shared-memory maps, which state the byte and the bank of every element of a tile."""
+"""Shared-memory maps: the byte and the bank of every element of a tile."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ BANKS = 32
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SharedMap(ElementMap):
-    """Map (row, col) -> bit of shared memory, for a tile that a descriptor or a tensor copy addresses.
+    """Map (row, col) -> bit of shared memory, for a tile.
 
     Shapes: `at` is (rows, cols).
-    Units: `at` is the first bit of each element, counted from the beginning of the CTA's shared memory, because
-        elements may be narrower than a byte. `bits` is the width of an element.
+    Units: `at` is the first bit of each element, counted from the beginning of the CTA's shared memory. `bits` is the
+        width of an element.
     Source: PTX ISA 5.5, 9.7.15.
     """
 
@@ -31,7 +31,7 @@ class SharedMap(ElementMap):
 
     @property
     def byte(self) -> NDArray[np.int64]:
-        """Byte of shared memory in which each element begins. Shapes: (rows, cols)."""
+        """First byte of every element in shared memory. Shapes: (rows, cols)."""
         return self.at >> 3
 
     @property
@@ -40,27 +40,27 @@ class SharedMap(ElementMap):
         return self.at >> 5 & BANKS - 1
 
     def location(self, row: int, col: int) -> tuple[int, int]:
-        """Return the byte of shared memory in which an element begins, and its lowest bit in this byte."""
+        """Return the first byte of the element (row, col), and the element's lowest bit in this byte."""
         self.check_element(row, col)
         return divmod(int(self.at[row, col]), 8)
 
     def elements(self, byte: int) -> tuple[tuple[int, int], ...]:
-        """Return every (row, col) whose element has bits in a byte, in the order of these bits."""
+        """Return the (row, col) of every element with bits in `byte`, in the order of these bits."""
         low = 8 * byte
         rows, cols = np.nonzero((self.at < low + 8) & (self.at + self.bits > low))
         order = np.argsort(self.at[rows, cols], kind="stable")
         return tuple((int(rows[k]), int(cols[k])) for k in order)
 
     def cells(self) -> list[list[str]]:
-        """Return the first byte of every element."""
+        """Return the first byte of every element as text."""
         return [[str(byte) for byte in line] for line in self.byte.tolist()]
 
 
 def box_map(fields: TensorMapFields, start: int = 0) -> SharedMap:
-    """Return the shared-memory map of a box that a tensor copy writes at byte `start`.
+    """Return the shared-memory map of a tensor copy's box, which begins at `start`.
 
     A row of the map is a row of the box along dimension 0. The rows are in the order of the box: dimension 1 varies
-    fastest. For an interleaved tensor, a row is a slice of channels, and its columns are the elements of the slice.
+    fastest. For an interleaved tensor, a row is a slice of channels.
 
     Units: `start` in bytes from the beginning of shared memory.
     Errors: UsageError for a tensor map that cannot be used, and for a start that is no multiple of 128.
@@ -84,10 +84,10 @@ def box_map(fields: TensorMapFields, start: int = 0) -> SharedMap:
 
 
 def box_fields(box: Sequence[int], element: str, *, swizzle: int = 0, interleave: int = 0) -> TensorMapFields:
-    """Return the fields of a tensor map for `box_map`, over a tensor that is as large as the box.
+    """Return the fields of a tensor map over a tensor that is as large as one box.
 
-    `box` lists the extents with the outermost dimension first. In an interleaved tensor, the second dimension counts
-    slices of channels, and a box has one slice. `element` is an element type such as "bf16".
+    `box` lists the extents, outermost dimension first. `element` is an element type such as "bf16". In an interleaved
+    tensor, the second dimension counts slices of channels.
 
     Units: `box` in elements; `swizzle` (0, 32, 64, 128) and `interleave` (0, 16, 32) in bytes.
     Errors: UsageError for an unknown element type, swizzle or interleave.
@@ -99,7 +99,7 @@ def box_fields(box: Sequence[int], element: str, *, swizzle: int = 0, interleave
         if value not in legal:
             raise UsageError(f"unknown {name} of {value} bytes; expected {', '.join(map(str, legal))}")
     if not 1 <= len(box) <= 5:
-        raise UsageError(f"a box of {len(box)} dimensions; expected 1 to 5")
+        raise UsageError(f"a box has {len(box)} dimensions; expected 1 to 5")
     inner = list(box[::-1])
     code = words.index(element)
     row_bits = inner[0] * (8 * interleave or ELEMENT_TYPES[code][1])

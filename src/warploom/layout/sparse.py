@@ -1,4 +1,4 @@
-"""Positions of sparse metadata and of block scale factors in registers, and the indices in metadata."""
+"""Positions of sparse metadata and of block scale factors in registers."""
 
 import re
 from dataclasses import dataclass
@@ -16,12 +16,11 @@ from warploom.layout.maps import TYPE_BITS
 
 @dataclass(frozen=True, eq=False)
 class MetadataMap:
-    """Map of the metadata of a sparse multiplication, one nibble for each chunk of a row of A.
+    """Map of the metadata of a sparse multiplication: one nibble for each chunk of a row of A.
 
-    A chunk of most types has 4 elements, of which 2 are stored (2:4). A chunk of tf32 has 2 elements, of which 1 is
-    stored (1:2). A chunk of a 4-bit type has 8 elements, of which two pairs are stored (4:8). `chunk` is the number of
-    elements of a chunk. `lane` is the lane whose register holds the nibble of a chunk, and `bit` the lowest bit of the
-    nibble.
+    A chunk consists of `chunk` consecutive elements. Most types have chunks of 4 elements with 2 stored (2:4). tf32 has
+    chunks of 2 elements with 1 stored (1:2). 4-bit types have chunks of 8 elements with two pairs stored (4:8). `lane`
+    is the lane that holds the nibble of a chunk, and `bit` the lowest bit of the nibble in the lane's register.
 
     Shapes: `lane` and `bit` are (rows, chunks).
     Source: PTX ISA 9.7.14.6.1 and 9.7.14.6.2 for a warp; the 16 rows of each warp of a warpgroup have the same layout.
@@ -44,7 +43,7 @@ class MetadataMap:
         return tuple(int(lane) for lane in np.unique(self.lane))
 
     def fragment(self) -> FragmentMap:
-        """Return a fragment map whose elements are the nibbles, by row of A and chunk."""
+        """Return a fragment map with one 4-bit element for each row of A and chunk of the row."""
         legend = f"(T{len(self.lanes)},V8) -> (M{self.rows},chunks of {self.chunk} k)"
         return _register_map(self.name, legend, self.lane, self.bit // 4, bits=4, lanes=2 * self.rows)
 
@@ -57,7 +56,7 @@ class MetadataMap:
         return (words >> self.bit.astype(np.uint32) & 15).astype(np.uint8)
 
     def decode(self, registers: NDArray[Any]) -> NDArray[np.int16]:
-        """Return the index along K of each stored element of A, read from the metadata in registers.
+        """Return the index along K of each stored element of A.
 
         Shapes: registers (batch, lanes) of 32 bits; the result is (batch, rows, K/2).
         """
@@ -65,10 +64,10 @@ class MetadataMap:
         return self._k_of_nibble[np.arange(nibbles.shape[2]), nibbles].reshape(*nibbles.shape[:2], self.k // 2)
 
     def defined_nibbles(self, *, ordered: bool) -> NDArray[np.bool_]:
-        """Return for each value of a nibble, 0 to 15, True if multiplication with this metadata is defined.
+        """Return one flag for each nibble from 0 to 15: True if the nibble is defined metadata.
 
-        A nibble has two indices of two bits. They must differ. If the instruction requires `ordered` metadata, the
-        first index must also be less than the second. tf32 allows only 0b0100 and 0b1110, with or without `ordered`.
+        The two 2-bit indices of a nibble must differ. With `ordered`, the first must be less than the second. tf32
+        allows only 0b0100 and 0b1110.
         """
         nibble = np.arange(16)
         if self.chunk == 2:
@@ -77,9 +76,9 @@ class MetadataMap:
         return first < second if ordered else first != second
 
     def undefined_lanes(self, registers: NDArray[Any], *, ordered: bool) -> NDArray[np.bool_]:
-        """Return for each lane in `lanes` True if its register has a nibble that `defined_nibbles` excludes.
+        """Return one flag for each lane in `lanes`: True if the lane's register holds undefined metadata.
 
-        Shapes: registers (batch, lanes); the result is (batch, lanes that hold metadata).
+        Shapes: registers (batch, lanes of the warps); the result is (batch, lanes that hold metadata).
         """
         words = registers.view(np.uint32)[:, list(self.lanes)]
         halves = _defined_halves(self.chunk, ordered)
@@ -104,7 +103,7 @@ class MetadataMap:
 
 @cache
 def _defined_halves(chunk: int, ordered: bool) -> NDArray[np.bool_]:
-    """Return for each 16-bit value True if `defined_nibbles` allows all four of its nibbles."""
+    """Return one flag for each 16-bit value: True if its four nibbles are defined metadata."""
     empty = np.zeros((0, 0), np.int32)
     defined = MetadataMap("", 0, chunk, empty, empty).defined_nibbles(ordered=ordered)
     values = np.arange(1 << 16)
@@ -115,9 +114,8 @@ def _defined_halves(chunk: int, ordered: bool) -> NDArray[np.bool_]:
 def metadata(instruction: str, shape: str, element: str, selector: int = 0) -> MetadataMap:
     """Return the metadata map of a sparse multiplication.
 
-    `instruction` is used only in the name of the map and in messages. `shape` is a name such as "m16n8k32", whose
-    M is 16 for a warp and 64 for a warpgroup. `element` is the type of A. `selector` is the sparsity selector, which
-    selects the lane or the pair of lanes that holds metadata in each group of four.
+    `instruction` is only a name for messages. `shape` is a name such as "m16n8k32"; M is 16 for a warp and 64 for a
+    warpgroup. `element` is the type of A. In each group of four lanes, `selector` selects the lanes with metadata.
 
     Errors: UsageError for an unknown shape, type or selector.
     """
@@ -153,7 +151,7 @@ def metadata(instruction: str, shape: str, element: str, selector: int = 0) -> M
 class ScaleMap:
     """Map of the scale factors of operand "A" or "B" of a block-scaled multiplication by one warp.
 
-    A factor is one byte. `lane` is the lane whose register holds a factor, and `byte` its byte in the register.
+    A factor is one byte: byte `byte` of the register in lane `lane`.
 
     Shapes: `lane` and `byte` are (M or N, factors along K).
     Source: PTX ISA 9.7.14.3.
@@ -185,10 +183,9 @@ class ScaleMap:
 def scale_factors(operand: str, vectors: int, byte_id: int, thread_id: int) -> ScaleMap:
     """Return the map of the scale factors of A or B.
 
-    `vectors` is the number of factors along K, 1, 2 or 4 (the scale vector size), and `byte_id` the first byte of the
-    factors in a register. `thread_id` selects the lanes that hold factors in each group g of four lanes: a pair of
-    lanes (0 or 1) for A, or a lane (0 to 3) for B. The even lane of a pair holds row g and the odd lane row g + 8.
-    The lane of B holds column g.
+    `vectors` is the number of factors along K (1, 2 or 4), and `byte_id` the first byte of the factors in a register.
+    In each group of four lanes, `thread_id` selects the lanes with factors: a pair of lanes (0 or 1) for A, one lane (0
+    to 3) for B.
 
     Errors: UsageError for a selector outside the manual's table.
     """
@@ -213,7 +210,7 @@ def scale_factors(operand: str, vectors: int, byte_id: int, thread_id: int) -> S
 def _register_map(
     name: str, legend: str, lane: NDArray[np.int32], item: NDArray[np.int32], *, bits: int, lanes: int
 ) -> FragmentMap:
-    """Return a fragment map of elements that only some lanes hold. Shapes: lane and item are (rows, cols)."""
+    """Return a fragment map of elements in only some lanes. Shapes: lane and item are (rows, cols)."""
     row, col = np.full((2, lanes, 32 // bits), -1, np.int32)
     row[lane, item], col[lane, item] = np.indices(lane.shape, dtype=np.int32)
     read_only(row, col)

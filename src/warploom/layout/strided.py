@@ -45,10 +45,7 @@ class Strided:
 
 
 def strided(array: Any) -> Strided:
-    """Return the shape, strides and element type of an array, read from its attributes.
-
-    An array of NumPy or CuPy has strides in bytes. A tensor of PyTorch has a method that returns strides in elements.
-    An array of JAX has no strides, because it is contiguous.
+    """Return the shape, strides and element type of an array of NumPy, PyTorch, CuPy or JAX.
 
     Errors: UsageError layout.array for an object without a shape, an element type or strides.
     """
@@ -70,7 +67,7 @@ def strided(array: Any) -> Strided:
 
 
 def _dtype(given: Any) -> np.dtype[Any]:
-    """Return the NumPy dtype of an element type. A PyTorch dtype has the NumPy name after `torch.`."""
+    """Return the NumPy dtype for an element type of NumPy, PyTorch, CuPy or JAX."""
     if isinstance(given, np.dtype):
         return cast("np.dtype[Any]", given)
     name = str(given).rpartition(".")[2]

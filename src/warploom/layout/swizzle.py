@@ -1,4 +1,4 @@
-"""Shared-memory swizzles, which distribute the rows of a tile over the banks by an exclusive or."""
+"""Shared-memory swizzles, which spread the rows of a tile over the banks."""
 
 from typing import Any, TypeVar, cast
 
@@ -15,14 +15,11 @@ Address = TypeVar("Address", bound=int | NDArray[Any])
 
 
 def swizzle(address: Address, mode: int, base_offset: int = 0) -> Address:
-    """Return the shared-memory address to which a swizzle maps an address, or an array of addresses.
+    """Return the swizzled shared-memory address of one address, or of an array of addresses.
 
-    The function is its own inverse.
-
-    The pattern depends on the absolute address in shared memory, not on the position in a tile. A mode of 128 changes
-    bits 6-4 to their exclusive or with bits 9-7. A mode of 64 changes bits 5-4 with bits 8-7, and a mode of 32 changes
-    bit 4 with bit 7. `base_offset` is the base offset of the matrix descriptor: the row, (address >> 7) & 7, at which
-    the pattern begins.
+    The function is its own inverse. A mode of 128 changes bits 6-4 to their exclusive or with bits 9-7. A mode of 64
+    changes bits 5-4 with bits 8-7, and a mode of 32 changes bit 4 with bit 7. `base_offset` is the base offset of the
+    matrix descriptor: the row (address >> 7) & 7 at which the pattern begins.
 
     Units: bytes. `mode` is the span of the swizzle, 0, 32, 64 or 128; 0 leaves the address unchanged.
     Errors: UsageError for another mode.
@@ -33,9 +30,7 @@ def swizzle(address: Address, mode: int, base_offset: int = 0) -> Address:
 
 
 def chunk_mask(mode: int) -> int:
-    """Return the mask of the bits of a chunk number that a swizzle changes.
-
-    `(address >> 4) & 7` is the number of the 16-byte chunk that contains an address.
+    """Return the mask of the bits that a swizzle changes in the chunk number (address >> 4) & 7.
 
     Units: `mode` is the span of the swizzle in bytes, 0, 32, 64 or 128.
     Errors: UsageError for another mode.
@@ -51,10 +46,10 @@ def swizzle_text(span: int) -> str:
 
 
 def bank_picture(mode: int, rows: int = 8) -> str:
-    """Return a text table that shows which chunk of a swizzled tile each group of four banks holds.
+    """Return a text table that shows the banks of each chunk of a swizzled tile.
 
-    A line is 128 bytes of shared memory, which cover each bank once. A cell is four banks. `3.1` in a cell is chunk 1
-    of row 3 of the tile: a row has the width of the swizzle, or 128 bytes without one, and a chunk has 16 bytes.
+    A line is 128 bytes of shared memory. A cell is a 16-byte chunk, which takes four banks. The text `3.1` is chunk 1
+    of row 3 of the tile. A row is as wide as the swizzle, or 128 bytes without one.
 
     Units: `mode` is the span of the swizzle in bytes. `rows` is the number of lines.
     """

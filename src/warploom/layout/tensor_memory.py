@@ -1,7 +1,7 @@
-"""Tensor memory maps, which state the CTA, lane, column and bit of every element of an operand.
+"""Tensor memory maps: the CTA, lane, column and bit of every element of an operand.
 
-Each CTA has a tensor memory of 128 lanes and up to 512 columns of 32 bits. A pair of CTAs divides the rows of a matrix
-between their two tensor memories. In every formula `own` is the number of a row within its CTA.
+Each CTA has a tensor memory of 128 lanes and up to 512 columns of 32 bits. In the formulas `own` is the number of a row
+within its CTA.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _HALF_WORD_METADATA = ("f16", "tf32")  # kinds with metadata in half words, and 
 class TensorMemoryMap(ElementMap):
     """Map (row, col) -> CTA, lane, column and bit of tensor memory, for one operand.
 
-    If several data paths read an element, the element has several `copies`. `cta` is 0, or 1 for the odd CTA of a pair.
+    `cta` is 0, or 1 for the odd CTA of a pair.
 
     Shapes: `cta`, `lane`, `column` and `bit` are (copies, rows, cols).
     Units: `column` in words of 32 bits, and `lane` in lanes, both counted from the address of the operand. `bit` is the
@@ -39,12 +39,12 @@ class TensorMemoryMap(ElementMap):
 
     @property
     def copies(self) -> int:
-        """Number of copies of each element."""
+        """Number of positions in tensor memory at which each element is stored."""
         return self.lane.shape[0]
 
     @property
     def ctas(self) -> int:
-        """Number of CTAs whose tensor memories hold the matrix, 1 or 2."""
+        """Number of CTAs that hold the matrix, 1 or 2."""
         return int(self.cta.max()) + 1
 
     def locations(self, row: int, col: int) -> tuple[tuple[int, int, int, int], ...]:
@@ -54,7 +54,7 @@ class TensorMemoryMap(ElementMap):
         return tuple(sorted((int(a), int(b), int(c), int(d)) for a, b, c, d in found))
 
     def elements(self, lane: int, column: int, cta: int = 0) -> tuple[tuple[int, int], ...]:
-        """Return the (row, col) of every element in the word at a lane and a column, from the low bits up.
+        """Return the (row, col) of every element in one word of tensor memory, from the low bits up.
 
         Errors: UsageError for a lane or a CTA that does not exist.
         """
@@ -68,7 +68,7 @@ class TensorMemoryMap(ElementMap):
         return tuple((int(rows[k]), int(cols[k])) for k in order)
 
     def cells(self) -> list[list[str]]:
-        """Return the locations of every element as text, by row and column."""
+        """Return the locations of each element as text, by row and column."""
         return [
             [" ".join(location_text(*at, self.ctas) for at in self.locations(row, col)) for col in range(self.cols)]
             for row in range(self.rows)
@@ -76,9 +76,9 @@ class TensorMemoryMap(ElementMap):
 
 
 def location_text(cta: int, lane: int, column: int, bit: int, ctas: int) -> str:
-    """Return a location in tensor memory as text.
+    """Return a location in tensor memory as text: `L3.5:16` is bit 16 of column 5 in lane 3.
 
-    `L3.5:16` is bit 16 of column 5 in lane 3. If the operand is in two CTAs, `0/L3.5:16` also states the CTA.
+    If `ctas` is 2, the text begins with the CTA: `0/L3.5:16`.
     """
     return (f"{cta}/" if ctas > 1 else "") + f"L{lane}.{column}" + (f":{bit}" if bit else "")
 
@@ -86,8 +86,8 @@ def location_text(cta: int, lane: int, column: int, bit: int, ctas: int) -> str:
 def data_path(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> str:
     """Return the letter of the data path layout of a multiplication, "A" to "G".
 
-    `ctas` is the number of CTAs that multiply together, 1 or 2. `stationary` states if the multiplication is
-    weight-stationary (`.ws`).
+    `fields` is the instruction descriptor. `ctas` is the number of CTAs that multiply together, 1 or 2. `stationary` is
+    True for a weight-stationary multiplication (`.ws`).
 
     Errors: UsageError for an M or an N that the multiplication does not support.
     Source: PTX ISA 9.7.16.2.1 (shapes), 9.7.16.10.5.
@@ -121,9 +121,7 @@ def data_path(fields: InstructionDescriptor, ctas: int, *, stationary: bool = Fa
 def accumulator(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> TensorMemoryMap:
     """Return the tensor memory map of D. Each element has its own word, even an element of 16 bits.
 
-    `data_path` describes `ctas` and `stationary`.
-
-    Source: PTX ISA 9.7.16.10.4.1, 9.7.16.10.5.
+    The parameters are those of `data_path`. Source: PTX ISA 9.7.16.10.4.1, 9.7.16.10.5.
     """
     path = data_path(fields, ctas, stationary=stationary)
     cta, own, col = _rows(fields.m, ctas, fields.n)
@@ -135,11 +133,11 @@ def accumulator(fields: InstructionDescriptor, ctas: int, *, stationary: bool = 
 
 
 def multiplicand(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> TensorMemoryMap:
-    """Return the tensor memory map of A. The map of a sparse A has only the stored elements.
+    """Return the tensor memory map of A, or of the stored elements of a sparse A.
 
-    `data_path` describes `ctas` and `stationary`.
+    The parameters are those of `data_path`.
 
-    Errors: UsageError for an MN-major A, for K = 96, and for M = 32, whose layout is not published.
+    Errors: UsageError for an MN-major A, for K = 96, and for M = 32. The last layout is not published.
     Source: PTX ISA 9.7.16.10.2, 9.7.16.10.4, 9.7.16.10.5.
     """
     path = data_path(fields, ctas, stationary=stationary)
@@ -159,19 +157,18 @@ def multiplicand(fields: InstructionDescriptor, ctas: int, *, stationary: bool =
 
 
 def sparsity(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> TensorMemoryMap:
-    """Return the tensor memory map of the metadata of a sparse A. An element is the nibble of a chunk.
+    """Return the tensor memory map of the metadata of a sparse A.
 
-    `data_path` describes `ctas` and `stationary`, and `MetadataMap` describes chunks.
+    An element of the map is a nibble (see `MetadataMap`). The parameters are those of `data_path`.
 
-    Errors: UsageError for an unknown selector, and for 64 rows per CTA without `stationary`, because the manual shows
-        that layout only in a figure.
+    Errors: UsageError for an unknown selector, and for 64 rows per CTA without `stationary`.
     Source: PTX ISA 9.7.16.10.8; CUTLASS 4 (tmem_e_frg).
     """
     path = data_path(fields, ctas, stationary=stationary)
     if path in "CF":
         raise UsageError(
-            f"the layout of metadata for M = {fields.m} {'by a pair of CTAs' if ctas == 2 else 'by one CTA'} is only"
-            f" a figure of the manual; expected M = {128 * ctas}"
+            f"the manual shows the metadata layout for M = {fields.m} by {'a pair of CTAs' if ctas == 2 else 'one CTA'}"
+            f" only in a figure; expected M = {128 * ctas}"
         )
     has_halves = fields.kind in _HALF_WORD_METADATA
     most = 1 if has_halves else 0
@@ -195,24 +192,24 @@ def sparsity(fields: InstructionDescriptor, ctas: int, *, stationary: bool = Fal
 def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int) -> TensorMemoryMap:
     """Return the tensor memory map of the scale factors of operand "A" or "B".
 
-    A row of A or a column of B has `factors` factors. Every group of 32 lanes has a copy of each factor. Each CTA of a
-    pair holds all factors of B.
+    `factors` is the number of factors in a row of A or a column of B. Each CTA of a pair holds all factors of B.
+    `fields` and `ctas` are those of `data_path`.
 
     Shapes: (M, factors) for A, (factors, N) for B.
-    Errors: UsageError for an unknown scale factor id, for K = 96, and for B if a pair of CTAs multiplies with M = 128,
-        because the sources disagree on this layout.
+    Errors: UsageError for an unknown scale factor id, for K = 96, and for B with M = 128 and two CTAs.
     Source: PTX ISA 9.7.16.10.7; CUTLASS 4 (tmem_sf_frg).
     """
     data_path(fields, ctas)
     require_k64(fields, f"scale {operand}")
     if fields.scale_type == "ue4m3" and factors != 4:
-        raise UsageError(f"{factors} scale factors are of type ue4m3; expected ue8m0, or 4 of them")
+        raise UsageError(f"{factors} scale factors have type ue4m3; expected type ue8m0, or 4 factors")
     byte = fields.scale_a_id if operand == "A" else fields.scale_b_id
     if byte % factors or byte + factors > 4:
         legal = ", ".join(map(str, range(0, 4, factors)))
         raise UsageError(f"the id of scale {operand} is {byte}; expected {legal} for {factors} factors")
     if operand == "A":
         cta, own, item = _rows(fields.m, ctas, factors)
+        # Every group of 32 lanes has a copy of each factor.
         copies = [(cta, slab) for slab in range(4)]
     else:
         if ctas == 2 and fields.m == 128:
@@ -229,11 +226,10 @@ def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int)
 
 @cache
 def transfer_fragment(shape: str, num: int, *, packed: bool = False) -> FragmentMap:
-    """Return the map from the registers of a warp to tensor memory, for a load or a store.
+    """Return the map from registers of a warp to tensor memory, for a load or a store.
 
-    Row and column of the map are lane and column of tensor memory. `num` is the number of repetitions of the shape. A
-    `packed` register holds the low halves of two columns as two elements. The second half of the shape 16x32bx2 may
-    begin at any column of tensor memory. The map shows the second half behind the first.
+    `shape` is a name such as "32x32b", and `num` the number of its repetitions. A row of the map is a lane of tensor
+    memory. A `packed` register holds two elements: the low halves of two columns.
 
     Errors: UsageError for an unknown shape.
     Source: PTX ISA 9.7.16.2.3, 9.7.16.8.2.
@@ -244,6 +240,7 @@ def transfer_fragment(shape: str, num: int, *, packed: bool = False) -> Fragment
         "16x64b": (t // 4 + 8 * (t % 2), t // 2 % 2 + 2 * r),
         "16x128b": (t // 4 + 8 * (r % 2), t % 4 + 4 * (r // 2)),
         "16x256b": (t // 4 + 8 * (r // 2 % 2), r % 2 + 2 * (t % 4) + 8 * (r // 4)),
+        # The second half may begin at any column; the map shows it behind the first.
         "16x32bx2": (t % 16, t // 16 * num + r),
     }
     if shape not in shapes:
@@ -260,19 +257,19 @@ def transfer_fragment(shape: str, num: int, *, packed: bool = False) -> Fragment
 
 
 def require_k64(fields: InstructionDescriptor, operand: str) -> None:
-    """Raise UsageError for K = 96, whose layout only a figure of the manual shows."""
+    """Raise UsageError for K = 96. The message names `operand`."""
     if fields.k96:
-        raise UsageError(f"the layout of {operand} for K = 96 is only a figure of the manual; expected K = 64")
+        raise UsageError(f"the manual shows the layout of {operand} for K = 96 only in a figure; expected K = 64")
 
 
 def _rows(m: int, ctas: int, cols: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Return the CTA of every element, its row within the CTA, and its column. Shapes: (m, cols)."""
+    """Return the CTA, the row within the CTA, and the column of every element. Shapes: each (m, cols)."""
     row, col = np.indices((m, cols), dtype=np.int32)
     return row // (m // ctas), row % (m // ctas), col
 
 
 def _lane_of(own: NDArray[np.int32], path: str) -> NDArray[np.int32]:
-    """Return the lane of row `own` of a CTA. In data path layouts C and F, every 32 lanes have 16 rows."""
+    """Return the lane of row `own` of a CTA. In data paths C and F, 32 lanes hold 16 rows."""
     return own // 16 * 32 + own % 16 if path in "CF" else own
 
 

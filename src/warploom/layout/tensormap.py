@@ -1,4 +1,4 @@
-"""Tensor maps: the fields of the 128 bytes, the rules for the fields, and tensor maps over arrays."""
+"""Tensor maps: their fields, the rules for the fields, and tensor maps over arrays."""
 
 from __future__ import annotations
 
@@ -78,11 +78,11 @@ _REPLACEABLE = {
 
 @dataclass(frozen=True, slots=True)
 class TensorMapFields:
-    """Fields of a tensor map. Tuples have one entry for each dimension, the innermost dimension first.
+    """Fields of a tensor map. Tuples list the dimensions from the innermost to the outermost.
 
-    `elemtype`, `interleave`, `swizzle`, `swizzle_atomicity`, `fill` and `l2_promotion` are codes: indices into the
-    tables of this module. `box` is the box of a tiled map. `im2col_lower`, `im2col_upper`, `channels_per_pixel` and
-    `pixels_per_column` are the fields of an im2col map.
+    `elemtype`, `interleave`, `swizzle`, `swizzle_atomicity`, `fill` and `l2_promotion` are indices into the tables of
+    this module. `box` belongs to a tiled map. `im2col_lower`, `im2col_upper`, `channels_per_pixel` and
+    `pixels_per_column` belong to an im2col map.
 
     Units: `global_address` and `global_stride` in bytes, where `global_stride[i]` is the stride of dimension i + 1.
         `global_dim` and `box` in elements.
@@ -133,20 +133,18 @@ class TensorMapFields:
 
     @property
     def spatial_axes(self) -> range:
-        """Numbers of the spatial dimensions of an im2col map, W first.
-
-        They start at 1, because dimension 0 has the channels, or at 0 if the tensor is interleaved.
-        """
+        """Numbers of the spatial dimensions of an im2col map, W first."""
+        # Dimension 0 has the channels, unless the tensor is interleaved.
         first = 0 if self.interleave else 1
         return range(first, first + self.rank - 2)
 
     @property
     def offset_bits(self) -> int:
-        """Width of an entry of `im2col_lower`, of `im2col_upper` and of the filter offsets. Units: bits."""
+        """Width of one im2col corner entry or filter offset. Units: bits."""
         return _OFFSET_BITS[max(self.rank, 3)]
 
     def pack(self) -> bytes:
-        """Return the map as the 128 bytes that the emulator reads."""
+        """Return the map as 128 bytes for the emulator."""
         packed = np.zeros((), PACKED)
         for name in PACKED.names or ():
             packed[name] = self.rank - 1 if name == "rank_minus_one" else getattr(self, name)
@@ -154,7 +152,7 @@ class TensorMapFields:
 
     @staticmethod
     def unpack(data: bytes | bytearray | memoryview | NDArray[np.uint8]) -> TensorMapFields:
-        """Return the fields that `pack` stored in 128 bytes.
+        """Return the fields in 128 bytes from `pack`.
 
         Errors: UsageError for another number of bytes, and for an unknown code.
         """
@@ -169,14 +167,15 @@ class TensorMapFields:
         values["rank"] = values.pop("rank_minus_one") + 1
         for name, end in {"rank": 6, **_CODES}.items():
             if values[name] >= end:
-                raise UsageError(f"these 128 bytes are not a tensor map: the {name} in them is {values[name]}")
+                raise UsageError(f"the 128 bytes are not a tensor map: their {name} is {values[name]}")
         return TensorMapFields(**values)
 
     def replace(self, field: str, value: int, ordinal: int | None = None) -> TensorMapFields:
-        """Return the map with one field replaced, as by the instruction that replaces fields.
+        """Return the map with one field replaced.
 
-        `field` and `value` have the manual's names and encodings: the value of `rank` is the rank minus one. For
-        `box_dim`, `global_dim`, `global_stride` and `element_stride`, `ordinal` is the number of the replaced entry.
+        `field` and `value` are as in the PTX instruction that replaces a field. The value for `rank` is the rank minus
+        one. `ordinal` is the index of the replaced entry in `box_dim`, `global_dim`, `global_stride` or
+        `element_stride`.
 
         Errors: UsageError for an unknown field, for a missing or illegal ordinal, and for a value that does not fit.
         """
@@ -198,7 +197,7 @@ class TensorMapFields:
         return replace(self, **{name: tuple(entries)})
 
     def validate(self) -> tuple[str, ...]:
-        """Return one sentence for each rule that the fields of the map violate.
+        """Return one sentence for each rule that the map violates.
 
         Source: CUDA driver API, cuTensorMapEncodeTiled.
         """
@@ -295,8 +294,8 @@ _WHOLE_BYTE_TYPES = tuple(word for word, bits, _ in ELEMENT_TYPES if bits % 8 ==
 class TensorMap(Displayed):
     """Tensor map over an array: a launch argument for a 128-byte parameter.
 
-    `TensorMap.tiled` and `TensorMap.im2col` create a map. `template` has the fields of the map without an address; a
-    launch adds the address of `array`.
+    `TensorMap.tiled` and `TensorMap.im2col` create a map. `template` has all fields except the address. A launch adds
+    the address of `array`.
 
     Source: PTX ISA 5.5 (tensors), CUDA driver API (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col).
     """
@@ -320,14 +319,13 @@ class TensorMap(Displayed):
     ) -> TensorMap:
         """Return a tensor map that copies boxes of an array of NumPy, PyTorch, CuPy or JAX.
 
-        The array may be a strided view whose last axis is contiguous. `box` and `element_strides` have one entry for
-        each axis of the array, outermost first. `oob_fill`, "zero" or "nan", is the value of elements that are out of
-        bounds. `l2_promotion` is "none", 64, 128 or 256. `dtype` selects another element type of the same width, such
-        as "tf32" for an array of float32.
+        The last axis of the array must be contiguous. `box` and `element_strides` have one entry for each axis,
+        outermost first. Elements out of bounds read as `oob_fill`, "zero" or "nan". `l2_promotion` is "none", 64, 128
+        or 256. `dtype` selects another element type of the same width, such as "tf32" for an array of float32.
 
-        If `interleave` is not 0, the axes of the array are (N, C/8, D, H, W, 8), without D, or without D and H. The
-        last axis is a slice of the channels and no dimension of the map: it has `interleave` bytes, and `box` and
-        `element_strides` have no entry for it. A box always has one slice; its entry for C/8 is ignored.
+        An interleaved array has the axes (N, slices, D, H, W, channels). D, or D and H, may be missing. The channels of
+        a slice take `interleave` bytes. `box` and `element_strides` have no entry for the last axis. A box has one
+        slice, so its entry for slices is ignored.
 
         Units: `box` in elements; `interleave` (0, 16, 32), `swizzle` (0, 32, 64, 128) and `l2_promotion` in bytes.
         Errors: UsageError for everything that cuTensorMapEncodeTiled refuses.
@@ -353,16 +351,17 @@ class TensorMap(Displayed):
     ) -> TensorMap:
         """Return a tensor map that copies columns of pixels of a batch of images, for convolutions.
 
-        The axes of the array are (N, D, H, W, C), without D, or without D and H. `tiled` describes the axes of an
-        interleaved array and the keyword arguments. The two corners bound the pixels at which a column may begin. They
-        have one entry for each of D, H and W, in this order. An entry of `lower_corner` is an offset from the first
-        position of the axis, and an entry of `upper_corner` an offset from the last position.
+        A column has `pixels_per_column` pixels with `channels_per_pixel` channels each. The axes of the array are (N,
+        D, H, W, C). D, or D and H, may be missing. The two corners bound the pixels at which a column may begin. They
+        have one entry for each of D, H and W: `lower_corner` counts from the first position of the axis, `upper_corner`
+        from the last. `tiled` describes the keyword arguments.
+
         Errors: UsageError for everything that cuTensorMapEncodeIm2col refuses.
         """
         source = _Source.of(array, interleave)
         rank = source.rank
         if rank < 3:
-            raise UsageError(f"an im2col map over a tensor of {rank} dimensions; expected 3 to 5")
+            raise UsageError(f"the tensor of an im2col map has {rank} dimensions; expected 3 to 5")
         corners = {"im2col_lower": lower_corner, "im2col_upper": upper_corner}
         for name, given in (("lower_corner", lower_corner), ("upper_corner", upper_corner)):
             if len(given) != rank - 2:
@@ -376,7 +375,7 @@ class TensorMap(Displayed):
         return TensorMap(array, source.fields(element_strides, swizzle, oob_fill, l2_promotion, dtype, own))
 
     def fields(self, global_address: int) -> TensorMapFields:
-        """Return the fields of the map. `global_address` is the device address of the array's first element.
+        """Return the fields of the map for an array at the device address `global_address`.
 
         Errors: UsageError if the address does not have the alignment that the map requires.
         """
@@ -388,10 +387,7 @@ class TensorMap(Displayed):
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Shape and strides of the array under a tensor map. `rank` is the number of dimensions of the map.
-
-    The last axis of an interleaved array, a slice of channels, is no dimension.
-    """
+    """Array under a tensor map. `rank` is the number of dimensions of the map."""
 
     array: Strided
     interleave: int  # the code
@@ -403,17 +399,16 @@ class _Source:
         found = strided(array)
         if not code:
             if not 1 <= found.ndim <= 5:
-                raise UsageError(f"a tensor map over an array of {found.ndim} axes; expected 1 to 5")
+                raise UsageError(f"the array of a tensor map has {found.ndim} axes; expected 1 to 5")
             return _Source(found, code, found.ndim)
         if not 4 <= found.ndim <= 6:
-            raise UsageError(
-                f"a tensor map over an interleaved array of {found.ndim} axes; expected 4 to 6, the last of channels"
-            )
+            raise UsageError(f"an interleaved array has {found.ndim} axes; expected 4 to 6 with the channels last")
         width = found.shape[-1] * found.itemsize
         if width != interleave:
             raise UsageError(
                 f"the last axis of an array interleaved by {interleave} bytes is {width} bytes; expected {interleave}"
             )
+        # The last axis, a slice of channels, is no dimension of the map.
         return _Source(found, code, found.ndim - 1)
 
     def fields(
@@ -425,7 +420,7 @@ class _Source:
         dtype: str | None,
         own: dict[str, Any],
     ) -> TensorMapFields:
-        """Return the fields of a map without an address. `own` has the fields of the mode: tiled or im2col."""
+        """Return the fields of a map without an address. `own` has the fields of the tiled or im2col mode."""
         rank = self.rank
         steps = [1] * rank if element_strides is None else _entries("element_strides", element_strides, rank)
         promotion = 0 if l2_promotion == "none" else l2_promotion
@@ -446,10 +441,10 @@ class _Source:
         return found
 
     def outer_strides(self) -> list[int]:
-        """Return the strides of all dimensions but the innermost, in the order of the map. Units: bytes."""
+        """Return the strides of all dimensions except the innermost, innermost first. Units: bytes."""
         array = self.array
         if array.size == 0:
-            raise UsageError(f"a tensor map over an empty array of shape {array.shape}; expected at least one element")
+            raise UsageError(f"the array of a tensor map has shape {array.shape}; expected at least one element")
         pitch = array.itemsize
         for axis in range(array.ndim - 1, self.rank - 2, -1):
             if array.shape[axis] > 1 and array.strides[axis] != pitch:
@@ -485,20 +480,20 @@ def _element_type(array_dtype: np.dtype[Any], requested: str | None) -> str:
         return own
     if requested is None:
         legal = ", ".join(_TYPE_OF_DTYPE)
-        raise UsageError(f"a tensor map over elements of {array_dtype}; expected {legal} or 8-bit elements")
+        raise UsageError(f"the array of a tensor map has elements of {array_dtype}; expected {legal} or 8-bit elements")
     if requested not in _WHOLE_BYTE_TYPES:
         raise UsageError(f"dtype is {requested!r}; expected {', '.join(_WHOLE_BYTE_TYPES)}")
     bits = next(bits for word, bits, _ in ELEMENT_TYPES if word == requested)
     if bits != 8 * array_dtype.itemsize:
         raise UsageError(
-            f"dtype is {requested!r}, {bits // 8} bytes wide, over an array of {array_dtype},"
-            f" {array_dtype.itemsize} bytes wide; expected the same width"
+            f"dtype {requested!r} has {bits // 8} bytes, but the array's type {array_dtype} has {array_dtype.itemsize};"
+            " expected the same width"
         )
     return requested
 
 
 def pad_to_five(values: Sequence[int]) -> tuple[int, ...]:
-    """Return the entries of a field of TensorMapFields, padded with zeros to five."""
+    """Return `values`, padded with zeros to five entries."""
     return (*(int(value) for value in values), *[0] * (5 - len(values)))
 
 

@@ -1,4 +1,4 @@
-"""Geometry of tensor copies: the offsets of the rows of a box in global and in shared memory."""
+"""Offsets of the rows of a tensor copy's box in global and in shared memory."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -19,13 +19,11 @@ _OOB_NAN = bytes.fromhex("f77f")
 class TileRows(NamedTuple):
     """Rows of one box, each along dimension 0. In the order of the rows, dimension 1 varies fastest.
 
-    `first` is the index of the first element in bounds within a row, and `valid` the number of elements in bounds.
-    All rows that have elements in bounds have the same `first` and `valid`.
+    In every row, `first` is the index of the first element in bounds, and `valid` the number of elements in bounds.
 
     Shapes: `global_offset` and `shared_offset` are (rows,).
-    Units: bytes. `global_offset` leads from the address of the tensor map to the first element in bounds, and is -1 if
-        the whole row is out of bounds. `shared_offset` leads from the start of the box to the start of the row, before
-        the swizzle.
+    Units: bytes. `global_offset` counts from the tensor's global address to the first element in bounds; -1 for a row
+        out of bounds. `shared_offset` counts from the start of the box to the start of the row, before the swizzle.
     """
 
     global_offset: NDArray[np.int64]
@@ -37,8 +35,8 @@ class TileRows(NamedTuple):
 def tile_rows(fields: TensorMapFields, coordinates: Sequence[int], offsets: Sequence[int] = ()) -> TileRows:
     """Return the rows of the box at the coordinates of a tensor copy.
 
-    `coordinates` has one entry for each dimension, innermost first; entries may be negative. The rows of an im2col map
-    are pixels. The first row is the pixel at the coordinates. The filter offsets `offsets` are added to each pixel.
+    `coordinates` lists the dimensions from the innermost to the outermost. Entries may be negative. The rows of an
+    im2col map are pixels, to which the filter offsets `offsets` are added.
 
     Errors: UsageError for a map that cannot be used, and for a number of coordinates other than the rank of the map.
     Source: PTX ISA 5.5 (tensors).
@@ -46,7 +44,7 @@ def tile_rows(fields: TensorMapFields, coordinates: Sequence[int], offsets: Sequ
     relative, shared_offset, counts = _box(fields)
     if len(coordinates) != fields.rank:
         raise UsageError(
-            f"{len(coordinates)} coordinates into a tensor map of rank {fields.rank}; expected {fields.rank}"
+            f"a copy has {len(coordinates)} coordinates, but its map has rank {fields.rank}; expected {fields.rank}"
         )
     along = _rows_along(fields)
     if fields.is_im2col:
@@ -85,11 +83,7 @@ def tile_rows(fields: TensorMapFields, coordinates: Sequence[int], offsets: Sequ
 def _pixels(
     fields: TensorMapFields, coordinates: Sequence[int], offsets: Sequence[int]
 ) -> dict[int, NDArray[np.int64]]:
-    """Return the coordinates of the pixels of a column along each dimension except the channels.
-
-    The column begins at the pixel at `coordinates`. W varies fastest, in steps of its element stride. After the upper
-    corner of the bounding box, the column continues at the lower corner, one step further along the next dimension and
-    finally in the next image. `offsets` are added afterwards, so that a pixel may leave the bounding box.
+    """Return the coordinates of a column's pixels along each dimension except the channels.
 
     Shapes: each (pixels,).
     Errors: UsageError if the number of offsets differs from the number of dimensions of an image.
@@ -99,7 +93,8 @@ def _pixels(
     shifts = [int(offset) % (1 << fields.offset_bits) for offset in offsets] or [0] * len(axes)
     if len(shifts) != len(axes):
         raise UsageError(
-            f"{len(shifts)} offsets into the filter of a tensor map of rank {fields.rank}; expected {len(axes)}"
+            f"a copy has {len(shifts)} im2col offsets; expected {len(axes)},"
+            f" because its tensor map has rank {fields.rank}"
         )
     found: dict[int, NDArray[np.int64]] = {}
     index = np.arange(fields.pixels_per_column, dtype=np.int64)
@@ -107,6 +102,7 @@ def _pixels(
         start, step = int(coordinates[axis]), fields.element_stride[axis]
         low = fields.im2col_lower[number]
         end = fields.global_dim[axis] + fields.im2col_upper[number]
+        # After the upper corner, the column continues at the lower corner, one step along the next axis.
         first, each = -(-(end - start) // step), -(-(end - low) // step)
         later, within = np.divmod(index - first, each)
         is_first = index < first
@@ -121,14 +117,12 @@ def _pixels(
 
 
 class Boxes(NamedTuple):
-    """Boxes of one tensor map at many coordinates.
-
-    `inside` is True for each box that has no element out of bounds.
+    """Boxes of one tensor map at many coordinates. `inside` is True for a box entirely in bounds.
 
     Shapes: `global_offset` and `inside` are (boxes,). `row_offset` and `shared_offset` are (rows of a box,), where
         dimension 1 varies fastest.
-    Units: bytes. `global_offset` is the offset of a box from the address of the tensor map. The other two are offsets
-        of a row from the start of its box, in global memory and in shared memory, before the swizzle.
+    Units: bytes. `global_offset` counts from the tensor's global address to the box. `row_offset` (global memory) and
+        `shared_offset` (shared memory, before the swizzle) count from the start of the box to the row.
     """
 
     global_offset: NDArray[np.int64]
@@ -155,10 +149,11 @@ def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
 
 
 def box_rows(fields: TensorMapFields) -> tuple[NDArray[np.int64], int]:
-    """Return the shared-memory offsets of the rows of a box, before the swizzle, and the length of a row.
+    """Return the shared-memory offsets of the rows of a box, and the length of a row.
 
     Shapes: the offsets are (rows,); in the order of the rows, dimension 1 varies fastest.
-    Units: the offsets in bytes from the start of the box, the length in units of `unit_bits`.
+    Units: the offsets in bytes from the start of the box, before the swizzle; the length in elements, or in slices of
+        an interleaved box.
     Errors: UsageError for a map that cannot be used.
     """
     _, shared_offset, counts = _box(fields)
@@ -166,29 +161,28 @@ def box_rows(fields: TensorMapFields) -> tuple[NDArray[np.int64], int]:
 
 
 def box_bytes(fields: TensorMapFields) -> int:
-    """Return the number of bytes that a load of a box adds to an mbarrier, including bytes out of bounds."""
+    """Return the number of bytes that the load of a box adds to an mbarrier."""
+    # Bytes out of bounds count, too.
     return prod(_counts(fields)) * unit_bits(fields) // 8
 
 
 def shared_bytes(fields: TensorMapFields) -> int:
-    """Return the bytes of shared memory that a box covers. With a swizzle, each row takes a whole span."""
+    """Return the number of bytes of shared memory that a box covers, with the padding of its rows."""
     rows = prod(_counts(fields)[_rows_along(fields) :])
     return rows * _row_pitch(fields)
 
 
 def fill_bytes(fields: TensorMapFields) -> bytes:
-    """Return the bytes that a load writes to shared memory for an element that is out of bounds."""
+    """Return the bytes that a load writes to shared memory for an element out of bounds."""
     if fields.fill == 0:
         return bytes(-(-fields.shared_bits // 8))
     return _OOB_NAN * (fields.shared_bits // 16)
 
 
 def coordinate_error(fields: TensorMapFields, coordinates: Sequence[int], *, stores: bool = False) -> str:
-    """Return the reason why the hardware refuses the coordinates of a tensor copy, or "" if it accepts.
+    """Return the reason why the hardware refuses a tensor copy at the coordinates, or "".
 
-    Without an interleave, the innermost coordinate must be at a multiple of 16 bytes. A column of pixels must begin
-    inside the bounding box of the map. A store needs coordinates of at least 0 and a bounding box inside the images;
-    `stores` is true for a store.
+    `stores` is True for a store.
     """
     bits = int(coordinates[0]) * fields.element_bits
     if not fields.interleave and bits % 128:
@@ -196,12 +190,12 @@ def coordinate_error(fields: TensorMapFields, coordinates: Sequence[int], *, sto
             f"the innermost coordinate {int(coordinates[0])} is at byte {bits / 8:g}; expected a multiple of 16 bytes"
         )
     if stores and min(coordinates) < 0:
-        return f"a store to the coordinates {tuple(int(at) for at in coordinates)}; expected at least 0"
+        return f"a store has the coordinates {tuple(int(at) for at in coordinates)}; expected at least 0"
     if not fields.is_im2col:
         return ""
     if stores and (min(fields.im2col_lower) < 0 or max(fields.im2col_upper) > 0):
         return (
-            f"a store of pixels through a map with corners {fields.im2col_lower} and {fields.im2col_upper};"
+            f"a store of pixels uses a tensor map with corners {fields.im2col_lower} and {fields.im2col_upper};"
             " expected a bounding box inside the images"
         )
     for axis, low, high in zip(fields.spatial_axes, fields.im2col_lower, fields.im2col_upper):
@@ -215,34 +209,31 @@ def coordinate_error(fields: TensorMapFields, coordinates: Sequence[int], *, sto
 
 
 def row_bytes(fields: TensorMapFields) -> int:
-    """Return the number of bytes of a row of a box. A row is consecutive in global memory."""
+    """Return the number of bytes of a row of a box in global memory."""
     return (_counts(fields)[0] if _rows_along(fields) else 1) * unit_bits(fields) // 8
 
 
 def unit_bits(fields: TensorMapFields) -> int:
-    """Return the width in shared memory of an element or, if interleaved, of a slice. Units: bits."""
+    """Return the shared-memory width of an element, or of a slice if interleaved. Units: bits."""
     return 8 * INTERLEAVES[fields.interleave] or fields.shared_bits
 
 
 def _rows_along(fields: TensorMapFields) -> int:
-    """Return the first dimension along which rows are counted: 1, or 0 if each slice of channels is a row."""
+    """Return the first dimension that counts rows: 1, or 0 if each slice of channels is a row."""
     return int(not fields.interleave or (fields.element_stride[0] == 1 and not fields.is_im2col))
 
 
 def _stride(fields: TensorMapFields, axis: int) -> int:
-    """Return the stride of a dimension in global memory. Units: bytes."""
     return fields.global_stride[axis - 1] if axis else unit_bits(fields) // 8
 
 
 def _counts(fields: TensorMapFields) -> list[int]:
-    """Return the number of copied elements of a box along each dimension.
-
-    An im2col box has two dimensions: channels, or one slice of an interleaved tensor, and pixels. The element stride of
-    dimension 0 is ignored unless the tensor is interleaved. A box of an interleaved tensor has one slice.
-    """
+    """Return the number of copied elements of a box along each dimension."""
     if fields.is_im2col:
+        # Dimensions: channels (or one slice of them), pixels.
         return [1 if fields.interleave else fields.channels_per_pixel, fields.pixels_per_column]
     steps = list(fields.element_stride[: fields.rank])
+    # The element stride of dimension 0 is ignored.
     if not fields.interleave:
         steps[0] = 1
     counts = [-(-extent // step) for extent, step in zip(fields.box, steps)]
@@ -260,9 +251,7 @@ def _row_pitch(fields: TensorMapFields) -> int:
 def _box(fields: TensorMapFields) -> tuple[NDArray[np.int64], NDArray[np.int64], list[int]]:
     """Return the offsets of all rows in global and shared memory, and the extents of the box.
 
-    The offsets count from the first row.
-
-    For an im2col map only the shared offsets are useful: `_pixels` computes the global ones from the coordinates.
+    Units: bytes, counted from the first row. The global offsets are unused for an im2col map.
     """
     if errors := [*fields.validate(), *_unsupported(fields)]:
         raise UsageError(f"the tensor map cannot be used: {errors[0]}")
@@ -278,17 +267,15 @@ def _box(fields: TensorMapFields) -> tuple[NDArray[np.int64], NDArray[np.int64],
 
 
 def _unsupported(fields: TensorMapFields) -> list[str]:
-    """Return one sentence for each feature of a legal map that the emulator cannot copy."""
+    """Return one sentence for each feature of a legal map that the emulator does not support."""
     found: list[str] = []
     if fields.swizzle_span == 96 or fields.swizzle_atomicity:
         atomicity = SWIZZLE_ATOMICITIES[fields.swizzle_atomicity]
-        found.append(
-            f"its swizzle is {fields.swizzle_span} bytes by {atomicity}; only 32, 64 and 128 bytes by 16B are copied"
-        )
+        found.append(f"its swizzle is {fields.swizzle_span} bytes by {atomicity}; expected 32, 64 or 128 bytes by 16B")
     if fields.shared_bits != fields.element_bits:
-        found.append(f"its elements are {fields.element_type}; padded elements are not copied")
+        found.append(f"its elements are {fields.element_type}; the emulator does not copy padded elements")
     steps = zip(fields.global_dim[1 : fields.rank], fields.global_stride)
     span = sum((extent - 1) * stride for extent, stride in steps)
     if span >> 62:
-        found.append(f"it spans {span} bytes; only spans below 2^62 are copied")
+        found.append(f"it spans {span} bytes; expected less than 2^62")
     return found

@@ -1,9 +1,4 @@
-"""Language server for PTX.
-
-`document` holds an open text and its analysis, and `positions` converts offsets to the positions of editors. `names`,
-`hover`, `completion`, `fixes`, `formatting` and `outline` implement the requests, with offsets as positions.
-Only `server` uses the protocol and needs pygls.
-"""
+"""Language server for PTX. Only `server` needs pygls."""
 
 from importlib.util import find_spec
 
@@ -13,8 +8,8 @@ from warploom.diagnostics import UsageError
 def serve(port: int | None = None, *, version: str = "") -> None:
     """Run the language server for one editor until the editor disconnects.
 
-    The server listens on `port` of the local host. If `port` is None, it uses standard input and output. `version` is
-    the version that the server reports to the editor.
+    The server listens on `port` of the local host or, if `port` is None, on standard input. `version` is its version in
+    messages to the editor.
 
     Errors: UsageError lsp.packages if pygls is not installed
     """

@@ -1,4 +1,4 @@
-"""Completion of opcodes with words that are legal on the target, and of operands with declared names."""
+"""Completion of opcodes and operands."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ _MOST_SPELLINGS = 4096
 class Completion:
     """Word that may replace the text at `span`.
 
-    `kind` is "instruction", "modifier", "register", "variable", "function" or "label". `detail` is a remark for the
+    `kind` is "instruction", "modifier", "register", "variable", "function" or "label". `detail` is a remark in the
     editor's list.
     """
 
@@ -39,10 +39,9 @@ class Completion:
 
 
 def completions(view: View, offset: int) -> list[Completion]:
-    """Return the words that complete the text before an offset.
+    """Return the words that may complete the text before an offset.
 
-    An opcode is completed with words of opcodes that are legal on the target. An operand is completed with names that
-    are visible at the offset. Comments and directives have no completions.
+    Opcodes are completed with words that are legal on the target. Operands are completed with visible names.
     """
     line = view.text[view.text.rfind("\n", 0, offset) + 1 : offset]
     if "//" in _COMMENTS.sub("", line) or line.lstrip().startswith("."):
@@ -68,8 +67,8 @@ def _opcodes(view: View, offset: int, opcode: str) -> list[Completion]:
 def next_words(words: tuple[str, ...], target: Target, ptx: Version) -> dict[str, str]:
     """Return the words that may follow the first words of an opcode.
 
-    Each word begins the rest of an opcode that is legal for the target and the PTX version. Its value lists the names
-    of the Forms with such an opcode, separated by commas.
+    The opcodes are legal for the target and the PTX version. Each word maps to the names of the Forms with such an
+    opcode.
     """
     if sum(map(len, words)) > LONGEST_OPCODE:
         return {}
@@ -86,7 +85,6 @@ def next_words(words: tuple[str, ...], target: Target, ptx: Version) -> dict[str
 
 
 def _order(item: tuple[str, list[str]]) -> tuple[object, ...]:
-    """Return the sort key of a word, which compares digits as numbers: `x2` precedes `x16`."""
     return tuple((part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", item[0]))
 
 
@@ -99,9 +97,9 @@ def _following(form: Form, words: tuple[str, ...], target: Target, ptx: Version)
 
 
 def _in_row(form: Form, row: Row, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[str]:
-    """Yield the words that may follow `words` in opcodes that one row of a form's table allows.
+    """Yield the words that may follow `words` in opcodes of one row of a form's table.
 
-    `order` is one of the orders in which the form's syntax allows the modifiers.
+    `order` is an order of the modifiers that the form's syntax allows.
     """
     # Indices in `order` at which the next word may match.
     positions = {0}
@@ -114,7 +112,7 @@ def _in_row(form: Form, row: Row, order: tuple[Word, ...], words: tuple[str, ...
 
 
 def _reached(row: Row, order: tuple[Word, ...], positions: Iterable[int]) -> set[int]:
-    """Return `positions`, and all later indices in `order` with only optional words in between."""
+    """Return `positions` and every later index in `order` that skips only optional words."""
     reached: set[int] = set()
     for p in positions:
         while p < len(order):

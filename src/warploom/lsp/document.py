@@ -15,7 +15,7 @@ from warploom.ptx.incremental_parse import ParsedText, Piece, parse_incrementall
 
 
 class View:
-    """One version of a document's text, which is parsed and checked on first use."""
+    """One version of a document's text."""
 
     def __init__(self, text: str, encoding: str, checker: IncrementalChecker, before: ParsedText | None) -> None:
         self.text = text
@@ -25,28 +25,28 @@ class View:
 
     @cached_property
     def lines(self) -> Lines:
-        """Lines of the text, which convert between offsets and editor positions."""
+        """Lines of the text."""
         return Lines(self.text, self._encoding)
 
     @cached_property
     def parsed(self) -> ParsedText:
-        """Syntax trees of the text, a list of items for each piece of the incremental parse."""
+        """Incremental parse of the text."""
         before, self._before = self._before, None
         return parse_incrementally(self.text, before)
 
     @property
     def latest_parse(self) -> ParsedText | None:
-        """Parse of this version; if this version is not parsed yet, the parse of an earlier version, or None."""
+        """Latest parse: of this version if it is parsed already, otherwise of an earlier version, or None."""
         return self.__dict__.get("parsed", self._before)
 
     @cached_property
     def report(self) -> Report:
-        """Diagnostics of the checker for this version."""
+        """Diagnostics of the text."""
         return self._checker.report(self.parsed)
 
     @cached_property
     def target_and_version(self) -> tuple[Target, Version] | None:
-        """Target and PTX version of the text; None if its header has syntax errors."""
+        """Target and PTX version of the text, or None if its header has syntax errors."""
         items = self.parsed.pieces[0].items if self.parsed.pieces else ()
         if len(items) < HEADER_ITEMS:
             return None
@@ -54,7 +54,7 @@ class View:
         return target, ptx
 
     def instruction_at(self, offset: int) -> tuple[Instruction, int] | None:
-        """Return the instruction at an offset, and the offset from which its spans count; None without one."""
+        """Return the instruction at an offset and the start of its piece, or None without an instruction."""
         if not self.parsed.pieces:
             return None
         piece, start = self.pieces()[self.parsed.piece_at(offset)]
@@ -66,7 +66,7 @@ class View:
         return None
 
     def pieces(self) -> list[tuple[Piece, int]]:
-        """Return the pieces of the incremental parse, each with its offset in the text."""
+        """Return the pieces of the incremental parse with their offsets in the text."""
         return list(zip(self.parsed.pieces, self.parsed.starts, strict=True))
 
 
@@ -83,7 +83,7 @@ def _instruction_in(block: Block, offset: int) -> Instruction | None:
 
 
 class Document:
-    """Document that is open in an editor. `view` is the latest version of its text."""
+    """Document that is open in an editor. `view` is the latest version of the text."""
 
     def __init__(self, name: str, text: str, encoding: str = "utf-16") -> None:
         self._encoding = encoding
@@ -91,11 +91,11 @@ class Document:
         self.view = View(text, encoding, self._checker, None)
 
     def replace(self, text: str) -> None:
-        """Replace the whole text."""
+        """Replace the whole text by `text`."""
         self.view = View(text, self._encoding, self._checker, self.view.latest_parse)
 
     def change(self, start: tuple[int, int], end: tuple[int, int], text: str) -> None:
-        """Replace the text between two editor positions, which are pairs of a line and a character."""
+        """Replace the text between the editor positions `start` and `end` (line, character)."""
         view = self.view
         first, last = view.lines.offset(*start), view.lines.offset(*end)
         self.replace(view.text[:first] + text + view.text[max(first, last) :])

@@ -1,4 +1,4 @@
-"""Quick fixes: edits that carry out the hints of diagnostics."""
+"""Quick fixes for diagnostics."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _MOST_REGISTERS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """Edit that resolves the diagnostic `finding`: it replaces the text at `span` by `text`."""
+    """Edit that resolves the diagnostic `finding`. The edit replaces the text at `span` by `text`."""
 
     title: str
     finding: Diagnostic
@@ -36,7 +36,7 @@ class Fix:
 
 
 def fixes_in(view: View, start: int, end: int) -> list[Fix]:
-    """Return the fixes of the diagnostics that overlap the offsets from `start` to `end`."""
+    """Return fixes for the diagnostics between the offsets `start` and `end`."""
     return [
         Fix(title, finding, span, text)
         for finding in view.report
@@ -83,7 +83,10 @@ def _inserted(view: View, span: Span, statement: str) -> _Change:
 
 
 def _enlarged(view: View, finding: Diagnostic, span: Span, stem: str) -> Iterator[_Change]:
-    """Yield the edit that enlarges the range of `stem` (`%r<4>` for `%r`) for an undeclared register."""
+    """Yield the edit that enlarges a range of registers, such as `%r<4>`, for the register of `finding`.
+
+    `stem` is the name of the range, such as `%r`.
+    """
     found = _FOUND.search(finding.message)
     digits = found[1].removeprefix(stem) if found is not None else ""
     count = int(digits) + 1 if digits.isdecimal() and len(digits) < 10 else 0
@@ -106,14 +109,14 @@ def _declared(view: View, finding: Diagnostic, span: Span, word: str) -> Iterato
 
 
 def _end_of_code(view: View, offset: int) -> int:
-    """Return the end of the last token before an offset. Comments do not count as tokens."""
+    """Return the end of the last token before an offset. Comments are no tokens."""
     start = view.parsed.starts[view.parsed.piece_at(offset)] if view.parsed.starts else 0
     found = _CODE.finditer(view.text, start, offset)
     return max((match.end() for match in found if not match[0].startswith(("//", "/*"))), default=offset)
 
 
 def _of_opcode(view: View, finding: Diagnostic, span: Span) -> Iterator[_Change]:
-    """Yield replacements for an illegal opcode, or for an opcode whose operands fit another opcode."""
+    """Yield edits that replace the opcode of an instruction by a legal opcode."""
     found = view.instruction_at(span.start)
     if found is None or "/" not in finding.code:
         return

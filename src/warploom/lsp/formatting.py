@@ -1,7 +1,4 @@
-"""Formatting: every statement in canonical form on a line of its own, with its comments.
-
-Text with syntax errors is not changed, and neither is a statement that contains a comment.
-"""
+"""Formatting: every statement in canonical form on a line of its own."""
 
 import re
 from collections.abc import Sequence
@@ -19,11 +16,15 @@ _TEXT = re.compile(rf"(?P<string>{STRING})|(?P<comment>{COMMENT}|{LINE_MARKER})"
 
 
 def formatting(view: View) -> list[tuple[Span, str]]:
-    """Return the edits that format a text, at most one for each piece of the incremental parse."""
+    """Return the edits that format a text.
+
+    Items with syntax errors, and statements with a comment inside, are not changed.
+    """
     changes: list[tuple[Span, str]] = []
     newline = "\r\n" if "\r\n" in view.text else "\n"
     pieces = view.pieces()
     unchanged = {k + by for k, (piece, _) in enumerate(pieces) if piece.errors for by in (0, 1)}
+    # At most one edit for each item of the module.
     for k, (piece, start) in enumerate(pieces):
         own = piece.source.text
         if k in unchanged:
@@ -71,7 +72,7 @@ def _extent(node: Statement | TopLevel) -> tuple[int, int]:
 
 
 def _declared_together(text: str, nodes: Sequence[Statement | TopLevel]) -> int:
-    """Return how many of the first nodes come from one statement, such as 2 for `.reg .b32 a, b;`."""
+    """Return the number of nodes in the first statement, such as 2 for `.reg .b32 a, b;`."""
     count = 1
     while count < len(nodes) and isinstance(nodes[count - 1], Variable):
         if text[_extent(nodes[count - 1])[1] - 1] == ";":
@@ -109,9 +110,9 @@ def _has_comment(text: str) -> bool:
 
 
 def _trivia(text: str, indent: str, *, first: bool) -> str:
-    """Format the white space and comments between two statements, and indent the second statement.
+    """Format the white space and comments before a statement, including its indentation.
 
-    `first` is True at the start of the document, where no statement precedes the text.
+    `first` is True at the start of the document.
     """
     formatted, lines = "", 0
     begun = not first

@@ -1,4 +1,4 @@
-"""Hover information about a word: the page of an instruction's Form, or the declaration of a name."""
+"""Hover information: the page of an instruction's Form, or the declaration of a name."""
 
 from warploom.check.pages import form_section, layouts
 from warploom.diagnostics import Span

@@ -1,6 +1,6 @@
 """Names in a document: their declarations and occurrences.
 
-A piece is one item of the module, as `ptx.incremental_parse` defines it.
+The incremental parse splits a text into pieces. A piece is one item of the module with the comments before the item.
 """
 
 import re
@@ -28,11 +28,11 @@ Token = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Symbol:
-    """Variable, register, label or function that a name refers to.
+    """Variable, register, label or function.
 
-    `piece` is the index of the piece of the incremental parse that contains the declaration. `text` is the name. Each
-    register of a range such as `%r<8>` is a symbol. The range itself is a symbol with the text `%r`. `local` is True if
-    the name is visible only in its function.
+    `piece` is the index of the piece with the declaration. `text` is the name. A range of registers such as `%r<8>` is
+    a symbol `%r`, and each of its registers is another symbol. `local` is True if the name is visible only in its
+    function.
     """
 
     declaration: Declaration
@@ -42,17 +42,17 @@ class Symbol:
 
     @property
     def is_of_range(self) -> bool:
-        """True for one register of a range, such as `%r3` of `%r<8>`."""
+        """True for a register of a range, such as `%r3` of `%r<8>`."""
         node = self.declaration
         return isinstance(node, Variable) and node.count is not None and node.name != self.text
 
 
 @dataclass(frozen=True, slots=True)
 class _PieceNames:
-    """Names in one piece of the incremental parse.
+    """Names in one piece of a text.
 
-    `scopes` holds the start, the end and the declarations of each function and block, outermost first. `declared` maps
-    the offset of the name in a declaration to the declaration. All offsets count from the start of the piece.
+    `scopes` has (start, end, declarations) of each function and block, outermost first. `declared` has the declarations
+    by the offset of the name. Offsets count from the start of the piece.
     """
 
     tokens: tuple[Token, ...]
@@ -65,7 +65,7 @@ class _PieceNames:
 
 
 class Names:
-    """Names of one version of a text. All offsets are indices of characters in the text."""
+    """Names of one version of a text. Offsets are indices of characters in the text."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -73,12 +73,12 @@ class Names:
         self._known: dict[int, _PieceNames] = {}
 
     def symbol_at(self, offset: int) -> Symbol | None:
-        """Return the symbol that the name at an offset refers to, or None if there is none."""
+        """Return the symbol of the name at an offset, or None."""
         found = self.token_at(offset)
         return None if found is None else self._resolve(*found)
 
     def token_at(self, offset: int) -> tuple[int, Token] | None:
-        """Return (index of the parsed piece, token) of the name at an offset, or None without a name."""
+        """Return (index of the piece, token) for the name at an offset, or None without a name."""
         if not self._pieces:
             return None
         k = self.view.parsed.piece_at(offset)
@@ -93,7 +93,7 @@ class Names:
     def definition(self, symbol: Symbol) -> Span | None:
         """Return the span of the name in the declaration of a symbol.
 
-        If the name is not found there, return the span of the whole declaration.
+        If the declaration lacks the name, return the span of the declaration.
         """
         node, start = symbol.declaration, self._pieces[symbol.piece][1]
         for begin, declared in self._names(symbol.piece).declared.items():
@@ -102,7 +102,7 @@ class Names:
         return None if node.span is None else Span(start + node.span.start, start + node.span.end)
 
     def references(self, symbol: Symbol) -> list[Span]:
-        """Return the spans of all occurrences of a symbol, including its declaration."""
+        """Return the spans of all occurrences of a symbol, including the declaration."""
         node = symbol.declaration
         ranged = isinstance(node, Variable) and node.count is not None
         stem = symbol.text if ranged and symbol.text == node.name else ""
@@ -132,7 +132,7 @@ class Names:
     def visible(self, offset: int) -> list[Symbol]:
         """Return the symbols that are visible at an offset.
 
-        A range of registers contributes only those registers that the text uses.
+        Only those registers of a range that the text uses are included.
         """
         if not self._pieces:
             return []
@@ -148,7 +148,7 @@ class Names:
     def rename(self, symbol: Symbol, name: str) -> list[tuple[Span, str]]:
         """Return the edits that rename a symbol, each as a span and its new text.
 
-        A renamed register of a range such as `%r<8>` gets a separate declaration.
+        A register of a range such as `%r<8>` gets a separate declaration.
 
         Errors: UsageError lsp.rename if the new name is illegal or already declared, or if the symbol occurs in code
             with syntax errors
@@ -194,7 +194,7 @@ class Names:
 
     @cached_property
     def _module_scope(self) -> Declared:
-        """Scope of the module. `labels` has the functions, each as its definition if there is one."""
+        """Scope of the module, with functions in `labels`."""
         scope: Declared = Scope(None)
         for item in (item for piece, _ in self._pieces for item in piece.items):
             if isinstance(item, Directive):
@@ -207,7 +207,6 @@ class Names:
 
     @cached_property
     def _piece_of(self) -> dict[int, int]:
-        """Index of the piece that contains each module item, by the `id()` of the item."""
         return {id(item): k for k, (piece, _) in enumerate(self._pieces) for item in piece.items}
 
     def _resolve(self, k: int, token: Token) -> Symbol | None:
@@ -239,7 +238,7 @@ def _declare(scope: Declared, node: Variable) -> None:
 
 
 def _names_of(piece: Piece) -> _PieceNames:
-    """Collect the names, scopes and declarations of a piece. Opcodes are not names."""
+    """Collect the names, scopes and declarations of a piece."""
     text = piece.source.text
     scopes: list[tuple[int, int, Declared]] = []
     nodes: list[Declaration] = []
@@ -289,7 +288,10 @@ def _names_of(piece: Piece) -> _PieceNames:
 
 
 def _name_start(node: Declaration, starts: list[int]) -> int | None:
-    """Return the offset of the name in a declaration. `starts` has the offsets of all its occurrences."""
+    """Return the offset of the name in a declaration.
+
+    `starts` has the offsets of all occurrences of the name.
+    """
     span = node.span
     if span is None:
         return None

@@ -12,11 +12,11 @@ from warploom.ptx import Function, Label, Variable
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Declaration that the outline lists.
+    """Declaration in the outline.
 
     `kind` is "kernel", "function", "variable" or "label". `span` is the whole declaration, and `name_span` its name.
-    `detail` is the space and type of a variable or the linkage of a function. `inner` are a function's parameters and
-    labels.
+    `detail` is the space and type of a variable or the linkage of a function. `inner` has the parameters and labels of
+    a function.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Positions as editors count them: lines and characters from 0, in code units of an encoding.
+"""Positions as editors count them: lines and characters from 0.
 
 Source: Language Server Protocol 3.17, Text Documents
 """
@@ -16,7 +16,7 @@ _CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32
 class Position(NamedTuple):
     """Position between two characters.
 
-    Units: lines from 0; code units of the line from 0
+    `line` counts from 0. `character` counts code units of an encoding from the start of the line.
     """
 
     line: int
@@ -26,7 +26,7 @@ class Position(NamedTuple):
 class Lines:
     """Lines of a text, which convert between offsets and editor positions.
 
-    Units: offsets in characters of the text; positions in code units of `encoding`
+    Offsets count characters of the text. Positions count code units of `encoding`.
     """
 
     def __init__(self, text: str, encoding: str = "utf-16") -> None:
@@ -47,10 +47,10 @@ class Lines:
         return Position(line, self._units(self.text[self.starts[line] : offset]))
 
     def offset(self, line: int, character: int) -> int:
-        """Return the offset of a position.
+        """Return the offset of the position (`line`, `character`).
 
-        A position after the end of its line becomes the end of the line. A position after the last line becomes the
-        end of the text.
+        A position beyond the end of its line is the end of the line. A position beyond the last line is the end of the
+        text.
         """
         if line >= len(self.starts):
             return len(self.text)

@@ -1,4 +1,4 @@
-"""Language server: handlers that translate between protocol messages and offsets in documents.
+"""Language server: handlers of protocol messages.
 
 Source: Language Server Protocol 3.17
 """
@@ -49,7 +49,7 @@ _SYMBOLS = {
 
 
 class Server(LanguageServer):
-    """Language server of one editor. `documents` holds the open documents by URI."""
+    """Language server of one editor. `documents` has the open documents by URI."""
 
     def __init__(self, version: str) -> None:
         super().__init__("warploom", version)  # pyright: ignore[reportUnknownMemberType] -- *args
@@ -57,7 +57,7 @@ class Server(LanguageServer):
         self._pending: dict[str, asyncio.TimerHandle] = {}
 
     def view(self, uri: str) -> View:
-        """Return the latest version of a document. A document that is not open has an empty text."""
+        """Return the latest version of a document, or an empty text for an unknown document."""
         return (self.documents.get(uri) or Document(uri, "")).view
 
     def open(self, uri: str, text: str) -> None:
@@ -73,7 +73,7 @@ class Server(LanguageServer):
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     def publish_soon(self, uri: str) -> None:
-        """Send the diagnostics of a document to the editor after a pause without edits."""
+        """Send the diagnostics of a document to the editor after a pause in editing."""
         self._cancel(uri)
         self._pending[uri] = asyncio.get_running_loop().call_later(_PAUSE, self.publish, uri)
 
@@ -92,6 +92,8 @@ class Server(LanguageServer):
 
 def start(port: int | None, version: str) -> None:
     """Run the server on a local port, or on standard input and output, until the editor disconnects.
+
+    `version` is the server's version in messages to the editor.
 
     Errors: UsageError lsp.port for a port that cannot be opened
     """
@@ -112,12 +114,16 @@ def start(port: int | None, version: str) -> None:
 
 
 def _is_unexpected(record: logging.LogRecord) -> bool:
-    """Return False for log records of expected exceptions: refused requests, and the exit of the editor."""
+    """Return False for log records of expected exceptions."""
+    # Expected are refused requests and the exit of the editor.
     return record.exc_info is None or not isinstance(record.exc_info[1], JsonRpcInvalidParams | SystemExit)
 
 
 def make_server(version: str) -> Server:
-    """Return a server with handlers for all supported requests."""
+    """Return a server with handlers for all supported requests.
+
+    `version` is the server's version in messages to the editor.
+    """
     server = Server(version)
     _add_synchronisation(server)
     _add_queries(server)

@@ -1,4 +1,4 @@
-"""Compilation with Numba: decorators for compiled functions, and loops that apply them to arrays."""
+"""Decorators that compile functions with Numba and apply them to arrays."""
 
 # Numba has no type annotations.
 # pyright: reportUnknownMemberType=false
@@ -18,27 +18,26 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def njit(function: Function) -> Function:
-    """Compile a function of arrays on its first call. Type checkers see the original signature.
+    """Compile a function with Numba on its first call.
 
-    The machine code is cached in `__pycache__` beside the source and releases the interpreter lock. It follows IEEE
-    754: a division by zero gives infinity or NaN, and sums are not reordered.
+    The compiled code releases the interpreter lock. A division by zero gives infinity or NaN.
     """
     return cast("Function", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
 def inlined(function: Function) -> Function:
-    """Compile a function whose code is inlined in every compiled caller."""
+    """Compile a function that Numba inlines in every compiled caller."""
     return cast("Function", numba.njit(cache=True, inline="always", error_model="numpy")(function))
 
 
 def specialized(
     template: Callable[..., None], function: Callable[..., Any], inline: Literal["never", "always"] = "never"
 ) -> Callable[..., None]:
-    """Return a compiled copy of the loop `template` that calls `function` instead of the global `scalar`.
+    """Compile a copy of the loop `template` in which the name `scalar` stands for `function`.
 
-    Numba caches machine code by file and name, and discards the cache when the file changes. The copy therefore has the
-    file and the name of `function`. If `inline` is "always", `function` is inlined before type inference.
+    If `inline` is "always", Numba inlines `function` before type inference.
     """
+    # Numba caches machine code by file and name, so the copy has those of `function`.
     code = template.__code__.replace(
         co_filename=function.__code__.co_filename,
         co_firstlineno=function.__code__.co_firstlineno,
@@ -113,13 +112,11 @@ _PAIR_LOOPS = (_loop1, _pairs2, _pairs3)
 _DIRECTED_LOOPS = (_directed1, _directed2, _directed3)
 
 
+# This class replaces NumPy ufuncs, whose wrappers Numba compiles again in every process.
 class Elementwise:
-    """Compiled function of numbers, which is applied to arrays element by element.
+    """Compiled function of numbers that is applied to arrays, element by element.
 
-    A NumPy ufunc would do the same, but Numba recompiles the wrapper of a ufunc in every process. `uniform` is the
-    number of trailing operands that are single numbers, used for all elements.
-
-    Shapes: the other operands are arrays, broadcast together.
+    The last `uniform` operands are single numbers. The other operands are arrays, broadcast together.
     """
 
     def __init__(
@@ -150,15 +147,15 @@ class Elementwise:
 
 
 def elementwise(result: DTypeLike, uniform: int = 0) -> Callable[[Callable[..., Any]], Elementwise]:
-    """Return a decorator that compiles a function of numbers for arrays of any shape.
+    """Return a decorator that turns a function of numbers into an `Elementwise`.
 
-    The last `uniform` arguments are single numbers, used for all elements. The results have the dtype `result`.
+    The last `uniform` operands are single numbers. `result` is the dtype of the results.
     """
     return lambda function: Elementwise(function, result, uniform)
 
 
 def pairwise(function: Callable[..., Any]) -> Elementwise:
-    """Turn a function of 16-bit patterns into an `Elementwise` over f16x2-like pairs in uint32 words.
+    """Return an `Elementwise` that applies a function to both 16-bit halves of uint32 words.
 
     The arguments and the result of the function are 16-bit patterns of type uint32.
     """
@@ -166,8 +163,8 @@ def pairwise(function: Callable[..., Any]) -> Elementwise:
 
 
 def directed(function: Callable[..., Any]) -> Elementwise:
-    """Turn a function of f64 numbers into an `Elementwise` with a rounding mode as an additional operand.
+    """Return an `Elementwise` of a function of f64 numbers, with a selectable rounding mode.
 
-    The last operand is the mode, a value of `intrinsics.ROUNDING`. The operations of the function round in this mode.
+    The last operand of the `Elementwise` is the rounding mode, a value of `intrinsics.ROUNDING`.
     """
     return Elementwise(function, np.float64, loops=_DIRECTED_LOOPS)

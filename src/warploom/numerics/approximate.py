@@ -1,8 +1,6 @@
 """Approximate functions (`.approx` and `.full`) with the bits of an H200.
 
-Each function calls the emulated special function unit (`sfu`). Operands and results are scaled as in the code that
-ptxas generates (CUDA 13.0, sm_90). With `ftz`, ptxas generates no scaling. f16 and bf16 numbers are uint16 patterns;
-f16x2 and bf16x2 pairs are uint32 patterns.
+f16 and bf16 numbers are uint16 patterns. f16x2 and bf16x2 pairs are uint32 patterns.
 """
 
 from collections.abc import Callable
@@ -14,6 +12,7 @@ from warploom.numerics import convert, floats, packed, sfu
 from warploom.numerics.formats import Array, Format
 from warploom.numerics.quiet import quietly
 
+# Operands and results are scaled as in the code that ptxas generates (CUDA 13.0, sm_90), which scales nothing with ftz.
 _TINY = np.float32(2.0**-126)
 _HUGE = np.float32(2.0**126)
 _SCALE = np.float32(2.0**24)
@@ -33,18 +32,19 @@ def _needs_scaling(magnitude: Array) -> Array:
 
 
 def ex2(x: Array, ftz: bool = False) -> Array:
-    """Return 2**x of f32. For x below -126, the GPU squares 2**(x/2)."""
+    """Return 2**x of f32 numbers. With `ftz`, subnormal results become zeros."""
     if ftz:
         return sfu.ex2(x)
     low = quietly(np.less, x, np.float32(-126))
     if not low.any():
         return sfu.ex2(x)
+    # The GPU squares 2**(x/2) for x below -126.
     result = sfu.ex2(np.where(low, quietly(np.multiply, x, np.float32(0.5)), x))
     return floats.mul(result, np.where(low, result, np.float32(1)))
 
 
 def lg2(x: Array, ftz: bool = False) -> Array:
-    """Return the binary logarithm of f32. Subnormal operands are scaled unless `ftz` is set."""
+    """Return the binary logarithm of f32 numbers. With `ftz`, subnormal operands count as zeros."""
     if ftz:
         return sfu.lg2(x)
     small = _small(x)
@@ -53,22 +53,22 @@ def lg2(x: Array, ftz: bool = False) -> Array:
 
 
 def sin(x: Array, ftz: bool = False) -> Array:
-    """Return the sine of f32 radians. The sine of a subnormal number is a zero, with or without `ftz`."""
+    """Return the sine of f32 radians. `ftz` has no effect."""
     return sfu.sin(x)
 
 
 def cos(x: Array, ftz: bool = False) -> Array:
-    """Return the cosine of f32 radians. The result does not depend on `ftz`."""
+    """Return the cosine of f32 radians. `ftz` has no effect."""
     return sfu.cos(x)
 
 
 def tanh(x: Array) -> Array:
-    """Return the hyperbolic tangent of f32. Subnormal numbers are returned unchanged."""
+    """Return the hyperbolic tangent of f32 numbers. Subnormal numbers are returned unchanged."""
     return sfu.tanh(x)
 
 
 def rcp(x: Array, ftz: bool = False) -> Array:
-    """Return the reciprocal of f32. Subnormal and very large operands are scaled unless `ftz` is set."""
+    """Return the reciprocal of f32 numbers. With `ftz`, subnormal operands and results are zeros."""
     if ftz:
         return sfu.rcp(x)
     magnitude = np.abs(x)
@@ -79,7 +79,7 @@ def rcp(x: Array, ftz: bool = False) -> Array:
 
 
 def sqrt(x: Array, ftz: bool = False) -> Array:
-    """Return the square root of f32. Subnormal operands are scaled unless `ftz` is set."""
+    """Return the square root of f32 numbers. With `ftz`, subnormal operands count as zeros."""
     if ftz:
         return sfu.sqrt(x)
     small = _small(x)
@@ -88,9 +88,9 @@ def sqrt(x: Array, ftz: bool = False) -> Array:
 
 
 def rsqrt(x: Array, ftz: bool = False) -> Array:
-    """Return the reciprocal square root of f32 or f64.
+    """Return the reciprocal square root of f32 or f64 numbers.
 
-    With `ftz`, the f64 form reads the upper 32 bits of the operand and returns a result whose lower 32 bits are zero.
+    If `ftz` is set, the lower 32 bits of f64 operands are ignored, and the lower 32 bits of f64 results are zero.
     """
     if x.dtype.itemsize == 8:
         return _upper_word(sfu.rsqrt_upper, x) if ftz else _reciprocal_root(x)
@@ -102,7 +102,7 @@ def rsqrt(x: Array, ftz: bool = False) -> Array:
 
 
 def _reciprocal_root(x: Array) -> Array:
-    """Return the reciprocal root of f64 as ptxas expands it: an estimate and one third-order iteration."""
+    # As ptxas expands the instruction: an estimate and one third-order iteration.
     small = quietly(np.less, np.abs(x), 2.0**-1022)
     scaled = floats.mul(x, np.where(small, 2.0**54, 1.0))
     estimate = _upper_word(sfu.rsqrt_upper, scaled)
@@ -116,32 +116,31 @@ def _reciprocal_root(x: Array) -> Array:
 
 
 def _upper_word(function: Callable[[Array], Array], x: Array) -> Array:
-    """Apply a function to the upper words of f64 numbers. The lower words of the results are zero."""
+    """Apply a function to the upper 32 bits of f64 numbers. The lower 32 bits of the results are zero."""
     upper = function((x.view(np.uint64) >> np.uint64(32)).astype(np.uint32))
     return (upper.astype(np.uint64) << np.uint64(32)).view(np.float64)
 
 
 def rcp64(x: Array) -> Array:
-    """Return the approximate reciprocal of f64, computed from the upper 32 bits of the operand.
+    """Return the approximate reciprocal of f64 numbers.
 
-    The lower 32 bits of the result are zero. Subnormal operands and results are flushed to zero.
+    The lower 32 bits of the operand are ignored, and the lower 32 bits of the result are zero. Subnormal operands and
+    results are flushed to zero.
     """
     return _upper_word(sfu.rcp_upper, x)
 
 
 def div(a: Array, b: Array, ftz: bool = False) -> Array:
-    """Return the `.approx` quotient of f32: the dividend times the reciprocal of the divisor.
-
-    The reciprocal of a divisor above 2**126 is flushed to zero, so the quotient is 0, or NaN for an infinite dividend.
-    """
+    """Return the `.approx` quotient a / b of f32 numbers."""
     if ftz:
         return floats.mul(a, sfu.rcp(b), ftz=True)
+    # Large divisors are not scaled: the reciprocal of a divisor above 2**126 is flushed to zero.
     scale = np.where(_small(b), _SCALE, np.float32(1))
     return floats.mul(sfu.rcp(floats.mul(b, scale)), floats.mul(a, scale))
 
 
 def div_full(a: Array, b: Array, ftz: bool = False) -> Array:
-    """Return the `.full` quotient of f32. Unlike `div`, this function scales large divisors."""
+    """Return the `.full` quotient a / b of f32 numbers."""
     magnitude = np.abs(b)
     if not quietly(_needs_scaling, magnitude).any():
         return floats.mul(sfu.rcp(b), a, ftz=ftz)
@@ -153,7 +152,6 @@ def div_full(a: Array, b: Array, ftz: bool = False) -> Array:
 
 
 def _ex2_half(patterns: Array, fmt: Format) -> Array:
-    """Return 2**x of f16 or bf16: the f32 result truncated to the format, or infinity on overflow."""
     result = sfu.ex2(packed.float_from_half(patterns, fmt))
     cut = convert.half_from_float(result, fmt, "rz")
     return np.where(result > fmt.max_finite, np.uint16(fmt.inf_code), cut)
@@ -178,7 +176,10 @@ def _half_or_pair(function: Callable[[Array, Format], Array], patterns: Array, f
 
 
 def ex2_half(patterns: Array, fmt: Format, ftz: bool = False) -> Array:
-    """Return 2**x of f16 or bf16 numbers or pairs. Subnormal results become 0 for bf16 or with `ftz`."""
+    """Return 2**x of f16 or bf16 numbers or pairs.
+
+    Subnormal bf16 results become 0. Subnormal f16 results become 0 only if `ftz` is set.
+    """
     result = _half_or_pair(_ex2_half, patterns, fmt)
     return packed.flush(result.astype(np.uint32), fmt).astype(result.dtype) if ftz else result
 

@@ -1,7 +1,7 @@
-"""Compiled atomic operations on memory. Each lane reads what the lanes before it wrote.
+"""Compiled atomic operations on memory, executed lane after lane.
 
-The array `words` is the memory, with elements of the accessed width. `index` contains, for each lane in `mask`, the
-byte offset of the element that the lane updates with its operand in `values`. `out` receives the old contents.
+`words` is the memory, as an array of words of the accessed width. `index` contains the byte offsets of the words that
+the lanes in `mask` update. `values` contains the operands of the lanes. `out` receives the old words.
 
 Shapes: index, mask, values, compares and out (warps, 32).
 """
@@ -36,7 +36,10 @@ def _loop(
 
 
 def _integer(old, value, compare, op, sign):
-    """Return the new word. `sign` is the mask of the sign bit for a signed operation, else 0."""
+    """Return the word that replaces `old`.
+
+    `op` is an index of `OPERATIONS`. `sign` is the mask of the sign bit, or 0 for unsigned words.
+    """
     old, value, compare = np.uint64(old), np.uint64(value), np.uint64(compare)
     sign, one = np.uint64(sign), np.uint64(1)
     new = value
@@ -92,7 +95,7 @@ _KERNELS = {function: specialized(_loop, function, inline="always") for function
 def integers(
     words: Array, index: Array, mask: Array, op: str, signed: bool, values: Array, compares: Array, out: Array
 ) -> None:
-    """Apply the integer operation `op`, a key of `OPERATIONS`, to unsigned words.
+    """Apply the integer operation `op`, one of `OPERATIONS`, to unsigned words.
 
     `signed` selects signed "min" and "max". `compares` contains the expected words of "cas".
     """

@@ -1,6 +1,6 @@
 """Bit counts, bit fields, permutations, logic and shifts over arrays.
 
-Shapes: at least one dimension, broadcast together. Operands that PTX treats as bits are unsigned arrays.
+Shapes: operands have at least one dimension and are broadcast together.
 """
 
 from collections.abc import Callable
@@ -23,12 +23,12 @@ def _bits(a: Array) -> int:
 
 
 def popc(a: Array) -> Array:
-    """Return the number of ones in each element, as u32.  Source: popc."""
+    """Return the number of one bits in each element, as u32.  Source: popc."""
     return np.bitwise_count(as_unsigned(a)).astype(np.uint32)
 
 
 def _length(x: Array) -> Array:
-    """Return the position of the highest one plus 1, or 0 if there is none, as int64."""
+    """Return the bit lengths of unsigned numbers, as int64."""
     if x.dtype.itemsize <= 4:
         return np.frexp(x.astype(np.float64))[1].astype(np.int64)
     high = np.frexp((x >> np.uint64(32)).astype(np.float64))[1].astype(np.int64)
@@ -37,14 +37,15 @@ def _length(x: Array) -> Array:
 
 
 def clz(a: Array) -> Array:
-    """Return the number of leading zeros of each element, as u32.  Source: clz."""
+    """Return the number of leading zero bits of each element, as u32.  Source: clz."""
     return (_bits(a) - _length(as_unsigned(a))).astype(np.uint32)
 
 
 def bfind(a: Array, shiftamt: bool = False) -> Array:
-    """Return the position of the highest bit that differs from the sign bit, or all ones if there is none.
+    """Return the position of the highest bit that differs from the sign, as u32.
 
-    If `shiftamt` is set, return instead the left shift that moves this bit to the top. Results are u32. Source: bfind.
+    The sign of an unsigned number is 0. If all bits equal the sign, the result is 0xFFFFFFFF. If `shiftamt` is set, the
+    result is the left shift that moves the found bit to the top. Source: bfind.
     """
     x = as_unsigned(np.where(a < 0, ~a, a)) if a.dtype.kind == "i" else a
     position = _length(x) - 1
@@ -68,7 +69,7 @@ def _ones_below(count: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _field(count: Array, width: int) -> Array:
-    """Return position or length operands: their low 8 bits if `width` is 32, else clamped to 64."""
+    """Return `count`, a position or a length, as the GPU reads it for `width`-bit numbers."""
     return count.astype(np.int64) & 0xFF if width == 32 else np.minimum(as_unsigned(count), 64).astype(np.int64)
 
 
@@ -100,7 +101,7 @@ def bfi(a: Array, b: Array, position: Array, length: Array) -> Array:
 
 
 def bmsk(position: Array, width: Array, mode: Mode) -> Array:
-    """Return a mask with `width` ones from bit `position` up, as u32.  Source: bmsk."""
+    """Return a mask with `width` one bits from bit `position` up, as u32.  Source: bmsk."""
     a, b = as_unsigned(position).astype(np.int64), as_unsigned(width).astype(np.int64)
     limit = 32
     start, count = (a & 31, b & 31) if mode == "wrap" else (np.minimum(a, limit), np.minimum(b, limit))
@@ -122,10 +123,10 @@ def szext(a: Array, width: Array, mode: Mode) -> Array:
 
 
 def fns(mask: Array, base: Array, offset: Array) -> Array:
-    """Return the position of a one bit of `mask`, counted from bit `base`, or all ones if there is none.
+    """Return the position of the n-th one bit of `mask`, searched from bit `base`, as u32.
 
-    A positive `offset` n selects the n-th one at or above `base`, a negative one the n-th one at or below it, and 0 the
-    bit `base` itself. A base above 31 finds nothing. The most negative offset gives 0.  Source: fns.
+    `offset` is n. A negative n searches downward. If n is 0, only bit `base` is tested. The result is 0xFFFFFFFF if no
+    bit is found or if `base` exceeds 31. Source: fns.
     """
     mask, base, offset = np.broadcast_arrays(mask, base, offset)
     start = base.astype(np.int64)
@@ -143,6 +144,7 @@ def fns(mask: Array, base: Array, offset: Array) -> Array:
     rank = np.where((wanted < 0)[..., None], downward, upward)
     hit = eligible & (rank == np.maximum(np.abs(wanted), 1)[..., None])
     found = np.where(hit.any(axis=-1), hit.argmax(axis=-1), -1)
+    # The GPU returns 0 for the most negative offset.
     return np.where(wanted == -(2**31), 0, found).astype(np.int32).view(np.uint32)
 
 
@@ -172,7 +174,10 @@ _TWO_INPUTS: tuple[Callable[[Array, Array], Any], ...] = (
 
 
 def lop3(a: Array, b: Array, c: Array, lut: int) -> Array:
-    """Return the bitwise function of a, b and c whose value is bit 4*a + 2*b + c of `lut`.  Source: lop3."""
+    """Return the bitwise function of a, b and c with the truth table `lut`.  Source: lop3.
+
+    Bit 4*a + 2*b + c of `lut` is the result for the bits a, b and c.
+    """
     low, high = lut & 15, (lut >> 4) & 15
     if_set, if_clear = _TWO_INPUTS[high](b, c), _TWO_INPUTS[low](b, c)
     if low == high:
@@ -204,16 +209,16 @@ _PERMUTATIONS: dict[str, tuple[tuple[int, int, int, int], ...]] = {
 
 
 def _selectors(mode: str) -> Array:
-    """Return the default-mode selectors that have the same effect as the selectors 0 to 3 of `mode`."""
+    """Return the four selectors of the default mode that act like the selectors 0 to 3 of `mode`."""
     rows = _PERMUTATIONS[mode]
     return np.array([sum(byte << (4 * i) for i, byte in enumerate(row)) for row in rows], dtype=np.uint32)
 
 
 def prmt(a: Array, b: Array, selector: Array, mode: str = "") -> Array:
-    """Return four bytes, each selected from the eight bytes of b and a.
+    """Return four bytes, selected from the eight bytes of b:a (a is low).  Source: prmt.
 
-    In the default mode "", each nibble of the selector selects one byte, and bit 3 of the nibble replicates the sign of
-    that byte. The other modes are "f4e", "b4e", "rc8", "ecl", "ecr" and "rc16".  Source: prmt.
+    In the default mode "", each nibble of the selector selects one byte. If bit 3 of the nibble is set, every bit of
+    the result byte is the sign of the selected byte. The other modes are "f4e", "b4e", "rc8", "ecl", "ecr" and "rc16".
     """
     chosen = as_unsigned(selector)
     if mode:

@@ -1,4 +1,4 @@
-"""Matrix arithmetic without the steps of `spec.fused_step`: multiply-add chains and integer sums."""
+"""Matrix products by chains of multiply-adds, and integer matrix products."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 from typing import Any, Literal
@@ -54,7 +54,7 @@ def multiply_add(a: Array, b: Array, c: Array, rounding: Rounding = "rn") -> Arr
 
 @njit
 def _chains_with_nan(a: Any, b: Any, c: Any, positions: Any, mode: int, found: Any) -> None:
-    """Write element `positions[i]` = (g, m, n) of D, with the GPU's NaN patterns, to `found[i]`."""
+    """Compute the elements (g, m, n) of D at `positions`, with the GPU's NaN patterns, into `found`."""
     set_rounding(mode)
     for i in range(len(positions)):
         g, m, n = positions[i]
@@ -62,15 +62,16 @@ def _chains_with_nan(a: Any, b: Any, c: Any, positions: Any, mode: int, found: A
         for k in range(a.shape[2]):
             x, y = a[g, m, k], b[g, n, k]
             result = directed_fma(x, y, value)
+            # The GPU returns the first NaN of the element of B, the running sum and the element of A.
             value = result if result == result else nan64(y, value, x)
         found[i] = value
     set_rounding(NEAREST)
 
 
 def double(a: Array, b: Array, c: Array, rounding: Rounding = "rn") -> Array:
-    """Return C + A B of f64 with the NaN patterns of the GPU, in the shapes of `multiply_add`.
+    """Return C + A B of f64 numbers, with the NaN patterns of the GPU.
 
-    A multiply-add returns its first NaN operand, made quiet, in the order: element of B, running sum, element of A.
+    Shapes: as in `multiply_add`.
     """
     d = multiply_add(a, b, c, rounding)
     positions = np.argwhere(np.isnan(d))
@@ -119,7 +120,7 @@ def _with_addend(total: Any, addend: Any, clamp: bool) -> Any:
 
 
 def integer(a: Array, b: Array, c: Array, index: Array | None, satfinite: bool) -> Array:
-    """Return C + A B of integers in 32 bits. The sums wrap, or are clamped if `satfinite` is set.
+    """Return C + A B of integers, wrapped to 32 bits. `satfinite` clamps the sums instead.
 
     `index` contains the index along K of each stored element of a sparse A. Shapes: as in `fused.multiply`.
     """
@@ -148,7 +149,7 @@ def _bits(a: Any, b: Any, d: Any, exclusive: bool) -> None:
 
 
 def bits(a: Array, b: Array, c: Array, exclusive: bool) -> Array:
-    """Return c plus the number of ones in a ^ b if `exclusive` is set, otherwise in a & b.
+    """Return C plus the numbers of one bits in a & b, summed along K. `exclusive` selects a ^ b.
 
     Shapes: as in `multiply_add`, with one 32-bit word of b1 elements per index along K.
     """

@@ -26,14 +26,14 @@ _UNORDERED = {"equ": "ne", "ltu": "ge", "leu": "gt", "gtu": "le", "geu": "lt"}
 
 
 def integers(comparison: str, a: Array, b: Array) -> Array:
-    """Compare integers. "lo", "ls", "hi" and "hs" treat operands as unsigned even if the dtype is signed."""
+    """Compare integers. "lo", "ls", "hi" and "hs" treat signed numbers as unsigned."""
     if comparison in _UNSIGNED:
         return _ORDERED[_UNSIGNED[comparison]](as_unsigned(a), as_unsigned(b))
     return _ORDERED[comparison](a, b)
 
 
 def _differ(a: Array, b: Array) -> Array:
-    """Return a mask that is true where a and b differ and, unlike with `!=`, neither is a NaN."""
+    """Return a mask of the elements where a and b differ and neither is a NaN."""
     return quietly(np.less, a, b) | quietly(np.greater, a, b)
 
 
@@ -42,7 +42,7 @@ def _flush(x: Array) -> Array:
 
 
 def floats(comparison: str, a: Array, b: Array, ftz: bool = False) -> Array:
-    """Compare f32 or f64. With a NaN operand, ordered comparisons are false and unordered ones true."""
+    """Compare f32 or f64 numbers by a PTX comparison such as "lt" or "ltu"."""
     if ftz:
         a, b = _flush(a), _flush(b)
     match comparison:
@@ -73,7 +73,7 @@ def halves(comparison: str, a: Array, b: Array, fmt: Format, ftz: bool = False) 
 
 
 def pairs(comparison: str, a: Array, b: Array, fmt: Format, ftz: bool = False) -> tuple[Array, Array]:
-    """Compare f16x2 or bf16x2 patterns (uint32). Return two arrays, for the lower and the upper halves."""
+    """Compare f16x2 or bf16x2 patterns (uint32). Return the results of the lower and the upper halves."""
     shift = np.uint32(16)
     low = halves(comparison, a.astype(np.uint16), b.astype(np.uint16), fmt, ftz)
     high = halves(comparison, (a >> shift).astype(np.uint16), (b >> shift).astype(np.uint16), fmt, ftz)

@@ -1,7 +1,7 @@
 """Conversions among integers, f64, f32, f16, bf16, tf32 and the narrow formats.
 
-Types have their PTX names. Integers, f32 and f64 numbers are arrays of the corresponding NumPy type. f16 and bf16
-numbers are uint16 patterns. tf32 numbers and f16x2 and bf16x2 pairs are uint32 patterns. Narrow means at most 8 bits.
+Types have their PTX names. f16 and bf16 numbers are uint16 patterns. tf32 numbers are uint32 patterns, and so are f16x2
+and bf16x2 pairs. Narrow formats have at most 8 bits.
 
 Shapes: any, broadcast together. Source: the conversion instructions of the PTX ISA.
 """
@@ -56,13 +56,10 @@ def pair_from_floats(
 
 
 def tf32_from_float(x: Array, rounding: Rounding = "rna", relu: bool = False, satfinite: bool = False) -> Array:
-    """Return tf32 patterns (uint32 with 13 low zero bits) of f32 values.
-
-    In the mode "rna", the GPU adds half a unit in the last tf32 place to the pattern of a finite number. The GPU then
-    truncates the pattern of every number, so a NaN whose upper mantissa bits are zero becomes infinity.
-    """
+    """Return tf32 patterns of f32 values, as uint32 with 13 low zero bits."""
     if rounding != "rna":
         return formats.encode(x, TF32, rounding, satfinite, relu)
+    # The GPU truncates every pattern, so a NaN whose upper mantissa bits are zero becomes infinity.
     bits = x.view(np.uint32)
     finite = np.isfinite(x)
     result = np.where(finite, bits + np.uint32(0x1000), bits) & np.uint32(0xFFFFE000)
@@ -74,10 +71,7 @@ def tf32_from_float(x: Array, rounding: Rounding = "rna", relu: bool = False, sa
 
 @cache
 def _narrowed(source: Format, fmt: Format, rounding: Rounding, relu: bool) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return two tables that convert every f16 or bf16 pattern to the format `fmt`, with saturation.
-
-    The results in the first table are shifted to the upper element of a narrow pair. Those in the second are not.
-    """
+    """Return a table of upper and a table of lower narrow numbers, indexed by `source` patterns."""
     table = formats.encode(formats.decode(np.arange(1 << 16), source), fmt, rounding, True, relu)
     if fmt is E2M1:
         return table << np.uint8(4), table
@@ -88,7 +82,7 @@ def _narrowed(source: Format, fmt: Format, rounding: Rounding, relu: bool) -> tu
 def narrow_pair(high: Array, low: Array, fmt: Format, rounding: Rounding = "rn", relu: bool = False) -> Array:
     """Return pairs of 4- to 8-bit numbers, converted with saturation from f32 values.
 
-    A pair is a uint16 pattern of two bytes, or for e2m1 a uint8 pattern of two nibbles.
+    A pair is a uint16 pattern. A pair of e2m1 numbers is a uint8 pattern.
     """
     upper, lower = _narrowed(BF16, fmt, rounding, relu)
     index = convert_kernels.odd_bf16
@@ -98,13 +92,13 @@ def narrow_pair(high: Array, low: Array, fmt: Format, rounding: Rounding = "rn",
 def narrow_pair_from_halves(
     pair: Array, source: Format, fmt: Format, rounding: Rounding = "rn", relu: bool = False
 ) -> Array:
-    """Return pairs as in `narrow_pair`, converted with saturation from f16x2 or bf16x2 patterns."""
+    """Return pairs as `narrow_pair` does, but from f16x2 or bf16x2 patterns of the format `source`."""
     upper, lower = _narrowed(source, fmt, rounding, relu)
     return upper[pair >> np.uint32(16)] | lower[pair & np.uint32(0xFFFF)]
 
 
 def halves_from_narrow_pair(patterns: Array, fmt: Format, target: Format = F16, relu: bool = False) -> Array:
-    """Return f16x2 or bf16x2 patterns, converted exactly from pairs as in `narrow_pair`."""
+    """Return f16x2 or bf16x2 patterns with the values of narrow pairs (see `narrow_pair`)."""
     width = 4 if fmt is E2M1 else 8
     whole = patterns.astype(np.uint16)
     table = formats.translation(fmt, target)
@@ -113,7 +107,7 @@ def halves_from_narrow_pair(patterns: Array, fmt: Format, target: Format = F16, 
 
 
 def integer_from_integer(x: Array, target: str, sat: bool = False) -> Array:
-    """Return integers as the type `target`: extended, truncated, or clamped to its range if `sat` is set."""
+    """Return integers converted to the type `target`. Overflow wraps, or is clamped if `sat` is set."""
     dtype = INTEGERS[target]
     if sat:
         source, wanted = np.iinfo(x.dtype), np.iinfo(dtype)
@@ -124,7 +118,8 @@ def integer_from_integer(x: Array, target: str, sat: bool = False) -> Array:
 def integer_from_float(x: Array, target: str, rounding: IntegralRounding, ftz: bool = False) -> Array:
     """Return f32 or f64 numbers rounded to integers and clamped to the range of the type `target`.
 
-    A NaN gives 0 if both types have fewer than 64 bits, else the integer that has only its highest bit set.
+    A NaN gives 0 if both types have fewer than 64 bits. Otherwise a NaN gives the integer with only its highest bit
+    set.
     """
     dtype = INTEGERS[target]
     if ftz:
@@ -141,12 +136,10 @@ def integer_from_float(x: Array, target: str, rounding: IntegralRounding, ftz: b
 
 
 def _odd_double(x: Array) -> Array:
-    """Return integers as f64 numbers that can be rounded to f32 without a double-rounding error.
-
-    64-bit integers too large for f64 are rounded to odd, with at least 42 bits kept. Other integers are exact.
-    """
+    """Return integers as f64 numbers. Inexact results are rounded to odd."""
     if x.dtype.itemsize < 8:
         return x.astype(np.float64)
+    # At least 42 bits are kept, so a second rounding to f32 equals a single rounding.
     negative = x < 0
     magnitude = np.where(negative, np.negative(x), x).view(np.uint64)
     low = magnitude & np.uint64(0x7FF)

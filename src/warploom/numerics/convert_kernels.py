@@ -34,7 +34,7 @@ def integer(x, mode, low, high, nan):
 
 @elementwise(np.uint64, uniform=1)
 def unsigned_integer(x, mode):
-    """Return x rounded to a uint64 and clamped. A NaN gives the integer that has only its highest bit set."""
+    """Return x rounded to a uint64 and clamped. A NaN gives 2**63."""
     whole = _to_integer(np.float64(x), mode)
     if whole != whole:
         return np.uint64(1 << 63)
@@ -45,7 +45,10 @@ def unsigned_integer(x, mode):
 
 @inlined
 def _directed(code, back, x, mode):
-    """Return x rounded by `mode`, as a pattern. `code` is the pattern nearest to x, and `back` its value."""
+    """Return x rounded by `mode`, as a pattern.
+
+    `code` is the pattern nearest to x. `back` is the value of `code`.
+    """
     inward = abs(back) > abs(x)
     outward = abs(back) < abs(x)
     negative = x < np.float32(0.0)
@@ -70,7 +73,7 @@ def bf16_directed(x, mode):
 def odd_bf16(bits):
     """Return the bf16 pattern of an f32 pattern, rounded to odd.
 
-    The result can be rounded again to a format of at most 8 bits without a double-rounding error.
+    A second rounding, to a format of at most 8 bits, then equals a single rounding.
     """
     sticky = np.int64(1) if bits & np.uint32(0xFFFF) else np.int64(0)
     return np.int64(bits >> np.uint32(16)) | sticky

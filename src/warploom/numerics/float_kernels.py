@@ -1,7 +1,6 @@
 """Compiled f32 and f64 arithmetic, imported on first use because Numba loads slowly.
 
-A NaN result of f32 is 0x7FFFFFFF. A NaN result of f64 is the first NaN operand in the order b, c, a (in a division a,
-b), made quiet, or 0xFFF8000000000000 if no operand is a NaN. All hosts therefore return the same bits.
+An f32 NaN result is 0x7FFFFFFF. `nan64` selects an f64 NaN result from the operands.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
@@ -78,8 +77,7 @@ def ordered64(x):
 def odd_sum(p, c):
     """Return the f64 sum p + c, rounded to odd.
 
-    An inexact sum becomes the neighbouring f64 number whose last bit is set. Rounding the result again to a format that
-    is at least two bits narrower therefore gives the exact sum rounded once.
+    A second rounding, to a format at least two bits narrower, then equals a single rounding of the exact sum.
     """
     s = p + c
     p_part = s - c
@@ -151,5 +149,5 @@ def fma32_ftz(a, b, c):
 
 @_double
 def fma_odd(a, b, c):
-    """Return a * b + c of f32 operands as an f64 number, rounded once to odd (see `odd_sum`)."""
+    """Return a * b + c of f32 operands as f64, rounded once to odd (see `odd_sum`)."""
     return odd_sum(np.float64(a) * np.float64(b), np.float64(c))

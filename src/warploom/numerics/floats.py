@@ -1,12 +1,10 @@
 """f32 and f64 arithmetic of PTX over arrays, in every rounding mode.
 
-Shapes: any, broadcast together; all operands of one call have one type.
+`ftz` (f32 only) replaces subnormal operands and results by zeros of the same sign. `sat` clamps to [0, 1] and replaces
+NaN by +0. An f32 NaN result is 0x7FFFFFFF. An f64 NaN result is the first NaN operand in the order b, c, a (in a
+division a, b), made quiet. If no f64 operand is a NaN, the NaN result is 0xFFF8000000000000.
 
-NaN: an f32 result is 0x7FFFFFFF. An f64 result is the first NaN operand in the order b, c, a (in a division a, b), made
-quiet, or 0xFFF8000000000000 if no operand is a NaN.
-
-Modifiers: `ftz` (f32 only) replaces subnormal operands and results by zeros of their sign; a result is subnormal if it
-is below the normal range after rounding to 24 bits. `sat` clamps to [0, 1] and replaces NaN by +0.
+Shapes: any, broadcast together. All operands of one call have one type.
 
 Source: floating-point instructions of the PTX ISA.
 """
@@ -31,12 +29,12 @@ def _is_double(a: Array) -> bool:
 
 
 def canonical(x: Array) -> Array:
-    """Return f32 numbers, in which every NaN is replaced by 0x7FFFFFFF."""
+    """Return f32 numbers with every NaN replaced by 0x7FFFFFFF."""
     return float_kernels.canonical32(x)
 
 
 def flush(x: Array) -> Array:
-    """Return f32 numbers, in which subnormal numbers are replaced by zeros of the same sign."""
+    """Return f32 numbers with subnormal numbers replaced by zeros of the same sign."""
     return float_kernels.flush32(x)
 
 
@@ -63,9 +61,9 @@ def narrow(x: Array, rounding: Rounding) -> Array:
 
 
 def flush_double(x: Array, rounding: Rounding) -> Array:
-    """Return f64 numbers, in which numbers below the normal range of f32 are replaced by signed zeros.
+    """Replace f64 numbers that are subnormal in f32 by zeros of the same sign.
 
-    The magnitude is compared with the normal range after rounding to 24 bits.
+    A number is subnormal if it is below the normal range of f32 after rounding to 24 bits.
     """
     small = quietly(np.less, np.abs(x), 2.0**-126)
     if not small.any():
@@ -186,7 +184,7 @@ def _extreme(kind: Literal["min", "max"], a: Array, b: Array, ftz: bool, nan: bo
 def minimum(a: Array, b: Array, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False) -> Array:
     """Return the smaller operand, where -0 is below +0.  Source: min (floating point).
 
-    A NaN gives the other operand, or NaN if `nan` is set. The form with three operands is two calls.
+    A NaN gives the other operand, or NaN if `nan` is set.
     """
     return _extreme("min", a, b, ftz, nan, xorsign_abs)
 
@@ -199,7 +197,7 @@ def maximum(a: Array, b: Array, ftz: bool = False, nan: bool = False, xorsign_ab
 def absolute(a: Array, ftz: bool = False) -> Array:
     """Return the magnitude of a.  Source: abs (floating point).
 
-    An f32 NaN becomes canonical. An f64 NaN becomes quiet and keeps its sign, because the GPU computes |a| + 0.
+    An f32 NaN becomes canonical. An f64 NaN becomes quiet and keeps its sign.
     """
     if _is_double(a):
         return float_kernels.abs64(a)

@@ -25,9 +25,9 @@ Specials = Literal["ieee", "nan", "none"]
 class Format:
     """Binary floating-point format with sign, exponent and mantissa fields.
 
-    A *code* is the integer of the three fields, the sign in the highest bit. A *pattern* is the stored word: the code,
-    shifted left by `padding` unused bits (tf32 has 19 bits, stored in the upper bits of 32). `nan_code`, despite its
-    name, is the pattern of the NaN that PTX instructions return, or -1 if the format has no NaN.
+    A *code* consists of the three fields, with the sign in the highest bit. A *pattern* is the stored word: the code,
+    shifted left by `padding` bits. `nan_code` is the pattern (not the code) of the NaN that PTX instructions return, or
+    -1 if the format has no NaN.
     """
 
     name: str
@@ -46,10 +46,8 @@ class Format:
 
     @property
     def min_exponent(self) -> int:
-        """Exponent of the smallest normal number, and of all subnormal numbers.
-
-        A format without mantissa bits has no subnormal numbers. Its normal numbers start at the stored exponent 0.
-        """
+        """Exponent of the smallest normal number, and of all subnormal numbers."""
+        # Without mantissa bits there are no subnormal numbers, and normal numbers start at the stored exponent 0.
         return (1 if self.mantissa_bits else 0) - self.bias
 
     @property
@@ -71,7 +69,7 @@ class Format:
 
     @property
     def max_code(self) -> int:
-        """Code of the largest finite number. Greater codes without the sign bit are infinity or NaN."""
+        """Code of the largest finite number. Codes of greater magnitude are infinity or NaN."""
         if self.specials == "ieee":
             return self.inf_code - 1
         return self.magnitude_mask - (1 if self.specials == "nan" else 0)
@@ -147,7 +145,7 @@ def _decode_codes(patterns: Array, fmt: Format) -> NDArray[np.float64]:
 
 @cache
 def _table(fmt: Format) -> NDArray[np.float64]:
-    """Return the values of all 8-bit words or, for a wider format, 16-bit words, indexed by the word."""
+    """Return the values of all 8-bit words (16-bit for a wider format), indexed by the word."""
     container = 1 << (8 if fmt.bits <= 8 else 16)
     table = _decode_codes(np.arange(container), fmt)
     table.setflags(write=False)

@@ -1,8 +1,6 @@
 """Matrix multiplication with the bits of the GPU's matrix units, for batches of equal instructions.
 
-`multiply` executes G independent instructions with the same shape and the same `models.Model`. `spec` defines the
-results. `fused_fast` computes most floating-point sums, and `fused_exact` the elements of D that `fused_fast` cannot
-compute.
+`spec` defines the results.
 """
 
 from __future__ import annotations
@@ -26,14 +24,17 @@ _PRODUCTS_PER_THREAD = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Thread pool, and the number `count` of its threads that one call may use, without effect on results."""
+    """Thread pool. One call may use `count` of its threads."""
 
     pool: Executor
     count: int
 
 
 def shares(workers: Workers | None, groups: int, products: int) -> list[slice]:
-    """Divide `groups` instructions into one range per thread. Few `products` in all use few threads."""
+    """Divide `groups` instructions into ranges, one for each thread to use.
+
+    `products` is the number of products of all instructions. With few products, few threads are used.
+    """
     count = 1 if workers is None else max(1, min(workers.count, groups, products // _PRODUCTS_PER_THREAD))
     edges = [groups * i // count for i in range(count + 1)]
     return [slice(*pair) for pair in pairwise(edges)]
@@ -41,7 +42,7 @@ def shares(workers: Workers | None, groups: int, products: int) -> list[slice]:
 
 @dataclass(slots=True)
 class _Operands:
-    """Operands of `multiply`, or the slices of them for one thread. `d` is the array for the result."""
+    """Arrays of `multiply`, or the parts of them that one thread uses. `d` receives the result."""
 
     a: Array
     b: Array
@@ -83,12 +84,12 @@ def multiply(
 ) -> Array:  # fmt: skip
     """Return D = A B + C for G independent instructions with the arithmetic of `model`.
 
-    Operands contain the raw bits of their elements in the dtypes of `formats.STORAGE`, one element per entry (for b1,
-    32 elements per entry). If `c` is None, C is zero. For a sparse A, `a` contains the stored elements and `index` the
-    index along K of each. `negate_a` and `negate_b` flip the signs of floating-point elements, `satfinite` clamps
-    integer sums, and `rounding` applies to f64. `scale_a` and `scale_b` have one block scale for each K/S elements of a
-    row. The result is written to `out` if that is given; `out` may be `c`. If K is a multiple of the instruction's K,
-    the steps along K are chained: each adds to the result of the previous step.
+    Operands contain raw bits in the dtypes of `formats.STORAGE`, one element per entry (for b1, 32 elements). If `c` is
+    None, C is zero. For a sparse A, `a` contains the stored elements, and `index` the index along K of each. `negate_a`
+    and `negate_b` flip the signs of floating-point elements. `satfinite` clamps integer sums. `rounding` applies to
+    f64. `scale_a` and `scale_b` have one block scale for each K/S elements of a row. The result is written to `out` if
+    that is given; `out` may be `c`. K may be a multiple of the instruction's K: each fused step adds to the result of
+    the previous step.
 
     Shapes: a (G, M, K); b (G, N, K), or longer along K with `index` (G, M, K); c, out and the result (G, M, N); scale_a
     (G, M, S); scale_b (G, N, S). Errors: ValueError for other shapes or dtypes.
@@ -131,7 +132,7 @@ def _check(operands: _Operands, model: Model) -> None:
     if operands.index is not None:
         _check_one("index", operands.index, a.shape, operands.index.dtype)
     if (model.scale_type is None) != (operands.scale_a is None or operands.scale_b is None):
-        raise ValueError("block scales must be given for both operands of a scaled model, and for no other")
+        raise ValueError("a scaled model needs block scales for both operands, and other models allow none")
     if operands.scale_a is not None and operands.scale_b is not None:
         count = operands.scale_a.shape[-1]
         _check_one("scale_a", operands.scale_a, (*a.shape[:2], count), np.dtype(np.uint8))
@@ -172,6 +173,7 @@ def _fused(operands: _Operands, model: Model, options: _Options) -> Array:
         d = np.empty((len(a), a.shape[1], b.shape[1]), np.float32)
     flagged = fused_fast.run(a, b, addend, d, model, index, options.negate_a, options.negate_b)
     bits = d.view(np.uint32) if model.d_type == "f32" else fused_fast.halved(d)
+    # These elements contain NaN, infinity or extreme exponents.
     if len(flagged):
         a, b = _signed(padded, model, options)
         if model.sum is Sum.T_FDPA_SPLIT:
@@ -203,7 +205,7 @@ def _sign(name: str) -> int:
 
 
 def _padded(operands: _Operands, model: Model) -> _Operands:
-    """Return contiguous operands, padded with zeros to the multiples that `fused_fast.run` requires."""
+    """Return contiguous operands, padded with zeros to the sizes that `fused_fast.run` requires."""
     groups, rows, depth = operands.a.shape
     columns, b_depth = operands.b.shape[1:]
     rows, columns = _up(rows, fused_fast.ROWS), _up(columns, 8)
@@ -233,7 +235,7 @@ def _up(size: int, step: int) -> int:
 
 
 def _converted(operands: _Operands, model: Model, options: _Options) -> Array:
-    """Return D of `spec.t_fdpa_converted`: widen an f16 addend to f32, and finally round an f16 result."""
+    """Return D by the arithmetic of `spec.t_fdpa_converted`."""
     addend = operands.addend(model)
     if model.c_type == "f16":
         addend = addend.view(np.float16).astype(np.float32).view(np.uint32)
@@ -250,7 +252,7 @@ def _rounded_to_f16(values: Array) -> Array:
 
 
 def _halves(operands: _Operands, model: Model, options: _Options) -> Array:
-    """Return D of `spec.t_fdpa_split`: the addend plus two chained steps over fp8 elements as f16."""
+    """Return D by the arithmetic of `spec.t_fdpa_split`."""
     depth = operands.a.shape[2]
     order = np.array([k for half in (0, 2) for k in range(depth) if k & 2 == half])
     a, b, index = fused_fast.chosen(np.ascontiguousarray(operands.a), order), operands.b, operands.index
@@ -264,7 +266,7 @@ def _halves(operands: _Operands, model: Model, options: _Options) -> Array:
 
 
 def _added(products: Array, c: Array, model: Model) -> Array:
-    """Return products + c in the type of D, by IEEE 754 addition with a canonical NaN."""
+    """Return products + c in the type of D, rounded to nearest even. A NaN becomes canonical."""
     kind, nan = (np.float32, 0x7FFFFFFF) if model.d_type == "f32" else (np.float16, 0x7FFF)
     addend = c.view(np.float32 if model.c_type == "f32" else np.float16).astype(kind)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -1,7 +1,7 @@
-"""T-FDPA sums of arbitrary operands, computed in 64-bit integers, one dot product at a time.
+"""Fused dot products (T-FDPA) of arbitrary operands, computed in 64-bit integers.
 
 This module computes the elements of D that `fused_fast` cannot: sums with NaN, infinity or extreme exponents, and
-block-scaled sums. Operand words are converted to uint32, so that Numba compiles the code once for all types.
+block-scaled sums.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -23,7 +23,7 @@ _NO_EXPONENT = -(1 << 30)
 
 
 class Layout(NamedTuple):
-    """Number format as a tuple of integers for compiled code, with masks that apply to stored patterns."""
+    """Fields of a number format for compiled code. The masks apply to stored patterns."""
 
     mantissa_bits: int
     bias: int
@@ -63,7 +63,6 @@ def _decode(word: Any, layout: Layout) -> tuple[int, int, int, bool]:
 
 @njit
 def _truncated(magnitude: int, shift: int) -> int:
-    """Return `magnitude` * 2**`shift`, truncated to an integer."""
     if shift >= 0:
         return magnitude << shift
     return magnitude >> -shift if shift > -63 else 0
@@ -103,7 +102,10 @@ def _step(
     values: Numbers, lowest: Numbers, exponents: Numbers, count: int,
     fraction: int, emin: int, layout: Layout, nearest: bool,
 ) -> int:  # fmt: skip
-    """Return the pattern of one fused step, which adds `count` finite terms values * 2**lowest."""
+    """Return the pattern of `spec.fused_step` for finite terms values[i] * 2**lowest[i], i < `count`.
+
+    `exponents` are the exponents that align the terms.
+    """
     top = _NO_EXPONENT
     for i in range(count):
         if values[i] and exponents[i] > top:
@@ -215,6 +217,7 @@ def outputs(
         addend = np.zeros(len(chunk), np.uint32) if c is None else c[g, m, n]
         none = np.zeros((len(chunk), 0), np.uint32)
         scales = none if a_scales is None else a_scales[g, m], none if b_scales is None else b_scales[g, n]
+        # With uint32 for all types, Numba compiles the code only once.
         left, right, addend, left_scales, right_scales = (
             each.astype(np.uint32) for each in (a[g, m], right, addend, *scales)
         )

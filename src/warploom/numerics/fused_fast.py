@@ -1,12 +1,6 @@
-"""T-FDPA sums of finite numbers with moderate exponents, computed in vectors of elements of D.
+"""Fused dot products (T-FDPA) of finite numbers with moderate exponents, in CPU vectors.
 
-A tile of D has four rows and a strip of 8, 16 or 32 columns. Each step, as defined by `spec.fused_step`, makes two
-passes over its products. The first pass finds the largest exponent E for each element of D, in 16-bit vector lanes. The
-second pass multiplies each exact f32 product by 2**(F - E) and truncates the result by a conversion to an integer. F is
-`Model.fraction`. Elements with |E| > 100, which include NaN and infinity, are flagged, and `fused_exact` computes them.
-
-The code of a tile is generated as LLVM vector instructions, so that its speed does not depend on LLVM's automatic
-vectorisation.
+`fused_exact` computes all other elements of D.
 """
 
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
@@ -47,9 +41,10 @@ _F32, _F64 = ir.FloatType(), ir.DoubleType()
 
 
 class _Lanes:
-    """Builder of LLVM operations on vectors of `count` lanes.
+    """Builder of LLVM vector operations on a strip of `strip` columns.
 
-    A vector of 16-bit exponents covers a whole strip of columns. The f32 values of a strip need one vector or two.
+    A vector of f32 values has `count` lanes: the whole strip, or half of a strip of 32 columns. A vector of 16-bit
+    exponents covers the whole strip.
     """
 
     def __init__(self, builder: ir.IRBuilder, strip: int) -> None:
@@ -83,14 +78,14 @@ class _Lanes:
         return self.builder.bitcast(self.builder.gep(element, [offset]), kind.as_pointer())
 
     def joined(self, parts: list[Value]) -> Value:
-        """Return one vector for a strip, joined from the vectors `parts`."""
+        """Return one vector for the whole strip, joined from one or two vectors."""
         if len(parts) == 1:
             return parts[0]
         lanes = ir.Constant(ir.VectorType(_I32, self.strip), list(range(self.strip)))
         return self.builder.shuffle_vector(parts[0], parts[1], lanes)
 
     def part(self, value: Value, h: int) -> Value:
-        """Return part number `h` of a vector for a strip: the inverse of `joined`."""
+        """Return part number `h` of a vector for the whole strip: the inverse of `joined`."""
         first = h * self.count
         lanes = ir.Constant(ir.VectorType(_I32, self.count), list(range(first, first + self.count)))
         return self.builder.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), lanes)
@@ -117,7 +112,7 @@ def _letter(kind: Any) -> str:
 
 
 def _exponents(v: _Lanes, value: Value, emin: Value) -> Value:
-    """Return the exponents of f32 values, at least `emin`; very low for zeros, very high for inf and NaN."""
+    """Return the exponents of f32 values, at least `emin`, with codes for zeros and special values."""
     b = v.builder
     bits = b.bitcast(value, v.i32)
     field = b.and_(b.lshr(bits, v.constant(v.i32, 23)), v.constant(v.i32, 255))
@@ -129,13 +124,13 @@ def _exponents(v: _Lanes, value: Value, emin: Value) -> Value:
 
 
 def _toward_zero(v: _Lanes, value: Value, mask: Value) -> Value:
-    """Return exact f64 sums as f32, truncated toward zero to the mantissa bits that `mask` selects."""
+    """Truncate f64 values to the bits in `mask`, and convert them to f32."""
     b = v.builder
     return b.fptrunc(b.bitcast(b.and_(b.bitcast(value, v.i64), mask), v.f64), v.f32)
 
 
 def _to_nearest_half(v: _Lanes, value: Value) -> tuple[Value, Value]:
-    """Return exact f64 sums rounded to f16, as f32 values, and a mask of the sums that overflow f16."""
+    """Round f64 values to f16. Return the rounded values as f32, and a mask of the overflows."""
     b = v.builder
     # Adding and subtracting 1.5 * 2**52 quanta of f16 rounds to nearest even.
     power = b.bitcast(b.and_(b.bitcast(value, v.i64), v.constant(v.i64, 0x7FF << 52)), v.f64)
@@ -151,7 +146,10 @@ def _tile(
     context, index, flags, index_at, flags_at, a, ea, b, eb, c, d,
     depth, columns, length, fraction, emin_c, emin, half, mask,
 ):  # fmt: skip
-    """Compute a tile by `_emit`. A word of `flags` has a bit per column; `index` is None for a dense A."""
+    """Compute one tile of D with the code that `_emit` generates.
+
+    `index` (None for a dense A) and `flags` only give types to Numba. `index_at` and `flags_at` are the addresses.
+    """
 
     def generate(context, builder, signature, arguments):
         v = _Lanes(builder, signature.args[1].dtype.bitwidth)
@@ -165,13 +163,16 @@ def _emit(
     v: _Lanes, sparse: bool, index, flags, a, ea, b, eb, c, d,
     depth, columns, length, fraction, emin_c, emin, half, mask,
 ) -> None:  # fmt: skip
-    """Generate the code of one tile.
+    """Generate the code that computes one tile of D.
 
-    `a` and `ea` are the addresses of the values and exponents of A, whose rows are `depth` elements apart. `b` and `eb`
-    are the addresses of the values and exponents of the strip of B. If `half` is not 0, each step rounds to f16,
-    otherwise toward zero to the bits of `mask`.
+    `index` to `d` are addresses. `a` and `ea` are the values and exponents of A, with `depth` elements in a row. `b`
+    and `eb` are the values and exponents of the strip of B. `columns` is the row length of D. If `half` is not 0, each
+    step rounds to f16. Otherwise each step truncates to the bits in `mask`.
     """
     build = v.builder
+    # Each step makes two passes over its products. The first finds the largest exponent E for each element of D.
+    # The second multiplies exact f32 products by 2**(F - E) and truncates by a conversion to integers.
+    # Generated vector instructions do not depend on the automatic vectorisation of LLVM.
     rows = range(ROWS)
     half = build.icmp_signed("!=", half, ir.Constant(_I64, 0))
     mask = v.splat(mask)
@@ -230,6 +231,7 @@ def _emit(
             top = build.sext(v.part(build.load(tops[r]), h), v.i32)
             empty = build.icmp_signed("<", top, v.constant(v.i32, -_FAR))
             top = build.select(empty, v.constant(v.i32, 0), v.call("smax", top, emin))
+            # NaN and infinity have exponent codes beyond 100, too.
             far = build.icmp_signed(">", v.call("smax", top, build.neg(top)), v.constant(v.i32, 100))
             build.store(build.or_(build.load(flagged[r, h]), far), flagged[r, h])
             top = build.select(far, v.constant(v.i32, 0), top)
@@ -300,11 +302,9 @@ def _as_bits(context, value):
     return types.uint32(types.float32), generate
 
 
+# Python passes these fields as an array, because Numba unpacks tuples slowly.
 class Layout(NamedTuple):
-    """Element type as the integers that `_decode` uses.
-
-    Python passes them to compiled code as an array, because Numba unpacks tuples slowly.
-    """
+    """Fields of an element type that `_decode` uses."""
 
     shift: int
     magnitude_mask: int
@@ -339,10 +339,7 @@ def _decode(words: Words, values: Floats, fields: Numbers) -> None:
 
 @njit
 def _exponent_words(values: Floats, exponents: Any, emin: int, factor: int) -> None:
-    """Write the exponents of `values`, limited and coded as in `_exponents`, multiplied by `factor`.
-
-    The factor 0x10001 writes a 16-bit exponent to both halves of a 32-bit word.
-    """
+    """Write the exponents of `values` (see `_exponents`), each multiplied by `factor`."""
     for i in range(len(values)):
         bits = np.int32(_as_bits(values[i]) & 0x7FFFFFFF)
         exponent = max(np.int32(np.int32(bits >> 23) - 127), np.int32(emin))
@@ -358,7 +355,11 @@ def _run(
     a: Any, b: Any, c: Any, d: Any, index: Any, flags: Any, lanes: int, a_layout: Numbers, b_layout: Numbers,
     length: int, fraction: int, emin_c: int, emin: int, half: int, mask: int,
 ) -> int:  # fmt: skip
-    """Compute all tiles, and return the number of tile rows that contain a flagged element."""
+    """Compute D tile by tile. Return the number of words in `flags` that are not 0.
+
+    `lanes` is the number of columns of a tile. `flags` receives a set bit for each element that `fused_exact` must
+    compute.
+    """
     groups, rows, depth = a.shape
     columns, b_depth = b.shape[1], b.shape[2]
     strips = columns // lanes
@@ -369,6 +370,7 @@ def _run(
     b_exponents = np.empty(b_depth * lanes, np.int16)
     for g in range(groups):
         _decode(a[g].reshape(-1), a_values, a_layout)
+        # The factor writes each 16-bit exponent to both halves of a word.
         _exponent_words(a_values, a_exponents, _layout_of(a_layout).emin, 0x10001)
         for s in range(strips):
             for n in range(lanes):
@@ -399,7 +401,7 @@ def _run(
 
 @njit
 def _halve(values: Floats, bits: Any) -> None:
-    """Convert f32 values that are f16 numbers to f16 patterns. Greater magnitudes become infinity."""
+    """Convert f32 values to f16 patterns. Each value is exact in f16 or becomes infinity."""
     for i in range(len(values)):
         word = np.int64(_as_bits(values[i]))
         magnitude = word & 0x7FFFFFFF
@@ -419,7 +421,7 @@ def _choose(words: Any, order: Any, chosen: Any) -> None:
 
 
 def chosen(words: NDArray[Any], order: Numbers) -> NDArray[Any]:
-    """Return `words[..., order]`. Shapes: words (..., K), C-contiguous; order (any number of indices,)."""
+    """Return `words[..., order]`. Shapes: words (..., K), C-contiguous; order (count,)."""
     result = np.empty((*words.shape[:-1], len(order)), words.dtype)
     _choose(words.reshape(-1, words.shape[-1]), order, result.reshape(-1, len(order)))
     return result
@@ -433,7 +435,10 @@ def widened(halves: NDArray[Any]) -> Floats:
 
 
 def halved(values: Floats) -> NDArray[np.uint16]:
-    """Convert f32 values that are f16 numbers to f16 patterns. The array must be C-contiguous."""
+    """Convert f32 values to f16 patterns. The array must be C-contiguous.
+
+    Each value must be exact in f16, or so large that it becomes infinity.
+    """
     bits = np.empty(values.shape, np.uint16)
     _halve(values.reshape(-1), bits.reshape(-1))
     return bits
@@ -441,9 +446,9 @@ def halved(values: Floats) -> NDArray[np.uint16]:
 
 @cache
 def layout(name: str, negate: bool, emin: int | None = None) -> Numbers:
-    """Return the fields of an element type's `Layout` as an array.
+    """Return the `Layout` of the element type `name`, as an array.
 
-    If `emin` is given, it replaces the least exponent of the type.
+    `negate` flips the signs of decoded elements. `emin` replaces the least exponent of the type.
     """
     fmt = FORMATS[name]
     stored = fmt.mantissa_bits + fmt.padding
@@ -463,7 +468,7 @@ def layout(name: str, negate: bool, emin: int | None = None) -> Numbers:
 
 @cache
 def _strips() -> tuple[int, ...]:
-    """Return the strip widths that this host supports. The width 32 requires 512-bit vectors."""
+    """Return the strip widths that this host supports, the widest first."""
     return (32, 16, 8) if binding.get_host_cpu_features().get("avx512bw") else (16, 8)
 
 
@@ -475,12 +480,12 @@ def run(
     a: NDArray[Any], b: NDArray[Any], c: Floats | None, d: Floats, model: Model,
     index: NDArray[np.int32] | None, negate_a: bool, negate_b: bool,
 ) -> Numbers:  # fmt: skip
-    """Compute D in f32. Return the flat indices of the elements of d that `fused_exact` must compute.
+    """Compute D in f32. Return the flat indices of the elements that `fused_exact` must compute.
 
-    `d` may be the array `c`. The elements that `fused_exact` must compute then still contain their addends.
+    `d` may be the array `c`. The elements at the returned indices then keep their addends.
 
     Shapes: a (G, M, K), b (G, N, K), c and d (G, M, N), all C-contiguous. M is a multiple of 4, and N of 8. K is a
-    multiple of 4, or of L if K exceeds L.
+    multiple of 4, or of L (`Model.length`) if K exceeds L.
     """
     groups, rows, columns = d.shape
     lanes = next(width for width in _strips() if columns % width == 0)

@@ -1,11 +1,5 @@
 """Compiled arithmetic on f16 and bf16 patterns, and on pairs of them in 32 bits.
 
-f16: a product is exact in f32. A sum that is rounded to f32 and then to f16 equals the exact sum rounded once, because
-24 >= 2 * 11 + 2 bits. A multiply-add is rounded to odd in f32, then to nearest in f16.
-
-bf16: a product is exact in f64. A sum is rounded to odd in f64, then to odd in f32, then to nearest. Rounding to odd
-with at least two extra bits makes the last rounding equal to a single rounding of the exact value.
-
 Other modules import this module on first use, because Numba loads slowly.
 """
 
@@ -79,7 +73,7 @@ def to_bf16(x):
 
 @inlined
 def _odd_f32(x):
-    """Return an f64 number rounded to f32, to odd."""
+    """Return an f64 number as f32, rounded to odd."""
     nearest = np.float32(x)
     bits = nearest.view(np.uint32)
     back = np.float64(nearest)
@@ -90,7 +84,7 @@ def _odd_f32(x):
 
 @inlined
 def _odd_sum32(p, c):
-    """Return the f32 sum p + c, rounded to odd, if no intermediate result overflows."""
+    """Return the f32 sum p + c, rounded to odd. No intermediate result may overflow."""
     s = p + c
     p_part = s - c
     error = (p - p_part) + (c - (s - p_part))
@@ -102,6 +96,7 @@ def _odd_sum32(p, c):
     return np.int32(bits).view(np.float32)
 
 
+# The product is exact. Rounding to odd in f64 and f32 makes the last rounding equal to a single rounding.
 @inlined
 def _multiply_add_bf16(a, b, c):
     return to_bf16(_odd_f32(odd_sum(np.float64(a) * np.float64(b), np.float64(c))))
@@ -139,6 +134,7 @@ def extreme(a, b, infinity, larger):
     return _NAN if a_nan and b_nan else result
 
 
+# Products are exact in f32. Rounding a sum to f32 first does no harm, because 24 >= 2 * 11 + 2 bits.
 add_f16x2 = pairwise(lambda a, b: to_f16(from_f16(a) + from_f16(b)))
 mul_f16x2 = pairwise(lambda a, b: to_f16(from_f16(a) * from_f16(b)))
 fma_f16x2 = pairwise(lambda a, b, c: to_f16(_odd_sum32(from_f16(a) * from_f16(b), from_f16(c))))

@@ -1,4 +1,4 @@
-"""Integer arithmetic of PTX over arrays, whose dtypes give width and signedness of the numbers.
+"""Integer arithmetic of PTX over arrays. Their dtypes give the widths and signs of the numbers.
 
 Shapes: at least one dimension, broadcast together. Results wrap unless a docstring says otherwise.
 """
@@ -120,15 +120,12 @@ def sub_borrow(a: Array, b: Array, borrow: Array | None = None) -> tuple[Array, 
 def mad_carry(
     a: Array, b: Array, c: Array, half: Literal["lo", "hi"], carry: Array | None = None
 ) -> tuple[Array, Array]:
-    """Return c + the lower or upper half of a * b + a carry-in, and the carry-out.  Source: PTX ISA 9.7.2."""
+    """Return (`half` of a * b) + c + an optional carry-in, and the carry-out.  Source: PTX ISA 9.7.2."""
     return add_carry(mul_lo(a, b) if half == "lo" else mul_hi(a, b), c, carry)
 
 
 def _divmod(a: Array, b: Array) -> tuple[Array, Array]:
-    """Return the quotient, rounded toward zero, and the remainder, which has the sign of the dividend.
-
-    If the divisor is 0, all bits of both results are 1, because the GPU's division sequence ends in `NOT b`.
-    """
+    """Return the quotient of a / b, rounded toward zero, and the remainder."""
     zero = b == 0
     quotient: Array
     divisor: Array = np.where(zero, b.dtype.type(1), b)
@@ -145,6 +142,7 @@ def _divmod(a: Array, b: Array) -> tuple[Array, Array]:
     else:
         quotient = np.floor_divide(a, divisor)
         remainder = a - quotient * divisor
+    # The GPU's division sequence ends in `NOT b`: all bits of both results are 1 if b is 0.
     ones = np.invert(b.dtype.type(0))
     return (
         np.where(zero, ones, quotient).astype(a.dtype, copy=False),
@@ -251,12 +249,15 @@ def _dot(a: Array, b: Array, c: Array, signed: bool) -> Array:
 
 
 def dp4a(a: Array, b: Array, c: Array, a_signed: bool, b_signed: bool) -> Array:
-    """Return c plus the sum of the four products of the bytes of a and b.  Source: dp4a."""
+    """Return c plus the dot product of the four bytes of a and of b.  Source: dp4a."""
     return _dot(_parts(a, 8, a_signed), _parts(b, 8, b_signed), c, a_signed or b_signed)
 
 
 def dp2a(a: Array, b: Array, c: Array, half: Literal["lo", "hi"], a_signed: bool, b_signed: bool) -> Array:
-    """Return c plus the products of the two halves of a and the two bytes of a half of b.  Source: dp2a."""
+    """Return c plus the dot product of the two halves of a and two bytes of b.  Source: dp2a.
+
+    `half` selects the lower or the upper two bytes of b.
+    """
     first = 2 if half == "hi" else 0
     chosen = _parts(b, 8, b_signed)[..., first : first + 2]
     return _dot(_parts(a, 16, a_signed), chosen, c, a_signed or b_signed)

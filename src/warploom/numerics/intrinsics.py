@@ -19,7 +19,7 @@ _F64, _METADATA = ir.DoubleType(), ir.MetaDataType()
 
 
 def _intrinsic(function: Callable[..., Any]) -> Any:
-    """Turn a typing function into a Numba intrinsic of type `Any` for type checkers."""
+    """Turn a typing function into a Numba intrinsic. Type checkers see the type `Any`."""
     return intrinsic(function)
 
 

@@ -1,7 +1,6 @@
 """Primitives on lane values that Python operators cannot express.
 
-The semantics of lane-wise instructions consist of operators and of these functions. An interpreter evaluates the
-semantics over arrays, and a compiler can trace them.
+The semantics of lane-wise instructions consist of operators and of these functions.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,12 +27,12 @@ def select(condition: Lane, a: Lane, b: Lane) -> Lane:
 
 
 def constant(value: int, dtype: np.dtype[Any]) -> Lane:
-    """Return a constant of a dtype. An integer beyond its range wraps around."""
+    """Return a constant of a dtype. An integer outside the range of the dtype wraps around."""
     return np.array(value).astype(dtype)
 
 
 def concatenate(parts: Sequence[Lane], bits: int) -> Lane:
-    """Return an unsigned integer of `bits` bits, composed of bit fields of equal width, lowest first."""
+    """Return an unsigned integer of `bits` bits. `parts` are its equal bit fields, the lowest first."""
     dtype = np.dtype(f"u{bits // 8}").type
     width = dtype(bits // len(parts))
     value = parts[-1].astype(dtype)

@@ -1,4 +1,4 @@
-"""Import on first use, for modules that import Numba (which takes most of a second)."""
+"""Import on first use, for modules that need Numba."""
 
 from importlib import import_module
 from typing import Any

@@ -1,8 +1,6 @@
 """Table of the matrix units of all architectures, and the arithmetic of each matrix instruction.
 
-`select` returns the `Model` of an instruction. A model names the function of `spec` that defines the result, and the
-arguments of this function that differ between matrix units: L (products in one fused step), F (fraction bits kept) and
-the format of the result.
+`select` returns the `Model` of an instruction.
 """
 
 import re
@@ -40,7 +38,7 @@ class Sum(Enum):
 
 
 class Evidence(Enum):
-    """Evidence for a model. The value is the letter of this type of evidence in `docs/arithmetic.md`."""
+    """Type of evidence for a numeric model. Each value is the type's letter in `docs/arithmetic.md`."""
 
     CAMPAIGN = "C"
     """Campaign of 5,566 experiments on an H200 (`tests/evidence/campaign/`)."""
@@ -73,10 +71,11 @@ _ROUNDING = {
 class Model:
     """Arithmetic of one matrix instruction.
 
-    `length` is L, the number of products in one fused step. `fraction` is F, the number of bits kept below the largest
-    exponent of a step. Both are 0 if `sum` has no fused steps. `accumulator` is the format of f32 results: "f32", or
-    "e8m13" if the unit keeps 13 mantissa bits. `emin` is the least exponent to which terms are aligned, None if no
-    bound changes its results. `scale_type` is the type of the block scales, None if the instruction has none.
+    `sum` names the function of `spec` that defines the result. `length` is L, the number of products in one fused step.
+    `fraction` is F, the number of bits kept below the largest exponent of a step. Both are 0 if `sum` has no fused
+    steps. `accumulator` is the format of f32 results: "f32", or "e8m13" if the unit keeps 13 mantissa bits. `emin` is
+    the least exponent to which terms are aligned, None if no sum of the instruction is small enough to need one.
+    `scale_type` is the type of the block scales, None if the instruction has none.
     """
 
     a_type: str
@@ -107,7 +106,7 @@ class Model:
 
     @property
     def parameters(self) -> dict[str, int | str]:
-        """Keyword arguments for the function of `spec`, without those that have their default value."""
+        """Keyword arguments for the function of `spec`. Arguments with their default value are left out."""
         if not self.length:
             return {}
         found: dict[str, int | str] = {"length": self.length, "fraction": self.fraction}
@@ -128,7 +127,7 @@ class Model:
 
 
 class NoModelError(LookupError):
-    """Error for an architecture, instruction kind and types whose arithmetic is not known."""
+    """Error for an instruction without known arithmetic on an architecture."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -138,10 +137,10 @@ class NoModelError(LookupError):
 class Unit:
     """Matrix unit of one generation of GPUs.
 
-    `f16`, `bf16` and `tf32` are L for these element types, 0 if the unit lacks the type; `fraction` is F. `fp8` is (L,
-    F, accumulator), or "f16" if the unit converts fp8 elements to f16, or None if it lacks fp8. `narrow` has the
-    element types of 8 bits and fewer. `emins` has the least exponents of f16, bf16 and tf32 sums with f32 results and
-    with f16 results. No sum of 8-bit elements is small enough to need a least exponent.
+    `f16`, `bf16` and `tf32` are `Model.length` for these element types, 0 if the unit lacks the type. `fraction` is
+    `Model.fraction` for these types. `fp8` is (length, fraction, accumulator), "f16" if the unit converts fp8 elements
+    to f16, or None without fp8. `narrow` contains the element types of at most 8 bits. `emins` contains `Model.emin`
+    for f32 results and for f16 results.
     """
 
     name: str
@@ -155,7 +154,7 @@ class Unit:
     narrow: frozenset[str] = FP8
 
     def emin(self, d_type: str) -> int:
-        """Return the least exponent to which a sum with results of type `d_type` aligns its terms."""
+        """Return `Model.emin` for results of type `d_type`."""
         return self.emins[d_type == "f16"]
 
     @property
@@ -226,10 +225,9 @@ def select(
 ) -> Model:  # fmt: skip
     """Return the arithmetic of the matrix instruction with these types on `arch`.
 
-    `k` is the K of the instruction, which matters because f16 instructions with K = 4 differ. `operation` combines b1
-    elements. Sparse and dense instructions have the same model. For a sparse A, L counts stored elements.
-
-    Errors: NoModelError, which lists the types that the unit multiplies.
+    `k` is the K of the instruction. `scaling` has the kind and the scale type of a block-scaled instruction.
+    `operation` combines b1 elements. Sparse and dense instructions have the same model. For a sparse A, L counts stored
+    elements. Errors: NoModelError, which lists the types that the unit multiplies.
     """
     types = (a_type, b_type, c_type or d_type, d_type)
     measured = (_C,) if re.match(r"(sm|compute)_90", arch) else (_I,)
@@ -255,7 +253,7 @@ def select(
         return Model(*types, Sum.T_FDPA, *matrix_unit.fp8, evidence=evidence)
     raise NoModelError(
         f"{matrix_unit.name} matrix units have no sum of {a_type} by {b_type}; "
-        f"of float types they have {', '.join(matrix_unit.float_types)}"
+        f"their float types are {', '.join(matrix_unit.float_types)}"
     )
 
 

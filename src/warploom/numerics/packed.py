@@ -1,14 +1,11 @@
 """Arithmetic on bit patterns of f16 and bf16 numbers and of f16x2, bf16x2 and f32x2 pairs.
 
-f16 and bf16 numbers are uint16 patterns, f16x2 and bf16x2 pairs uint32 patterns, and f32x2 pairs uint64 patterns.
+f16 and bf16 numbers are uint16 patterns, f16x2 and bf16x2 pairs uint32 patterns, and f32x2 pairs uint64 patterns. The
+dtype of the first operand decides between numbers and pairs. A NaN result is 0x7FFF. `ftz` (f16 only) replaces
+subnormal operands and results by zeros of their sign. `sat` clamps to [0, 1] and replaces NaN by +0. `relu` replaces
+negative results by +0 and keeps NaN.
 
-Shapes: any, broadcast together. The dtype of the first operand decides between numbers and pairs.
-
-A NaN result is 0x7FFF. `ftz` (f16 only) replaces subnormal operands and results by zeros of their sign; a result is
-subnormal if it is below the normal range after rounding to 11 bits. `sat` clamps to [0, 1] and replaces NaN by +0.
-`relu` replaces negative results by +0 and keeps NaN.
-
-Source: half-precision and mixed-precision instructions of the PTX ISA.
+Shapes: any, broadcast together. Source: half-precision and mixed-precision instructions of the PTX ISA.
 """
 
 from collections.abc import Callable
@@ -33,7 +30,7 @@ def float_from_half(patterns: Array, fmt: Format) -> Array:
 
 
 def pair(low: Array, high: Array) -> Array:
-    """Return uint32 patterns with the uint16 patterns `low` and `high` in their halves."""
+    """Return uint32 patterns with the uint16 patterns `low` and `high` as halves."""
     return low.astype(np.uint32) | (high.astype(np.uint32) << _SHIFT)
 
 
@@ -42,19 +39,19 @@ def _half_mask(mask: Array) -> Array:
 
 
 def _above(x: Array, limit: int) -> Array:
-    """Return uint32 masks with ones in each 16-bit half of x whose magnitude bits exceed `limit`."""
+    """Return uint32 masks of the 16-bit halves of x whose magnitudes exceed `limit`."""
     # A magnitude is at most 0x7FFF, so the addition never carries out of a half.
     total = (x & ~_SIGNS) + _BOTH * np.uint32(0x7FFF - limit)
     return _half_mask(total >> np.uint32(15))
 
 
 def flush(x: Array, fmt: Format) -> Array:
-    """Return pairs, in which subnormal numbers are replaced by zeros of the same sign."""
+    """Return pairs with subnormal numbers replaced by zeros of the same sign."""
     return x & (_above(x, (1 << fmt.mantissa_bits) - 1) | _SIGNS)
 
 
 def rectify(x: Array) -> Array:
-    """Return pairs, in which negative numbers are replaced by +0. NaN operands must be canonical."""
+    """Return pairs with negative numbers replaced by +0. NaN operands must be canonical (0x7FFF)."""
     return x & ~_half_mask(x >> np.uint32(15))
 
 
@@ -67,13 +64,13 @@ def saturate(x: Array, fmt: Format) -> Array:
 
 
 def canonical(x: Array, fmt: Format) -> Array:
-    """Return pairs, in which every NaN is replaced by 0x7FFF."""
+    """Return pairs with every NaN replaced by 0x7FFF."""
     nan = _above(x, fmt.inf_code)
     return (x & ~nan) | (nan & ~_SIGNS)
 
 
 def _on_pairs(function: Callable[..., Array], *operands: Array) -> Array:
-    """Apply a function of uint32 pairs to pairs, or to single uint16 numbers in the lower half of pairs."""
+    """Apply a function of uint32 pairs to pairs, or to single uint16 numbers."""
     if operands[0].dtype.itemsize == 4:
         return function(*operands)
     return function(*(x.astype(np.uint32) for x in operands)).astype(np.uint16)
@@ -157,7 +154,7 @@ def _unary(x: Array, change: Callable[[Array], Array], fmt: Format, ftz: bool) -
 
 
 def negate(a: Array, fmt: Format, ftz: bool = False) -> Array:
-    """Return the negation of a. A NaN becomes canonical: the GPU subtracts from zero.  Source: neg."""
+    """Return the negation of a. A NaN becomes canonical.  Source: neg."""
     return _unary(a, lambda x: x ^ _SIGNS, fmt, ftz)
 
 
@@ -176,5 +173,5 @@ def f32x2(operation: Callable[..., Array], *operands: Array, rounding: Rounding 
 
 
 def fma_mixed(a: Array, b: Array, c: Array, fmt: Format, rounding: Rounding = "rn", sat: bool = False) -> Array:
-    """Return a * b + c with f16 or bf16 factors and f32 addend.  Source: fma of f32.f16 and f32.bf16."""
+    """Return a * b + c for f16 or bf16 factors and an f32 addend.  Source: fma of f32.f16 and f32.bf16."""
     return floats.fma(float_from_half(a, fmt), float_from_half(b, fmt), c, rounding, sat=sat)

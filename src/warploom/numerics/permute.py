@@ -1,8 +1,6 @@
-"""Compiled copies between registers of warps and matrices, and byte permutation (prmt).
+"""Compiled copies between warp registers and matrices, and byte permutation (prmt).
 
-A unit is an element of a matrix. Each warp has a row of units in each register: one or several units per lane. A few
-warps are copied at a time, so that source and destination stay in the cache. Indices are unsigned, because Numba tests
-signed indices for negative values, which takes as long as the copy.
+A unit is one matrix element. A register of a warp contains one or several units for each lane.
 """
 
 # pyright: reportUnknownVariableType=false, reportUnknownParameterType=false, reportMissingParameterType=false
@@ -18,17 +16,21 @@ from warploom.numerics._compile import elementwise, inlined, njit
 Units = NDArray[Any]
 Numbers = NDArray[Any]
 
+# Number of warps copied at a time, so that source and destination stay in the cache.
 _BLOCK = 16
 
 
 @njit
 def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, matrices: Units) -> None:
-    """Copy unit p of register `registers[r]` of each warp to unit target[r, p] of the warp's matrix.
+    """Copy registers of each warp from the register file `file` to the matrix of the warp.
 
-    Shapes: file (registers of the file, warps of the file, units); target (registers, units); matrices (warps,
-    registers * units). All are C-contiguous and writeable; registers and target are uint64, warps int64.
+    Element p of register `registers[r]` in warp `warps[g]` becomes element target[r, p] of matrices[g].
+
+    Shapes: file (all registers, all warps, E), for E elements in a register; registers (R,); warps (W,); target (R, E);
+        matrices (W, R * E). All arrays are C-contiguous and writeable; registers and target are uint64, warps int64.
     """
     flat = file.reshape(-1)
+    # Numba tests signed indices for negative values, which takes as long as the copy.
     units, count = np.uint64(file.shape[2]), np.uint64(file.shape[1])
     for first in range(0, len(warps), _BLOCK):
         for r in range(len(registers)):
@@ -40,7 +42,7 @@ def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, mat
 
 @njit
 def scatter(matrices: Units, target: Numbers, file: Units, registers: Numbers, warps: Numbers) -> None:
-    """Copy units of each warp's matrix to registers: the inverse of `gather`, with the same operands."""
+    """Copy the matrix of each warp to registers: the inverse of `gather`, with the same operands."""
     flat = file.reshape(-1)
     units, count = np.uint64(file.shape[2]), np.uint64(file.shape[1])
     for first in range(0, len(warps), _BLOCK):
@@ -62,7 +64,7 @@ def _selected(a, b, selector):
 
 @elementwise(np.uint32)
 def permuted(a, b, selectors):
-    """Return four bytes of b:a (a is low), selected by the low four nibbles of `selectors`."""
+    """Return four bytes of b:a (a is low). The low four nibbles of `selectors` select one byte each."""
     low = _selected(a, b, selectors) | (_selected(a, b, selectors >> np.uint32(4)) << np.uint32(8))
     high = _selected(a, b, selectors >> np.uint32(8)) | (_selected(a, b, selectors >> np.uint32(12)) << np.uint32(8))
     return np.uint32(low | (high << np.uint32(16)))

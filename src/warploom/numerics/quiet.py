@@ -1,8 +1,4 @@
-"""Calls of array functions without floating-point warnings and without the cost of `np.errstate`.
-
-PTX arithmetic has no traps: an invalid or overflowing operation has an ordinary result. Entering `np.errstate` takes
-longer than an addition over a batch of warps. Calls therefore run in a `contextvars` context that holds this setting.
-"""
+"""Calls of array functions without floating-point warnings."""
 
 import threading
 from collections.abc import Callable
@@ -12,8 +8,9 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 
 
+# `np.errstate` takes longer than an addition over a batch of warps. Only one thread at a time can enter a context.
 class _Quiet(threading.local):
-    """Thread-local `contextvars` context, because only one thread at a time can enter a context."""
+    """Context without floating-point warnings, one for each thread."""
 
     def __init__(self) -> None:
         self.context = copy_context()

@@ -1,12 +1,9 @@
-"""Special function unit of sm_90: tables and quadratic interpolation with the bits of the hardware.
+"""Special function unit of sm_90, with the bits of the hardware.
 
-The domain of a function is divided into 64 intervals (128 for the reciprocal, 51 for the hyperbolic tangent). From the
-offset `t` into an interval, the unit computes `c0 + c1 * t + c2 * square(t)` exactly and truncates the sum. `square(t)`
-is the sum of only those partial products of the 17-bit `t` that weigh 2**19 or more, and has 15 bits. Subnormal
-operands and results are flushed to zero, except by the hyperbolic tangent.
-
-The coefficients in `data/sfu.npz` were solved from the outputs of an H200 over whole binades.
-`tests/evidence/approximate` describes the method and the comparisons with the GPU.
+The unit divides the domain of a function into intervals. From the offset `t` into an interval, the unit computes the
+sum `c0 + c1 * t + c2 * square(t)` exactly. It then truncates the sum. Subnormal operands and results are flushed to
+zero, except by the hyperbolic tangent. `tests/evidence/approximate` describes the method and the comparisons with the
+GPU.
 """
 
 from collections.abc import Callable
@@ -23,6 +20,7 @@ _BITS = 17
 _CUT = 19
 
 
+# The coefficients were solved from the outputs of an H200 over whole binades.
 @cache
 def _table(name: str) -> Array:
     with np.load(Path(__file__).parent / "data" / "sfu.npz") as archive:
@@ -46,9 +44,10 @@ def _squares() -> Array:
 
 
 def _function(name: str, table: str, more: int | str = 0) -> Callable[[Array], Array]:
-    """Return a function of arrays that calls the kernel `name` of `sfu_kernels` with the array `table`.
+    """Return a function of arrays that calls the kernel `name` of `sfu_kernels`.
 
-    `more` is the last argument of the kernel: a number, or the name of a second table.
+    `table` is the name of the kernel's table. `more` is the last argument of the kernel: a number, or the name of a
+    second table.
     """
 
     def evaluate(x: Array) -> Array:

@@ -1,9 +1,8 @@
-"""Compiled functions of the special function unit, whose model `sfu` describes.
+"""Compiled functions of the special function unit (see `sfu`).
 
-Each function converts a uint32 pattern to a uint32 pattern. `table` has a row of three coefficients for each interval,
-and `squares` has the truncated square of every offset into an interval. Only sine and tanh use the last operand.
-
-Other modules import this module on first use, because Numba loads slowly.
+Each function converts a uint32 pattern to a uint32 pattern. `table` has three coefficients for each interval. `squares`
+has the truncated square of every offset into an interval. Other modules import this module on first use, because Numba
+loads slowly.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
@@ -48,7 +47,7 @@ def _sum(table, squares, row, offset):
 
 @inlined
 def _at(table, squares, fraction):
-    """Return the interpolated sum for a 23-bit fraction, whose top 6 bits select the interval."""
+    """Return the interpolated sum for a 23-bit fraction. Its top 6 bits select the interval."""
     return _sum(table, squares, fraction >> np.int64(17), fraction & np.int64(0x1FFFF))
 
 
@@ -68,13 +67,13 @@ def _float(magnitude, sign):
 
 @inlined
 def _reciprocal_sum(table, squares, fraction):
-    """Return the interpolated sum for a 23-bit fraction, whose top 7 bits select the interval."""
+    """Return the interpolated sum for a 23-bit fraction. Its top 7 bits select the interval."""
     return _sum(table, squares, fraction >> np.int64(16), (fraction & np.int64(0xFFFF)) << np.int64(1))
 
 
 @inlined
 def _root_sum(table, squares, fraction, odd):
-    """Return the interpolated sum of a root. If the exponent is odd (`odd` is 1), rows 64 to 127 are used."""
+    """Return the interpolated sum of a root. `odd` is 1 for an odd exponent, else 0."""
     return _sum(table, squares, (fraction >> np.int64(17)) + 64 * odd, fraction & np.int64(0x1FFFF))
 
 
@@ -174,14 +173,12 @@ def lg2(bits, table, squares, _):
 
 @_function
 def sine(bits, table, squares, quarter):
-    """Return the sine of an angle in radians, or its cosine if `quarter` is 1.
-
-    The angle in turns is truncated to the 24 bits of an f32 significand, and then to 25 bits after the point.
-    """
+    """Return the sine of an angle in radians, or its cosine if `quarter` is 1."""
     magnitude = np.int64(bits & ~_MINUS)
     field = magnitude >> np.int64(23)
     if field == 255:
         return _NAN
+    # The angle in turns is truncated to a 24-bit significand, and then to 25 bits after the point.
     product = ((magnitude & _FRACTION) | np.int64(0x800000)) * _INVERSE_TURN
     length = np.int64(24) if product >> np.int64(47) else np.int64(23)
     fixed = product >> length
@@ -204,8 +201,8 @@ def sine(bits, table, squares, quarter):
 def tanh(bits, table, squares, rows):
     """Return the hyperbolic tangent.
 
-    `rows` has one entry of two numbers for each exponent from -8 to 2: the first row of `table` for this exponent, and
-    the number of leading fraction bits that select a row from there on.
+    rows[e + 8] contains two numbers for the exponent e: the first row of `table`, and the number of fraction bits that
+    select a row from there on.
     """
     magnitude = np.int64(bits & ~_MINUS)
     exponent = (magnitude >> np.int64(23)) - 127

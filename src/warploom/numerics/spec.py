@@ -45,8 +45,8 @@ class Float(NamedTuple):
 class Term(NamedTuple):
     """Term of an exact sum: (-1)**negative * magnitude * 2**lowest, or the special value "nan" or "inf".
 
-    `exponent` is the exponent by which T-FDPA (see `t_fdpa`) aligns the term. For a product, this is the sum of the
-    exponents of the factors, which may be one less than the exponent of the normalised product.
+    `exponent` is the exponent by which T-FDPA (see `t_fdpa`) aligns the term. For a product, it is the sum of the
+    exponents of the factors, without normalisation.
     """
 
     negative: bool
@@ -98,7 +98,7 @@ def truncated(term: Term, quantum: int) -> int:
 
 
 def special_sum(terms: Sequence[Term], result: str) -> Float | None:
-    """Return the NaN or infinity that results if some terms are special, or None if all are finite."""
+    """Return the NaN or infinity that special terms give, or None if all terms are finite."""
     fmt = _FORMATS[result]
     signs = {term.negative for term in terms if term.special == "inf"}
     if len(signs) == 2 or any(term.special == "nan" for term in terms):
@@ -109,7 +109,7 @@ def special_sum(terms: Sequence[Term], result: str) -> Float | None:
 
 
 def rounded(negative: bool, magnitude: int, lowest: int, result: str, rounding: Rounding) -> Float:
-    """Return (-1)**negative * magnitude * 2**lowest, rounded once. Overflow gives infinity."""
+    """Return (-1)**negative * magnitude * 2**lowest, as `result`, rounded once. Overflow gives infinity."""
     fmt = _FORMATS[result]
     if magnitude == 0:
         return _signed(negative, 0, result)
@@ -136,8 +136,8 @@ def _signed(negative: bool, code: int, type: str) -> Float:
 def fused_step(terms: Sequence[Term], fraction: int, result: str, emin: int | None) -> Float:
     """Return d = round(sum(truncated(term, E - F)) * 2**(E - F)).
 
-    E is the largest exponent of a nonzero term, or `emin` if that is larger. The truncated terms are added exactly. A
-    zero result is +0.
+    E is the largest exponent of a nonzero term, or `emin` if that is larger. F is `fraction`. The truncated terms are
+    added exactly. A zero result is +0.
     """
     if (special := special_sum(terms, result)) is not None:
         return special
@@ -157,8 +157,8 @@ def t_fdpa(
 ) -> Float:  # fmt: skip
     """Return d = fused_step(d, a[k]*b[k], ..., a[k+L-1]*b[k+L-1]) for k = 0, L, 2L, ..., from d = c.
 
-    T-FDPA(L, F) is the truncated fused dot product add. Each step adds L products, in ascending k, to the result of the
-    previous step.
+    T-FDPA(L, F) is the truncated fused dot product add. Each step adds L = `length` products, in ascending k, to the
+    result of the previous step.
     """
     return _chained(_products(a, b), c, length, fraction, result, emin)
 
@@ -212,8 +212,9 @@ def t_fdpa_grouped(
 ) -> Float:  # fmt: skip
     """Return d = fused_step(d, g[i]*s[i], ..., g[i+L/16-1]*s[i+L/16-1]) for i = 0, L/16, ..., from d = c.
 
-    g[i] is the exact sum of 16 products, and s[i] the product of the two scales of that group. The exponent of a term
-    is that of s[i]. It aligns the step even if g[i] is zero, unless all products of the group or s[i] are zero.
+    L is `length`. g[i] is the exact sum of 16 products, and s[i] the product of the two scales of that group. The
+    exponent of a term is that of s[i]. This exponent aligns the step even if g[i] is 0, unless all products of the
+    group are 0.
     """
     factors, products = _products(scale_a, scale_b), _products(a, b)
     d = c
@@ -273,12 +274,12 @@ def _nan64(*operands: Float) -> Float:
 
 
 def add(x: Float, y: Float, *, result: str) -> Float:
-    """Return round(x + y), the addition of IEEE 754, to nearest even."""
+    """Return round(x + y) in the format `result`: the addition of IEEE 754, to nearest even."""
     return fma(x, Float(0x3C00, "f16"), y, result=result)
 
 
 def convert(x: Float, result: str) -> Float:
-    """Return x in another format, rounded to nearest even. A NaN becomes the canonical NaN."""
+    """Return x in the format `result`, rounded to nearest even. A NaN becomes the canonical NaN."""
     value = formats.decode(np.array([x.bits]), _FORMATS[x.type])
     return Float(int(formats.encode(value, _FORMATS[result])[0]), result)
 
@@ -370,7 +371,10 @@ def multiply(
 
 
 def numbers(array: Bits, type: str, negate: bool = False) -> Any:
-    """Return the elements of an array as nested lists: integers for integer and bit types, else `Float`."""
+    """Return the elements of an array as nested lists: integers for integer and bit types, else `Float`.
+
+    `negate` flips the signs of the `Float` elements.
+    """
     if array.ndim > 1:
         return [numbers(row, type, negate) for row in array]
     if type not in _FORMATS:

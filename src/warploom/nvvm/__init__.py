@@ -1,7 +1,6 @@
-"""Lowering of compiler builtins, MLIR's nvvm dialect and LLVM intrinsics to PTX, and raising of PTX.
+"""Lowering of compiler builtins, MLIR's nvvm dialect and LLVM intrinsics to PTX.
 
-A slot is the name of a modifier in the syntax of a Form, such as `shape`. The `words` of an instruction map slots to
-modifiers.
+`raise_to_nvvm` translates PTX back to the nvvm dialect. `words` are the modifiers of an instruction by name.
 """
 
 from warploom.nvvm.api import lower, protocol_warnings

@@ -27,10 +27,10 @@ def lower(
     ptx_version: tuple[int, int] | None = None,
     name: str = "<text>",
 ) -> str:
-    """Translate a text between four levels: builtin call, nvvm dialect, llvm dialect and PTX.
+    """Translate a text to another level: a builtin call, nvvm dialect, llvm dialect or PTX.
 
-    `source` and `to` are "builtin" (only as a source), "nvvm", "llvm" or "ptx". PTX can be raised to "nvvm" only.
-    `name` is the file name in diagnostics.
+    `source` is "builtin", "nvvm", "llvm" or "ptx". `to` is "nvvm", "llvm" or "ptx". From PTX, only "nvvm" is possible.
+    `name` is the file name in diagnostics. The default `ptx_version` is the first with all needed instructions.
 
     Errors: UsageError lower.level, lower.target, lower.packages; LowerError lower.text, lower.operation,
         lower.unknown, lower.function, and the rule codes of `check` for instructions that the target lacks;
@@ -65,7 +65,7 @@ def lower(
 
 
 def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
-    """Return warnings for violations of the wgmma protocol in MLIR text. MLIR accepts these violations.
+    """Return warnings for missing wgmma fences, commits and waits in MLIR text.
 
     Errors: LowerError as in `lower`
     """
@@ -83,7 +83,7 @@ def protocol_warnings(text: str, name: str = "<text>") -> list[Diagnostic]:
 
 
 def _errors(ptx: str, lowered: LoweredModule, parsed: ParsedModule) -> Iterator[Diagnostic]:
-    """Yield the errors of `check` in the PTX, located at the MLIR operations of the wrong instructions."""
+    """Yield the errors of `check` in the PTX. Their spans are those of the MLIR operations."""
     module = parse(ptx)
     found = [each for each in check(module) if each.severity is Severity.ERROR]
     if not found:

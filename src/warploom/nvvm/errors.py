@@ -6,7 +6,7 @@ from warploom.diagnostics import UsageError, WarploomError
 
 
 class LowerError(WarploomError):
-    """Text that cannot be lowered. The diagnostics point to the operations that cannot be lowered."""
+    """Text that cannot be lowered. The diagnostics point to the operations at fault."""
 
 
 def require_xdsl() -> None:

@@ -1,4 +1,4 @@
-"""Pages of intrinsics, builtins and their numbers for `warploom explain`."""
+"""Pages of intrinsics, builtins and their numbers for the command `warploom explain`."""
 
 from contextlib import suppress
 
@@ -45,7 +45,7 @@ def _builtin(found: Builtin) -> str:
 
 
 def number_page(number: int) -> str:
-    """Return the Markdown page of the builtin and the intrinsic with a number, or "" if neither exists."""
+    """Return the Markdown page of the builtin and the intrinsic with the ID `number`, or "" if unknown."""
     sections: list[str] = []
     with suppress(UsageError):
         sections.append(f"## a builtin\n\n{_builtin(builtin_numbered(number))}")
@@ -67,12 +67,11 @@ _SWIZZLES = {0: "none", 1: "128 bytes", 2: "64 bytes", 3: "32 bytes"}
 def explain_word(text: str) -> str:
     """Return a Markdown page that decodes a number under each definition of a packed word.
 
-    The page ends with the definitions that do not allow the number, and the reasons.
-
     Errors: UsageError for text that is no number of 64 bits
     """
     value = read_number(text)
     pages = [f"# {value:#x}\n"]
+    # The page ends with the reasons of the definitions that do not allow the number.
     refused: list[str] = []
     for word in WORDS.values():
         if error := word.error(value):
@@ -81,12 +80,12 @@ def explain_word(text: str) -> str:
             pages.append(f"## {word.title}\n\n{_table(word.rows(value))}\nSource: {word.source}\n")
     pages.append(f"## a shared-memory matrix descriptor\n\n{_table(descriptor_rows(value))}\nSource: PTX ISA 9.7.15\n")
     if refused:
-        pages.append("## words that refuse it\n\n" + "".join(f"- {error}\n" for error in refused))
+        pages.append("## packed words that cannot have this number\n\n" + "".join(f"- {error}\n" for error in refused))
     return "\n".join(pages)
 
 
 def read_number(text: str) -> int:
-    """Parse an unsigned number of 64 bits in Python's notation. Errors: UsageError for other text."""
+    """Parse an unsigned number of 64 bits, decimal or with a prefix such as `0x`. Errors: UsageError."""
     try:
         value = int(text, 0)
     except ValueError:
@@ -97,7 +96,7 @@ def read_number(text: str) -> int:
 
 
 def descriptor_rows(value: int) -> list[FieldRow]:
-    """Return the fields of a shared-memory matrix descriptor, and a last row for bits outside the fields."""
+    """Return the fields of a shared-memory matrix descriptor for display."""
     found = Descriptor.decode(value)
     rows = [
         FieldRow("13-0", "start address", value & 0x3FFF, f"{found.start_address} bytes", "start of the tile"),

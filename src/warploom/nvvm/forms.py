@@ -1,7 +1,4 @@
-"""Groups of forms that NVVM operations, builtins and intrinsics lower to.
-
-The groups follow from the operands of the forms, so they stay right when an instruction file merges or splits forms.
-"""
+"""Groups of forms that NVVM operations, builtins and intrinsics lower to."""
 
 from types import ModuleType
 

@@ -1,4 +1,4 @@
-"""LLVM's inline assembly with PTX: text with `$0` for operands, and a constraint for each operand."""
+"""LLVM's inline assembly with PTX: text with `$0` for operands, and operand constraints."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _ITEMS = 4
 
 
 class AsmError(VerifyException):
-    """Error in inline assembly. The message continues a sentence that begins with the operation's name."""
+    """Error in inline assembly. Diagnostics print the operation's name before the error message."""
 
 
 @dataclass(frozen=True)
 class Constraints:
     """Constraint letters of the results and operands of one inline-assembly operation.
 
-    `tied` maps the number of an operand to the number of the result whose register it initialises.
+    `tied` maps the index of an operand to the index of the result in the same register.
     """
 
     results: tuple[str, ...]
@@ -43,7 +43,7 @@ class Constraints:
 
     @classmethod
     def of(cls, asm: llvm.InlineAsmOp) -> Constraints:
-        """Return an operation's constraints. Errors: AsmError if they do not fit the operation's values."""
+        """Return the constraints of `asm`. Errors: AsmError if a value of `asm` violates a constraint."""
         found = [each.strip() for each in asm.constraints.data.split(",") if each.strip()]
         results = tuple(each.lstrip("=&") for each in found if each.startswith("="))
         operands = tuple(each for each in found if each[0] not in "=~")
@@ -83,7 +83,7 @@ def _check(letter: str, word: str, place: str) -> None:
 
 
 def with_operands(text: str, names: Sequence[str]) -> str:
-    """Return the text with register names in place of `$0`, `$1` and so on.
+    """Return the text with `names` in place of `$0`, `$1` and so on.
 
     Errors: AsmError for a reference to a missing operand
     """
@@ -100,7 +100,7 @@ def with_operands(text: str, names: Sequence[str]) -> str:
 
 
 def parse_statements(text: str) -> Sequence[Statement]:
-    """Return the statements of a PTX text. Errors: AsmError for text that is no body of a function."""
+    """Parse PTX text to statements. Errors: AsmError for text that is no body of a function."""
     closed = text if text.rstrip().endswith(("}", ";", ":")) or not text.strip() else f"{text};"
     try:
         module = parse(f".version 8.0\n.target sm_90a\n.address_size 64\n.func f() {{ {closed}\n}}")
@@ -109,11 +109,11 @@ def parse_statements(text: str) -> Sequence[Statement]:
     *_, last = module.items
     if len(module.items) != _ITEMS or not isinstance(last, Function) or last.body is None:
         raise AsmError("has a text with unbalanced braces")
+    # The spans refer to the temporary module.
     return [_without_span(each) for each in last.body.statements]
 
 
 def _without_span(statement: Statement) -> Statement:
-    """Return a copy of a statement without its span, which refers to the temporary module."""
     if isinstance(statement, Block):
         return Block(tuple(map(_without_span, statement.statements)))
     return replace(statement)

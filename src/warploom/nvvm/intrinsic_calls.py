@@ -1,6 +1,6 @@
 """Translation of nvvm operations to calls of LLVM's intrinsics, and of such calls to PTX instructions.
 
-The signatures in intrinsics.toml give the types of the results and operands of a call, and their order.
+The file intrinsics.toml describes the results and operands of the calls.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ Replacement: TypeAlias = "tuple[list[Operation], Sequence[SSAValue]]"
 class _Item:
     """Operand or result of an intrinsic's call.
 
-    `operand` is the name of the instruction's operand with the same value. `type` is a type name as intrinsics.toml
-    defines it. `is_constant` is True if the call requires a constant. `is_literal` is True if the instruction has a
-    constant where the call has a constant.
+    `operand` is the name of the PTX operand. `type` is a type name that intrinsics.toml explains, such as "vector".
     """
 
     operand: str
     type: str
+    # The call requires a constant.
     is_constant: bool
+    # The instruction has a constant where the call has one.
     is_literal: bool
     is_optional: bool
 
     def types(self, form: Form, slots: Mapping[str, str]) -> list[Attribute]:
-        """Return the LLVM types of the item: several for a fragment, none for a pointer to any space."""
+        """Return the LLVM types of the values in the call. The list is empty for a pointer to any space."""
         if (integer := _INTEGERS.get(self.type)) is not None:
             return [integer]
         count = form.operands[self.operand].registers(slots)
@@ -60,6 +60,7 @@ class _Item:
                 return [pointer_to(3 if slots.get("ss") else 0)]
             case "vector":
                 return [i32 if count == 1 else VectorType(i32, [count])]
+            # A pointer to any space.
             case "anywhere":
                 return []
             case _:
@@ -72,7 +73,7 @@ class _Signature:
     operands: tuple[_Item, ...]
 
     def result_type(self, form: Form, slots: Mapping[str, str]) -> Attribute | None:
-        """Return the type of the call's result: a struct for several values, or None for no result."""
+        """Return the type of the call's result, or None without a result."""
         types = [each for item in self.results for each in item.types(form, slots)]
         return types[0] if len(types) == 1 else LLVMStructType.from_type_list(types) if types else None
 
@@ -94,7 +95,7 @@ def _item(text: str) -> _Item:
 
 
 def call_of(operation: dialect.Operation) -> Replacement | None:
-    """Return the intrinsic call that replaces an operation, or None if no LLVM intrinsic has its operands."""
+    """Return the intrinsic call that replaces an operation, or None if there is no such intrinsic."""
     lowering = operation.lower()
     if len(lowering.statements) != 1 or lowering.copies:
         return None
@@ -126,7 +127,6 @@ def call_of(operation: dialect.Operation) -> Replacement | None:
 
 
 def _space_number(type: Attribute) -> int:
-    """Return the address space of a pointer. Errors: VerifyException for another type."""
     for space in range(TENSOR_SPACE + 2):
         if type == pointer_to(space):
             return space
@@ -136,7 +136,7 @@ def _space_number(type: Attribute) -> int:
 def _arguments(
     item: _Item, template: InstructionTemplate, slots: Mapping[str, str], made: list[Operation]
 ) -> Iterator[SSAValue]:
-    """Yield the call's arguments for one operand of an instruction. Append new operations to `made`.
+    """Yield the arguments of a call for one PTX operand. Append new operations to `made`.
 
     Errors: VerifyException for an operand that no LLVM value represents
     """
@@ -166,7 +166,7 @@ def _constant(number: int, item: _Item, made: list[Operation]) -> SSAValue:
 
 
 def elements(value: SSAValue, made: list[Operation]) -> Iterator[SSAValue]:
-    """Yield a struct's elements, or any other value unchanged. Append the extractions to `made`."""
+    """Yield the elements of a struct, or another value itself. Append extractions to `made`."""
     if not isinstance(value.type, LLVMStructType):
         yield value
         return
@@ -182,7 +182,7 @@ def _results(
     call: llvm.CallIntrinsicOp,
     made: list[Operation],
 ) -> Sequence[SSAValue]:
-    """Return values for the results of an operation, extracted from the result of the call."""
+    """Return the results of an operation from the intrinsic's call. Append extractions to `made`."""
     if call.ress is None:
         return ()
     (result,) = operation.results
@@ -202,9 +202,7 @@ def _results(
 
 
 def instruction_of_call(call: llvm.CallIntrinsicOp) -> InstructionTemplate:
-    """Return the instruction that an intrinsic's call lowers to.
-
-    If the call returns a struct of several results, the instruction writes them to temporaries.
+    """Return the instruction that a call of an intrinsic lowers to.
 
     Errors: VerifyException for an unknown intrinsic, for one without a signature, and for wrong arguments
     """
@@ -228,7 +226,7 @@ def instruction_of_call(call: llvm.CallIntrinsicOp) -> InstructionTemplate:
         if len(given) != len(types) or not types or [value.type for value in given] != types:
             raise _wrong_types(name, signature, form, slots, items)
         if item.is_constant and Immediate(given[0]).constant is None:
-            raise VerifyException(f"{name!r} takes a constant as {item.operand}")
+            raise VerifyException(f"{name!r} expects a constant for {item.operand}")
         if item.type == "word":
             if Immediate(given[0]).constant:
                 words[item.operand] = min(form.vocabulary[item.operand])
@@ -248,7 +246,6 @@ def instruction_of_call(call: llvm.CallIntrinsicOp) -> InstructionTemplate:
 
 
 def _is_present(item: _Item, intrinsic: Intrinsic) -> bool:
-    """Return True if the name of an intrinsic states that its calls have the optional operand `item`."""
     slot = intrinsic.form.operands[item.operand].when
     return bool(intrinsic.words.get(slot)) if slot else ".stride" in intrinsic.name
 
@@ -262,9 +259,9 @@ def _operand(item: _Item, form: Form, values: Sequence[SSAValue]) -> OperandTemp
 
 
 def _result_operands(signature: _Signature, result: SSAValue) -> dict[str, OperandTemplate]:
-    """Return the result operands by name: all registers of a fragment, or one temporary for each operand."""
     if len(signature.results) == 1:
         return {signature.results[0].operand: Registers([result])}
+    # The instruction writes the elements of a struct to temporaries.
     words = registers_of(result.type)
     return {item.operand: Temporary(item.operand, word) for item, word in zip(signature.results, words, strict=True)}
 
@@ -274,4 +271,4 @@ def _wrong_types(
 ) -> VerifyException:
     types = [f"{each}" for item in items for each in item.types(form, slots) or [LLVMPointerType()]]
     result = signature.result_type(form, slots)
-    return VerifyException(f"{name!r} has the type ({', '.join(types)}) -> {'()' if result is None else result}")
+    return VerifyException(f"{name!r} expects the type ({', '.join(types)}) -> {'()' if result is None else result}")

@@ -1,9 +1,8 @@
-"""Numbers of the intrinsics of cicc, from the reference text that `builtins.registry` names.
+"""Numbers of the intrinsics of NVIDIA's compiler cicc.
 
-    describe(5332)          # Identifier("warpgroup", {"n": "16", ...})
+    describe(5332)          # Identifier("warpgroup", (("n", "16"), ...))
 
-The compiler numbers intrinsics in the order of their names, so a few numbers determine most of a range. For some
-ranges, the reference text gives only the first and the last number. `describe` refuses the numbers between these two.
+The reference text of `builtins.registry` gives some numbers. The others follow from the order of the names.
 """
 
 from collections.abc import Iterator
@@ -19,17 +18,17 @@ TENSOR_MEMORY = range(4905, 4941)
 IMMA_FIRST, BMMA_FIRST = 0x22B3, 8276
 
 _SINGLE = {9062: "multiply", 9067: "load", 9145: "store"}
-"""Families of three numbers of SM 80 builtins, which the reference text calls warpgroup operations."""
+"""Families of three SM 80 intrinsics by number; the reference text says "warpgroup operations"."""
 
 _ALL = sorted(range(8, 257, 8), key="{}k".format)
-"""Extents N in the order of the names of intrinsics, in which the letter k follows N."""
+"""Extents N in the order of the intrinsics' names. In a name, the letter k follows N."""
 _DEPTHS = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32}
 _SHAPES = {"m16n16k16": "s8 u8", "m32n8k16": "s8 u8", "m8n32k16": "s8 u8", "m8n8k32": "s4 u4"}
 
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """Family of an intrinsic, such as "warpgroup", and its modifiers as pairs of a name and a modifier."""
+    """Intrinsic: a family such as "warpgroup", and pairs of a modifier's name and the modifier."""
 
     family: str
     words: tuple[tuple[str, str], ...]
@@ -43,14 +42,15 @@ def _named(family: str, **words: object) -> Identifier:
 
 
 def _n_table() -> Iterator[tuple[int, Identifier]]:
-    """Yield numbers and intrinsics from the table of N, which has two of the four numbers of each N."""
+    """Yield (number, intrinsic) for each extent N: one intrinsic for integers and one for floats."""
+    # Each N has four numbers. The reference text names two of them.
     for rank, n in enumerate(_ALL):
         for variant, element in enumerate(("integer", "float")):
             yield N_FIRST + N_STRIDE * rank + variant, _named("n", n=n, element=element)
 
 
 def _grid() -> Iterator[tuple[int, Identifier]]:
-    """Yield numbers and warpgroup multiplications for each N, choice of types, and location of A."""
+    """Yield (number, warpgroup multiplication) for each N, combination of types, and location of A."""
     kinds = [("f16", "f16", "f16"), ("f32", "f16", "f16"), ("f32", "bf16", "bf16"), ("f32", "tf32", "tf32")]
     kinds += product(("f16", "f32"), ("e4m3", "e5m2"), ("e4m3", "e5m2"))
     number = GRID_FIRST
@@ -62,7 +62,7 @@ def _grid() -> Iterator[tuple[int, Identifier]]:
 
 
 def _warp() -> Iterator[tuple[int, Identifier]]:
-    """Yield numbers and warp-level loads, multiplications and stores of integers and of single bits."""
+    """Yield (number, intrinsic) for warp-level matrix instructions with elements of 8, 4 or 1 bits."""
     number = IMMA_FIRST
     for shape, types in _SHAPES.items():
         operations = [f"ld_{matrix}_{word}" for matrix in "ab" for word in types.split()]
@@ -76,17 +76,17 @@ def _warp() -> Iterator[tuple[int, Identifier]]:
 
 @cache
 def identifiers() -> dict[int, Identifier]:
-    """Return the intrinsics that the reference text names, by number."""
+    """Return the known intrinsics by number."""
     found = dict([*_n_table(), *_grid(), *_warp()])
     return found | {number: _named(family, generation="second") for number, family in _SINGLE.items()}
 
 
 def describe(number: int) -> Identifier:
-    """Return the intrinsic with a number. Errors: UsageError for a number without a known intrinsic."""
+    """Return the intrinsic number `number`. Errors: UsageError for a number without a known intrinsic."""
     if number in identifiers():
         return identifiers()[number]
     if number in TENSOR_MEMORY:
-        raise UsageError(f"{number} is one of 36 tcgen05 multiplications, whose order is unknown")
+        raise UsageError(f"the name of intrinsic {number} is unknown: it is one of 36 multiplications of tcgen05")
     if N_FIRST <= number <= N_LAST:
-        raise UsageError(f"{number} is in the table of N, which names only the first two numbers of each N")
+        raise UsageError(f"intrinsic {number} has no known name: only the first two intrinsics of each N are named")
     raise UsageError(f"unknown intrinsic {number}")

@@ -3,9 +3,7 @@
     name_of(form, {"shape": "m16n8k16", …})                         # the intrinsic of an instruction
     read_name("llvm.nvvm.mma.m16n8k16.row.col.f32.f32")             # Intrinsic(form=…, words={...}, origin="llvm")
 
-The origin is "llvm" for intrinsics of LLVM, and "nvidia" for intrinsics that only NVIDIA's compiler has. A name may end
-in the address spaces of its pointers, `.p0` or `.p3`. The patterns of the names are in intrinsics.toml. A slot is the
-name of a modifier in the syntax of a form.
+The origin is "llvm" for intrinsics of LLVM, and "nvidia" for intrinsics that only NVIDIA's compiler has.
 """
 
 import re
@@ -32,12 +30,12 @@ _POINTERS = re.compile(r"(?:\.p\d+)+$")
 _TYPE_SLOTS = ("atype", "btype")
 _DEFAULT_TYPE = "f16"
 _SEPARATORS = {"slot": "", "maybe": ".", "joined": "_"}
-"""Separator before the modifier of a slot, by group of `_PIECE`."""
+"""Separator before a modifier, by group of `_PIECE`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Intrinsic:
-    """Intrinsic of LLVM or NVIDIA: its form, and its modifiers by name. "" stands for an absent modifier."""
+    """Intrinsic of LLVM or NVIDIA: its form, and its modifiers by name ("" for an absent one)."""
 
     name: str
     form: Form
@@ -46,7 +44,7 @@ class Intrinsic:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Targets with the instruction, as the rows of the form list them."""
+        """Targets that have the instruction."""
         return tuple(dict.fromkeys(target for row in self._rows for target in row.targets))
 
     @property
@@ -62,7 +60,7 @@ class Intrinsic:
 
 @dataclass(frozen=True)
 class Pattern:
-    """Pattern of the names of a form's intrinsics. intrinsics.toml describes the fields."""
+    """Pattern of intrinsic names for one form. intrinsics.toml describes the fields."""
 
     form: Form
     name: str
@@ -75,17 +73,17 @@ class Pattern:
 
     @cached_property
     def pieces(self) -> tuple[tuple[str, str], ...]:
-        """Parts of the pattern: pairs of a group name of `_PIECE` and a text, such as ("slot", "shape")."""
+        """Parts of the pattern: pairs of a kind and a text, such as ("slot", "shape")."""
         return tuple((str(each.lastgroup), each[str(each.lastgroup)]) for each in _PIECE.finditer(self.name))
 
     @cached_property
     def slots(self) -> list[str]:
-        """Slots whose modifiers occur in the names of this pattern."""
+        """Names of the modifiers, such as "shape", that occur in the pattern."""
         return [text for kind, text in self.pieces if kind in _SEPARATORS]
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
-        """Regular expression of the names, with one group for each slot."""
+        """Regular expression for the intrinsic names, with one group for each modifier."""
         parts: list[str] = []
         for kind, text in self.pieces:
             if kind == "text":
@@ -109,11 +107,11 @@ class Pattern:
         return [word for word in dict.fromkeys(words) if word != self.excluded]
 
     def spelled(self, word: str) -> str:
-        """Return the spelling of a PTX modifier in the names of this pattern."""
+        """Return the spelling of a PTX modifier in intrinsic names."""
         return self.spelling.get(word) or word.replace("::", ".")
 
     def word(self, slot: str, spelled: str) -> str:
-        """Return the PTX modifier of a slot for its spelling in a name, or "" for an unknown spelling."""
+        """Return the PTX modifier for a spelling, or "" if it is unknown. `slot` is the modifier's name."""
         return next((word for word in self._vocabulary(slot) if self.spelled(word) == spelled), "")
 
     def fits(self, words: Mapping[str, str]) -> bool:
@@ -128,7 +126,7 @@ class Pattern:
         )
 
     def written(self, words: Mapping[str, str], *, marked: bool) -> str:
-        """Return the intrinsic's name for modifiers by slot. `marked` adds parts without a slot (`.stride`)."""
+        """Return the intrinsic's name with modifiers `words`. `marked` adds optional parts like `.stride`."""
         parts: list[str] = []
         for kind, text in self.pieces:
             if kind == "text":
@@ -140,7 +138,7 @@ class Pattern:
         return "".join(parts)
 
     def completed(self, words: dict[str, str]) -> Iterator[dict[str, str]]:
-        """Yield the modifiers of each legal instruction that has the modifiers `words` from a name."""
+        """Yield the modifiers of each legal instruction that has at least the modifiers `words`."""
         form = self.form
         known = {**self.words, **words}
         if self.equal:
@@ -163,13 +161,13 @@ class Pattern:
 
 @cache
 def _table() -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-    """Return the table `spelling` of intrinsics.toml, and the other tables of the file by key."""
+    """Return the table `spelling` of intrinsics.toml, and the other tables by key."""
     entries = tomllib.loads(files("warploom.nvvm").joinpath("intrinsics.toml").read_text(encoding="utf-8"))
     return entries.pop("spelling"), entries
 
 
 def _forms_of(key: str) -> Sequence[Form]:
-    """Return the forms of a key: a group of nvvm.forms, or a form in a module of instructions."""
+    # The key is a group of nvvm.forms, or a form in a module of instructions.
     module, _, name = key.partition(".")
     return [getattr(import_module(f"{instructions.__name__}.{module}"), name)] if name else getattr(forms, key)
 
@@ -188,13 +186,13 @@ def patterns() -> tuple[Pattern, ...]:
 
 
 def _expanded(names: Sequence[str | dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the fields of each pattern; `ordered` names expand to one pattern for each memory order."""
     for entry in names:
         if isinstance(entry, str):
             yield {"name": entry}
         elif "ordered" not in entry:
             yield entry
         else:
+            # One pattern for each memory order.
             name, space, suffix = entry["ordered"], {"space": entry["space"]}, f"space.{entry['suffix']}"
             default = {"sem": entry["default"], "scope": "cluster", **space}
             yield {"name": f"{name}.scope.cta.{suffix}", "words": {"sem": "", "scope": "", **space}}
@@ -204,7 +202,7 @@ def _expanded(names: Sequence[str | dict[str, Any]]) -> Iterator[dict[str, Any]]
 
 @cache
 def signatures() -> dict[Form, str]:
-    """Return the signature text of each form whose intrinsics a public compiler calls."""
+    """Return the signatures of LLVM's intrinsics by form. A signature lists results and operands."""
     _, entries = _table()
     return {form: each["signature"] for key, each in entries.items() if "signature" in each for form in _forms_of(key)}
 
@@ -213,7 +211,7 @@ def signatures() -> dict[Form, str]:
 
 
 def name_of(form: Form, words: Mapping[str, str], *, marked: bool = True) -> str:
-    """Return the name of an instruction's intrinsic. `marked` is True for a call with an optional stride.
+    """Return the name of an instruction's intrinsic. `marked` is True for a call with the optional stride.
 
     Errors: UsageError if LLVM has no such intrinsic
     """
@@ -227,6 +225,7 @@ def name_of(form: Form, words: Mapping[str, str], *, marked: bool = True) -> str
 
 def read_name(name: str) -> Intrinsic:
     """Return the intrinsic with a name. Errors: UsageError for an unknown name."""
+    # A name may end in the address spaces of its pointers, `.p0` or `.p3`.
     plain = _POINTERS.sub("", name)
     for pattern in patterns():
         if (found := pattern.regex.fullmatch(plain)) is None:

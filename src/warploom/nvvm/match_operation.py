@@ -1,8 +1,6 @@
 """Search for the NVVM operation that lowers to a given PTX instruction.
 
-Candidates are the operations with the instruction's form. Each candidate is built with one choice of attributes, types
-and optional operands after another, until its lowering equals the instruction. An operation is therefore described
-once and used in both directions.
+The search builds operations with the form of the instruction until the lowering of one equals the instruction.
 """
 
 import re
@@ -74,7 +72,7 @@ _SINK = Name("_")
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Position of a register in an instruction: an operand, or one item of a vector or of coordinates."""
+    """Position of a register in an instruction: an operand, or an item of a vector operand."""
 
     operand: str
     item: int | None = None
@@ -82,7 +80,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class PlacedValue:
-    """Value of an operation: its type, and the positions of its registers in the instruction."""
+    """Operand or result of an operation: its type, and its positions in the instruction."""
 
     type: Attribute
     positions: tuple[Position, ...]
@@ -126,7 +124,7 @@ def items_of(operand: Operand) -> Sequence[Operand]:
 
 
 def _outline(operand: Operand) -> object:
-    """Return a key that is equal for operands to which the same operations lower."""
+    """Return a key for the search. Operands with equal keys match the same operations."""
     match operand:
         case Integer(value):
             return value
@@ -153,12 +151,10 @@ def _form_of(binding: Binding) -> Form:
 
 @cache
 def _operations() -> Mapping[Form, Sequence[type[Operation]]]:
-    """Return the operations that lower to one instruction, by form.
-
-    A warpgroup multiplication is absent because it also sets a predicate; `match_multiplication` finds it.
-    """
+    """Return the operations that lower to one instruction, by form."""
     found: dict[Form, list[type[Operation]]] = {}
     for kind in OPERATIONS:
+        # `match_multiplication` finds it, because it also sets a predicate.
         if kind is not WgmmaMmaAsync:
             for form in kind.FORMS:
                 found.setdefault(form, []).append(kind)
@@ -181,7 +177,7 @@ def _build(
     operands: Sequence[Sequence[Attribute]],
     results: Sequence[Attribute],
 ) -> Operation:
-    """Build an operation on new block arguments. `operands` has the types of each group of operands."""
+    """Build an operation on new block arguments. `operands` has the types of each operand group."""
     segments: dict[str, Attribute] = {}
     if any(isinstance(each, AttrSizedOperandSegments) for each in kind.get_irdl_definition().options):
         segments[_SEGMENTS] = DenseArrayBase.from_list(i32, list(map(len, operands)))
@@ -193,9 +189,10 @@ def _build(
 
 
 def _property_choices(kind: type[Operation], binding: Binding) -> Iterator[dict[str, Attribute]]:
-    """Yield properties to try for an operation: first values in the instruction's modifiers, then others."""
+    """Yield properties to try for an operation."""
     given = {name: each for name, each in kind.get_irdl_definition().properties.items() if name != _SEGMENTS}
     tried: set[tuple[Attribute | None, ...]] = set()
+    # Values in the modifiers of the instruction come first.
     for near in (True, False):
         choices = [_attribute_choices(name, each, binding, near=near) for name, each in given.items()]
         if prod(map(len, choices)) > _MOST_CHOICES:
@@ -211,9 +208,9 @@ _SLOTS_OF: Mapping[type[Attribute], str] = {Overflow: "satfinite", BitOperation:
 
 
 def _attribute_choices(name: str, given: PropertyDef, binding: Binding, *, near: bool) -> Sequence[Attribute | None]:
-    """Return the values to try for a property, its default first.
+    """Return the values to try for a property, with the default value first.
 
-    `near` limits the values of an enumeration to words that occur in the instruction's modifiers.
+    `near` limits enumeration values to modifiers of the instruction.
     """
     (base,) = given.constr.get_bases() or {UnitAttr}
     absent: list[Attribute | None] = [None] if isinstance(given, OptPropertyDef) else []
@@ -236,22 +233,17 @@ def _attribute_choices(name: str, given: PropertyDef, binding: Binding, *, near:
 
 
 def _words(binding: Binding) -> set[str]:
-    """Return the modifiers of an instruction, and their parts after the last `::`.
-
-    If the form has no modifier for the type of A, the result contains the implied type f16.
-    """
+    """Return the modifiers of an instruction, and the part of each modifier after the last `::`."""
     words = {part for word in binding.slots.values() for part in (word, word.rpartition("::")[2])}
+    # Without a modifier for the type of A, the type is f16.
     return words if "atype" in binding.slots else words | {"f16"}
 
 
 def _numbers(name: str, binding: Binding, width: int) -> Sequence[int]:
-    """Return the integers to try for a property of `width` bits.
-
-    A property that is named like an extent of the instruction's shape (m, n or k) has the value of this extent. For
-    another property, the integers are all integer operands of the instruction and all numbers in its modifiers.
-    """
+    """Return candidate values of the integer property `name` for an operation that matches `binding`."""
     if width == 1:
         return (0, 1)
+    # The property m, n or k has the extent of the shape.
     if extent := re.search(rf"{name}(\d+)", binding.slots.get("shape", "")):
         return (int(extent[1]),)
     constants = [each.operand.value for each in binding.operands.values() if isinstance(each.operand, Integer)]
@@ -260,7 +252,6 @@ def _numbers(name: str, binding: Binding, width: int) -> Sequence[int]:
 
 
 def _width(constraint: AttrConstraint) -> int:
-    """Return the number of bits of the integers that a constraint allows."""
     pending = list(constraint.param_constrs) if isinstance(constraint, ParamAttrConstraint) else [constraint]
     for each in pending:
         if isinstance(each, AllOf):
@@ -276,7 +267,7 @@ _Groups = tuple[Sequence[Sequence[Attribute]], Sequence[Attribute]]
 
 
 def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> Iterator[_Groups]:
-    """Yield types to try for an operation: a list for each group of operands, and one for the results."""
+    """Yield types to try: those of each operand group, and those of the results."""
     definition = kind.get_irdl_definition()
     vectors = list(_vectors(binding))
     variadic = [
@@ -295,6 +286,7 @@ def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> 
         one = [[each] for each in _types(operand.constr, binding, "read")]
         if not isinstance(operand, OptOperandDef):
             groups.append(one)
+        # Only a predicated instruction has the optional predicate operand.
         elif name == _PREDICATE:
             groups.append(one if guarded else [[]])
         else:
@@ -312,7 +304,6 @@ def _type_choices(kind: type[Operation], binding: Binding, *, guarded: bool) -> 
 
 
 def _vectors(binding: Binding) -> Iterator[Sequence[Attribute]]:
-    """Yield the register types of each vector that an instruction reads."""
     for name, each in binding.operands.items():
         if isinstance(each.operand, Address):
             if each.operand.extra:
@@ -327,7 +318,7 @@ def _element_constraint(allowed: RangeConstraint) -> AttrConstraint | None:
 
 
 def _types(allowed: RangeConstraint, binding: Binding, access: str) -> Sequence[Attribute]:
-    """Return the types that a constraint and an instruction allow for one value."""
+    """Return the types that `allowed` permits for a value. `access` is "read" or "write"."""
     constraint = _element_constraint(allowed)
     match constraint:
         case EqAttrConstraint():
@@ -346,17 +337,13 @@ _SCALARS = (*(IntegerType(width) for width in (1, 32, 64)), *map(pointer_to, (*_
 
 
 def _vector_operands(binding: Binding, access: str) -> Iterator[tuple[Attribute, int]]:
-    """Yield the register type and the number of registers of each operand with an access, such as "read"."""
     for name, each in binding.operands.items():
         if each.spec.access == access and not isinstance(each.operand, Address | Integer):
             yield register_type_of(name, binding.slots), len(items_of(each.operand))
 
 
 def _whole_types(registers: tuple[Attribute, int]) -> Iterator[Attribute]:
-    """Yield the types of one value that consists of all given registers.
-
-    `registers` are the type and the number of the registers.
-    """
+    """Yield the possible types of one value. `registers` are the type and count of its registers."""
     element, count = registers
     if count == 1:
         yield element
@@ -401,7 +388,7 @@ _DEFAULT_SCALES = {"kind::mxf4": "scale_vec::2X", "kind::mxf8f6f4": "scale_vec::
 
 
 def _canonical_words(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
-    """Return the modifiers of an instruction by name, with stated defaults removed and synonyms replaced."""
+    """Return the modifiers by name, without redundant ones and with synonyms replaced."""
     words = {slot: _SYNONYMS.get(word, word) for slot, word in slots.items() if word and slot not in _REDUNDANT_SLOTS}
     order = _DEFAULT_ORDERS.get(form, {})
     if all(words.get(slot, defaults[0]) in defaults for slot, defaults in order.items()):
@@ -415,10 +402,7 @@ def _canonical_words(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
 
 
 def _compared(made: Operation, binding: Binding, *, guarded: bool) -> MatchedOperation | None:
-    """Return an operation with the positions of its values in the instruction.
-
-    Return None if the operation is illegal or does not lower to the instruction.
-    """
+    """Return a match if the operation `made` lowers to the instruction of `binding`, else None."""
     try:
         made.check()
         *before, template = made.lower().statements
@@ -444,7 +428,7 @@ def _compared(made: Operation, binding: Binding, *, guarded: bool) -> MatchedOpe
 
 
 def _substitute_constants(made: Operation, operands: Sequence[PlacedValue], binding: Binding) -> None:
-    """Replace each operand by a constant if the instruction has a constant at the operand's position."""
+    """Replace operands of `made` by the constants in the instruction."""
     for number, placed in enumerate(operands):
         bound = binding.operands.get(placed.positions[0].operand)
         if bound is not None and isinstance(bound.operand, Integer) and width_of(placed.type):
@@ -452,14 +436,13 @@ def _substitute_constants(made: Operation, operands: Sequence[PlacedValue], bind
 
 
 def constant_of(number: int, type: Attribute) -> llvm.ConstantOp:
-    """Return a constant of an integer type. A number outside the signed range is reduced modulo 2**width."""
+    """Return a constant of an integer type. A number that does not fit is reduced modulo 2**width."""
     width = width_of(type)
     value = number if -(1 << width - 1) <= number < 1 << width else number % (1 << width)
     return llvm.ConstantOp(IntegerAttr(value, width), type)
 
 
 def _preset(statement: InstructionTemplate | LabelTemplate) -> Iterator[tuple[Temporary, int]]:
-    """Yield the temporary register that an instruction sets to a constant, and the constant."""
     if isinstance(statement, InstructionTemplate) and move.MOV in statement.forms:
         register, number = statement.operands["d"], statement.operands["a"]
         if isinstance(register, Temporary) and isinstance(number, int):
@@ -474,8 +457,7 @@ def _positions(
 ) -> _Positions | None:
     """Return the positions of a template's values in an instruction, or None if the two do not match.
 
-    `presets` maps each temporary that a preceding instruction sets to a constant. The instruction may lack the operand
-    for such a temporary, or contain the constant in its place.
+    `presets` maps temporaries to the constants that earlier instructions put into them.
     """
     found: _Positions = {}
     if (template.guard is not None) != guarded:
@@ -487,6 +469,7 @@ def _positions(
     for name, each in template.operands.items():
         operand = binding.operands[name].operand if name in binding.operands else None
         if isinstance(each, Temporary) and each in presets:
+            # The instruction may lack the operand or contain the constant.
             if operand is not None and operand != Integer(presets[each]):
                 return None
             continue
@@ -502,7 +485,7 @@ def _positions(
 
 
 def _operand_positions(name: str, template: OperandTemplate, operand: Operand) -> _Positions | None:
-    """Return the positions of the values in one operand, or None if operand and template do not match."""
+    """Return the positions of the template's values in one operand, or None for no match."""
     match template:
         case int():
             same = isinstance(operand, Integer) and (operand.value - template) % (1 << 32) == 0
@@ -567,6 +550,5 @@ def match_multiplication(binding: Binding, *, adds: bool) -> MatchedOperation | 
 
 
 def _placed_struct(name: str, binding: Binding, element: Attribute) -> PlacedValue:
-    """Return the struct that consists of an operand's registers."""
     count = len(items_of(binding.operands[name].operand))
     return PlacedValue(struct_of(element, count), tuple(Position(name, number) for number in range(count)))

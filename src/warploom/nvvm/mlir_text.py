@@ -19,7 +19,7 @@ from warploom.nvvm.errors import LowerError
 
 @dataclass(frozen=True)
 class ParsedModule:
-    """MLIR module, the text that it was parsed from, and the span of each operation in the text."""
+    """MLIR module with its text and the span of each operation in the text."""
 
     module: ModuleOp
     source: Source
@@ -28,7 +28,8 @@ class ParsedModule:
     def diagnostic(
         self, operation: Operation, message: str, code: str = "lower.operation", hint: str = ""
     ) -> Diagnostic:
-        """Return an error at an operation, or at the nearest operation around it that has a span."""
+        """Return an error at the span of an operation."""
+        # An operation without a span has the span of the nearest operation around it.
         at: Operation | None = operation
         while at is not None and at not in self.spans:
             at = at.parent_op()
@@ -37,7 +38,7 @@ class ParsedModule:
 
 
 class _Parser(Parser):
-    """xDSL's parser, extended to record the spans of operations."""
+    """Parser of xDSL that records the spans of operations."""
 
     def __init__(self, context: Context, source: Source) -> None:
         super().__init__(context, source.text, source.name)
@@ -83,7 +84,6 @@ def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
 
 
 def _errors(parsed: ParsedModule) -> Iterator[Diagnostic]:
-    """Yield the verification errors of a module, operation by operation."""
     for operation in parsed.module.walk():
         try:
             operation.verify(verify_nested_ops=False)

@@ -1,10 +1,7 @@
-"""Raising of PTX to the nvvm dialect. The result has only the tensor-core operations of each function.
+"""Raising of PTX to the nvvm dialect.
 
-The operations keep the order of the text. The result omits branches and the instructions of families that the dialect
-does not cover. A register that an omitted instruction writes becomes an argument of the function, with a new argument
-after each write. The addresses of variables are arguments too. A register that contains a constant is replaced by the
-constant. After a label, it is replaced only if no other instruction writes the register. An instruction of a covered
-family that has no operation becomes inline PTX with the values that it reads and writes.
+The result has only the tensor-core operations of each function, in the order of the text. Values from other
+instructions become arguments of the function.
 """
 
 import operator
@@ -58,7 +55,10 @@ _COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {"eq": operator.eq, "ne
 
 
 def raise_to_nvvm(text: str | Module) -> ModuleOp:
-    """Return an MLIR module with the tensor-core operations of each function of a PTX module."""
+    """Return an MLIR module with the tensor-core operations of each function of a PTX module.
+
+    A tensor-core instruction without an operation in the dialect becomes inline PTX.
+    """
     module = parse(text) if isinstance(text, str) else text
     variables = dict(_variables(module.items))
     return ModuleOp(
@@ -80,6 +80,7 @@ class _Raiser:
         written_once = _written_once(self._body)
         for statement in _flattened(self._body):
             if isinstance(statement, Label):
+                # At a label, only a register with one write surely keeps its constant.
                 self._values.invalidate_constants(written_once)
             elif isinstance(binding := bind(statement), Binding):
                 self._instruction(statement, binding)
@@ -100,6 +101,7 @@ class _Raiser:
         if matched is not None:
             results = self._operation(matched, binding, guard)
         elif binding.form in TENSOR_CORE:
+            # No operation lowers to this instruction.
             results = self._inline(instruction, binding)
         else:
             results = frozenset[str]()
@@ -110,7 +112,7 @@ class _Raiser:
             self._record_constant(binding)
 
     def _record_constant(self, binding: Binding) -> None:
-        """Record the constant that a register is set to, by a move or by a comparison of two constants."""
+        """Record the constant that a move or a comparison writes to a register."""
         constants = [each.operand for each in binding.operands.values() if isinstance(each.operand, Integer)]
         match constants:
             case [constant] if binding.form in _CONSTANT_MOVES:
@@ -125,16 +127,14 @@ class _Raiser:
     # Operations ---------------------------------------------------------------------------------------------
 
     def _match(self, binding: Binding, guard: Guard | None) -> MatchedOperation | None:
-        """Return the operation that lowers to an instruction.
-
-        Return None if no operation lowers to the instruction, or if an operand of the operation has no value.
-        """
+        """Return the operation that lowers to an instruction, or None if there is none."""
         if binding.form not in WgmmaMmaAsync.FORMS:
             matched = match_operation(binding, guarded=guard is not None)
         elif guard is None and (adds := self._adds(binding.operands["scale_d"].operand)) is not None:
             matched = match_multiplication(binding, adds=adds)
         else:
             return None
+        # All operands of the operation must have values.
         if matched is not None and all(
             self._values.has_value(_operands_at(each, binding, guard), each.type) for each in matched.operands
         ):
@@ -142,14 +142,14 @@ class _Raiser:
         return None
 
     def _adds(self, scale: Operand) -> bool | None:
-        """Return True if a product is added to its accumulator, or None if a run-time predicate decides."""
+        """Return True if `scale` adds a product to the accumulator, or None if it is unknown."""
         if isinstance(scale, Integer):
             return scale.value != 0
         known = self._values.constant(scale.text) if isinstance(scale, Name) else None
         return None if known is None else known != 0
 
     def _operation(self, matched: MatchedOperation, binding: Binding, guard: Guard | None) -> frozenset[str]:
-        """Add an operation to the function and return the registers of its results."""
+        """Add an operation to the function. Return the registers of its results."""
         made = matched.kind.create(
             operands=[self._values.value(_operands_at(each, binding, guard), each.type) for each in matched.operands],
             result_types=[each.type for each in matched.results],
@@ -166,16 +166,14 @@ class _Raiser:
     # Inline PTX ---------------------------------------------------------------------------------------------
 
     def _inline(self, instruction: Instruction, binding: Binding) -> frozenset[str]:
-        """Add an instruction as inline PTX to the function and return the registers of its results.
-
-        A predicated instruction may keep the old values of its destination registers, so it also reads these registers.
-        """
+        """Add an instruction as inline PTX to the function. Return the registers of its results."""
         guard = instruction.guard
         text = _InlineText(self._types)
         operands = list(instruction.operands)
         for each in binding.operands.values():
             role = "r"
             if each.spec.access in _WRITES:
+                # A predicated instruction may keep the old value of its destination.
                 role = "rw" if guard is not None or each.spec.access == "both" else "w"
             at, *part = each.at
             operands[at] = text.renamed(operands[at], role, part[0] if part else None)
@@ -203,14 +201,17 @@ class _Raiser:
 
 
 class _InlineText:
-    """Placeholders of registers in inline PTX, by role: read ("r"), written ("w"), or both ("rw")."""
+    """Placeholders of registers in inline PTX, by role.
+
+    The role is "r" for a read register, "w" for a written one, "rw" for both.
+    """
 
     def __init__(self, registers: Collection[str]) -> None:
         self._registers = registers
         self.names: dict[str, list[str]] = {"r": [], "rw": [], "w": []}
 
     def placeholder(self, name: str, role: str) -> str:
-        """Return the placeholder of a register, or the name itself if it is no register."""
+        """Return the placeholder of a register. Return any other name unchanged."""
         if name not in self._registers:
             return name
         names = self.names[role]
@@ -243,7 +244,7 @@ class _InlineText:
 
 
 def _operands_at(placed: PlacedValue, binding: Binding, guard: Guard | None) -> list[Operand]:
-    """Return the operands of the instruction at the positions of a value."""
+    """Return the operands of the instruction, or its guard, at the positions of a value."""
     found: list[Operand] = []
     for position in placed.positions:
         if position.operand == GUARD:
@@ -256,7 +257,6 @@ def _operands_at(placed: PlacedValue, binding: Binding, guard: Guard | None) -> 
 
 
 def _flattened(block: PtxBlock) -> Iterator[Instruction | Label]:
-    """Yield the instructions and labels of a function, including those in nested blocks."""
     for statement in block.statements:
         if isinstance(statement, PtxBlock):
             yield from _flattened(statement)
@@ -286,14 +286,12 @@ def _register_names(operand: Operand) -> list[str]:
 
 
 def _variables(statements: Sequence[object]) -> Iterator[tuple[str, Attribute]]:
-    """Yield the names of variables with the types of their addresses."""
     for each in statements:
         if isinstance(each, Variable) and each.space != "reg":
             yield each.name, pointer_to(ADDRESS_SPACES.get(each.space, 0))
 
 
 def _declared(block: PtxBlock) -> Iterator[tuple[str, Attribute]]:
-    """Yield the names of registers with their types, and of variables with the types of their addresses."""
     yield from _variables(block.statements)
     for statement in block.statements:
         if isinstance(statement, PtxBlock):

@@ -28,15 +28,15 @@ class RegisterNames:
         return f"%{_PREFIXES[type]}{number}"
 
     def declarations(self) -> Iterator[Variable]:
-        """Yield one declaration for each PTX type, with the names that `fresh` returned."""
+        """Yield one declaration for each PTX type, with the names from `fresh`."""
         for word, count in self._used.items():
             yield Variable("reg", word, f"%{_PREFIXES[word]}", count=count)
 
 
 class ValueRegisters(RegisterNames):
-    """Registers of each value of a function, as many as the value's type needs.
+    """Registers of each value of a function.
 
-    A value owns its registers if they contain no other value. If it also has a single use, this use may overwrite them.
+    A value owns registers that contain no other value. The only user of the value may overwrite owned registers.
     """
 
     def __init__(self) -> None:
@@ -48,13 +48,14 @@ class ValueRegisters(RegisterNames):
         self._temporaries: dict[str, str] = {}
 
     def names(self, value: SSAValue | Temporary) -> tuple[str, ...]:
-        """Return the names of the registers of a value or temporary. The first call assigns fresh names."""
+        """Return the names of the registers of a value or temporary."""
         if isinstance(value, Temporary):
             if value.name not in self._temporaries:
                 is_label = value.type == "label"
                 self._labels += is_label
                 self._temporaries[value.name] = f"$L{self._labels}" if is_label else self.fresh(value.type)
             return (self._temporaries[value.name],)
+        # The first call assigns fresh names.
         if value not in self._names:
             self._names[value] = tuple(map(self.fresh, registers_of(value.type)))
             self._owners.add(value)
@@ -65,15 +66,15 @@ class ValueRegisters(RegisterNames):
         self._temporaries.clear()
 
     def bind(self, value: SSAValue, names: tuple[str, ...], *, owns: bool = False) -> None:
-        """Assign registers to a value. If `owns` is False, other values also use these registers."""
+        """Assign the registers `names` to a value. `owns` is True if no other value uses the registers."""
         self._names[value] = names
         if owns:
             self._owners.add(value)
 
     def release(self, value: SSAValue) -> bool:
-        """End the ownership of a value's registers if the value owns registers and has a single use.
+        """End a value's ownership of registers, so that another value can use the registers.
 
-        Return True if the ownership ended, so that the operation with this use may overwrite the registers.
+        Return False, without effect, if the value owns no registers or does not have exactly one use.
         """
         if value not in self._owners or not value.has_one_use():
             return False
@@ -81,23 +82,20 @@ class ValueRegisters(RegisterNames):
         return True
 
     def reuse(self, value: SSAValue, result: SSAValue) -> bool:
-        """Assign the registers of a value to a result if `release(value)` is True. Return True on success."""
+        """Assign a value's registers to a result if `release` allows it. Return True on success."""
         if not self.release(value):
             return False
         self.bind(result, self._names[value], owns=True)
         return True
 
     def owns_elements(self, struct: SSAValue) -> bool:
-        """Return True if each element extracted from a struct owns its registers.
-
-        This requires that the struct owns its registers, and that all its uses extract distinct elements at the same
-        nesting depth.
-        """
+        """Return True if each element extracted from a struct owns its registers."""
         if struct not in self._owners:
             return False
         if struct not in self._splits:
             users = [use.operation for use in struct.uses]
             positions = [each.position.get_values() for each in users if isinstance(each, ExtractValueOp)]
+            # All uses must extract distinct elements at the same nesting depth.
             distinct = len(set(positions)) == len(positions) and len(set(map(len, positions))) == 1
             self._splits[struct] = distinct and len(positions) == len(users)
         return self._splits[struct]

@@ -1,4 +1,4 @@
-"""Lowering of the nvvm dialect to the llvm dialect: calls of intrinsics, and inline PTX otherwise."""
+"""Lowering of the nvvm dialect to the llvm dialect: intrinsic calls where possible, else inline PTX."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ from warploom.nvvm.mlir_text import ParsedModule
 
 
 def to_llvm(parsed: ParsedModule) -> ModuleOp:
-    """Replace the nvvm operations of a module by LLVM operations, and return the module.
+    """Replace the nvvm operations of a module by LLVM operations. Return the module.
 
     Errors: LowerError lower.unknown for a value that inline PTX does not support
     """
@@ -39,27 +39,23 @@ def to_llvm(parsed: ParsedModule) -> ModuleOp:
 
 
 def _unsupported_type(operation: dialect.Operation) -> Attribute | None:
-    """Return the type of a value that inline PTX does not support, or None.
-
-    A struct is supported if each element needs one register, and any other value if it needs one register.
-    """
+    """Return the type of a value that inline PTX does not support, or None."""
     for value in (*operation.operands, *operation.results):
         types = elements_of(value.type) if isinstance(value.type, LLVMStructType) else [value.type]
+        # A value, or each element of a struct, needs exactly one register.
         if any(len(registers_of(each)) != 1 for each in types):
             return value.type
     return None
 
 
 def _inline_asm(operation: dialect.Operation) -> tuple[list[Operation], Sequence[SSAValue]]:
-    """Return operations that replace an operation by inline PTX, and the values of its results.
-
-    In the text, LLVM numbers the results first, then the operands.
-    """
+    """Lower `operation` to inline PTX. Return the new operations, and the values for the results."""
     lowering = operation.lower()
     made: list[Operation] = []
     names: dict[SSAValue, tuple[str, ...]] = {}
     constraints: list[str] = []
     inputs: list[SSAValue] = []
+    # LLVM numbers the results first, then the operands.
     for result in operation.results:
         types = registers_of(result.type)
         names[result] = tuple(f"${len(constraints) + k}" for k in range(len(types)))

@@ -54,7 +54,7 @@ KERNEL = "nvvm.kernel"
 
 @dataclass(frozen=True)
 class LoweredModule:
-    """PTX module, and the operation that each instruction came from, in the order of the module's text."""
+    """PTX module, and the source operation of each instruction in text order."""
 
     module: Module
     operations: Sequence[Operation]
@@ -63,7 +63,7 @@ class LoweredModule:
 def to_ptx(parsed: ParsedModule, target: str, version: Version | None = None) -> LoweredModule:
     """Return the PTX of a module for a target.
 
-    Without a version, the PTX has the first version with all instructions of the module.
+    The default version is the first PTX version that has all instructions.
 
     Errors: UsageError lower.target; LowerError lower.unknown, lower.function, lower.operation
     """
@@ -100,10 +100,7 @@ def check_version(version: Version | None) -> None:
 
 
 def first_version(functions: Sequence[Function], target: Target) -> Version:
-    """Return the first PTX version with all instructions of some functions on a target.
-
-    If no version has all of them, return the highest PTX version that any instruction needs.
-    """
+    """Return the first PTX version that has all instructions of some functions on a target."""
     bindings = [
         binding
         for function in functions
@@ -116,6 +113,7 @@ def first_version(functions: Sequence[Function], target: Target) -> Version:
     for version in sorted({least, *(version for version in known if version >= least)}):
         if all(unmet_by_rows(binding.form.rows_of(binding.slots), target, version) is None for binding in bindings):
             return version
+    # No version has all of them: return the highest that an instruction needs.
     return max(
         target.first_version, *(min(row.ptx for row in binding.form.rows_of(binding.slots)) for binding in bindings)
     )
@@ -142,7 +140,7 @@ class _FunctionWriter:
         self.errors: list[Diagnostic] = []
 
     def function(self) -> Function:
-        """Return the function, and record operations that cannot be lowered as errors."""
+        """Return the PTX function. Operations that cannot be lowered go to `errors`."""
         operation = self._function
         name = operation.sym_name.data
         is_kernel = KERNEL in operation.attributes or KERNEL in operation.properties
@@ -284,7 +282,7 @@ class _FunctionWriter:
                 self._emit(statement.instruction(self._names))
 
     def _inline_ptx(self, operation: dialect.InlinePtx) -> None:
-        """Write the text with registers in place of `{$r0}` (read), `{$rw0}` (changed) and `{$w0}` (written)."""
+        """Write inline PTX with registers in place of its placeholders."""
         text = operation.ptxCode.data.rstrip().removesuffix(";")
         groups = (("r", operation.readOnlyArgs), ("rw", operation.readWriteArgs), ("w", operation.writeOnlyArgs))
         for letter, values in groups:
@@ -294,10 +292,11 @@ class _FunctionWriter:
         self._text(f"{guard}{text};")
 
     def _inline_asm(self, asm: llvm.InlineAsmOp) -> None:
-        """Write the text with registers for its operands. A tied operand shares the register of its result."""
+        """Write the text of `asm` with registers in place of `$0`, `$1` and so on."""
         constraints = Constraints.of(asm)
         types = () if asm.res is None else registers_of(asm.res.type)
         results: dict[int, str] = {}
+        # A tied operand shares the register of its result.
         for number, result in constraints.tied.items():
             value = asm.operands_[number]
             (source,) = self._names(value)
@@ -336,15 +335,13 @@ class _FunctionWriter:
         self._emit(template.instruction(names))
 
     def _cast(self, operation: Operation) -> None:
-        """Write a cast, which keeps the bits. Operand and result share registers if the PTX types are equal.
-
-        A cast between an integer and a pointer may change the width, which the pointer's address space determines.
-        """
+        """Write a cast that keeps the bits."""
         before, after = (
             [word for value in values for word in registers_of(value.type)]
             for values in (operation.operands, operation.results)
         )
         names = [name for value in operation.operands for name in self._names(value)]
+        # Operand and result share registers.
         if before == after:
             for result in operation.results:
                 count = len(registers_of(result.type))
@@ -352,6 +349,7 @@ class _FunctionWriter:
                 names = names[count:]
             return
         results = [name for value in operation.results for name in self._registers.names(value)]
+        # The width of a pointer depends on its address space.
         if isinstance(operation, llvm.IntToPtrOp | llvm.PtrToIntOp) and {*before, *after} == {"b32", "b64"}:
             words = {"dtype": f"u{after[0][1:]}", "atype": f"u{before[0][1:]}"}
             self._write(convert.INTEGER, words, d=Name(results[0]), a=Name(names[0]))
@@ -360,13 +358,13 @@ class _FunctionWriter:
             source, result = (
                 ", ".join(str(value.type) for value in values) for values in (operation.operands, operation.results)
             )
-            raise VerifyException(f"cannot lower '{operation.name}' from {source} to {result} to PTX")
+            raise VerifyException(f"cannot lower '{operation.name}' with operands {source} and results {result} to PTX")
         for word, to, register in zip(after, results, names, strict=True):
             self._move(f"b{8 * BYTES[word]}", to, Name(register))
 
     def _names(self, value: SSAValue | Temporary) -> tuple[str, ...]:
-        """Return the registers of a value. The first use of a constant also writes the moves to its registers."""
         names = self._registers.names(value)
+        # The first use of a constant also writes its moves.
         if isinstance(value, SSAValue) and (constant := self._pending_constants.pop(value, None)) is not None:
             types = registers_of(value.type)
             for word, register, operand in zip(types, names, _constants(constant, types), strict=True):
@@ -375,7 +373,7 @@ class _FunctionWriter:
 
 
 def _variable(name: str, type: Attribute) -> Variable:
-    """Return a `.param` variable for a type: a scalar for one register, or bytes for several registers."""
+    """Return a `.param` variable for a type. A type of several registers becomes an array of bytes."""
     types = registers_of(type)
     if len(types) == 1:
         word = "b8" if types[0] == "pred" or type == IntegerType(8) else types[0]
@@ -384,7 +382,7 @@ def _variable(name: str, type: Attribute) -> Variable:
 
 
 def _offsets(types: Sequence[str]) -> list[int]:
-    """Return the byte offset of each register, aligned to its size, then the total size in bytes."""
+    """Return the aligned offset of each register in bytes, and last the total size."""
     offsets: list[int] = []
     at = 0
     for word in types:
@@ -395,7 +393,7 @@ def _offsets(types: Sequence[str]) -> list[int]:
 
 
 def _element(whole: Attribute, position: Sequence[int]) -> tuple[int, int]:
-    """Return the first register and the number of registers of an element of a nested struct."""
+    """Return the first register and the register count of an element of a nested struct."""
     start = 0
     for index in position:
         if not isinstance(whole, LLVMStructType) or not 0 <= index < len(whole.types):
@@ -406,7 +404,7 @@ def _element(whole: Attribute, position: Sequence[int]) -> tuple[int, int]:
 
 
 def _constants(value: Attribute, types: Sequence[str]) -> Sequence[Operand]:
-    """Return the constant of each register of a value. Errors: VerifyException for an unsupported value."""
+    """Return one constant for each register of a value. Errors: VerifyException for other values."""
     match value:
         case IntegerAttr():
             bits = 1 if types[0] == "pred" else 8 * BYTES[types[0]]
@@ -422,7 +420,7 @@ def _constants(value: Attribute, types: Sequence[str]) -> Sequence[Operand]:
 
 
 def _operands_of(data: bytes, types: Sequence[str]) -> Sequence[Operand]:
-    """Return the constants of registers that together contain the bytes of `data`."""
+    """Return constants for registers of the types `types`, which together contain `data`."""
     found: list[Operand] = []
     at = 0
     for word in types:

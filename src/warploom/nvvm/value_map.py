@@ -1,8 +1,4 @@
-"""SSA values in PTX registers while a function is raised, with casts to the types of operations.
-
-A register that no raised instruction writes is an argument of the function, and so is the address of a variable. An
-element of a result is extracted at its first use. An operation that uses all elements in order uses the result itself.
-"""
+"""SSA values in PTX registers while a function is raised, with casts to the types of operations."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,14 +15,14 @@ from warploom.ptx import Address, Integer, Name, Operand
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """One register of a value that has several registers."""
+    """Register of a value that has several registers."""
 
     whole: SSAValue
     number: int
 
 
 class ValueMap:
-    """SSA values in a function's registers after the instructions that were raised so far.
+    """SSA values in the registers of a function while its instructions are raised.
 
     `declared` maps registers to their types, and variables to the types of their addresses.
     """
@@ -38,7 +34,7 @@ class ValueMap:
         self._elements: dict[SSAValue, Sequence[SSAValue]] = {}
 
     def has_value(self, operands: Sequence[Operand], type: Attribute) -> bool:
-        """Return True if the method `value` accepts these operands and this type."""
+        """Return True if the method `value` accepts these arguments."""
         if isinstance(type, LLVMPointerType):
             (operand,) = operands
             base = operand.base if isinstance(operand, Address) else operand
@@ -57,7 +53,7 @@ class ValueMap:
         return True
 
     def value(self, operands: Sequence[Operand], type: Attribute) -> SSAValue:
-        """Return an SSA value of a type that consists of the given operands.
+        """Return an SSA value of the type `type` that consists of the given operands.
 
         A pointer and a scalar have one operand. A struct and a vector have one operand for each element.
         """
@@ -71,18 +67,18 @@ class ValueMap:
         return self._combined([self._read(operand, element) for operand, element in elements], type)
 
     def assign(self, operands: Sequence[Operand], value: SSAValue) -> None:
-        """Record that registers contain a value, or its elements in order."""
+        """Record that registers contain a value, or one element of the value each."""
         has_elements = len(operands) > 1 or isinstance(value.type, LLVMStructType)
         for number, operand in enumerate(operands):
             if isinstance(operand, Name) and operand != Name("_"):
                 self._values[operand.text] = _Element(value, number) if has_elements else value
 
     def invalidate(self, name: str) -> None:
-        """Remove the value of a register that an instruction without an operation overwrites."""
+        """Remove the value of a register."""
         self._values.pop(name, None)
 
     def assign_constant(self, names: Sequence[str], number: int) -> None:
-        """Record that registers contain a constant."""
+        """Record that each of some registers contains the constant `number`."""
         self._values.update(dict.fromkeys(names, number))
 
     def constant(self, name: str) -> int | None:
@@ -91,10 +87,7 @@ class ValueMap:
         return value if isinstance(value, int) else None
 
     def invalidate_constants(self, kept: Collection[str]) -> None:
-        """Remove the constants of all registers at a label, except of the registers in `kept`.
-
-        At a branch to the label, the registers may contain other values.
-        """
+        """Remove the constants of all registers except those in `kept`."""
         for name in [name for name, value in self._values.items() if isinstance(value, int)]:
             if name not in kept:
                 del self._values[name]
@@ -114,6 +107,7 @@ class ValueMap:
         if isinstance(value, _Element):
             found = self._element(value)
         else:
+            # No raised instruction writes the register, so it is an argument of the function.
             found = self._block.insert_arg(declared, len(self._block.args))
             found.name_hint = name.strip("%").replace(".", "_").replace("$", "_")
         self._values[name] = found
@@ -131,7 +125,7 @@ class ValueMap:
         return self._elements[whole][element.number]
 
     def _whole(self, operands: Sequence[Operand], type: Attribute) -> SSAValue | None:
-        """Return an existing value of a type whose elements are exactly the operands in order, or None."""
+        """Return an existing value with exactly these operands as its elements, or None."""
         values = [self._values.get(each.text) if isinstance(each, Name) else None for each in operands]
         first = values[0]
         if not isinstance(first, _Element) or first.whole.type != type:
@@ -159,7 +153,6 @@ class ValueMap:
         return self._cast(value, type)
 
     def _combined(self, values: Sequence[SSAValue], type: Attribute) -> SSAValue:
-        """Return a struct or vector of values."""
         if not isinstance(type, LLVMStructType):
             return self._add(UnrealizedConversionCastOp.get(values, [type]))
         struct = self._add(llvm.UndefOp(type))
@@ -182,6 +175,6 @@ class ValueMap:
 
 
 def _register_class(type: Attribute) -> tuple[bool, str]:
-    """Return the properties that a register and its value must share: predicate or not, and the width."""
+    """Return the register class of a type: True for a predicate, and the width as text."""
     (word,) = registers_of(type)
     return word == "pred", word.lstrip("bf")

@@ -20,7 +20,7 @@ _LONGEST = _BITS + 2
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """64-bit integer in a constant expression. Its signedness follows the rules of C."""
+    """64-bit integer in a constant expression."""
 
     value: int
     unsigned: bool = False
@@ -53,7 +53,8 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
 
 
 def integer_value(text: str) -> int:
-    """Return the value of an integer literal in base 2, 8, 10 or 16, with or without the suffix `U`."""
+    """Return the value of an integer literal in base 2, 8, 10 or 16."""
+    # Unsigned literals end with "U".
     digits = text.rstrip("U")
     return int(digits, 8 if digits[0] == "0" and digits.isdigit() else 0)
 
@@ -74,7 +75,10 @@ def floating(text: str) -> Float:
 
 
 def constant(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol:
-    """Parse a constant expression. Return its value, or a `Symbol` if it contains a variable or label.
+    """Parse a constant expression.
+
+    The result is a `Symbol` if the expression contains a variable or label. `depth` is the number of enclosing
+    parentheses and braces.
 
     Errors: ptx.syntax/expected, ptx.syntax/constant, ptx.syntax/nesting
     """
@@ -86,13 +90,13 @@ def constant(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol:
 
 
 def constant_or_name(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol | Name:
-    """Parse a constant expression. Return a `Name` if the expression is the name of a variable or label."""
+    """Parse a constant expression, or the name of a variable or label."""
     value = constant(cursor, depth)
     return Name(value.name) if isinstance(value, Symbol) and value == Symbol(value.name) else value
 
 
 def integer_constant(cursor: Cursor, what: str) -> int:
-    """Parse an integer constant expression. `what` names the expression in the error message."""
+    """Parse an integer constant expression. Error messages call the expression `what`."""
     start = cursor.peek().start
     value = constant(cursor)
     if not isinstance(value, Integer):
@@ -101,7 +105,7 @@ def integer_constant(cursor: Cursor, what: str) -> int:
 
 
 def literal(cursor: Cursor, token: Token) -> int:
-    """Return the value of the integer literal `token`. The caller took the token from `cursor` last.
+    """Return the value of the integer literal `token`, which `cursor` has just passed.
 
     Errors: ptx.syntax/number for wrong octal digits, or for a value of more than 64 bits
     """

@@ -1,4 +1,4 @@
-"""Cursor over the tokens of a source: lookahead, syntax errors, and recovery after an error."""
+"""Cursor over the tokens of a source, with syntax errors and recovery."""
 
 from typing import NoReturn
 
@@ -23,11 +23,11 @@ class PtxSyntaxError(WarploomError):
 
 
 class Unreadable(Exception):
-    """Exception that ends the parse of one statement after its error was recorded."""
+    """Exception that abandons one statement. Its error is already recorded."""
 
 
 class ParsingStopped(Exception):
-    """Exception that ends parsing, because nesting is too deep or errors are too many."""
+    """Exception that ends parsing after too many errors or too deep nesting."""
 
 
 class Cursor:
@@ -45,7 +45,7 @@ class Cursor:
         self._unended = False
 
     def seek(self, pos: int) -> None:
-        """Move to an offset of the text."""
+        """Move to the offset `pos` of the text."""
         self.pos = pos
         self._ahead = None
 
@@ -58,7 +58,7 @@ class Cursor:
 
     @property
     def has_recovered(self) -> bool:
-        """True if no earlier error affects the parse, or the errors, of the text after the cursor."""
+        """True if no earlier error affects the parse of the text after the cursor."""
         if self._unended:
             return False
         last = self.diagnostics[-1].span if self.diagnostics else None
@@ -76,29 +76,32 @@ class Cursor:
         return self.peek().text in texts
 
     def accept(self, text: str) -> bool:
-        """Move past the next token and return True if its text is `text`. Otherwise return False."""
+        """Return True and move past the next token if that token is `text`."""
         if self.peek().text != text:
             return False
         self.take()
         return True
 
     def expect(self, text: str, *others: str) -> Token:
-        """Take the next token. Record an error and raise Unreadable if its text is not `text`.
+        """Return the next token, which must be `text`, and move past the token.
 
-        `others` are further texts that would be legal here. The error message lists them.
+        For another token, record an error and raise Unreadable. The error message lists `others` as legal, too.
         """
         if self.peek().text != text:
             self.expected(*(repr(sign) for sign in (*others, text)))
         return self.take()
 
     def expect_kind(self, kind: str, what: str) -> Token:
-        """Take the next token. For a kind other than `kind`, record "expected `what`" and raise Unreadable."""
+        """Return the next token, which must have the kind `kind`, and move past the token.
+
+        For another kind, record the error "expected `what`" and raise Unreadable.
+        """
         if self.peek().kind != kind:
             self.expected(what)
         return self.take()
 
     def expected(self, *what: str) -> NoReturn:
-        """Record the error that the next token is none of `what`, and raise Unreadable."""
+        """Record an error at the next token and raise Unreadable. The message lists `what` as expected."""
         token = self.peek()
         *first, last = what
         wanted = f"{', '.join(first)} or {last}" if first else last
@@ -108,11 +111,12 @@ class Cursor:
         self.fail("expected", f"found {describe(token)}; expected {wanted}", token.span, hint)
 
     def unexpected(self, rule: str, start: int, expected: str) -> NoReturn:
-        """Record that `expected` was expected in place of the text from `start` on, and raise Unreadable."""
+        """Record an error in the text from `start` to the cursor, and raise Unreadable."""
         self.fail(rule, f"found '{self.text[start : self.pos]}'; expected {expected}", Span(start, self.pos))
 
     def report(self, rule: str, message: str, span: Span, hint: str = "") -> None:
-        """Record a diagnostic with the code `ptx.syntax/{rule}`, unless it is a consequence of the last one."""
+        """Record a diagnostic with the code `ptx.syntax/{rule}`."""
+        # One cause gets one diagnostic.
         if self.diagnostics and self._follows(self.diagnostics[-1], span):
             return
         if len(self.diagnostics) >= ERROR_LIMIT:
@@ -122,12 +126,12 @@ class Cursor:
         self._record(rule, message, span, hint)
 
     def fail(self, rule: str, message: str, span: Span, hint: str = "") -> NoReturn:
-        """Record an error as `report` does, and raise Unreadable to abandon the statement."""
+        """Record a diagnostic with the code `ptx.syntax/{rule}`, and raise Unreadable."""
         self.report(rule, message, span, hint)
         raise Unreadable
 
     def nest(self, depth: int, what: str) -> int:
-        """Return `depth` + 1. At the limit, stop parsing with an error that names `what`, such as "blocks"."""
+        """Return `depth` + 1, or stop parsing at the limit. The error names `what`, such as "blocks"."""
         if depth >= NESTING_LIMIT:
             self._record("nesting", f"{what} are nested more than {NESTING_LIMIT} deep", self.peek().span, "")
             raise ParsingStopped
@@ -136,9 +140,7 @@ class Cursor:
     def recover(self, start: int, *, body: bool) -> None:
         """Move to the next statement after an error in the statement at offset `start`.
 
-        The next statement begins after the next `;`. If that `;` is missing, the next statement begins at the first
-        token of a line, or at a word that occurs only at module scope. In a function body, the cursor stops before
-        a `}` whose `{` precedes the statement. At module scope, it stops after the `}` that closes the statement.
+        `body` is True in a function body.
         """
         fault = self._ahead or self._lex(quiet=True)
         if self._unended:
@@ -149,6 +151,7 @@ class Cursor:
         while True:
             token = self._lex(quiet=True)
             reached = token.start >= fault.start
+            # Such a word begins an item, so a `;` is missing.
             if token.kind == "end" or (reached and token.start > start and token.text in MODULE_WORDS):
                 return
             if token.text == "}":
@@ -160,24 +163,25 @@ class Cursor:
             self.seek(token.end)
             if reached and token.text == ";":
                 return
+            # This brace ends the item with the error.
             if reached and token.text == "}" and depth <= 0 and not body:
                 after = self._lex(quiet=True)
                 self.seek(after.end if after.text == ";" else token.end)
                 return
 
     def skip_to(self, *texts: str) -> None:
-        """Move to the next token whose text is one of `texts`, or to a word that occurs only at module scope."""
+        """Move to the next token in `texts`, or to the next word that must begin an item of the module."""
         while (token := self._lex(quiet=True)).kind != "end":
             if token.text in texts or token.text in MODULE_WORDS:
                 return
             self.seek(token.end)
 
     def breaks_line(self) -> bool:
-        """Return True if a line break separates the next token from the last taken token."""
+        """Return True if a line break precedes the next token."""
         return "\n" in self.text[self.pos : self.peek().start]
 
     def _follows(self, known: Diagnostic, span: Span) -> bool:
-        """Return True if the error `known` is also the cause of a new error at `span`."""
+        """Return True if a new error at `span` has the same cause as the error `known`."""
         if known.span is None:
             return False
         between = self.text[known.span.end : min(span.start, known.span.end + ERROR_REACH)]
@@ -212,7 +216,7 @@ class Cursor:
         return token
 
     def _lexical_error(self, start: int) -> tuple[str, str, int]:
-        """Return rule, message and end offset of the error at an offset where no token begins."""
+        """Return rule, message and end offset of an error at the offset `start`."""
         text = self.text
         if text.startswith("/*", start):
             return "comment", "found a comment that does not end; expected '*/'", len(text)
@@ -237,7 +241,7 @@ _DIGITS = {
 
 
 def describe(token: Token) -> str:
-    """Return a token as messages show it."""
+    """Return the text of a token for error messages."""
     if token.kind == "end":
         return "the end of the text"
     text = token.text if len(token.text) <= 40 else f"{token.text[:39]}…"

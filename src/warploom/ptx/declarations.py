@@ -1,4 +1,4 @@
-"""Parsers of variables, parameters, directives with arguments, and signatures of functions.
+"""Parsers of variables, parameters, directives and function signatures.
 
 Source: PTX ISA 5.4 (variables), 7.1 (functions), 11 (directives)
 """
@@ -31,8 +31,7 @@ _TYPES = frozenset(f".{word}" for word in f"{_BASIC_TYPES} {_OPAQUE_TYPES}".spli
 def variables(cursor: Cursor, start: int, linkage: tuple[str, ...]) -> list[Variable]:
     """Parse a declaration up to its `;`. Return one variable for each declared name.
 
-    The declaration begins at `start` with the words of `linkage`, which were parsed before. The span of the first
-    variable begins at `start`. The span of the last variable ends with the `;`.
+    The declaration begins at the offset `start`. Its first words are `linkage`, and the cursor is after them.
 
     Errors: ptx.syntax/expected, ptx.syntax/constant, ptx.syntax/nesting
     """
@@ -55,7 +54,7 @@ def variables(cursor: Cursor, start: int, linkage: tuple[str, ...]) -> list[Vari
 
 
 def parameters(cursor: Cursor) -> tuple[Variable, ...]:
-    """Parse the parameters of a function, in parentheses that may be empty."""
+    """Parse the parenthesized parameters of a function."""
     cursor.expect("(")
     found: list[Variable] = []
     if cursor.accept(")"):
@@ -74,7 +73,7 @@ def parameters(cursor: Cursor) -> tuple[Variable, ...]:
 
 
 def attribute(cursor: Cursor) -> str:
-    """Parse an `.attribute(…)`. Return its text without blanks and comments."""
+    """Parse `.attribute(…)`, and return its canonical text."""
     parts = [cursor.expect(".attribute").text, cursor.expect("(").text]
     depth = 1
     while depth:
@@ -87,7 +86,10 @@ def attribute(cursor: Cursor) -> str:
 
 
 def arguments(cursor: Cursor, *closers: str) -> tuple[Argument, ...]:
-    """Parse the arguments of a directive. Return () before one of `closers` or another directive."""
+    """Parse the arguments of a directive, which may have none.
+
+    A token of `closers` ends the directive.
+    """
     token = cursor.peek()
     if token.text in closers or token.kind in ("word", "end"):
         return ()
@@ -95,7 +97,7 @@ def arguments(cursor: Cursor, *closers: str) -> tuple[Argument, ...]:
 
 
 def argument_list(cursor: Cursor) -> tuple[Argument, ...]:
-    """Parse the arguments of a directive that has at least one, with commas between them."""
+    """Parse the arguments of a directive, with commas between them. At least one is required."""
     found = [argument(cursor)]
     while cursor.accept(","):
         found.append(argument(cursor))
@@ -113,7 +115,7 @@ def argument(cursor: Cursor) -> Argument:
 
 
 def function_directives(cursor: Cursor, *closers: str) -> tuple[Directive, ...]:
-    """Parse the directives between the signature of a function and the first of the `closers`."""
+    """Parse the directives of a function up to the first token in `closers`."""
     found: list[Directive] = []
     while not cursor.at(*closers):
         token = cursor.peek()
@@ -129,7 +131,7 @@ def function_directives(cursor: Cursor, *closers: str) -> tuple[Directive, ...]:
 
 
 def prototype(cursor: Cursor) -> Prototype:
-    """Parse the signature after `.callprototype`, and its `;`."""
+    """Parse the signature and the `;` after `.callprototype`."""
     returns = parameters(cursor) if cursor.at("(") else ()
     name = cursor.expect_kind("name", "'_'").text
     params = parameters(cursor) if cursor.at("(") else ()
@@ -139,7 +141,7 @@ def prototype(cursor: Cursor) -> Prototype:
 
 
 def _usual_declaration(cursor: Cursor, linkage: tuple[str, ...], closers: str) -> tuple[Variable, int] | None:
-    """Return the declared variable and its start if a common pattern matches at the cursor, else None."""
+    """Return a variable in common form and its start, or None for any other declaration."""
     match = _USUAL.match(cursor.text, cursor.pos)
     if match is None or cursor.text[match.end()] not in closers:
         return None
@@ -165,7 +167,7 @@ def _set_origin(cursor: Cursor, node: Variable | Directive, start: int) -> None:
 
 
 def _template(cursor: Cursor, linkage: tuple[str, ...]) -> Variable:
-    """Parse a declaration up to its first name. Return a variable without a name."""
+    """Parse a declaration up to its first name, and return a variable without a name."""
     if cursor.peek().text not in STATE_SPACES:
         cursor.expected("a state space such as .param or .reg")
     variable = Variable(cursor.take().text[1:], "", "", linkage=linkage)
@@ -178,7 +180,7 @@ def _template(cursor: Cursor, linkage: tuple[str, ...]) -> Variable:
 
 
 def _qualified(cursor: Cursor, variable: Variable) -> Variable:
-    """Parse one qualifier, such as a type or `.align 8`. Return the variable with the qualifier."""
+    """Parse one qualifier, such as a type or `.align 8`. Return `variable` with the qualifier."""
     token = cursor.peek()
     if token.text == ".attribute":
         return _with_attribute(variable, attribute(cursor))
@@ -213,7 +215,7 @@ def _pointer(cursor: Cursor) -> str:
 
 
 def _declared(cursor: Cursor, template: Variable) -> Variable:
-    """Parse a name with its register count, dimensions and initial value. Return the complete variable."""
+    """Parse one declared name. Return `template` with the name, count, dimensions and initial value."""
     if not template.type and template.space != "tex":
         cursor.expected("a type such as .b32")
     name = cursor.expect_kind("name", "a variable's name").text

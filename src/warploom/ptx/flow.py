@@ -1,7 +1,4 @@
-"""Control-flow graph of a list of statements: successors and post-dominators.
-
-The caller states which statements jump or leave the function.
-"""
+"""Control-flow graph of a list of statements: successors and post-dominators."""
 
 from collections.abc import Sequence
 from functools import partial, reduce
@@ -15,9 +12,8 @@ def successors(
     """Return the indices of the statements that may execute after the statement at `index`.
 
     EXIT stands for leaving the function. The function ends before the index `end`. `targets` are the statements to
-    which this statement may jump, and `leaves` is True if it leaves the function. The next statement may follow if this
-    statement neither jumps nor leaves, if its guard may skip it (`guarded`), or if its jump is a call that returns
-    (`returns`).
+    which the statement may jump. The flags tell that the statement leaves the function (`leaves`), has a guard
+    (`guarded`), or is a call that returns (`returns`).
     """
     following = [EXIT] if leaves else list(targets)
     if not (leaves or targets) or guarded or returns:
@@ -28,9 +24,9 @@ def successors(
 def postdominators(successors: Sequence[Sequence[int]]) -> list[int]:
     """Return the immediate post-dominator of every node, or EXIT for a node without one.
 
-    `successors[n]` lists the nodes that may follow node n. EXIT among them leaves the graph. Diverged lanes meet again
-    at the post-dominator of the branch. The algorithm is that of Cooper, Harvey and Kennedy on the reversed graph.
+    `successors[n]` lists the nodes that may follow node n. EXIT in the list leaves the graph.
     """
+    # Algorithm of Cooper, Harvey and Kennedy on the reversed graph.
     count = len(successors)
     end = count
     predecessors: list[list[int]] = [[] for _ in range(count + 1)]

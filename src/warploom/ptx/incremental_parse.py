@@ -1,9 +1,7 @@
 """Incremental parsing: after an edit, only the edited statements and items are parsed again.
 
-A text is split into pieces. A piece is an item of the module with the blanks and comments before it. Every piece is a
-source of its own, and the spans of its nodes count from its start. A piece therefore stays valid while other pieces
-change and move. In a function with an edit, the parser reuses the statements that the edit did not change, block by
-block.
+The text is split into pieces, one for each item of the module. The spans in a piece count from the start of the piece,
+so an edit of another piece does not change them.
 """
 
 from bisect import bisect_left, bisect_right
@@ -21,11 +19,10 @@ from warploom.ptx.tree import Block, Directive, Function, Instruction, Module, P
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """Item of a module, or the variables of one statement, with the blanks and comments before the item.
+    """Text and parsed items of one module-scope statement, with the blanks and comments before it.
 
-    The spans of `errors` count from the start of the piece, and may be beyond its end. `first_token_end` is the
-    offset at which the first token ends. `is_independent` is True if no error in earlier pieces affects how this piece
-    is parsed.
+    The spans of `errors` count from the start of the piece, and may end after the piece. `first_token_end` is an offset
+    in the piece. `is_independent` is True if no error in earlier pieces affects the parse of this piece.
     """
 
     source: Source
@@ -39,8 +36,8 @@ class Piece:
 class ParsedText:
     """Text that was parsed in pieces. `starts` holds the offset of each piece.
 
-    There are no pieces if parsing stopped because of too deep nesting or too many errors. `errors` are in the order in
-    which the parser found them. Their spans count from the start of the text.
+    There are no pieces if too many errors or too deep nesting stopped the parser. The spans of `errors` count from the
+    start of the text.
     """
 
     text: str
@@ -62,20 +59,21 @@ class ParsedText:
 
     @property
     def module(self) -> Module | None:
-        """Module of the text; None if there are no pieces. The source of each item is its piece."""
+        """Module of the text; None if there are no pieces."""
         if not self.pieces:
             return None
+        # The source of each item is its piece, not the text.
         return Module(tuple(item for piece in self.pieces for item in piece.items))
 
     def piece_at(self, offset: int) -> int:
-        """Return the index of the piece that contains an offset of the text."""
+        """Return the index of the piece that contains `offset`."""
         return max(0, bisect_right(self.starts, offset) - 1)
 
 
 def parse_incrementally(text: str, before: ParsedText | None = None, name: str = "<ptx>") -> ParsedText:
-    """Parse a text like `parse_readable`, but reuse the pieces of an earlier version of the text.
+    """Parse a PTX text, and reuse the pieces of its earlier version `before`.
 
-    The pieces are removed from `before`, because the spans of their nodes may change.
+    The call removes the pieces from `before`.
     """
     pieces = () if before is None else before.take_pieces()
     parsed = None
@@ -90,8 +88,8 @@ def parse_incrementally(text: str, before: ParsedText | None = None, name: str =
 class _Edit:
     """Difference between two versions of a text.
 
-    The versions are equal before the offset `start`. They are also equal from `old_end` on, where the new text is
-    `shift` characters longer.
+    The versions are equal before the offset `start`, and equal from `old_end` on. The new text is `shift` characters
+    longer.
     """
 
     def __init__(self, before: ParsedText, pieces: tuple[Piece, ...], text: str) -> None:
@@ -109,7 +107,7 @@ class _Edit:
         self.first_reusable = 1 + (0 if keeps_lines else max(numbered, default=0))
 
     def unchanged_pieces(self) -> int:
-        """Return the number of leading pieces that the parser parsed without reading text at the edit."""
+        """Return the number of reusable pieces before the edit."""
         pieces, starts = self.pieces, self.starts
         count = 0
         while count + 1 < len(pieces):
@@ -125,22 +123,26 @@ class _Edit:
         return count
 
     def same_from(self, pos: int) -> int | None:
-        """Return the index of the old piece at `pos` in the new text if it and all later pieces are reusable."""
+        """Return the index of the reusable old piece at the new offset `pos`, or None."""
         offset = pos - self.shift
         if offset < self.old_end:
             return None
         k = bisect_right(self.starts, offset) - 1
+        # All later pieces are then reusable, too.
         fits = k >= self.first_reusable and self.starts[k] == offset and self.pieces[k].is_independent
         return k if fits else None
 
     def old_offset(self, offset: int) -> int | None:
-        """Return the old offset of the character at `offset` in the new text; None if the edit added it."""
+        """Return the old offset for an offset in the new text, or None for text that the edit added."""
         if offset < self.start:
             return offset
         return offset - self.shift if offset - self.shift >= self.old_end else None
 
     def body_at(self, offset: int) -> tuple[Block, Piece, int] | None:
-        """Return the error-free function body at an offset of the old text, its piece, and the piece's start."""
+        """Return the function body at an old offset, its piece, and the offset of the piece.
+
+        Return None if there is no body, or if the body has errors.
+        """
         k = max(0, bisect_right(self.starts, offset) - 1)
         piece, begin = self.pieces[k], self.starts[k]
         body = next((item.body for item in piece.items if isinstance(item, Function)), None)
@@ -152,9 +154,9 @@ class _Edit:
 
 
 class _IncrementalParser(Parser):
-    """Parser that reuses statements of an earlier version of the text if the edit did not change them.
+    """Parser that reuses unchanged statements of an earlier version of the text.
 
-    `reused` is the piece from which statements were reused, and its offset in the old text.
+    `reused` is the old piece with these statements, and the offset of the piece in the old text.
     """
 
     def __init__(self, source: Source, edit: _Edit) -> None:
@@ -172,7 +174,7 @@ class _IncrementalParser(Parser):
             self._enclosing.pop()
 
     def _earlier_block(self, depth: int, start: int) -> Block | None:
-        """Return the earlier version of the block at an offset of the new text if it can be reused."""
+        """Return the earlier version of the block at the new offset `start`, or None."""
         offset = self.edit.old_offset(start)
         if offset is None or not self.cursor.has_recovered:
             return None
@@ -191,7 +193,7 @@ class _IncrementalParser(Parser):
         return statement if isinstance(statement, Block) and _extent(statement)[0] == within else None
 
     def _edited_block(self, before: Block, depth: int) -> Block:
-        """Parse a block that the edit changes, or that follows the edit. `before` is its earlier version."""
+        """Parse a block of a function with an edit. `before` is the earlier version of the block."""
         cursor = self.cursor
         depth = cursor.nest(depth, "blocks")
         start = cursor.expect("{").start
@@ -207,7 +209,7 @@ class _IncrementalParser(Parser):
         return self._with_origin(Block(tuple(statements)), start)
 
     def _reuse_first(self, before: Block) -> int:
-        """Skip the first statements of a block, which the edit cannot affect. Return the number of them."""
+        """Move the cursor past the unchanged first statements of `before`. Return their number."""
         assert self.reused is not None
         piece, begin = self.reused
         start = _extent(before)[0]
@@ -221,10 +223,9 @@ class _IncrementalParser(Parser):
         return count
 
     def _reuse_rest(self, before: Block, first: int) -> int | None:
-        """Return the index of the first statement of `before` that is reusable at the cursor, or None.
+        """Return the index in `before` of the reusable statements at the cursor, or None.
 
-        The index is at least `first`. If the rest of the block is reusable, move the cursor to its end. Otherwise
-        return None, and leave the cursor in place.
+        Unless the result is None, the cursor moves to the end of the block. The index is at least `first`.
         """
         assert self.reused is not None
         piece, begin = self.reused
@@ -247,7 +248,7 @@ class _IncrementalParser(Parser):
         return known
 
     def _skip(self, start: int, end: int, shift: int) -> None:
-        """Move the cursor past the range `start` to `end` of the earlier piece, and record its errors again."""
+        """Reuse the text from `start` to `end` of the old piece: move past it, and record its errors again."""
         assert self.reused is not None
         cursor = self.cursor
         cursor.diagnostics += [
@@ -270,14 +271,14 @@ def _extent(node: Statement) -> tuple[int, int]:
 
 
 def _ends_itself(statement: Statement, piece: Piece) -> bool:
-    """Return True if the end of a statement does not depend on the text that follows."""
     if isinstance(statement, Variable):  # several variables may share one `;`
         return piece.source.text[_end(statement) - 1] == ";"
     return isinstance(statement, Instruction | Block)
 
 
 def _restore_equal(statements: list[Statement], first: int, before: Sequence[Statement]) -> None:
-    """Replace statements from `first` on by equal ones in `before`, so that node objects stay the same."""
+    """Replace statements from index `first` on by equal ones of `before`."""
+    # Node objects of unchanged statements stay the same.
     end, last = len(statements), len(before)
     known = 0
     while first < end and known < last and _restored(statements, first, before[known]):
@@ -304,7 +305,10 @@ def _restored(statements: list[Statement], k: int, before: Statement) -> bool:
 
 
 def _parse(text: str, name: str, edit: _Edit | None) -> ParsedText | None:
-    """Parse a text piece by piece. Return None if errors of reused pieces exceed the limit of errors."""
+    """Parse a text in pieces, and reuse pieces that the edit does not change.
+
+    Return None if the text has too many errors.
+    """
     source = Source(name, text)
     parser = Parser(source) if edit is None else _IncrementalParser(source, edit)
     cursor = parser.cursor
@@ -356,7 +360,7 @@ def _all_errors(pieces: Iterable[Piece], starts: Iterable[int], source: Source) 
 
 
 def moved(found: Diagnostic, source: Source | None, shift: int) -> Diagnostic:
-    """Return a copy of a diagnostic in another source, with its span shifted by `shift` characters."""
+    """Return a copy of a diagnostic in another source. Its span is shifted by `shift` characters."""
     span = None if found.span is None else Span(found.span.start + shift, found.span.end + shift)
     return replace(found, source=source, span=span)
 
@@ -391,7 +395,10 @@ def _children(node: Node | Prototype) -> Iterable[Node | Prototype]:
 
 
 def _move_into(source: Source, begin: int, parser: Parser) -> Callable[[Node], None]:
-    """Return a function that moves nodes into the source of the piece that begins at `begin`."""
+    """Return a function that moves a node into a piece at the text offset `begin`.
+
+    `source` is the source of the piece.
+    """
     whole = parser.source
     old_end = before_edit = behind_edit = 0
     if isinstance(parser, _IncrementalParser) and parser.reused is not None:
@@ -412,7 +419,6 @@ def _move_into(source: Source, begin: int, parser: Parser) -> Callable[[Node], N
 
 
 def _common_prefix(one: str, other: str) -> int:
-    """Return the number of leading characters that two texts have in common."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,7 +1,6 @@
-"""Tokens of PTX text, and patterns that match whole statements at once.
+"""Tokens of PTX text, and patterns for common statements.
 
-The parser reads most statements of a function body with one match of `STATEMENT`. All other text, and every error, goes
-through the tokens of `TOKEN`.
+`STATEMENT` matches a whole common statement at once. `TOKEN` matches one token of any text.
 """
 
 import re
@@ -89,7 +88,7 @@ STATEMENT_WORDS = STATE_SPACES.union(LINKAGE, MODULE_WORDS, _DIRECTIVES)
 
 
 class Token(NamedTuple):
-    """Token with its kind, text and offsets. The kind is a group name in the regular expression `TOKEN`."""
+    """Token with its kind, text and offsets. The kind is the name of a group in `TOKEN`."""
 
     kind: str
     text: str
@@ -103,6 +102,6 @@ class Token(NamedTuple):
 
 
 def trivia_end(text: str, start: int) -> int:
-    """Return the end of the blanks and comments that begin at the offset `start`."""
+    """Return the end of the blanks and comments at the offset `start`."""
     match = _TRIVIA_PATTERN.match(text, start)
     return start if match is None else match.end()

@@ -1,4 +1,4 @@
-"""Source lines from which PTX was compiled, according to its `.file` and `.loc` directives."""
+"""Source lines of compiled PTX, from its `.file` and `.loc` directives."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,10 +10,9 @@ from warploom.ptx.tree import Block, Directive, Integer, Module, Text
 class SourceLine:
     """Line of a source file, and the range of the PTX text that was compiled from it.
 
-    `start` and `end` are offsets in the PTX text. `start` is the offset of the `.loc` directive. The line 0 stands for
-    code without a source line.
+    `start` is the offset of the `.loc` directive. The line 0 stands for code without a source line.
 
-    Units: characters
+    Units: `start` and `end` are characters of the PTX text
     """
 
     start: int
@@ -23,7 +22,7 @@ class SourceLine:
 
 
 def source_lines(module: Module) -> list[SourceLine]:
-    """Return the source lines of all function bodies, ordered by their offset in the PTX text."""
+    """Return the source lines of all function bodies, in the order of the PTX text."""
     files: dict[int, str] = {}
     for item in module.items:
         if isinstance(item, Directive) and item.name == ".file" and item.ints:

@@ -1,8 +1,6 @@
-"""Base class of the nodes that have a position in a source, and the printer of trees.
+"""Base class of tree nodes, and the printer of trees.
 
-A parsed module prints the text from which it was parsed. In a module that was changed, each parsed node prints its own
-text, with the blanks and comments before it and the comment after it on its line. A node that a program made prints its
-canonical text. A module whose statements were partly replaced therefore keeps the text of all other statements.
+A parsed node prints its source text with its comments. A node that a program made prints canonical text.
 """
 
 from __future__ import annotations
@@ -25,9 +23,9 @@ _TRIVIA_AND_TOKEN = re.compile(rf'(?P<trivia>{TRIVIA})(?:{STRING}|[^\s"/#]++|["/
 
 @dataclass(frozen=True, slots=True)
 class Node(Displayed):
-    """Base class of statements, variables, functions and modules. Each node can be printed by itself.
+    """Base class of statements, variables, functions and modules.
 
-    `origin` is None for a node that a program or `dataclasses.replace` made. Equality ignores the origin.
+    `origin` is None for a node that a program made. Equality ignores the origin.
     """
 
     display_kind: ClassVar[str] = "ptx"
@@ -41,21 +39,24 @@ class Node(Displayed):
 
     @property
     def source(self) -> Source | None:
-        """Source from which the node was parsed; None for a node that a program made."""
+        """Source of a parsed node, or None."""
         return None if self.origin is None else self.origin[0]
 
     @property
     def span(self) -> Span | None:
-        """Position of the node without blanks and comments around it; None if a program made the node."""
+        """Position of a parsed node without surrounding blanks and comments, or None."""
         return None if self.origin is None else Span(self.origin[1], self.origin[2])
 
     @property
     def source_text(self) -> str | None:
-        """Text from which the node was parsed, byte for byte; None for a node that a program made."""
+        """Text from which the node was parsed, or None."""
         return None if self.origin is None else self.origin[0].text[self.origin[1] : self.origin[2]]
 
     def canonical(self, printer: Printer, indent: str) -> str:
-        """Return the canonical text of the node, whose lines begin with `indent`."""
+        """Return the canonical text. Its lines after the first begin with `indent`.
+
+        `printer` prints the nested nodes.
+        """
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -65,8 +66,7 @@ class Node(Displayed):
 class Printer:
     """Printer of one tree.
 
-    With `keep_source`, parsed nodes print the text from which they were parsed. Otherwise all nodes print canonical
-    text.
+    With `keep_source`, parsed nodes print their source text. Otherwise all nodes print canonical text.
     """
 
     def __init__(self, *, keep_source: bool = True) -> None:
@@ -74,7 +74,7 @@ class Printer:
         self._trivia_starts: dict[int, dict[int, int]] = {}
 
     def text(self, node: Node, indent: str = "") -> str:
-        """Return the text of one node."""
+        """Return the text of one node. Canonical lines after the first begin with `indent`."""
         origin, _ = self._own_text((node,), 0)
         return node.canonical(self, indent) if origin is None else origin[0].text[origin[1] : origin[2]]
 
@@ -87,14 +87,14 @@ class Printer:
         return text + ("\n" if end is None else end)
 
     def braced(self, nodes: Sequence[Node], indent: str) -> str:
-        """Return the text of nodes between braces, one on each line."""
+        """Return the text of nodes between braces. `indent` precedes the closing brace."""
         text, last = self._sequence(nodes, f"{indent}\t")
         end = self._trivia_behind(last, lambda source, stop: source.text.startswith("}", stop))
         end = f"\n{indent}" if end is None else end
         return f"{{{text}{end}}}"
 
     def _sequence(self, nodes: Sequence[Node], indent: str) -> tuple[str, Origin | None]:
-        """Return the text of nodes, each on its own lines, and the origin of the last printed node."""
+        """Return the text of nodes, and the origin of the last node."""
         parts: list[str] = []
         previous: Origin | None = None
         index = 0
@@ -113,10 +113,9 @@ class Printer:
         return "".join(parts), previous
 
     def _own_text(self, nodes: Sequence[Node], index: int) -> tuple[Origin | None, int]:
-        """Return the source range that is printed for `nodes[index]`, and the number of nodes in that range.
+        """Return the source range to print for `nodes[index]`, and the number of nodes in that range.
 
-        The range is None for canonical text. Variables of one declaration print its text if all of them are still
-        together.
+        The range is None for canonical text.
         """
         origin = nodes[index].origin
         if origin is None or not self.keep_source:
@@ -126,6 +125,7 @@ class Printer:
         source, start, end = origin
         text = source.text
         count = 1
+        # The range of one declaration covers its variables, if all of them are still together.
         while text[end - 1] != ";":
             following = nodes[index + count].origin if index + count < len(nodes) else None
             comma = trivia_end(text, end)
@@ -138,7 +138,10 @@ class Printer:
         return ((source, start, end), count) if text[start] == "." else (None, 1)
 
     def _trivia_before(self, origin: Origin, previous: Origin | None, first: bool, indent: str) -> str:
-        """Return the blanks and comments before a node that prints its source text."""
+        """Return the blanks and comments before a parsed node at `origin`.
+
+        `previous` is the origin of the node before it. `first` is True for the first node of a block.
+        """
         source, start, _ = origin
         begin = self._trivia_start(source, start)
         follows = previous is not None and previous[0] is source and previous[2] == begin
@@ -150,7 +153,7 @@ class Printer:
         return f"\n{indent}{trivia.lstrip()}"
 
     def _trivia_behind(self, last: Origin | None, closes: Callable[[Source, int], bool]) -> str | None:
-        """Return the blanks and comments after a block's last node, if `closes` finds the block's end there."""
+        """Return the blanks and comments between the last node and the end of its block, or None."""
         if last is None:
             return None
         source, _, end = last
@@ -158,7 +161,7 @@ class Printer:
         return source.text[_rest_end(source, end, stop) : stop] if closes(source, stop) else None
 
     def _trivia_start(self, source: Source, start: int) -> int:
-        """Return the start of the blanks and comments that end at the offset `start`."""
+        """Return the start of the blanks and comments before the offset `start`."""
         starts = self._trivia_starts.get(id(source))
         if starts is None:
             starts = self._trivia_starts[id(source)] = {
@@ -168,7 +171,7 @@ class Printer:
 
 
 def _rest_end(source: Source, start: int, stop: int) -> int:
-    """Return the end of the comments at `start` if a line break before `stop` follows them, else `start`."""
+    """Return the end of the comments at `start` if they end their line, and otherwise `start`."""
     match = _LINE_REST.match(source.text, start)
     end = start if match is None else match.end()
     return end if end < stop and source.text[end] in "\r\n" else start

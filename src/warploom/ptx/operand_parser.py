@@ -1,8 +1,4 @@
-"""Parsers of the operands of instructions.
-
-`OperandCache` parses operands of common forms by patterns, and stores them by their text. `operand` parses any operand
-from tokens and reports its errors.
-"""
+"""Parsers of the operands of instructions."""
 
 import re
 
@@ -30,14 +26,14 @@ _BAD_OCTAL = re.compile(r"-?0[0-9]*[89]", re.ASCII).match
 
 
 class _UnusualOperand(Exception):
-    """Exception for an operand that the patterns do not match."""
+    """Exception for an operand that must be parsed from tokens."""
 
 
 class OperandCache(dict[str, Operand]):
-    """Parsed operands by their text. Equal texts share a node, so a module stores each register name once."""
+    """Cache of operands in common forms, by their text. Equal texts share one node."""
 
     def parse(self, text: str) -> tuple[Operand, ...] | None:
-        """Return all operands of one instruction. Return None if they must be parsed from tokens."""
+        """Return all operands of one instruction, or None if an operand has another form."""
         if not text:
             return ()
         text = text.replace(", ", ",")
@@ -87,6 +83,8 @@ class OperandCache(dict[str, Operand]):
 def operand(cursor: Cursor, depth: int = 0) -> Operand:
     """Parse one operand of any form from tokens.
 
+    `depth` is the number of enclosing brackets and braces.
+
     Errors: ptx.syntax/expected, ptx.syntax/constant, ptx.syntax/nesting
     """
     first = _single(cursor, depth)
@@ -96,7 +94,7 @@ def operand(cursor: Cursor, depth: int = 0) -> Operand:
 
 
 def operands(cursor: Cursor, closer: str, depth: int = 0) -> tuple[Operand, ...]:
-    """Parse a list of operands, which may be empty, up to and including the token `closer`."""
+    """Parse operands up to the token `closer`, and move past that token. The list may be empty."""
     if cursor.accept(closer):
         return ()
     if not _begins_operand(cursor):
@@ -161,7 +159,7 @@ def _named(cursor: Cursor, depth: int) -> Operand:
 
 
 def _tuple(cursor: Cursor, depth: int) -> Operand:
-    """Parse the operands of a call, or a constant expression that begins with a parenthesis."""
+    """Parse the parenthesized operands of a call, or a constant expression in parentheses."""
     start = cursor.take().start
     depth = cursor.nest(depth, "parentheses")
     if not cursor.at(".s64", ".u64"):

@@ -1,6 +1,6 @@
 """Operands and initializers: nodes without a position in the text.
 
-`str()` of an operand is its PTX text. Constants keep the spelling that they had in the source.
+`str()` of an operand is its PTX text. Parsed constants keep their spelling.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """Name of a register, label, variable, function or special register (`%tid.x`), or the sink `_`."""
+    """Name of a register, special register, label, variable or function, or the sink `_`."""
 
     text: str
 
@@ -25,7 +25,7 @@ class Name:
 class Integer:
     """Integer constant, or a constant expression with an integer value.
 
-    `text` is its spelling. Two constants with the same value are equal even if they are spelled differently.
+    `text` is its spelling. Equality ignores the spelling.
     """
 
     value: int
@@ -49,8 +49,7 @@ class Integer:
 class Float:
     """Floating-point constant.
 
-    `width` is 32 for `0f3F800000`, 64 for `0d…` and None for a decimal. The `bits` of a decimal are those of a
-    binary64.
+    `width` is 32 for `0f3F800000`, 64 for `0d…` and None for a decimal. A decimal has the `bits` of its binary64 value.
     """
 
     bits: int
@@ -63,7 +62,7 @@ class Float:
 
     @classmethod
     def decimal(cls, value: float) -> Float:
-        """Return a constant that is printed as a decimal."""
+        """Return a constant that prints as a decimal."""
         return cls(int.from_bytes(struct.pack("<d", value), "little"))
 
     def spelled(self, text: str) -> Float:
@@ -140,8 +139,7 @@ class Vector:
 class Address:
     """Memory operand: `[%rd1+16]`, `[sym+4]` or `[16]`.
 
-    `extra` holds the operands after a comma, as in `[%rd1, {%r0, %r1}]`. `unified` is True for `[%rd1].unified`, an
-    address that is the same on host and device.
+    `extra` holds the operands after a comma, as in `[%rd1, {%r0, %r1}]`. `unified` is True for `[%rd1].unified`.
     """
 
     base: Operand | None
@@ -183,7 +181,7 @@ Operand: TypeAlias = Name | Integer | Float | Symbol | Negated | Pair | Vector |
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """Named field in the initializer of an opaque variable: `addr_mode_0 = clamp_to_border`."""
+    """Field of an opaque variable in its initializer: `addr_mode_0 = clamp_to_border`."""
 
     name: str
     value: Initializer

@@ -1,7 +1,6 @@
 """Parser of PTX: from text to a tree.
 
-One pattern match reads a common statement of a function body. All other statements are read from tokens, which also
-find every error. After an error, the parser continues with the next statement.
+After an error, the parser continues with the next statement.
 """
 
 import os
@@ -43,7 +42,7 @@ _set_attribute = object.__setattr__
 
 
 def parse(text: str, name: str = "<ptx>") -> Module:
-    """Parse a PTX module. `str()` of the result is the text again, byte for byte.
+    """Parse a PTX module. `str()` of the result equals `text`.
 
     Errors: every code of `PtxSyntaxError`
     """
@@ -54,9 +53,9 @@ def parse(text: str, name: str = "<ptx>") -> Module:
 
 
 def parse_readable(text: str, name: str = "<ptx>") -> tuple[Module | None, list[Diagnostic]]:
-    """Parse a PTX module and omit statements with errors. Return the module and these errors.
+    """Parse a PTX module without the statements that have errors. Return the module and the errors.
 
-    The module is None if parsing stopped because of too deep nesting or too many errors.
+    The module is None if too many errors or too deep nesting stopped the parser.
     """
     parser = Parser(Source(name, text))
     try:
@@ -68,7 +67,7 @@ def parse_readable(text: str, name: str = "<ptx>") -> tuple[Module | None, list[
 
 
 def read(ptx: str | Path) -> Module:
-    """Parse a PTX text, or the PTX file at a path.
+    """Parse a PTX text or a PTX file.
 
     A string that contains a line break or `.version` is a text. Any other string is a path.
 
@@ -78,7 +77,9 @@ def read(ptx: str | Path) -> Module:
 
 
 def text_of(ptx: str | Path) -> tuple[str, str]:
-    """Return a PTX text and the name of its source. `ptx` is the text or a path, as for `read`.
+    """Return a PTX text and its name. `ptx` is the text or the path of a file.
+
+    A string that contains a line break or `.version` is a text.
 
     Errors: ptx.file, ptx.text
     """
@@ -101,7 +102,7 @@ def text_of(ptx: str | Path) -> tuple[str, str]:
 
 
 class Parser:
-    """Parser of one source. It parses the whole source at once, or item by item."""
+    """Parser of one source."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -141,7 +142,7 @@ class Parser:
         return True
 
     def header(self, items: list[TopLevel]) -> None:
-        """Parse the first directives of a module into `items`: version, target and address size."""
+        """Parse the version, target and address-size directives of the module into `items`."""
         cursor = self.cursor
         readers = (self._version, self._target, self._address_size)
         for word, reader in zip(_HEADER, readers, strict=True):
@@ -242,7 +243,10 @@ class Parser:
         return self._with_origin(Block(tuple(statements)), start)
 
     def _more(self, statements: list[Statement], depth: int, start: int, until: int = sys.maxsize) -> bool:
-        """Parse statements before the offset `until`, at most one uncommon one. Return False at the `}`."""
+        """Parse more statements of a block before the offset `until`. Return False at the end of the block.
+
+        `start` is the offset of the block's `{`, for messages.
+        """
         cursor = self.cursor
         self._usual_statements(statements, until)
         at = cursor.pos
@@ -267,7 +271,7 @@ class Parser:
     # Statements ---------------------------------------------------------------------------------------------
 
     def _usual_statements(self, statements: list[Statement], until: int) -> None:
-        """Parse common instructions, labels and `.loc` directives that begin before the offset `until`."""
+        """Append common statements before the offset `until`, up to the first one of another form."""
         match_statement = lexer.STATEMENT.match
         parse_operands = self._operands.parse
         source, text = self.source, self.source.text
@@ -401,7 +405,7 @@ class Parser:
                 cursor.expected("data such as .b8", "a label", "'}'")
 
     def _data_lines(self, body: list[Label | Directive]) -> None:
-        """Parse lines of plain integers, which make up nearly all of a section."""
+        """Append the lines of plain integers at the cursor to the body of a section."""
         pos = self.cursor.pos
         while (match := lexer.DATA_LINE.match(self.source.text, pos)) is not None:
             values = self._operands.parse(match[2])

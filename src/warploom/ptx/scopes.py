@@ -1,6 +1,6 @@
 """Scopes of PTX: names of registers, variables, labels and labelled directives between two braces.
 
-The type parameters R, V and L are the types of the objects for registers, variables and labels.
+R, V and L are the types of the user's entries for registers, variables and labels.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _MOST_DIGITS = 12
 class Scope(Generic[R, V, L]):
     """Names that are declared between two braces.
 
-    `ranges` holds `%r<1000>` as one entry: the number of registers, and the object of the first register. `tables`
-    holds the directives under labels: branch tables and call prototypes.
+    `ranges` holds `%r<1000>` as one entry: the count and the entry of the first register. `tables` holds branch tables
+    and call prototypes by their labels.
     """
 
     parent: Scope[R, V, L] | None
@@ -40,10 +40,9 @@ class Scope(Generic[R, V, L]):
             scope = scope.parent
 
     def register(self, name: str) -> tuple[R, int] | None:
-        """Return the object of a register, and the number of the register in its range.
+        """Return the entry of a register and its number in a range, or None for an unknown name.
 
-        The object of a range is that of its first register. The number is 0 for a register outside a range. Return None
-        for an unknown name.
+        The registers of a range share one entry. The number is 0 for a register outside a range.
         """
         scope: Scope[R, V, L] | None = self
         while scope is not None:  # not with `enclosing`, because most of the checker's lookups come here
@@ -54,14 +53,11 @@ class Scope(Generic[R, V, L]):
         return None
 
     def own_register(self, name: str) -> tuple[R, int] | None:
-        """Return the result of `register` for a register of this scope, without the enclosing scopes.
-
-        All digits at the end of a name are its number: `%r12` belongs to `%r<20>` and never to `%r1<3>`. Assemblers
-        apply the same rule.
-        """
+        """Look up a register as `register` does, but only in this scope."""
         single = self.registers.get(name)
         if single is not None:
             return single, 0
+        # As for assemblers, `%r12` belongs to `%r<20>` and never to `%r1<3>`.
         stem = name.rstrip("0123456789")
         known = self.ranges.get(stem)
         digits = name[len(stem) :]
@@ -70,19 +66,19 @@ class Scope(Generic[R, V, L]):
         return known[1], int(digits)
 
     def variable(self, name: str) -> V | None:
-        """Return the variable of a name, from the innermost scope that declares it."""
+        """Return the entry of a variable in the innermost scope that declares the name, or None."""
         return next((scope.variables[name] for scope in self.enclosing() if name in scope.variables), None)
 
     def label(self, name: str) -> L | None:
-        """Return the label of a name, from the innermost scope that declares it."""
+        """Return the entry of a label in the innermost scope that declares the name, or None."""
         return next((scope.labels[name] for scope in self.enclosing() if name in scope.labels), None)
 
     def table(self, name: str) -> Directive | None:
-        """Return the directive under a label: a branch table or a call prototype."""
+        """Return the branch table or call prototype under a label, or None."""
         return next((scope.tables[name] for scope in self.enclosing() if name in scope.tables), None)
 
     def names(self) -> set[str]:
-        """Return all visible names. A range of registers is represented by its first and last register."""
+        """Return all visible names. Of a range, only the first and last register are included."""
         found: set[str] = set()
         for scope in self.enclosing():
             found.update(scope.registers, scope.variables, scope.labels, scope.tables)

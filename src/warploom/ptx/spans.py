@@ -1,4 +1,4 @@
-"""Positions of the opcode words and operands of an instruction, computed from its text."""
+"""Positions of the opcode words and operands of an instruction."""
 
 from functools import lru_cache
 
@@ -13,13 +13,13 @@ _CACHED = 2  # successive diagnostics often concern the same instruction
 
 @lru_cache(maxsize=_CACHED)
 def word_spans(source: Source, start: int, end: int) -> tuple[Span, ...]:
-    """Return the positions of the opcode words of an instruction."""
+    """Return the positions of the opcode words of the instruction between `start` and `end`."""
     return tuple(_take_opcode(_behind_guard(source, start)))
 
 
 @lru_cache(maxsize=_CACHED)
 def operand_spans(source: Source, start: int, end: int) -> tuple[Span, ...]:
-    """Return the positions of the operands of an instruction."""
+    """Return the positions of the operands of the instruction between `start` and `end`."""
     cursor = _behind_guard(source, start)
     _take_opcode(cursor)
     return _between_commas(cursor, end - 1)
@@ -27,7 +27,7 @@ def operand_spans(source: Source, start: int, end: int) -> tuple[Span, ...]:
 
 @lru_cache(maxsize=_CACHED)
 def item_spans(source: Source, span: Span) -> tuple[Span, ...]:
-    """Return the positions of the items in the brackets of an operand, or of the two names of a pair."""
+    """Return the positions of the items of one operand, such as the elements of a vector."""
     cursor = Cursor(source)
     cursor.seek(span.start)
     while cursor.pos < span.end and not cursor.at(*_OPENERS):
@@ -39,10 +39,7 @@ def item_spans(source: Source, span: Span) -> tuple[Span, ...]:
 
 
 def continues_opcode(cursor: Cursor) -> bool:
-    """Return True if the next token is a separate word of the opcode, such as `.sat` after a blank.
-
-    A word on a new line does not continue the opcode if it can begin a statement.
-    """
+    """Return True if the next token is a further word of the opcode, such as `.sat` after a blank."""
     token = cursor.peek()
     return token.kind == "word" and not (cursor.breaks_line() and token.text in STATEMENT_WORDS)
 
@@ -57,7 +54,6 @@ def _behind_guard(source: Source, start: int) -> Cursor:
 
 
 def _take_opcode(cursor: Cursor) -> list[Span]:
-    """Return the positions of the opcode words, and move the cursor past the opcode."""
     spans: list[Span] = []
     opcode = OPCODE_PATTERN.match(cursor.text, cursor.peek().start)
     if opcode is not None:

@@ -1,7 +1,6 @@
-"""Nodes of statements, functions and modules. Nodes are frozen and do not interpret opcodes.
+"""Nodes of statements, functions and modules. Nodes are frozen.
 
-`str()` of a node is its PTX text: the text from which it was parsed, or the canonical text of a node that a program
-made. Equality ignores the origin of a node and the spelling of literals.
+`str()` of a node is its PTX text. Equality ignores the origin of a node and the spelling of literals.
 """
 
 from __future__ import annotations
@@ -35,11 +34,7 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Instruction(Node):
-    """Instruction with any opcode.
-
-    Operands do not store their positions. The span properties scan the text of the instruction again, because only
-    diagnostics need positions, and only of few instructions.
-    """
+    """Instruction with any opcode."""
 
     guard: Guard | None
     opcode: str
@@ -52,7 +47,7 @@ class Instruction(Node):
 
     @property
     def word_spans(self) -> tuple[Span, ...]:
-        """Positions of the words of the opcode; empty for a node that a program made."""
+        """Positions of the opcode words; empty for a node that a program made."""
         return () if self.origin is None else word_spans(*self.origin)
 
     @property
@@ -61,11 +56,14 @@ class Instruction(Node):
         return () if self.origin is None else operand_spans(*self.origin)
 
     def item_spans(self, operand: int) -> tuple[Span, ...]:
-        """Return the positions of the items in one operand, which is a vector, an address or a tuple."""
+        """Return the positions of the items of an operand that is a vector, an address or a tuple.
+
+        `operand` is the index of the operand.
+        """
         return () if self.origin is None else item_spans(self.origin[0], self.operand_spans[operand])
 
     def canonical(self, printer: Printer, indent: str) -> str:
-        """Return the canonical text."""
+        """Return the canonical text (see `Node.canonical`)."""
         guard = "" if self.guard is None else f"{self.guard} "
         operands = f" {joined(self.operands)}" if self.operands else ""
         return f"{guard}{self.opcode}{operands};"
@@ -78,7 +76,7 @@ class Label(Node):
     name: str
 
     def canonical(self, printer: Printer, indent: str) -> str:
-        """Return the canonical text."""
+        """Return the canonical text (see `Node.canonical`)."""
         return f"{self.name}:"
 
 
@@ -115,7 +113,7 @@ Argument: TypeAlias = Operand | Text | Prototype
 class Directive(Node):
     """Directive such as `.loc`, `.maxntid`, `.pragma`, `.branchtargets`, `.callprototype` or `.section`.
 
-    `body` holds the lines in the braces of a `.section`: labels, and data lines as directives (`.b8 1, 2`).
+    `body` holds the labels and data lines of a `.section`. A data line is a directive, such as `.b8 1, 2`.
     """
 
     name: str
@@ -129,11 +127,11 @@ class Directive(Node):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Named arguments, in order: labels, functions or targets."""
+        """Named arguments, in order, such as labels, functions or targets."""
         return tuple(arg.text for arg in self.args if isinstance(arg, Name))
 
     def head(self, printer: Printer) -> str:
-        """Return the directive and its arguments, without a body and without `;`."""
+        """Return the text of the directive and its arguments, without body and `;`."""
         args = [arg.text(printer) if isinstance(arg, Prototype) else str(arg) for arg in self.args]
         match self.name, args:
             case ".version", (major, minor):
@@ -146,7 +144,7 @@ class Directive(Node):
                 return f"{name} {', '.join(args)}".rstrip()
 
     def canonical(self, printer: Printer, indent: str) -> str:
-        """Return the canonical text."""
+        """Return the canonical text (see `Node.canonical`)."""
         head = self.head(printer)
         if self.body is not None:
             return f"{head}\n{indent}{printer.braced(self.body, indent)}"
@@ -157,8 +155,8 @@ class Directive(Node):
 class Variable(Node):
     """Variable of any state space, parameter, or range of registers.
 
-    `%r<100>` has the name `%r` and the count 100. `shape` holds the array dimensions, with None for `[]`.
-    `attributes` are kept as text: `.ptr .global .align 1`, `.attribute(.managed)`.
+    `%r<100>` has the name `%r` and the count 100. `shape` holds the array dimensions, with None for `[]`. `attributes`
+    are texts such as `.ptr .global .align 1` or `.attribute(.managed)`.
     """
 
     shares_statement: ClassVar[bool] = True
@@ -175,7 +173,7 @@ class Variable(Node):
     attributes: tuple[str, ...] = ()
 
     def declaration(self) -> str:
-        """Return the canonical text without the `;` that ends a statement."""
+        """Return the canonical text without a final `;`."""
         bank = "".join(text for text in self.attributes if text.startswith("["))
         words = [*(f".{word}" for word in self.linkage), f".{self.space}{bank}"]
         words += [text for text in self.attributes if text.startswith(".attribute")]
@@ -192,7 +190,7 @@ class Variable(Node):
         return text if self.initializer is None else f"{text} = {initializer_text(self.initializer)}"
 
     def canonical(self, printer: Printer, indent: str) -> str:
-        """Return the canonical text."""
+        """Return the canonical text (see `Node.canonical`)."""
         return f"{self.declaration()};"
 
 
@@ -209,7 +207,7 @@ class Block(Node):
     statements: tuple[Statement, ...] = ()
 
     def instructions(self) -> Iterator[Instruction]:
-        """Yield every instruction in order, with those of nested blocks."""
+        """Yield every instruction in order, including those of nested blocks."""
         for statement in self.statements:
             if isinstance(statement, Instruction):
                 yield statement
@@ -217,7 +215,7 @@ class Block(Node):
                 yield from statement.instructions()
 
     def canonical(self, printer: Printer, indent: str) -> str:
-        """Return the canonical text."""
+        """Return the canonical text (see `Node.canonical`)."""
         return printer.braced(self.statements, indent)
 
 
@@ -243,7 +241,7 @@ class Function(Node):
     attributes: tuple[str, ...] = ()
 
     def canonical(self, printer: Printer, indent: str) -> str:
-        """Return the canonical text."""
+        """Return the canonical text (see `Node.canonical`)."""
         words = [*(f".{word}" for word in (*self.linkage, self.kind)), *self.attributes]
         if self.returns:
             words.append(f"({_parameters(self.returns, ', ', printer)})")
@@ -271,7 +269,7 @@ class Module(Node):
     def build(
         cls, version: tuple[int, int], target: tuple[str, ...], items: tuple[TopLevel, ...] = (), address_size: int = 64
     ) -> Module:
-        """Return a module that begins with the three header directives, followed by `items`."""
+        """Return a module of `items` with a header for `version`, `target` and `address_size`."""
         header = (
             Directive(".version", tuple(Integer(part) for part in version)),
             Directive(".target", tuple(Name(word) for word in target)),
@@ -297,7 +295,7 @@ class Module(Node):
 
     @property
     def address_size(self) -> int:
-        """Address size in bits, or 32 if the module does not state an address size. Source: PTX ISA 11.1.3."""
+        """Address size in bits; 32 if the module has no such directive. Source: PTX ISA 11.1.3."""
         directive = self._directive(".address_size")
         return 32 if directive is None else directive.ints[0]
 
@@ -316,5 +314,5 @@ class Module(Node):
         return {item.name: item for item in self.items if isinstance(item, Variable)}
 
     def canonical(self, printer: Printer, indent: str) -> str:
-        """Return the canonical text."""
+        """Return the canonical text (see `Node.canonical`)."""
         return printer.module(self.items)

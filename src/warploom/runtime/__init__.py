@@ -1,1 +1,1 @@
-"""Launches of kernels from Python or from a launch file. Callers use the functions of `api`."""
+"""Launches of kernels. Callers use the functions of `api`."""

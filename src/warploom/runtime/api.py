@@ -145,9 +145,9 @@ def sanitize(
 ) -> Run:
     """Run a kernel on the emulator under several schedules, and return the findings of all runs.
 
-    Findings of one rule at the same instructions have the same cause, and are listed once. Each run starts from its
-    own copy of the arguments. The returned Run and the arrays contain the results of the first schedule. Each entry of
-    `schedules` is a value that `launch` accepts as `schedule`. `launch` describes all other parameters.
+    Each entry of `schedules` is a value that `launch` accepts as `schedule`. `launch` describes all other parameters.
+    Each run starts from its own copy of the arguments. Afterwards the arrays hold the results of the first schedule. A
+    finding that several runs have is listed once.
 
     Errors: as `launch`; UsageError launch.schedule if `schedules` is empty.
     """
@@ -179,7 +179,7 @@ def sanitize(
 def load_launch(
     kernel: KernelSource, name: str | None, grid: Extent, block: Extent | None, cluster: Extent, shared: int | None
 ) -> tuple[LoadedKernel, Geometry]:
-    """Load a kernel and check the geometry of its launch. Return both.
+    """Return the kernel of a launch and the geometry of the launch.
 
     If `block` or `shared` is None, the kernel's own default applies. `shared` is in bytes of dynamic shared memory.
 

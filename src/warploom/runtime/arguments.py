@@ -1,4 +1,4 @@
-"""Arguments of a launch: Python values as kernel parameters, with device buffers for arrays."""
+"""Arguments of a launch: Python values as kernel parameters."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Field(NamedTuple):
     align: int
 
     def parameter(self, whole: Parameter) -> Parameter:
-        """Return this field as a kernel parameter. `whole` is the parameter that the structure fills."""
+        """Return this field as a kernel parameter. The structure fills the parameter `whole`."""
         is_array = isinstance(self.value, (Struct, TensorMap, bytes))
         name, offset = f"{whole.name}+{self.offset}", whole.offset + self.offset
         return Parameter(name, self.type, offset, self.size, self.align, is_array, False)
@@ -39,13 +39,15 @@ class _Field(NamedTuple):
 class Struct:
     """Structure that a kernel takes by value, with the layout of a C structure.
 
-    Each field is aligned to its size, and unused bytes are zero. A field is an array (passed as its 64-bit address),
-    a list of arrays (the address of a table of their addresses), None (a null pointer), a NumPy scalar, a pair of a
-    PTX type and a number such as `("f32", 0.5)`, a TensorMap, bytes, or another Struct.
+    Each field is aligned to its size. Unused bytes are zero. A field is one of these values:
+
+    - An array, passed as its 64-bit address.
+    - A list of arrays, passed as the address of a table of their addresses.
+    - None, a null pointer.
+    - A NumPy scalar, or a pair of a PTX type and a number such as `("f32", 0.5)`.
+    - A TensorMap, bytes, or another Struct.
 
         wl.Struct(x, np.int32(n), ("f32", 0.5))
-
-    `Struct.at` takes the byte offset of each field instead.
 
     Errors: UsageError launch.argument.
     """
@@ -59,7 +61,7 @@ class Struct:
 
     @classmethod
     def at(cls, fields: Mapping[int, object]) -> Struct:
-        """Return a structure of the given fields. The key of each field is its byte offset."""
+        """Return a structure with the given fields. The keys are byte offsets."""
         made = cls()
         for offset in sorted(fields):
             made._append(fields[offset], offset)
@@ -69,7 +71,7 @@ class Struct:
         word, value, size, align = _field(value)
         start = aligned(self.size, align) if offset is None else offset
         if start < self.size:
-            raise UsageError(f"two fields of a Struct lie at byte {start}", code="launch.argument")
+            raise UsageError(f"two fields of a Struct overlap at byte {start}", code="launch.argument")
         self.fields = (*self.fields, _Field(start, word, value, size, align))
         self.size, self.align = start + size, max(self.align, align)
 
@@ -77,7 +79,7 @@ class Struct:
         return f"<Struct of {self.size} bytes>"
 
     def map(self, change: Callable[[_Field], object]) -> Struct:
-        """Return a copy of the structure in which `change(field)` is the value of each field."""
+        """Return a copy in which the value of each field is `change(field)`."""
         made = Struct()
         made.fields = tuple(field._replace(value=change(field)) for field in self.fields)
         made.size, made.align = self.size, self.align
@@ -85,7 +87,7 @@ class Struct:
 
 
 def _field(value: object) -> tuple[str, object, int, int]:
-    """Return the PTX type, the value, the size and the alignment of a field of a structure."""
+    """Return the PTX type, value, size and alignment (in bytes) of a field of a structure."""
     if isinstance(value, TensorMap):
         return "b8", value, TENSOR_MAP_BYTES, 64
     if isinstance(value, Struct):
@@ -107,7 +109,7 @@ def _field(value: object) -> tuple[str, object, int, int]:
 
 
 class _PointerTable:
-    """Table of the addresses of several arrays. The table has its own device buffer."""
+    """Device buffer with the addresses of several arrays."""
 
     def __init__(self, arrays: Sequence[Any]) -> None:
         self.arrays = arrays
@@ -117,8 +119,7 @@ class _PointerTable:
 class Arguments:
     """Arguments of a launch, checked against the kernel's parameters.
 
-    An array of another library in host memory is used as a NumPy array over the same bytes. `buffers` has a device
-    buffer for each array in host memory. `gpu_arrays` lists the arrays in the memory of a GPU.
+    `buffers` has a device buffer for each array in host memory. `gpu_arrays` lists the arrays in the memory of a GPU.
 
     Errors: UsageError launch.arguments for a wrong number of arguments, launch.argument, gpu.array.
     """
@@ -140,10 +141,10 @@ class Arguments:
         self.values = [self._adopt(number, parameter, value) for number, (parameter, value) in enumerate(pairs)]
 
     def _adopt(self, number: int, parameter: Parameter, value: object) -> object:
-        """Check an argument or a structure's field, and add a device buffer for each of its arrays.
+        """Check an argument or a structure's field, and add device buffers for its arrays.
 
-        Return its value, in which NumPy arrays replace other host arrays and tables replace lists of arrays. `number`
-        is the position of the argument.
+        In the result, NumPy arrays replace other host arrays, and pointer tables replace lists of arrays. `number` is
+        the position of the argument.
         """
         if isinstance(value, TensorMap):
             if parameter.size != TENSOR_MAP_BYTES:
@@ -171,8 +172,7 @@ class Arguments:
     def _buffer(self, number: int, parameter: Parameter, array: Any, prefix: str) -> Any:
         """Add a device buffer for an array in host memory, and return the array as a NumPy array.
 
-        An array on a GPU is returned unchanged and gets no buffer. `prefix` precedes "argument" and the number in
-        error messages.
+        An array on a GPU is returned unchanged. In error messages `prefix` precedes "argument" and `number`.
         """
         if is_foreign_type(array.__class__):
             if is_on_gpu(array):
@@ -181,7 +181,7 @@ class Arguments:
                     raise UsageError(
                         f"argument {number} ({parameter.name}) is on a GPU; expected an array in the host's memory",
                         code="launch.argument",
-                        hint='device="cuda" runs the kernel there',
+                        hint='pass device="cuda" to run the kernel on this GPU',
                     )
                 return array
             array = as_numpy(array)
@@ -189,17 +189,16 @@ class Arguments:
         return array
 
     def fill_tables(self, address: Callable[[object], int]) -> None:
-        """Write the addresses of the arrays to all tables of pointers. `address(array)` is a device address."""
+        """Write device addresses to all tables of pointers. `address` returns the address of an array."""
         for table in self._tables:
             table.table[:] = [address(array) for array in table.arrays]
 
     def device_value(
         self, number: int, address: Callable[[object], int], tensor_map: Callable[[TensorMapFields], bytes]
     ) -> object:
-        """Return the value of an argument on the device: a number, an address or bytes.
+        """Return the value of argument `number` on the device: a number, an address or bytes.
 
-        `number` is the position of the argument. `address` returns the device address of an array. `tensor_map`
-        encodes the fields of a tensor map as 128 bytes.
+        `address` returns the device address of an array. `tensor_map` encodes a tensor map as 128 bytes.
         """
 
         def resolve(parameter: Parameter, value: object) -> object:
@@ -224,7 +223,7 @@ class Arguments:
         return resolve(self.parameters[number], self.values[number])
 
     def block(self, address: Callable[[object], int], tensor_map: Callable[[TensorMapFields], bytes]) -> bytes:
-        """Return the bytes of the parameter block: each argument at the offset of its parameter.
+        """Return the bytes of all parameters of the kernel.
 
         `address` and `tensor_map` are functions as in `device_value`.
 
@@ -244,7 +243,6 @@ class Arguments:
 
 
 def _expected(parameter: Parameter) -> str:
-    """Describe the arguments that a parameter accepts, for messages."""
     if not parameter.is_array:
         return "a number, an array or None" if parameter.takes_address else "a number"
     if parameter.size == TENSOR_MAP_BYTES:
@@ -253,7 +251,7 @@ def _expected(parameter: Parameter) -> str:
 
 
 def _check_array(number: int, parameter: Parameter, array: Any) -> None:
-    """Refuse an array that the kernel cannot use through its address. Errors: UsageError launch.argument."""
+    """Refuse an array that a kernel cannot use. Errors: UsageError launch.argument."""
     if not parameter.takes_address:
         raise argument_error(number, parameter, array, "a TensorMap" if parameter.is_array else "a number")
     found = strided(array)

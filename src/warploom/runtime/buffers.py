@@ -1,4 +1,4 @@
-"""Buffers of a launch file: generated from a distribution and a seed, or read from a `.npy` file."""
+"""Buffers of a launch file: generated contents, or the contents of a `.npy` file."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -42,12 +42,9 @@ def is_integer(dtype: np.dtype[Any]) -> bool:
 
 
 def integer_range(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """Return the smallest and the largest integer that the distribution `integers` may contain.
-
-    For an integer type they bound its range. For a floating-point type they are ±2^53, because float64 represents all
-    integers between these bounds exactly.
-    """
+    """Return the smallest and the largest integer that the distribution "integers" may contain."""
     if not is_integer(dtype):
+        # float64 represents all integers up to 2^53 exactly.
         return -(1 << 53), 1 << 53
     info = np.iinfo(dtype)
     return int(info.min), int(info.max)
@@ -55,7 +52,7 @@ def integer_range(dtype: np.dtype[Any]) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Buffer whose contents depend only on a distribution and a seed.
+    """Buffer with contents that a distribution and a seed determine.
 
     - "normal" has mean 0 and standard deviation `scale`.
     - "uniform" lies between `low` and `high`, by default between -1 and 1.
@@ -78,7 +75,7 @@ class Generated:
         return math.prod(self.shape) * self.dtype.itemsize
 
     def make(self) -> Array:
-        """Return a new array with the contents. Its bits are the same on every computer."""
+        """Return a new array with the contents, which are the same on every computer."""
         random = np.random.Generator(np.random.PCG64(self.seed))
         match self.distribution:
             case "normal":
@@ -103,7 +100,7 @@ class Generated:
             return values.astype(self.dtype)
 
     def limits(self) -> tuple[float, float]:
-        """Return `low` and `high`, or their defaults, for the distribution "uniform" or "integers"."""
+        """Return `low` and `high` with the defaults of the distribution "uniform" or "integers"."""
         low, high = -1.0, 1.0
         if self.distribution == "integers":
             low, high = integer_range(self.dtype) if is_integer(self.dtype) else (-8, 8)
@@ -129,8 +126,8 @@ Buffer = Generated | Stored
 def stored(path: Path, refuse: Refuse, dtype: np.dtype[Any] | None = None) -> Stored:
     """Return the buffer of a `.npy` file. Only the header of the file is read.
 
-    NumPy stores bfloat16 and float8 as bytes without a type, so `dtype` states the type of such elements. If the file
-    cannot be used, `refuse` is called with a code, a message and a hint, and raises the error.
+    `dtype` is the element type of a file with bfloat16 or float8, which NumPy stores without a type. If the file cannot
+    be used, `refuse` is called with a code, a message and a hint, and raises the error.
     """
     try:
         found = np.lib.format.open_memmap(path, mode="r")
@@ -151,7 +148,10 @@ def stored(path: Path, refuse: Refuse, dtype: np.dtype[Any] | None = None) -> St
 
 
 def read_stored(table: Table, folder: Path) -> Stored:
-    """Return the buffer that the keys `file` (relative to `folder`) and `dtype` of a table describe."""
+    """Return the buffer that the keys `file` and `dtype` of a table describe.
+
+    The file is relative to `folder`.
+    """
     return stored(
         folder / table.string("file", "the path of a .npy file"),
         lambda code, message, hint: table.refuse("file", code, message, hint),
@@ -162,7 +162,7 @@ def read_stored(table: Table, folder: Path) -> Stored:
 def read_buffer(table: Table, folder: Path, position: int) -> Buffer:
     """Return the buffer that a `[buffer.NAME]` table describes.
 
-    Paths are relative to `folder`. `position`, the number of buffer tables before this one, is the default seed.
+    Paths are relative to `folder`. `position` is the default seed.
     """
     if "file" in table:
         table.only("file", "dtype")
@@ -202,7 +202,7 @@ def read_buffer(table: Table, folder: Path, position: int) -> Buffer:
 def make_buffers(buffers: Mapping[str, Buffer], limit: int = MEMORY_LIMIT, scratch: int = 0) -> dict[str, Array]:
     """Return a new array for each buffer, by name. Refuse buffers that together exceed `limit`.
 
-    `scratch` is the total size of the launch's unnamed buffers, which also counts towards the limit.
+    `scratch` is the size of the launch's unnamed buffers, which also count towards the limit.
 
     Units: `limit` and `scratch` in bytes.
     Errors: launch-file/memory.

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EmulatorLaunch:
-    """Launch that is ready to run, with its arguments in the emulator's memory.
+    """Launch that is ready to run, with its arguments in the emulator's memory `arena`.
 
-    `arena` is the emulator's memory. Its first `outputs` segments are the buffers of the arguments. `segments` maps the
-    names of the module's variables to their addresses. The key "" has the address of the kernel parameters.
+    The first `outputs` segments of `arena` are the buffers of the arguments. `segments` has the address of each
+    variable by name, and the address of the kernel parameters by "".
     """
 
     request: Request
@@ -63,7 +63,12 @@ def prepare(
     schedule: str = "eager",
     step_budget: int | None = None,
 ) -> EmulatorLaunch:
-    """Load a kernel and its arguments into new emulator memory. Errors: Unsupported; UsageError launch.*."""
+    """Load a kernel and its arguments into new emulator memory.
+
+    `runtime.api.launch` describes `arch`, `schedule` and `step_budget`.
+
+    Errors: Unsupported; UsageError launch.*.
+    """
     name = architecture(arch, kernel.signature)
     program = kernel.program
     check_architecture(geometry, name, program.static_shared, program.dynamic_start)
@@ -95,7 +100,7 @@ def run(
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
 ) -> Run:
-    """Run a prepared launch, and leave the results in its arena.
+    """Run a prepared launch, and leave the results in `launch.arena`.
 
     `runtime.api.launch` describes the options.
 

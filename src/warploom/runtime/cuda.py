@@ -1,4 +1,4 @@
-"""Launches on a GPU. The emulator takes no part in them."""
+"""Launches on a GPU."""
 
 from functools import lru_cache
 from typing import Literal
@@ -24,10 +24,10 @@ def run(
     wait: bool = True,
     assembler: AssemblerName = "driver",
 ) -> Run:
-    """Run a kernel on the GPU that holds its arrays, or on GPU 0 if all arrays are in host memory.
+    """Run a kernel on the GPU that has its arrays, or on GPU 0 if all arrays are in host memory.
 
     `runtime.api.launch` describes `stream`, `wait` and `assembler`. The findings of the returned Run are the
-    assembler's remarks about the kernel.
+    assembler's remarks.
 
     Errors: UsageError gpu.*, DeviceFault gpu.fault.
     """
@@ -70,8 +70,5 @@ def run(
 def _assembled(
     number: int, file: str, text: str, name: str, parameters: tuple[Parameter, ...], assembler: AssemblerName
 ) -> Kernel:
-    """Return a kernel that is assembled and loaded on the GPU `number`.
-
-    The 64 most recent kernels are cached, because most kernels are launched often.
-    """
+    # Most kernels are launched often.
     return Gpu(number).kernel(Source(file, text), name, parameters=parameters, assembler=assembler)

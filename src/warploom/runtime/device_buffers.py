@@ -21,9 +21,9 @@ _ALIGNMENT = 16  # bytes; compilers assume no larger alignment of an array's add
 
 @dataclass(slots=True)
 class _Buffer:
-    """Device buffer for the host bytes at the addresses from `low` to below `high`.
+    """Device buffer for the host addresses from `low` to below `high`.
 
-    One array, or several overlapping arrays, cover these bytes.
+    Several arrays share the buffer if they overlap.
     """
 
     low: int
@@ -37,27 +37,24 @@ class _Buffer:
         return max(self.high - self.low, 1)
 
     def view(self, contents: NDArray[np.uint8], array: Array) -> Array:
-        """Return a view of the part of `contents` that holds an array, with the array's shape and strides.
-
-        `contents` is a copy of the buffer: memory of the emulator, or a staging array for a GPU.
-        """
+        """Return a view of an array's part of `contents`, a copy of the buffer."""
         offset = _address(array) - self.low if array.size else 0
         return np.ndarray(array.shape, f"V{array.dtype.itemsize}", contents, offset, array.strides)
 
     def load(self, contents: NDArray[np.uint8]) -> None:
-        """Copy the arrays of this buffer from host memory to `contents`, a copy of the buffer."""
+        """Copy the arrays from host memory to `contents`, a copy of the buffer."""
         for _, array in self.arrays:
             self.view(contents, array)[...] = array.view(f"V{array.dtype.itemsize}")
 
     def store(self, contents: NDArray[np.uint8]) -> None:
-        """Copy `contents`, a copy of the buffer, back to the writable arrays in host memory."""
+        """Copy `contents`, a copy of the buffer, to the writable arrays in host memory."""
         for _, array in self.arrays:
             if array.flags.writeable:
                 array.view(f"V{array.dtype.itemsize}")[...] = self.view(contents, array)
 
 
 class DeviceBuffers:
-    """Buffers of a launch. Arrays that overlap in host memory share one buffer."""
+    """Device buffers of a launch. Arrays that overlap in host memory share one buffer."""
 
     def __init__(self) -> None:
         self._buffers: list[_Buffer] = []
@@ -94,7 +91,7 @@ class DeviceBuffers:
     # The emulator's memory ------------------------------------------------------------------------------------
 
     def reserve(self, arena: Arena) -> None:
-        """Reserve a segment of the emulator's memory for each buffer."""
+        """Reserve memory of the emulator for each buffer."""
         for buffer in self._buffers:
             names = " and ".join(dict.fromkeys(name for name, _ in buffer.arrays))
             writable = all(array.flags.writeable for _, array in buffer.arrays)
@@ -102,18 +99,18 @@ class DeviceBuffers:
             buffer.start = buffer.segment.start
 
     def write_to(self, arena: Arena) -> None:
-        """Copy the arrays from host memory to their segments of an arena."""
+        """Copy the arrays from host memory to `arena`, the emulator's memory."""
         for buffer, segment in self._segments():
             buffer.load(arena.view(segment))
 
     def read_from(self, arena: Arena) -> None:
-        """Copy each segment that the kernel has modified to the writable arrays in host memory."""
+        """Copy the buffers that the kernel has modified from `arena` to the writable arrays in host memory."""
         for buffer, segment in self._segments():
             if arena.written(segment):
                 buffer.store(arena.view(segment))
 
     def views(self, arena: Arena) -> Iterator[tuple[str, Array]]:
-        """Yield the name and a view of each writable array in the emulator's memory."""
+        """Yield the name of each writable array, and a view of its copy in `arena`."""
         for buffer, segment in self._segments():
             for name, array in buffer.arrays:
                 if array.flags.writeable:

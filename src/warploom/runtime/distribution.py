@@ -1,4 +1,4 @@
-"""Distribution of work over the workers of a cluster: its interface, and reports about each worker."""
+"""Interface of the distribution of work over the workers of a cluster."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -30,10 +30,11 @@ class WorkerShare:
 
 @dataclass(slots=True)
 class WorkReport:
-    """Report on a list of tasks and the work of each worker.
+    """Report on a list of tasks.
 
     `done` of `total` tasks have ended. `restarted` counts the repeated starts of tasks. `resubmissions` counts how
-    often all unfinished tasks were submitted again because the scheduler was lost. `workers` has the shares by name.
+    often all unfinished tasks were submitted again after a loss of the scheduler. `workers` has each worker's share by
+    name.
     """
 
     done: int = 0
@@ -43,13 +44,13 @@ class WorkReport:
     workers: dict[str, WorkerShare] = field(default_factory=dict[str, WorkerShare])
 
     def worker(self, name: str) -> WorkerShare:
-        """Return the share of the worker with this name. Create it if it does not exist."""
+        """Return the share of a worker. Create the share if it does not exist."""
         return self.workers.setdefault(name, WorkerShare(name))
 
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Record of the distribution of one launch over workers. `report` states the work of each worker.
+    """Record of the distribution of one launch over workers.
 
     `single_worker_reason` states why one worker ran the whole grid. It is empty if the workers shared the grid.
     """
@@ -59,9 +60,9 @@ class Distribution:
 
 
 def check_workers(workers: object) -> None:
-    """Refuse a value of `workers` that is neither a positive number of threads nor a text.
+    """Refuse a `workers` option that is neither a positive number of threads nor a string.
 
-    A text names a Dask cluster. `WorkDistributor` checks the text.
+    A string names a Dask cluster; `WorkDistributor` checks it.
 
     Errors: UsageError launch.workers.
     """
@@ -81,9 +82,9 @@ class WorkDistributor(Protocol):
         self, request: Request, arena: Arena, segments: dict[str, int], sanitize: bool, workers: str,
         progress: Callable[[Progress], None] | None, announce: Announce | None,
     ) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:  # fmt: skip
-        """Run a grid on the workers that `workers` names. Statistics and findings equal those of one process.
+        """Run a grid on the workers `workers`. Return statistics, findings and a record of the distribution.
 
-        `segments` maps the names of the module's variables to their addresses in the arena.
+        `arena` is the emulator's memory. `segments` has the address of each variable by name.
         """
         ...
 
@@ -91,7 +92,7 @@ class WorkDistributor(Protocol):
         self, function: Callable[[Any, Any, Callable[[Any], None]], Any], shared: object, tasks: list[Any],
         workers: str, announce: Announce | None,
     ) -> tuple[list[Any], WorkReport]:  # fmt: skip
-        """Call a function for each task. Return the results in the order of the tasks, and a report.
+        """Call `function` for each task on the workers `workers`. Return the results in order, and a report.
 
         The arguments of `function` are a copy of `shared`, the task, and a callback for its progress.
         """

@@ -30,12 +30,10 @@ _FAILED = "failed: "
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """First byte of an array whose value differs between two schedules.
+    """First byte of an array that differs between two schedules.
 
-    `array` is the name of the array, `index` the index of the element that contains the byte, and `values` has the
-    element's value under each of the two `schedules`.
-
-    Units: `byte` counts from the array's first byte, in C order.
+    `array` is the name of the array, and `index` the index of the element with the byte. `values` has the element under
+    each of the two `schedules`. `byte` counts from the array's first byte, in C order.
     """
 
     schedules: tuple[str, str]
@@ -56,10 +54,9 @@ class Difference:
 class Exploration(Displayed):
     """Results of one launch under many schedules.
 
-    `difference` is the first difference between two results, or None. `failures` has the schedules under which the
-    kernel trapped or hung, each with the message. If there is a difference or a failure, `findings` are the findings
-    of the sanitizer. `run` is the run of the first schedule that succeeded, and the arrays hold its results. `run` is
-    None if no schedule succeeded. `work_report` states the work of each worker of a Dask cluster.
+    `difference` is the first difference between two results, or None. `failures` has the message of each schedule under
+    which the kernel trapped or hung. `findings` are the sanitizer's findings if there is a difference or a failure.
+    `run` is the run of the first schedule that succeeded, or None. The arrays hold the results of this run.
     """
 
     display_kind: ClassVar[str] = "exploration"
@@ -92,11 +89,11 @@ def explore(
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
 ) -> Exploration:
-    """Run a kernel on the emulator under several schedules and compare the results.
+    """Run a kernel on the emulator under several schedules, and compare the results.
 
-    `schedules` is the number of schedules, from 2 to 10,000. The first is eager, the second lazy. All others are
-    random: they also split warps and change the order of warps. `launch` describes the other parameters. Afterwards
-    the arrays hold the results of the first schedule that succeeded. On a Dask cluster each task is one schedule.
+    `schedules` is the number of schedules, from 2 to 10,000. The first is eager, the second lazy, and all others are
+    random. `launch` describes the other parameters. Afterwards the arrays hold the results of the first schedule that
+    succeeded.
 
     Errors: as `launch`, except Trap and Deadlock, which become failures; UsageError launch.explore.
     """
@@ -142,9 +139,9 @@ def explore(
 
 
 def result_digest(launch: cpu.EmulatorLaunch, schedule: str, tell: Callable[[object], None]) -> str:
-    """Run a launch. Return a digest of its buffers or, after a trap or a deadlock, the error message.
+    """Run a launch under a schedule. Return a digest of its buffers or the message of a trap or deadlock.
 
-    A worker of a Dask cluster calls this function. `tell` receives the numbers of finished CTAs and of all CTAs.
+    `tell` receives the numbers of finished CTAs and of all CTAs.
     """
     each = launch.under(schedule)
     try:
@@ -164,10 +161,6 @@ def _summary(error: Trap | Deadlock) -> str:
 def _difference(
     arguments: Arguments, one: tuple[str, cpu.EmulatorLaunch], other: tuple[str, cpu.EmulatorLaunch]
 ) -> Difference | None:
-    """Return the first difference between the results of two schedules, or None if the results are equal.
-
-    `one` and `other` each consist of a schedule and the launch that ran under this schedule.
-    """
     views = arguments.buffers.views
     pairs = zip(views(one[1].arena), views(other[1].arena), strict=True)
     for (name, left), (_, right) in pairs:

@@ -1,7 +1,7 @@
 """Launch files that are written from a kernel's PTX.
 
-A value that the PTX does not state is a guess, marked by a comment. A value that cannot be guessed is a string that
-describes it; `warploom run` refuses the file until the user replaces the string.
+A comment marks each value that is a guess. Where a guess is impossible, the value is a string that describes the
+missing value. `warploom run` refuses a file with such strings.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ Keys = dict[str, str]
 
 @dataclass(slots=True)
 class _Entry:
-    """Entry of an argument or a structure's field in the launch file. Only a structure has `fields`."""
+    """Entry of an argument or a structure's field in the launch file.
+
+    `keys` has TOML text. Only a structure has `fields`.
+    """
 
     keys: Keys
     comment: str
@@ -80,7 +83,7 @@ def _extents(extents: tuple[int, ...]) -> str:
 
 @dataclass(slots=True)
 class _Draft:
-    """Launch file of one kernel: the entries of its arguments, and the lines of each buffer's table."""
+    """Launch file of one kernel. `buffers` maps the name of each buffer to the lines of its table."""
 
     module: Module
     signature: Signature
@@ -91,7 +94,7 @@ class _Draft:
     # Arguments ------------------------------------------------------------------------------------------------
 
     def argument(self, parameter: Parameter) -> _Entry:
-        """Return the entry of a parameter, and add the buffers that the entry names."""
+        """Return the entry of a parameter. Add the buffers of the entry."""
         parts = {part: use for part, use in self.uses.parts.items() if part.parameter == parameter.name}
         # The name of the kernel, which may be long, is left out of the declaration.
         declared = str(parameter).replace(f" {self.signature.name}_", " ")
@@ -102,15 +105,16 @@ class _Draft:
         return self._single(parameter.name, declared, parts.get(Part(parameter.name), Use()), parameter.size)
 
     def _by_value(self, parameter: Parameter, declared: str, parts: dict[Part, Use]) -> _Entry:
-        """Return the entry of a by-value parameter: a tensor map, or a structure of the loaded fields.
+        """Return the entry of a tensor map or a structure, passed by value.
 
-        `declared` is the PTX declaration of the parameter, which the comment of the entry quotes.
+        `declared` is the PTX declaration of the parameter, for the comment. `parts` has the use of each value in the
+        parameter.
         """
         whole = parts.get(Part(parameter.name), Use())
         if parameter.size == _MAP_BYTES and whole.ranks:
             return self._tensor_map(parameter.name, declared, whole)
         if parameter.size == _MAP_BYTES and parameter.align >= _MAP_ALIGN and not parts:
-            return _Entry({}, f"{declared}: never read; a tensor map, by its size and alignment", [])
+            return _Entry({}, f"{declared}: never read; its size and alignment are those of a tensor map", [])
         fields: list[_Entry] = []
         end = 0
         for part, use in sorted(parts.items(), key=lambda item: (item[0].offset, -item[1].bytes)):
@@ -132,9 +136,9 @@ class _Draft:
         return _Entry({}, f"{declared}: a structure" if fields else f"{declared}: never read", fields)
 
     def _single(self, name: str, declared: str, use: Use, size: int) -> _Entry:
-        """Return the entry of a parameter or a structure's field that is an address or a number.
+        """Return the entry of an address or a number.
 
-        `declared` is the PTX declaration of the parameter, or "" for a field. `size` is in bytes.
+        `declared` is the PTX declaration of the parameter, or "" for a structure's field. `size` is in bytes.
         """
         is_pointer = ".ptr" in declared
         if use.holds_maps and not use.elements and not use.widths:
@@ -153,10 +157,6 @@ class _Draft:
         return _Entry({"value": _unfilled("a number" + _clue(use, size))}, declared)
 
     def _add_buffer(self, parameter: str, dtype: str, shape: str, distribution: str, comment: str) -> str:
-        """Add the table of a parameter's buffer. Return the quoted name of the buffer, such as `"p3"`.
-
-        `dtype`, `shape` and `distribution` are TOML values. `comment` follows the key `dtype`.
-        """
         numbered = re.fullmatch(rf"{re.escape(self.signature.name)}_param_(\d+(?:_\d+)?)", parameter)
         name = f"p{numbered[1]}" if numbered else re.sub(r"[^A-Za-z0-9_-]", "_", parameter)
         candidates = (name, *(f"{name}_{k}" for k in range(len(self.buffers) + 1)))
@@ -166,7 +166,7 @@ class _Draft:
         return _quoted(name)
 
     def _dtype(self, use: Use) -> tuple[str, str]:
-        """Return the element type of a buffer, and a comment if the type is a guess, else an empty text."""
+        """Return the element type of a buffer, and a comment if the type is a guess."""
         known = {_DTYPES.get(element, "") for element in use.elements}
         if len(known) == 1 and (dtype := next(iter(known))):
             return dtype, ""
@@ -200,7 +200,7 @@ class _Draft:
     # Geometry -------------------------------------------------------------------------------------------------
 
     def head(self, path: str) -> Iterator[str]:
-        """Yield the first lines: comments, and the keys that name the kernel."""
+        """Yield the first lines of the launch file. `path` is the path of the PTX file."""
         target = next(iter(self.module.target), "no target")
         yield f"# Launch of {self.signature.name}, compiled for {target}, as far as its PTX states it."
         yield '# A value marked "guess" may be wrong. The kernel does not run before every "fill in" is replaced.'
@@ -239,7 +239,7 @@ class _Draft:
         return _unfilled("threads of a CTA; the kernel reads %tid, and no directive states their number")
 
     def _shared(self) -> Iterator[str]:
-        """Yield the key for dynamic shared memory, if the kernel uses a shared array without a size."""
+        """Yield the key for dynamic shared memory, if the kernel uses such memory."""
         variables = [v for v in self.module.variables.values() if v.space == "shared"]
         externs = [v for v in variables if "extern" in v.linkage and size_of(v) is None]
         used = [v for v in externs if v.name in self.uses.names or self.uses.calls]
@@ -260,7 +260,7 @@ class _Draft:
     # Text -----------------------------------------------------------------------------------------------------
 
     def arguments(self) -> Iterator[str]:
-        """Yield the lines of the arguments, as inline tables unless an argument is a structure."""
+        # A structure needs a table of its own.
         if all(entry.fields is None for entry in self.entries):
             if self.entries:
                 yield from (*_inline("argument", self.entries), "")
@@ -279,7 +279,7 @@ class _Draft:
 
 
 def _clue(use: Use, size: int) -> str:
-    """Describe the use of a number, as the rest of a sentence that begins with "a number"."""
+    """Describe the use of a number. The text continues "a number"."""
     if use.is_passed and size == 8:
         return ", or a buffer: it is passed to a function or stored"
     if use.is_coordinate:
@@ -302,7 +302,6 @@ def _distribution(use: Use, dtype: str, comment: str) -> str:
 
 
 def _variables(block: Block) -> Iterator[Variable]:
-    """Yield the variables in shared memory that a block declares."""
     for statement in block.statements:
         if isinstance(statement, Block):
             yield from _variables(statement)
@@ -311,7 +310,6 @@ def _variables(block: Block) -> Iterator[Variable]:
 
 
 def _inline(name: str, entries: Iterable[_Entry]) -> Iterator[str]:
-    """Yield the lines of an array of inline tables, one table for each entry."""
     yield f"{name} = ["
     for entry in entries:
         comment = f"# {entry.comment}" if entry.comment else ""

@@ -1,4 +1,4 @@
-"""Loading of the kernel of a launch from a text, a file, a module, or a kernel written in Python."""
+"""Loading of a kernel from a text, a file, a module, or a kernel written in Python."""
 
 # Callers may pass values of any type, whatever the annotations state.
 # pyright: reportUnnecessaryIsInstance=false
@@ -23,11 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class LoadedKernel:
-    """Kernel with its signature and, for the emulator, its program.
+    """Kernel with its signature and its program for the emulator.
 
-    `block` and `shared` are the defaults of a launch: the shape of a CTA and the size of dynamic shared memory.
-
-    Units: `shared` in bytes.
+    `block` and `shared` are defaults: the shape of a CTA and the bytes of dynamic shared memory.
     """
 
     signature: Signature
@@ -36,16 +34,14 @@ class LoadedKernel:
 
     @cached_property
     def program(self) -> Program:
-        """Program of the emulator, which binds each instruction to a Form. Errors: Unsupported."""
+        """Program of the emulator. Errors: Unsupported."""
         from warploom.emulator.loader import load
 
         return load(self.signature.module, self.signature.name)
 
 
 def load_kernel(source: KernelSource, name: str | None) -> LoadedKernel:
-    """Return the kernel `name` of a source, or its only kernel if `name` is None.
-
-    The 16 most recently used kernels of texts and files are cached.
+    """Return the kernel `name` of a source, or the only kernel if `name` is None.
 
     Errors: UsageError emulator.kernel, ptx.file, ptx.text; PtxSyntaxError.
     """

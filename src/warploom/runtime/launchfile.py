@@ -1,6 +1,6 @@
-"""Launch files: the kernel, its geometry, its arguments and its expected result, in TOML.
+"""Launch files: a kernel, its geometry, its arguments and its expected result, in TOML.
 
-No text of a launch file is evaluated as code. `docs/launch-files.md` describes every key.
+`docs/launch-files.md` describes every key.
 """
 
 from __future__ import annotations
@@ -48,11 +48,9 @@ ONE = (1, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """Argument of a launch. `make` returns its value, given the arrays of the named buffers.
+    """Argument of a launch. `make` returns the value, given the arrays of the named buffers.
 
-    `scratch` is the total size of the argument's unnamed buffers.
-
-    Units: `scratch` in bytes.
+    `scratch` is the size in bytes of the argument's unnamed buffers.
     """
 
     make: Callable[[Mapping[str, Array]], object]
@@ -60,23 +58,23 @@ class Argument:
 
 
 def pointer(buffer: str) -> Argument:
-    """Return the address of a named buffer as an argument."""
+    """Return the address of the buffer named `buffer` as an argument."""
     return Argument(lambda arrays: arrays[buffer])
 
 
 def number(value: int | float | np.generic) -> Argument:
-    """Return a number as an argument. A NumPy scalar keeps its type, others get the parameter's type."""
+    """Return a number as an argument. A NumPy scalar keeps its type."""
     return Argument(lambda _: value)
 
 
 def scratch(nbytes: int) -> Argument:
-    """Return the address of an unnamed buffer of this many zero bytes as an argument."""
+    """Return the address of an unnamed buffer of `nbytes` zero bytes as an argument."""
     return Argument(lambda _: np.zeros(nbytes, np.uint8), nbytes)
 
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """Geometry and options of a launch. A `schedule` of None stands for the default of the command."""
+    """Geometry and options of a launch. A `schedule` of None is the default of the command."""
 
     grid: tuple[int, ...]
     block: tuple[int, ...]
@@ -92,8 +90,7 @@ class Expectation:
     """Expected contents of the buffer `result`, from a reference computation or a stored array.
 
     `reference` is the name of the computation, and `operands` maps its operands to buffers. `exact` allows no error.
-    `absolute` and `relative` replace the computed bound of the error. Error messages point at `table`, the table of
-    the launch file that states the expectation.
+    `absolute` and `relative` replace the computed bound of the error. Error messages point at `table`.
     """
 
     table: Table
@@ -107,7 +104,9 @@ class Expectation:
     relative: float | None = None
 
     def expected(self, before: Mapping[str, Array]) -> Expected:
-        """Return the expected values with the bounds of their errors, given the buffers before the launch.
+        """Return the expected values and the bounds of their errors.
+
+        `before` has the contents of all buffers before the launch.
 
         Errors: launch-file/value if the shapes of the operands and the result do not match.
         """
@@ -149,14 +148,15 @@ class LaunchPlan:
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """Keyword arguments for the geometry, architecture and workers of `launch`, `sanitize` and `explore`."""
+        """Keyword arguments that `launch`, `sanitize` and `explore` have in common."""
         names = ("grid", "block", "cluster", "shared", "arch", "workers")
         return {name: getattr(self.geometry, name) for name in names}
 
     def prepare(self, limit: int = MEMORY_LIMIT) -> PreparedLaunch:
-        """Make the buffers, and return the arguments and the expected result.
+        """Make the buffers. Return the arguments and the expected result.
 
-        Units: `limit` in bytes. It bounds the total size of all buffers.
+        `limit` is the maximum size of all buffers in bytes.
+
         Errors: launch-file/memory, launch-file/value.
         """
         arrays = make_buffers(self.buffers, limit, scratch=sum(each.scratch for each in self.arguments))
@@ -174,7 +174,7 @@ class PreparedLaunch(NamedTuple):
     expected: Expected | None
 
     def compare(self) -> Comparison | None:
-        """Compare the result of the launch with the expected result. Return None without an expectation."""
+        """Compare the buffer of the result with the expected result. Return None if nothing is expected."""
         if self.expect is None or self.expected is None:
             return None
         return compare(self.expect.result, self.arrays[self.expect.result], self.expected)
@@ -189,9 +189,9 @@ def read_launch_file(path: Path) -> LaunchPlan:
 
 
 def parse_launch_file(text: str, name: str, folder: Path) -> LaunchPlan:
-    """Return the launch that the text of a launch file describes. Paths are relative to `folder`.
+    """Return the launch that the text of a launch file describes.
 
-    `name` is the name of the file in messages.
+    Paths are relative to `folder`. `name` is the name of the file in messages.
 
     Errors: launch-file/toml, /unknown-key, /missing-key, /type, /value, /missing.
     """
@@ -270,15 +270,14 @@ def _argument(table: Table, buffers: Mapping[str, Buffer]) -> Argument:
 
 
 def _field(table: Table, buffers: Mapping[str, Buffer]) -> tuple[int, str, Argument]:
-    """Read a field of a structure: its byte offset, its PTX type and its value."""
     at = table.integer("at", low=0)
     if "value" in table and "type" not in table:
-        table.refuse("value", "missing-key", "type is missing", f"type is one of {', '.join(SCALAR_TYPES)}")
+        table.refuse("value", "missing-key", "type is missing", f"type must be one of {', '.join(SCALAR_TYPES)}")
     return at, table.choice("type", SCALAR_TYPES, "u64"), _single(table, buffers, "at")
 
 
 def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> Argument:
-    """Read the value of an argument or a structure's field. `more` lists further keys that are allowed."""
+    """Read the value of an argument or a structure's field. The table may have the other keys `more`."""
     known = [kind for kind in _KINDS if not (more and kind == "fields")]
     kinds = [kind for kind in known if kind in table]
     if len(kinds) != 1:
@@ -295,14 +294,14 @@ def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> Argument
             return scratch(table.integer("scratch", low=1))
         case "null":
             if not table.boolean("null"):
-                table.refuse("null", "value", "found false; expected true", "a null pointer is { null = true }")
+                table.refuse("null", "value", "found false; expected true", "write a null pointer as { null = true }")
             return number(0)
         case _:
             return number(read_scalar(table))
 
 
 def read_scalar(table: Table) -> int | float | np.generic:
-    """Return the `value` of a table: a number or, if the table has a `type`, a NumPy scalar of that type."""
+    """Return the number in the key `value`, as a NumPy scalar if the table has a `type`."""
     value = table.number("value")
     if "type" not in table:
         return table.data["value"] if isinstance(table.data["value"], int) else value

@@ -18,13 +18,14 @@ _AXES = "xyz"
 
 
 def architecture(arch: str | None, signature: Signature) -> str:
-    """Return the architecture to emulate: `arch`, or the module's target. Errors: UsageError launch.arch."""
+    """Return `arch` or, if it is None, the target of the kernel's module. Errors: UsageError launch.arch."""
     name = str(next(iter(signature.module.target), "") if arch is None else arch)
     found = _ARCH.fullmatch(name)
     if found is None or int(found[1]) not in SHARED_KIB:
         known = ", ".join(f"sm_{number}" for number in SHARED_KIB)
         raise UsageError(
-            f"unknown architecture '{name}'; expected one of {known}, with or without a or f", code="launch.arch"
+            f"unknown architecture '{name}'; expected one of {known}, each also with the suffix 'a' or 'f'",
+            code="launch.arch",
         )
     return name
 
@@ -34,10 +35,8 @@ def read_geometry(
 ) -> Geometry:
     """Return the geometry of a launch. Refuse extents that CUDA or the kernel's directives do not allow.
 
-    If `block` is None, it is read from .reqntid. The `cluster` of the result is None if neither the parameter nor
-    .reqnctapercluster states a cluster.
+    If `block` or `cluster` is None, the kernel's directive applies. `shared` is in bytes of dynamic shared memory.
 
-    Units: `shared` in bytes of dynamic shared memory.
     Errors: UsageError launch.geometry, launch.shared.
     """
     required, most = signature.extents(".reqntid"), signature.extents(".maxntid")
@@ -53,7 +52,7 @@ def read_geometry(
     if required not in (None, geometry.block):
         raise _refuse(f"block is {geometry.block}; the kernel's .reqntid requires exactly {required}")
     if most is not None and threads > prod(most):
-        raise _refuse(f"block {geometry.block} has {threads} threads; the kernel's .maxntid allows {prod(most)}")
+        raise _refuse(f"block {geometry.block} has {threads} threads; .maxntid allows at most {prod(most)}")
     given = None if geometry.cluster == (1, 1, 1) else geometry.cluster
     return replace(geometry, cluster=_cluster(signature, geometry.grid, given))
 
@@ -98,7 +97,7 @@ def _cluster(signature: Signature, grid: Extents, cluster: Extents | None) -> Ex
         raise _refuse(f"cluster {cluster} has {prod(cluster)} CTAs; expected at most {limit}")
     for axis, extent, part in zip(_AXES, grid, cluster, strict=True):
         if extent % part:
-            raise _refuse(f"grid.{axis} is {extent}, which is not a multiple of the cluster's {part}")
+            raise _refuse(f"grid.{axis} is {extent}; expected a multiple of cluster.{axis}, which is {part}")
     return cluster
 
 

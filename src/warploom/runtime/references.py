@@ -1,8 +1,7 @@
 """Reference results in float64, bounds for the errors of kernels, and comparison with results.
 
-A tensor core sums K products in a format of limited precision. If each step of the sum has a relative error of u, the
-error of the result is at most K * u * (|A| |B|), plus half a unit in the last place when it is stored. These are
-worst-case bounds, not typical errors: a result outside them is wrong.
+If each step of a sum of K products has a relative error of u, the error of the sum is at most K * u * (|A| |B|). The
+bounds are worst cases: a result outside them is wrong.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,7 +41,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of all reference computations. `Reference.options` lists those that a computation uses."""
+    """Options of all reference computations. Each computation uses some of them."""
 
     transpose_a: bool = False
     transpose_b: bool = False
@@ -61,8 +60,7 @@ Compute = Callable[[Mapping[str, Array], Array, Options], Expected]
 class Reference:
     """Reference computation: the names of its operands and options, and its function.
 
-    The arguments of `compute` are the operands by name, the contents of the result's buffer before the launch, and the
-    options.
+    The arguments of `compute` are the operands by name, the result's buffer before the launch, and the options.
     """
 
     operands: tuple[str, ...]
@@ -71,10 +69,7 @@ class Reference:
 
 
 def half_ulp(dtype: np.dtype[Any]) -> tuple[float, float]:
-    """Return the largest relative and the largest absolute error of rounding a value to a type.
-
-    The errors are half the type's epsilon and half its smallest subnormal number.
-    """
+    """Return the largest relative and the largest absolute error of rounding a value to a type."""
     if is_integer(dtype):
         return 0.0, 0.0
     info = cast("np.finfo[np.float32]", ml_dtypes.finfo(dtype))
@@ -92,13 +87,13 @@ def _wide(array: Array) -> Float:
 
 def _same_shape(first: Array, second: Array, names: str) -> None:
     if first.shape != second.shape:
-        raise ShapeError(f"{names} have the shapes {first.shape} and {second.shape}, which should be equal")
+        raise ShapeError(f"{names} have the shapes {first.shape} and {second.shape}; expected equal shapes")
 
 
 def _matmul(operands: Mapping[str, Array], initial: Array, options: Options) -> Expected:
     a, b = _wide(operands["a"]), _wide(operands["b"])
     if a.ndim < 2 or b.ndim < 2:
-        raise ShapeError(f"a and b have the shapes {a.shape} and {b.shape}; a product takes matrices")
+        raise ShapeError(f"a and b have the shapes {a.shape} and {b.shape}; expected matrices")
     a = a.swapaxes(-1, -2) if options.transpose_a else a
     b = b.swapaxes(-1, -2) if options.transpose_b else b
     if a.shape[-1] != b.shape[-2]:
@@ -124,12 +119,9 @@ def _matmul(operands: Mapping[str, Array], initial: Array, options: Options) -> 
 
 
 def _running(a: Float, b: Float) -> Float:
-    """Return, for each element of A B, an upper bound of the sum of its partial sums' magnitudes.
-
-    Each rounding error is proportional to a partial sum. The bound permits a kernel to add the products in any order
-    inside each block of 64 along K. For accumulators of 13 bits, the simpler bound of K times the sum of all magnitudes
-    would allow nearly any result.
-    """
+    """Return, for each element of A B, an upper bound for the sum of |partial sum|."""
+    # Each rounding error is proportional to a partial sum. For accumulators of 13 bits, K * (|A| |B|) would allow
+    # nearly any result.
     total = np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]))
     sums = np.zeros_like(total)
     for start in range(0, a.shape[-1], _BLOCK):
@@ -205,7 +197,10 @@ _SHOWN = 3  # mismatches that a comparison describes
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Element of a result whose error exceeds its bound. `found` and `expected` are its values."""
+    """Element of a result with an error above the bound.
+
+    The kernel gave `found` instead of `expected`.
+    """
 
     index: tuple[int, ...]
     found: float
@@ -217,9 +212,9 @@ class Mismatch:
 class Comparison:
     """Comparison of the result `name` with its expected values.
 
-    `largest_error` is the largest absolute error, and `bound_there` the bound at the element with that error.
-    `largest_share` is the largest ratio of an error to its bound, or None if every bound is 0. `mismatches` counts the
-    elements whose errors exceed their bounds, and `first` describes the first of them.
+    `largest_error` is the largest absolute error, and `bound_there` the bound at that element. `largest_share` is the
+    largest ratio of an error to its bound, or None if every bound is 0. `mismatches` counts the elements with errors
+    above their bounds, and `first` has some of them.
     """
 
     name: str
@@ -252,7 +247,7 @@ class Comparison:
 
 
 def compare(name: str, result: Array, expected: Expected) -> Comparison:
-    """Compare the result `name` of a kernel with its expected values in float64. NaN equals NaN."""
+    """Compare the result `name` with its expected values. NaN equals NaN."""
     found: Float = np.asarray(result, np.float64)
     same = (found == expected.values) | (np.isnan(found) & np.isnan(expected.values))
     with np.errstate(invalid="ignore"):

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 class Run(Displayed):
     """Result of a launch.
 
-    `findings` come from the sanitizer or, for a launch on a GPU, from the assembler. `stats` counts the instructions,
-    CTAs and multiply-accumulates that the emulator executed. `trace` and `profile` are set if the launch requested
-    them. `output` is always empty, because kernels that call printf are refused. `distribution` states the work of
-    each worker of a Dask cluster.
+    `findings` come from the sanitizer or, for a launch on a GPU, from the assembler. `stats` counts what the emulator
+    executed. `trace` and `profile` are set if the launch requested them. `output` is always empty, because kernels that
+    call printf are refused. `distribution` states the work of each worker of a Dask cluster.
     """
 
     display_kind: ClassVar[str] = "run"

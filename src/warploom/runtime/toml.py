@@ -1,7 +1,4 @@
-"""TOML documents whose values are read by name and type, with a source location for every error.
-
-Python's reader returns values without positions. A scan of the lines finds the position of each key.
-"""
+"""TOML documents with a source location for every error."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ class LaunchFileError(WarploomError):
 
 
 def suggestion(found: str, known: Iterable[str]) -> str:
-    """Return `did you mean "x"?` for a similar known word, and otherwise the list of known words."""
+    """Return `did you mean "x"?` if `found` resembles a known word, otherwise the list of known words."""
     choices = list(known)
     return did_you_mean(found, choices, '"') or f"expected one of {', '.join(choices)}"
 
@@ -69,7 +66,7 @@ class Document:
         return Diagnostic("launch-file/toml", Severity.ERROR, message, self.source, span)
 
     def place(self, path: tuple[Step, ...]) -> Span | None:
-        """Return the span of a key, or else the span of its innermost enclosing table that has a position."""
+        """Return the span of a key, or of the innermost enclosing table with a known position."""
         if self._places is None:
             self._places = dict(_scan(self.source.text))
         while path:
@@ -79,11 +76,12 @@ class Document:
         return None
 
     def refuse(self, path: tuple[Step, ...], code: str, message: str, hint: str = "") -> NoReturn:
-        """Raise an error that points at a key. Errors: LaunchFileError."""
+        """Raise the error `launch-file/CODE` at the key `path`. Errors: LaunchFileError."""
         raise LaunchFileError([self.diagnostic(path, code, message, hint)])
 
     def diagnostic(self, path: tuple[Step, ...], code: str, message: str, hint: str = "") -> Diagnostic:
-        """Return an error that points at a key. Its message starts with the key's full name."""
+        """Return the error `launch-file/CODE` at the key `path`."""
+        # The message starts with the key's full name.
         sentence = f"{dotted(path)}: {message}" if path else message
         return Diagnostic(f"launch-file/{code}", Severity.ERROR, sentence, self.source, self.place(path), hint=hint)
 
@@ -140,11 +138,11 @@ class Table:
         return key in self.data
 
     def refuse(self, key: str, code: str, message: str, hint: str = "") -> NoReturn:
-        """Raise an error that points at a key, or at the table if `key` is empty. Errors: LaunchFileError."""
+        """Raise the error `launch-file/CODE` at a key, or at the table for "". Errors: LaunchFileError."""
         self.document.refuse((*self.path, key) if key else self.path, code, message, hint)
 
     def only(self, *known: str) -> None:
-        """Refuse keys that are not in `known`. One error lists all of them. Errors: LaunchFileError."""
+        """Refuse keys that are not in `known`. Errors: LaunchFileError."""
         unknown = [
             self.document.diagnostic((*self.path, key), "unknown-key", "unknown key", suggestion(key, known))
             for key in self.data
@@ -154,11 +152,14 @@ class Table:
             raise LaunchFileError(unknown)
 
     def _read(self, key: str, expected: str, kinds: tuple[type, ...], default: object = None) -> Any:
-        """Return a value of one of these types, or the default for a missing key. Errors: LaunchFileError."""
+        """Return the value at a key, or `default` for a missing key. Errors: LaunchFileError.
+
+        The value must have a type in `kinds`. `expected` describes it in messages.
+        """
         if key not in self.data:
             if default is not None:
                 return default
-            self.refuse("", "missing-key", f"{key} is missing", f"{key} is {expected}")
+            self.refuse("", "missing-key", f"{key} is missing", f"{key} must be {expected}")
         value = self.data[key]
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             self.refuse(key, "type", f"found {kind(value)}; expected {expected}")
@@ -174,15 +175,18 @@ class Table:
         return value
 
     def optional(self, key: str, read: Callable[[str], T]) -> T | None:
-        """Return `read(key)`, or None for a missing key. `read` is a method of this table such as `string`."""
+        """Return `read(key)`, or None for a missing key. `read` is a method such as `Table.string`."""
         return read(key) if key in self.data else None
 
     def string(self, key: str, expected: str = "a string", default: str | None = None) -> str:
-        """Return the string at a key. `expected` describes the string in messages."""
+        """Return the string at a key, or `default` for a missing key.
+
+        `expected` describes the string in messages.
+        """
         return self._read(key, expected, (str,), default)
 
     def choice(self, key: str, choices: Iterable[str], default: str | None = None) -> str:
-        """Return the string at a key. Refuse strings that are not in `choices`."""
+        """Return the string at a key, or `default` for a missing key. The string must be in `choices`."""
         known = list(choices)
         value = self.string(key, f"one of {', '.join(known)}", default)
         if value not in known:
@@ -190,15 +194,18 @@ class Table:
         return value
 
     def boolean(self, key: str) -> bool:
-        """Return the boolean at a key. A missing key is False."""
+        """Return the boolean at a key, False for a missing key."""
         return self._read(key, "true or false", (bool,), False)
 
     def integer(self, key: str, default: int | None = None, low: int | None = None, high: int | None = None) -> int:
-        """Return the integer at a key. Refuse an integer below `low` or above `high`."""
+        """Return the integer at a key, or `default` for a missing key.
+
+        The integer must be from `low` to `high`.
+        """
         return self._bounded(key, "an integer", (int,), default, low, high)
 
     def number(self, key: str, default: float | None = None, low: float | None = None) -> float:
-        """Return the integer or float at a key as a float. Refuse numbers below `low`."""
+        """Return the number at a key, or `default` for a missing key. The number must be at least `low`."""
         return float(self._bounded(key, "a number", (int, float), default, low, None))
 
     def integers(
@@ -209,9 +216,10 @@ class Table:
         lengths: range = range(_MANY),
         single: bool = False,
     ) -> tuple[int, ...]:
-        """Return the array of integers at a key. With `single`, an integer counts as an array of length 1.
+        """Return the integers of the array at a key, or `default` for a missing key.
 
-        Refuse elements below `low`, and arrays whose length is not in `lengths`.
+        With `single`, an integer counts as an array of length 1. The integers must be at least `low`, and the length in
+        `lengths`.
         """
         count = f"{lengths[0]}" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
         many = "integers" if lengths.stop >= _MANY else f"{count} integers"
@@ -228,7 +236,7 @@ class Table:
         return tuple(cast("list[int]", found))
 
     def table(self, key: str, default: Mapping[str, object] | None = None) -> Table:
-        """Return the table at a key of this table, or a table with the items of `default` for a missing key."""
+        """Return the table at a key. For a missing key, return a table with the items of `default`."""
         return Table(self.document, (*self.path, key), self._read(key, "a table", (dict,), default))
 
     def tables(self, key: str) -> list[Table]:
@@ -273,10 +281,7 @@ UNFILLED = "fill in: "
 
 
 def refuse_unfilled(document: Document) -> None:
-    """Refuse a document with values that the user must still write. One error lists all of them.
-
-    Errors: launch-file/fill-in.
-    """
+    """Refuse a launch file with placeholders that the user must replace. Errors: launch-file/fill-in."""
     found = [
         document.diagnostic(path, "fill-in", f"missing value: {text.removeprefix(UNFILLED)}")
         for path, text in _strings((), document.root.data)
@@ -287,7 +292,7 @@ def refuse_unfilled(document: Document) -> None:
 
 
 def _strings(path: tuple[Step, ...], value: object) -> Iterable[tuple[tuple[Step, ...], str]]:
-    """Yield the path and the text of every string in a value. The TOML parser limits the recursion."""
+    # The TOML parser limits the recursion.
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
@@ -299,5 +304,5 @@ def _strings(path: tuple[Step, ...], value: object) -> Iterable[tuple[tuple[Step
 
 
 def refuse_file(code: str, message: str, hint: str = "") -> NoReturn:
-    """Raise an error without a source location. Errors: LaunchFileError."""
+    """Raise the error `launch-file/CODE` without a source location. Errors: LaunchFileError."""
     raise LaunchFileError([Diagnostic(f"launch-file/{code}", Severity.ERROR, message, hint=hint)])

@@ -1,8 +1,6 @@
 """Analysis of the uses of a kernel's parameters: as addresses of elements of some type, or as numbers.
 
-The analysis follows values from the parameters through registers and ignores the order of the instructions. A move, an
-addition or a conversion between address spaces whose operand is an address has an address as its result. The result of
-any instruction on a number is a number.
+The analysis follows values through registers and ignores the order of the instructions.
 """
 
 from collections.abc import Iterator
@@ -37,7 +35,7 @@ Key = tuple[int, str]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Part:
-    """Kernel parameter, or the value at a byte offset inside a by-value parameter."""
+    """Kernel parameter, or the value at a byte offset in a by-value parameter."""
 
     parameter: str
     offset: int = 0
@@ -45,17 +43,17 @@ class Part:
 
 @dataclass(slots=True)
 class Use:
-    """Use of a parameter, or of a value inside a parameter.
+    """Use of a parameter, or of a value in a by-value parameter.
 
-    `type` and `bytes` are the PTX type and the size with which the kernel loads the value, if `loaded` is true.
+    `type` and `bytes` are the PTX type and the size of the load, if `loaded` is true. `strong` is set if the value must
+    be an address, and `weak` if it probably is one.
 
-    `strong` is true for a certain address, `weak` for a probable address. For an address, `elements` are the known
-    element types of the memory at the address, `widths` the sizes of the accesses in bits, and `read` and `written`
-    state the directions of the accesses. `ranks` are the ranks of the tensor copies that use a tensor map: the
-    parameter itself or, if `holds_maps` is true, a tensor map in memory at the address.
+    For an address, `elements` are the element types of the memory, as far as known, and `widths` the sizes of the
+    accesses in bits. `read` and `written` state the directions. `ranks` are the ranks of tensor copies. The tensor map
+    is the value itself or, with `holds_maps`, in memory at the address.
 
-    For a number, `is_compared`, `is_scale` (it is multiplied) and `is_coordinate` (of a tensor copy) state its uses.
-    `is_passed` is true if the value is passed to a function or stored.
+    For a number, `is_compared`, `is_scale` (multiplied) and `is_coordinate` (of a tensor copy) state the use.
+    `is_passed` is set if a function call or a store uses the value.
     """
 
     type: str = ""
@@ -76,7 +74,7 @@ class Use:
 
     @property
     def is_address(self) -> bool:
-        """True if the value is an address, certainly or probably."""
+        """True if the value is certainly or probably an address."""
         return self.strong or self.weak
 
 
@@ -84,11 +82,10 @@ class Use:
 class Uses:
     """Uses of a kernel's parameters, and properties of the kernel that affect its launch.
 
-    `parts` has an entry for each parameter, or value inside one, that the kernel loads or uses as an address.
-    `multiplicands` has the types of A and B of the matrix instructions, and the names of their metadata and scale
-    operands. `special` are the special registers that the kernel reads, and `names` the variables and labels in its
-    operands. `warpgroups` is true if a warpgroup executes instructions together, and `calls` if the kernel calls
-    functions. `unknown` are the opcodes without a Form.
+    `multiplicands` has the types of A and B of matrix instructions, and the names of metadata and scale operands.
+    `special` are the special registers that the kernel reads, and `names` the variables and labels. `warpgroups` is set
+    if a warpgroup executes instructions together, and `calls` if the kernel calls functions. `unknown` are opcodes
+    without a Form.
     """
 
     parts: dict[Part, Use] = field(default_factory=dict[Part, Use])
@@ -104,7 +101,7 @@ class Uses:
         return any(name.partition(".")[0] == register for name in self.special)
 
     def axes(self, register: str) -> str:
-        """Return the axes that the kernel reads of a special register, such as "xy" for `%tid`."""
+        """Return the axes of a special register that the kernel reads, such as "xy" for `%tid`."""
         return "".join(axis for axis in "xyz" if f"{register}.{axis}" in self.special)
 
 
@@ -224,7 +221,7 @@ class _Reading:
     # Elements ---------------------------------------------------------------------------------------------------
 
     def _element(self, step: _Step, bound: BoundOperand, keys: list[Key]) -> None:
-        """Record the element type of the registers `keys` of an operand, if the operand's type states it."""
+        """Record the element type of the registers `keys`, if the type of their operand states it."""
         spec, element = bound.spec, ""
         if spec.kind not in ("register", "any"):
             return
@@ -244,9 +241,9 @@ class _Reading:
     # Flow of values -------------------------------------------------------------------------------------------
 
     def _follow(self, step: _Step) -> bool:
-        """Record that the results of an instruction depend on the same parameters as its operands.
+        """Record that the results of an instruction depend on the parameters of its operands.
 
-        Return True if this adds a parameter to those of a result.
+        Return True if any of these dependences is new.
         """
         if (loaded := self._loaded(step)) is not None:
             found = [
@@ -277,7 +274,7 @@ class _Reading:
         return any(found)
 
     def _named(self, operand: Operand | None) -> Iterator[Part]:
-        """Yield the parameter, with an offset, that an operand names. Yield nothing for any other operand."""
+        """Yield the parameter that an operand names, with the offset."""
         match operand:
             case Name(text) if text in self.parameters:
                 yield Part(text)
@@ -287,7 +284,7 @@ class _Reading:
                 return
 
     def _loaded(self, step: _Step) -> list[Part] | None:
-        """Return the parameter part that a load writes to each register; None for other instructions."""
+        """Return the part that a load from a parameter writes to each register, None for other instructions."""
         for _, bound, keys in step.reads:
             address = bound.operand
             if bound.spec.kind != "address" or not isinstance(address, Address):
@@ -306,7 +303,7 @@ class _Reading:
         return self.uses.parts.setdefault(part, Use())
 
     def _convert(self, step: _Step) -> None:
-        """Mark values as certain addresses if an instruction requires them to be addresses in global memory."""
+        """Mark values that an instruction requires to be addresses in global memory."""
         if word(step.flow.space, step.binding.slots) != "global":
             return
         for name, _, keys in step.reads:
@@ -365,7 +362,10 @@ class _Reading:
             self._use(part).is_passed = True
 
     def _describe(self, use: Use, step: _Step, name: str) -> None:
-        """Record in `use` the type of the elements that an instruction accesses at its address operand `name`."""
+        """Record in `use` the type of the elements that an instruction accesses.
+
+        `name` is the name of the address operand.
+        """
         others = [(bound, keys) for other, bound, keys in step.reads if other != name]
         accessed = step.binding.slots.get("type", "")
         if accessed not in TYPES or any(bound.spec.kind == "address" for bound, _ in others):
@@ -377,7 +377,7 @@ class _Reading:
         self.waiting += [(use, key) for key in (*step.writes, *(key for _, keys in others for key in keys))]
 
     def _name_elements(self) -> None:
-        """Infer the element types of memory with untyped accesses from the types of the accessed registers."""
+        """Infer element types of untyped accesses from the types of their registers."""
         known: dict[Key, set[str]] = {}
         for key, types in self.types.items():
             known.setdefault(self._find(key), set()).update(types)

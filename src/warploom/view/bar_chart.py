@@ -1,4 +1,4 @@
-"""SVG bar chart of two series. A panel has several groups, and a group has one bar of each series."""
+"""SVG bar chart that compares two series of values."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _DARK_STYLE = "  .line { stroke: #3d444d; } .series0 { fill: #58a6ff; } .series1
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Two bars, one of each series. `lines` is the text below the bars, and `heading` the text above them."""
+    """Two bars, one of each series. `lines` is the text below the bars, and `heading` the text above."""
 
     lines: tuple[str, ...]
     values: tuple[float, float]
@@ -35,9 +35,10 @@ class Panel:
 
 
 def bar_chart(panels: Sequence[Panel], *, title: str, description: str, series: tuple[str, str], unit: str) -> str:
-    """Return the chart as an SVG document.
+    """Return a bar chart as an SVG document.
 
-    `series` names the two bars of each group. `unit` is the unit of all values, none of which may be negative.
+    `description` is the text for screen readers. `series` names the two bars of each group. `unit` is the unit of all
+    values. Negative values are not allowed.
     """
     most = max((len(panel.groups) for panel in panels), default=0)
     width = max(_MIN_WIDTH, _LEFT + _RIGHT + _GROUP_WIDTH * most)
@@ -84,7 +85,7 @@ def _panel(panel: Panel, top: int, width: int, series: tuple[str, str], unit: st
 
 
 def _tick_step(largest: float) -> float:
-    """Return the smallest round distance at which _TICKS steps of an axis reach the value `largest`."""
+    """Return the smallest round distance for which _TICKS steps reach `largest`."""
     needed = largest / _TICKS
     if needed <= 0:
         return 1.0

@@ -1,4 +1,4 @@
-"""Pages of `explain`: rules, instructions, intrinsics, builtins and numbers."""
+"""Pages of `explain` about rules, instructions, intrinsics, builtins and numbers."""
 
 from warploom.diagnostics import UsageError
 from warploom.diagnostics.wording import did_you_mean
@@ -7,7 +7,7 @@ __all__ = ["Page", "explain"]
 
 
 class Page(str):
-    """Markdown page, which notebooks render."""
+    """Text in Markdown, which notebooks render."""
 
     __slots__ = ()
 
@@ -18,9 +18,9 @@ class Page(str):
 def explain(subject: str | int) -> Page:
     """Return the Markdown page about a rule, an instruction, an intrinsic, a builtin or a number.
 
-    The subject is a rule code, a remark of ptxas such as C7508, an opcode or its first words, a form, a family of
+    `subject` is a rule code, a remark of ptxas such as C7508, an opcode or its first words, a form, a family of
     instructions, an intrinsic `llvm.nvvm.…`, a builtin `__hmma_…`, or a number such as `0x…`. The page of a number
-    shows the builtin and the intrinsic with this number, and its fields as a packed operand of NVIDIA's compiler.
+    shows its meanings in NVIDIA's compiler: a builtin, an intrinsic or a packed operand.
 
     Errors: UsageError for an unknown subject.
     """

@@ -1,4 +1,4 @@
-"""HTML pages that consist of one file, which contains the data, the style rules and the scripts."""
+"""HTML pages that consist of one file."""
 
 import json
 from collections.abc import Sequence
@@ -10,12 +10,12 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 
 
 def html_page(title: str, body: str, data: object, styles: Sequence[str], scripts: Sequence[str]) -> str:
-    """Return a page with an HTML body, and with `data` as JSON in the element with the id `data`.
+    """Return an HTML page with `body`, and with `data` as JSON in the element with the id `data`.
 
-    `styles` are CSS texts that follow the common rules of `page.css`. `scripts` are names of script files in this
-    package, which follow the common script `page.js`.
+    `styles` are CSS texts. `scripts` are names of script files in this package.
     """
     json_text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    # The common rules and the common script come first.
     style = "".join((asset("page.css"), *styles))
     script = "".join(asset(name) for name in ("page.js", *scripts))
     return f"""<!doctype html>

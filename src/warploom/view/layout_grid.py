@@ -1,4 +1,4 @@
-"""Grid of the elements of a matrix with their locations, as text, CSV and JSON."""
+"""Locations of the elements of a matrix, as text, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Piece = tuple[str, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Memory that holds the elements of a matrix. `columns` names the columns of `LayoutGrid.entries`.
+    """Memory that holds the elements of a matrix: registers, shared memory or tensor memory.
 
-    The column `bit` has the position of an element's first bit in the register, byte or tensor-memory word. `tlane` and
-    `tcol` are the lane and the column of tensor memory. `owner` is the column that determines the colour of a cell.
-    `caption` describes the two numbers that a cell of a picture shows.
+    `LayoutGrid.entries` describes each location of an element with several integers. `columns` names these integers.
+    "tlane" and "tcol" are a lane and a column of tensor memory. "bit" is the first bit of the element. The integer
+    named `owner` determines the colour of a cell. `caption` describes the two numbers in a cell of a picture.
     """
 
     name: str
@@ -46,11 +46,11 @@ TENSOR = Memory(
 
 @dataclass(frozen=True, eq=False)
 class LayoutGrid:
-    """Locations of the elements of a matrix, which has `rows` x `cols` elements of `bits` bits.
+    """Locations of the elements of a matrix with `rows` x `cols` elements of `bits` bits.
 
     Each row of `entries` is one location of one element. An element may have several locations. `operand` is the
     operand of the instruction, `name` the name of its layout, and `legend` the meaning of the layout's coordinates.
-    `ctas` is the number of CTAs whose tensor memory holds the matrix.
+    `ctas` is the number of CTAs with a share of the matrix in their tensor memory.
 
     Shapes: `entries` is (locations, len(memory.columns)), sorted by row and column of the matrix.
     """
@@ -66,7 +66,7 @@ class LayoutGrid:
     ctas: int = 1
 
     def column(self, name: str) -> NDArray[np.int64]:
-        """Return the column of `entries` with a name. Shapes: (locations,)."""
+        """Return the column `name` of `entries`. Shapes: (locations,)."""
         return self.entries[:, self.memory.columns.index(name)]
 
     @cached_property
@@ -75,14 +75,14 @@ class LayoutGrid:
         return (self.column(self.memory.owner) % COLOURS).tolist()
 
     def select(self, values: Mapping[str, int]) -> LayoutGrid:
-        """Return the grid with only the entries whose columns have the given values."""
+        """Return a grid of the entries that have the given value in each column of `values`."""
         chosen = np.ones(len(self.entries), np.bool_)
         for name, value in values.items():
             chosen &= self.column(name) == value
         return replace(self, entries=self.entries[chosen])
 
     def cells(self) -> Iterator[tuple[int, int, list[int]]]:
-        """Yield the row, the column and the indices in `entries` of each element with a location."""
+        """Yield (row, column, indices in `entries`) for each element that has a location."""
         found: dict[tuple[int, int], list[int]] = {}
         for number, (row, col) in enumerate(self.entries[:, :2].tolist()):
             found.setdefault((row, col), []).append(number)
@@ -93,7 +93,7 @@ class LayoutGrid:
         return dict(zip(self.memory.columns, self.entries[number].tolist(), strict=True))
 
     def describe(self, number: int) -> str:
-        """Return a description of the entry with the index `number`."""
+        """Return a description of the entry with index `number`."""
         entry = self._entry(number)
         bit = entry["bit"]
         bits = f"bit {bit}" if self.bits == 1 else f"bits {bit} to {bit + self.bits - 1}"
@@ -107,9 +107,9 @@ class LayoutGrid:
         return f"row {entry['row']}, column {entry['col']}: {', '.join(words)}"
 
     def location(self, number: int) -> str:
-        """Return the location of an entry in short form.
+        """Return the location of the entry with index `number` in short form.
 
-        `T3:1` is item 1 of lane 3, `34.4` is bit 4 of byte 34, and `L3.5:16` is bit 16 of `tcol` 5 in `tlane` 3.
+        `T3:1` is item 1 of lane 3. `34.4` is bit 4 of byte 34. `L3.5:16` is bit 16 of `tcol` 5 in `tlane` 3.
         """
         entry = self._entry(number)
         if self.memory is TENSOR:
@@ -119,7 +119,7 @@ class LayoutGrid:
         return f"{entry['byte']}.{entry['bit']}" if self.bits < 8 else f"{entry['byte']}"
 
     def label(self, number: int) -> tuple[str, str]:
-        """Return the two texts in the cell of an entry: lane and register, byte and bank, or lane and column."""
+        """Return the two texts in the cell of entry `number`, such as lane and register."""
         entry = self._entry(number)
         if self.memory is SHARED:
             return self.location(number), f"b{entry['bank']}"
@@ -153,9 +153,9 @@ def grid_of(operand: str, layout: FragmentMap | SharedMap | TensorMemoryMap) -> 
 
 
 def text_lines(grid: LayoutGrid, width: int) -> Iterator[list[Piece]]:
-    """Yield the lines of a text table whose cells are the locations of the elements.
+    """Yield the lines of a text table with the location of each element.
 
-    The columns of the matrix are split into panels that fit `width` characters. A line is a list of coloured texts.
+    A line is a list of coloured texts. A wide matrix is split into parts of at most `width` characters.
     """
     cells: dict[tuple[int, int], Piece] = {}
     for row, col, numbers in grid.cells():
@@ -186,7 +186,7 @@ def terminal_colour(colour: int) -> str:
 def csv_text(grids: Sequence[LayoutGrid]) -> str:
     """Return the entries of all grids as comma-separated values with a header.
 
-    The header has the columns of all memories. A row is empty in the columns that its memory lacks.
+    The header has the columns of all memories. A row has empty cells for the columns of other memories.
     """
     written = io.StringIO()
     columns = dict.fromkeys(name for grid in grids for name in grid.memory.columns)
@@ -201,7 +201,7 @@ def csv_text(grids: Sequence[LayoutGrid]) -> str:
 def json_data(grid: LayoutGrid) -> dict[str, object]:
     """Return the grid as a dictionary for JSON.
 
-    `entries` is a list with one list of numbers for each location. `columns` names the numbers.
+    `entries` has one list of numbers for each location. `columns` names the numbers.
     """
     fields = ("operand", "name", "legend", "rows", "cols", "bits")
     data: dict[str, object] = {name: getattr(grid, name) for name in fields}

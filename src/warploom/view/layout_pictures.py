@@ -1,4 +1,4 @@
-"""Pictures of layouts: an SVG document with one cell per element, and an interactive HTML page."""
+"""Pictures of layouts, as SVG documents and HTML pages."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -20,9 +20,9 @@ _DARK_STYLE = "  .cell { stroke: #0d1117; }\n"
 
 
 def colour_rules(attribute: str) -> tuple[str, str]:
-    """Return style rules that set an attribute to the colours of cells, for a light and for a dark theme.
+    """Return the style rules of the cell colours, for a light and for a dark theme.
 
-    Each group of four lanes or banks has one hue in four lightnesses.
+    `attribute` is the SVG or CSS attribute that gets the colour.
     """
 
     def rules(saturation: int, lightest: int, step: int) -> str:
@@ -35,7 +35,7 @@ def colour_rules(attribute: str) -> tuple[str, str]:
 
 
 def layout_svg(grid: LayoutGrid) -> str:
-    """Return the picture as an SVG document.
+    """Return the picture of a layout as an SVG document.
 
     Each cell is a group element with the attributes `data-row`, `data-col` and `data-locations`.
 
@@ -88,9 +88,7 @@ def _cells(grid: LayoutGrid) -> Iterator[str]:
 
 
 def layout_page(instruction: str, grids: Sequence[LayoutGrid]) -> str:
-    """Return the HTML page that shows the layouts of an instruction's operands.
-
-    The script of the page reads the grids as JSON from the element `data`.
+    """Return an HTML page with the layouts of an instruction's operands.
 
     Errors: UsageError for a grid of more than 65,536 elements.
     """

@@ -1,4 +1,4 @@
-"""Lines of a kernel's PTX text with the costs that a profile recorded for them."""
+"""Lines of a kernel's PTX text with the costs from a profile."""
 
 from dataclasses import dataclass, field
 
@@ -12,9 +12,9 @@ from warploom.ptx.line_info import source_lines
 class Line:
     """Line of a kernel's PTX text.
 
-    `row` maps each counter of a profile (`profile.ROW`) to its sum over the instructions of the line; for `executions`
-    and `ways` to the maximum. It is None without instructions. `origin` is the file and line that the last `.loc`
-    directive names. `is_filler` is True for a line that is blank or contains only a `.loc` directive.
+    `row` has the sum of each counter in `profile.ROW` over the instructions of the line; for `executions` and `ways`
+    the maximum. `row` is None for a line without instructions. `origin` is the file and line of the source code.
+    `is_filler` is True for a line that is blank or contains only a `.loc` directive.
     """
 
     number: int
@@ -34,7 +34,7 @@ class Line:
 
     @property
     def tile_remark(self) -> str:
-        """Text about the tiles in shared memory that the line uses, and the number of copied bytes."""
+        """Text about the tiles in shared memory that the line uses, and about the copied bytes."""
         operands: dict[str, dict[str, None]] = {}
         for tile in self.tiles:
             swizzle = f"swizzle of {tile.swizzle} bytes" if tile.swizzle else "no swizzle"
@@ -46,7 +46,7 @@ class Line:
 
 
 def shared_cost(row: dict[str, int]) -> str:
-    """Return a text on the bank conflicts that `row` counts, or "" without accesses to shared memory."""
+    """Return a text about bank conflicts from the counters `row`, or "" without shared accesses."""
     ideal, actual = row["ideal_wavefronts"], row["wavefronts"]
     if not row["shared"]:
         return ""
@@ -56,7 +56,7 @@ def shared_cost(row: dict[str, int]) -> str:
 
 
 def global_cost(row: dict[str, int]) -> str:
-    """Return a text on the coalescing that `row` counts, or "" without accesses to global memory."""
+    """Return a text about coalescing from the counters `row`, or "" without global accesses."""
     ideal, actual = row["ideal_sectors"], row["sectors"]
     if not row["global"]:
         return ""
@@ -98,7 +98,6 @@ def _add_figures(profile: Profile, lines: list[Line]) -> None:
 
 
 def _add_origins(module: Module, source: Source, lines: list[Line]) -> None:
-    """Add to each line the file and the line of the source code from which a compiler generated it."""
     for mark in source_lines(module):
         first, last = (source.position(offset)[0] for offset in (mark.start, mark.end))
         for line in lines[first - 1 : last]:

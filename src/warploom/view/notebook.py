@@ -1,7 +1,4 @@
-"""Notebook output of the classes with a `display_kind`, as HTML, SVG or Markdown.
-
-Colours are readable in light and dark themes, and backgrounds are transparent. All text is escaped.
-"""
+"""Notebook output of the classes with a `display_kind`, as HTML, SVG or Markdown."""
 
 from __future__ import annotations
 
@@ -50,7 +47,7 @@ MAX_SIDE = 64
 
 
 def draw(display_kind: str, kind: Kind, thing: object) -> str | None:
-    """Return `thing` in the format `kind`, or None if objects of its `display_kind` lack this format."""
+    """Return `thing` in the format `kind`. Return None if objects of `display_kind` lack this format."""
     function = _REPRESENTATIONS[display_kind].get(kind)
     return None if function is None else function(thing)
 
@@ -59,7 +56,7 @@ def draw(display_kind: str, kind: Kind, thing: object) -> str | None:
 
 
 def listing(node: Node) -> str:
-    """Return PTX as HTML with coloured tokens, cut after MAX_LINES lines or MAX_CHARACTERS characters."""
+    """Return PTX as coloured HTML, cut after MAX_LINES lines or MAX_CHARACTERS characters."""
     from warploom.ptx import Module
 
     text = str(node).rstrip("\n")
@@ -81,7 +78,6 @@ def _module_summary(module: Module) -> str:
 
 
 def _coloured(text: str) -> Iterator[str]:
-    """Yield HTML texts. Their concatenation shows the PTX text in colour."""
     from warploom.ptx.lexer import TOKEN
 
     at, before, begins = 0, "", True
@@ -109,7 +105,7 @@ def _span(kind: str, text: str) -> str:
 
 
 def _table(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> str:
-    """Return a table of HTML cells. The first cell of each row is its heading."""
+    """Return an HTML table with the column headings `heads`. The first cell of a row is its heading."""
     top = "".join(f'<th scope="col" style="{_LEFT if k == 0 else _RIGHT}">{head}</th>' for k, head in enumerate(heads))
     lines = [f"<tr>{top}</tr>"] if heads else []
     for first, *rest in rows:
@@ -161,7 +157,7 @@ def report(found: Report) -> str:
 
 
 def run(done: Run) -> str:
-    """Return the statistics and findings of a run as HTML, with the table of `waits` if a trace exists."""
+    """Return the statistics and findings of a run as HTML, with a table of its trace."""
     stats = done.stats
     counts = sorted(stats.instructions.items(), key=lambda item: (-item[1], item[0]))
     parts = [_table([("CTAs", f"{stats.ctas:,}"), ("multiply-adds", f"{stats.macs:,}")])]
@@ -175,7 +171,7 @@ def run(done: Run) -> str:
 
 
 def waits(trace: Trace) -> str:
-    """Return a table with the numbers of running and waiting steps of each warp in a trace's first CTA."""
+    """Return a table of the running and waiting steps of each warp in a trace's first CTA."""
     import numpy as np
 
     from warploom.observe.trace import data
@@ -195,7 +191,7 @@ def waits(trace: Trace) -> str:
 
 
 def exploration(found: Exploration) -> str:
-    """Return HTML with the sanitizer's findings and a line that compares the results of all schedules."""
+    """Return an exploration as HTML: the sanitizer's findings and a comparison of all schedules."""
     count = len(found.schedules)
     sentences = [f"the same bytes under all {count} schedules"] if found.same else []
     if found.difference:
@@ -226,7 +222,7 @@ def layout(found: FragmentMap | SharedMap | TensorMemoryMap) -> str:
 
 
 def descriptor(found: Descriptor | InstructionDescriptor) -> str:
-    """Return a table of a descriptor's fields, with its encoding as the title."""
+    """Return a table of a descriptor's fields."""
     from warploom.layout import Descriptor
 
     rows = [(field.name.replace("_", " "), str(getattr(found, field.name))) for field in fields(found)]
@@ -235,7 +231,7 @@ def descriptor(found: Descriptor | InstructionDescriptor) -> str:
 
 
 def tensor_map(found: TensorMap) -> str:
-    """Return a table of a tensor map's dimensions, innermost first, with its swizzle in the title."""
+    """Return a table of a tensor map's dimensions, innermost first."""
     template = found.template
     strides = (max(template.element_bits // 8, 1), *template.global_stride)
     columns = (template.global_dim, strides, template.box, template.element_stride)

@@ -1,4 +1,4 @@
-"""Report of a run on one HTML page: summary, findings, timeline, costs of accesses and listing."""
+"""Report of a run as one HTML page."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ Row = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """HTML page of a run, which notebooks show in a frame."""
+    """HTML page about a run."""
 
     html: str
 
@@ -51,7 +51,7 @@ class RunReport:
 def report(run: Run, comparison: Comparison | None = None) -> RunReport:
     """Return the report of a run as an HTML page.
 
-    The run needs a profile. The page also shows the trace, the sanitizer's findings and the comparison if they exist.
+    The run needs a profile. The page shows the trace, the findings and the comparison if they exist.
 
     Errors: UsageError report.profile for a run without a profile, report.text for a kernel without text.
     """
@@ -89,7 +89,7 @@ def report(run: Run, comparison: Comparison | None = None) -> RunReport:
 
 
 def _table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of HTML cells. The first cell of a row is its heading."""
+    """Return an HTML table with the column headings `heads`. The first cell of a row is its heading."""
     head = "".join(f'<th scope="col">{name}</th>' if name else "<td></td>" for name in heads)
     body = "\n".join(
         f'<tr><th scope="row">{row[0]}</th>{"".join(f"<td>{cell}</td>" for cell in row[1:])}</tr>' for row in rows
@@ -181,7 +181,7 @@ def _extents(extents: Iterable[int]) -> str:
 class _Finding:
     """Finding of the sanitizer with its number and its text as HTML.
 
-    `line` is the line of the finding, and `other` the line of the access that conflicts with it; 0 stands for no line.
+    `line` is the line of the finding. `other` is the line of the conflicting access, 0 for none.
     """
 
     def __init__(self, number: int, found: Diagnostic) -> None:
@@ -227,8 +227,8 @@ def _timeline(trace: Trace | None) -> str:
     if trace is None:
         return "<p>The launch recorded no trace.</p>"
     legend = "".join(f'<li><span class="swatch {key}"></span>{words}</li>' for key, words in _LEGEND.items())
-    return f"""<p class="faint" id="timeline-help">{escape(str(trace))}. The unit is a step of the emulator: the
-order of events is exact, their length is not a time. Point at an event for details, or move between events with the
+    return f"""<p class="faint" id="timeline-help">{escape(str(trace))}. The unit is a step of the emulator. The
+order of events is exact, but lengths are not times. Point at an event for details, or move between events with the
 arrow keys. A click or <kbd>Enter</kbd> shows its line. <kbd>+</kbd> and <kbd>-</kbd>, or <kbd>Ctrl</kbd> and the wheel,
 zoom. Dragging, or <kbd>Shift</kbd> and an arrow key, pans. <kbd>0</kbd> shows everything.</p>
 <ul class="legend">{legend}</ul>
@@ -308,9 +308,9 @@ def _costs(lines: Sequence[Line]) -> str:
 
 
 def _cost_table(caption: str, unit: str, costs: list[_Cost]) -> str:
-    """Return a table of the lines with the greatest loss, and a sentence that counts lines without loss.
+    """Return a table of the lines that lose the most wavefronts or sectors (`unit`).
 
-    The loss of a line is the actual number of wavefronts or sectors minus the ideal number.
+    A line loses the actual number minus the ideal number.
     """
     if not costs:
         return f"<h3>{caption}</h3>\n<p>There are no such accesses.</p>"

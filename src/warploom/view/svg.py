@@ -1,4 +1,4 @@
-"""SVG documents with an accessible title and description, for light and dark themes."""
+"""SVG documents for light and dark themes, with a title and a description."""
 
 from collections.abc import Iterable
 from html import escape
@@ -22,9 +22,8 @@ def svg_document(
 ) -> str:
     """Return an SVG document with the elements of `body`.
 
-    `style` and `dark_style` are CSS rules that follow the common rules of the light and the dark theme.
-
-    Units: `size` is width and height in pixels.
+    `description` is the text for screen readers. `style` and `dark_style` are CSS rules for the light and the dark
+    theme. `size` is width and height in pixels.
     """
     width, height = size
     contents = "\n".join(body)

@@ -71,7 +71,7 @@ MERGED = {
 SINGLE_WORKER = {
     "a ticket": (
         "atom.global.add.u32 %r9, [%rd0], 1; st.global.u32 [%rd2+64], %r9;",
-        "atom.global.add.u32 in line 15 returns what other CTAs may have left",
+        "atom.global.add.u32 in line 15 may return values that other CTAs wrote",
     ),
     "a sum of floats": ("red.global.add.f32 [%rd0], 0f3F800000;", "depends on the order of the CTAs"),
     "an exchange": ("atom.global.exch.b32 %r9, [%rd0], %r2;", "depends on the order"),
@@ -88,15 +88,15 @@ SINGLE_WORKER = {
         add.u32 %r10, %r1, 1;
         st.release.gpu.global.u32 [%rd0], %r10;
         """,
-        "ld.acquire.gpu.global.u32 in line 19 returns what other CTAs may have left",
+        "ld.acquire.gpu.global.u32 in line 19 may return values that other CTAs wrote",
     ),
     "a read of another CTA's write": (
         "st.global.u32 [%rd2+4], %r1; ld.global.u32 %r4, [%rd2]; st.global.u32 [%rd2+64], %r4;",
-        "CTAs read what other CTAs write: argument 0 (out), byte 4",
+        "CTAs read bytes that other CTAs write: argument 0 (out), byte 4",
     ),
     "two kinds of atomics": (
         "red.global.add.u32 [%rd0], %r2; red.global.max.u32 [%rd0], 77;",
-        "CTAs read what other CTAs write",
+        "CTAs read bytes that other CTAs write",
     ),
     "two kinds in different CTAs": (
         """
@@ -105,7 +105,7 @@ SINGLE_WORKER = {
         @%p1 red.global.add.u32 [%rd0], %r2;
         @!%p1 red.global.xor.b32 [%rd0], %r2;
         """,
-        "change by atomics of one kind what other CTAs change by another",
+        "apply atomics of one kind to bytes that other CTAs change by another kind",
     ),
     "an atomic over a store": (
         """
@@ -113,11 +113,11 @@ SINGLE_WORKER = {
         @%p1 st.global.u32 [%rd0], 5;
         @!%p1 red.global.add.u32 [%rd0], %r2;
         """,
-        "change by atomics what other CTAs write",
+        "apply atomics to bytes that other CTAs write",
     ),
     "a read of a reduction": (
         "red.global.add.u32 [%rd0], %r2; ld.global.u32 %r4, [%rd0]; st.global.u32 [%rd2+64], %r4;",
-        "CTAs read what other CTAs write",
+        "CTAs read bytes that other CTAs write",
     ),
     "part of an element": ("red.global.add.u32 [%rd0], %r2; ld.global.u8 %r4, [%rd0];", "access parts of elements"),
     "halves of floats added by a bulk copy": (
@@ -145,7 +145,7 @@ def test_launches_on_a_single_worker_state_the_reason(body: str, reason: str) ->
 
 
 def test_a_race_between_ctas_runs_on_a_single_worker() -> None:
-    assert "CTAs write what other CTAs write: argument 0 (out), byte 0" in run_in_parts(
+    assert "CTAs write bytes that other CTAs write: argument 0 (out), byte 0" in run_in_parts(
         "st.global.u32 [%rd0], %r1;", sanitize=True
     )
     assert run_in_parts("st.global.u32 [%rd2], %r1;", sanitize=True) == ""
@@ -180,7 +180,7 @@ def test_the_step_budget_holds_for_all_parts_together(sanitize: bool) -> None:
             except wl.WarploomError as ended:
                 messages.append(str(ended))
     assert messages[0] == messages[1]
-    assert "the limit of this run" in messages[0]
+    assert "exceeded the step budget" in messages[0]
     assert "step budget" in distributor.reasons[0]
 
 

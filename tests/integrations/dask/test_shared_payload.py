@@ -67,7 +67,7 @@ def test_a_closed_payload_is_not_mistaken_for_the_next_one() -> None:
     with mapped(pack(b"second")) as second:
         assert second is not None
         assert second.path == first.path  # the file descriptor is used again
-        with pytest.raises(FileNotFoundError, match="another file now"):
+        with pytest.raises(FileNotFoundError, match="not the file that the sender wrote"):
             first.unpack()
 
 

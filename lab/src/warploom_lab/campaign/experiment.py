@@ -1,6 +1,6 @@
-"""Experiments: one instruction with many random inputs, run on a GPU and on the emulator and compared.
+"""Experiments: one instruction with many random inputs, compared between a GPU and the emulator.
 
-A case is one set of inputs of the instruction. One warp or one warpgroup executes each case.
+A case is one set of inputs. One warp or one warpgroup executes each case.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,11 +22,11 @@ Arrays = dict[str, Array]
 class Operand:
     """Array that the kernel of an experiment reads or writes.
 
-    `make` turns a kind of input from `patterns.KINDS` and random 64-bit words into the initial values of the array.
-    Without `make` the array starts with zeros.
+    `make` returns the initial values. Its arguments are a word of `patterns.KINDS` and random 64-bit words. Without
+    `make` the array starts with zeros.
 
     Shapes: `shape` is the shape of the array for one case. `draws` is the shape of the random words for one case.
-    `make` receives (cases, *draws) and returns (cases, *shape).
+        `make` receives (cases, *draws) and returns (cases, *shape).
     """
 
     dtype: str
@@ -39,12 +39,9 @@ class Operand:
 class Experiment:
     """Kernel around one instruction, with the arrays that it reads and writes.
 
-    `form` is the name of the Form, `instruction` the text of the instruction, and `kernel` the PTX module. `operands`
-    has the arrays by name, in the order of the kernel's parameters. `outputs` names the arrays to compare. If the
-    instruction writes shared memory, `outputs` includes the array `memory`. A CTA executes `cases_of_block` cases with
-    `threads` threads each.
-
-    Units: `shared` memory in bytes.
+    `form` is the name of the instruction's Form. `instruction` is its text. `kernel` is the PTX module. `operands`
+    has the arrays in the order of the kernel's parameters. `outputs` names the arrays to compare. A CTA executes
+    `cases_of_block` cases with `threads` threads each. `shared` is the shared memory of a CTA in bytes.
     """
 
     form: str
@@ -58,19 +55,17 @@ class Experiment:
 
     @property
     def family(self) -> str:
-        """Family of the form: the part of its name before the first dot."""
+        """Family of the form, which is the first word of its name."""
         return self.form.partition(".")[0]
 
     def make(self, cases: int, seed: int) -> Arrays:
-        """Return the array of each operand by name: random values for inputs, and zeros for outputs.
-
-        Consecutive cases have consecutive kinds of input from `patterns.KINDS`.
-        """
+        """Return the initial arrays by name: random values for inputs, and zeros for outputs."""
         arrays: Arrays = {}
         for number, (name, operand) in enumerate(self.operands.items()):
             array = np.zeros((cases, *operand.shape), operand.dtype)
             if operand.make is not None:
                 for k, kind in enumerate(patterns.KINDS):
+                    # Consecutive cases have consecutive kinds of input.
                     chosen = array[k :: len(patterns.KINDS)]
                     extents = (len(chosen), *operand.draws)
                     own = int.from_bytes(
@@ -82,9 +77,9 @@ class Experiment:
         return arrays
 
     def run(self, arrays: Arrays, device: str, workers: int = 1) -> Arrays:
-        """Run the kernel on a copy of the arrays and return the outputs by name.
+        """Run the kernel on copies of the arrays. Return the outputs by name.
 
-        `device` is "cpu" for the emulator or "cuda". `workers` is passed on to `launch`.
+        `device` is "cpu" for the emulator, or "cuda". `workers` is an argument of `launch`.
         """
         copies = {name: array.copy() for name, array in arrays.items()}
         cases = len(next(iter(copies.values())))
@@ -103,11 +98,9 @@ class Experiment:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """First output that differs between a GPU and the emulator: its location and both values.
+    """First value that differs between the GPU (`real`) and the emulator (`emulated`).
 
-    For an output in shared memory, `thread` is -1 and `register` is a byte offset.
-
-    Units: `width` in bits.
+    In shared memory, `thread` is -1 and `register` is a byte offset. `width` is the size of the value in bits.
     """
 
     case: int
@@ -132,8 +125,8 @@ class Difference:
 class Outcome:
     """Result of the comparison of one experiment on a GPU and on the emulator.
 
-    `outputs` is the number of compared values and `mismatches` the number of different ones. `failure` is the message
-    of an experiment that did not run, otherwise "".
+    `outputs` is the number of compared values, and `mismatches` the number of different ones. If the experiment did not
+    run, `failure` is the message.
     """
 
     form: str
@@ -146,7 +139,7 @@ class Outcome:
 
 
 def compare(experiment: Experiment, cases: int, seed: int) -> Outcome:
-    """Run an experiment on the GPU and on the emulator and compare the outputs.
+    """Run an experiment with `cases` random inputs on the GPU and the emulator, and compare the outputs.
 
     Errors: the errors of `launch`.
     """

@@ -1,4 +1,4 @@
-"""PTX templates for the kernels around one instruction, read from the sections of `harness.ptx`."""
+"""PTX templates from which the kernels of experiments are built."""
 
 from functools import cache
 from importlib.resources import files
@@ -13,5 +13,5 @@ def _parts() -> dict[str, Template]:
 
 
 def part(name: str, **words: object) -> str:
-    """Return the section of `harness.ptx` with this name, with its placeholders replaced by `words`."""
+    """Return the section `name` of `harness.ptx`. `words` replace its placeholders."""
     return _parts()[name].substitute(words)

@@ -1,9 +1,6 @@
-"""Functions that run one task of a comparison with a GPU.
+"""Functions that run one task of a comparison with a GPU, in any process.
 
-They are at module level so that any process can import them.
-
-The arguments of each function are the data that all tasks share, one task, and a progress callback. The tasks are
-short, so no function calls the callback.
+The arguments of each function are the data that all tasks share, the task, and a callback that no function calls.
 """
 
 from collections.abc import Callable
@@ -36,10 +33,9 @@ class Selection:
     def experiments(self) -> tuple[Experiment, ...]:
         """Return the selected experiments, in the same order in every process.
 
-        Processes exchange the index of an experiment in this tuple, because experiments cannot be pickled.
-
         Errors: UsageError compare.form.
         """
+        # Processes exchange the index of an experiment, because experiments cannot be pickled.
         return _experiments(self.names, self.every)
 
 
@@ -50,7 +46,7 @@ def _experiments(names: tuple[str, ...], every: int) -> tuple[Experiment, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Selected experiments, with the number of cases of each and the seed of their inputs."""
+    """Selected experiments, the number of cases of each, and the seed of their random inputs."""
 
     selection: Selection
     cases: int
@@ -58,10 +54,7 @@ class Inputs:
 
 
 def experiment_on_gpu(shared: Inputs, number: int, _report: Report) -> Outcome:
-    """Compare an experiment on the GPU of this machine with the emulator.
-
-    `number` is the index of the experiment in the selection.
-    """
+    """Compare an experiment on the GPU with the emulator. `number` is its index in the selection."""
     experiment = shared.selection.experiments()[number]
     try:
         return compare(experiment, shared.cases, shared.seed)
@@ -70,7 +63,7 @@ def experiment_on_gpu(shared: Inputs, number: int, _report: Report) -> Outcome:
 
 
 def experiment_against_sample(shared: tuple[Selection, Sample], number: int, _report: Report) -> int:
-    """Return the index of the first case whose result on the emulator differs from the sample, or -1.
+    """Return the first case whose result on the emulator differs from the sample, or -1.
 
     `number` is the index of the experiment in the selection.
     """
@@ -79,7 +72,7 @@ def experiment_against_sample(shared: tuple[Selection, Sample], number: int, _re
 
 
 def kernel_against_record(shared: Record, key: str, _report: Report) -> Mismatch | None:
-    """Compare the emulator's output of a small kernel with the record; return None if they are equal.
+    """Compare a small kernel's output on the emulator with the record. Return None if they are equal.
 
     `key` is the `SmallKernel.key` of the kernel.
     """
@@ -87,19 +80,19 @@ def kernel_against_record(shared: Record, key: str, _report: Report) -> Mismatch
 
 
 def run_tensor_copy(_shared: None, task: TensorTask, _report: Report) -> TensorOutcome:
-    """Run a tensor copy on the device of the task and on the emulator, and compare."""
+    """Run a tensor copy on the device of the task and on the emulator, and compare the results."""
     return compare_task(task)
 
 
 def tensor_copy_digest(_shared: None, case: TensorCase, _report: Report) -> int:
-    """Return the digest of the result of a tensor copy on the emulator."""
+    """Return the digest of a tensor copy's result on the emulator."""
     return emulated_answer(case).digest()
 
 
 def tensor_copy_against_sample(_shared: None, task: tuple[TensorCase, int], _report: Report) -> tuple[str, str] | None:
-    """Compare the emulator's result of a tensor copy with a recorded digest; return None if they agree.
+    """Compare a tensor copy on the emulator with a recorded digest. Return None if the digests agree.
 
-    A task is a case and the recorded digest. If the digests differ, return the emulator's verdict and message.
+    The task is (copy, recorded digest). If the digests differ, return the emulator's verdict and message.
     """
     case, digest = task
     found = TensorSample([case], [""], [digest]).differing()

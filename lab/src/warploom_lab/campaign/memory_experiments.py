@@ -1,4 +1,4 @@
-"""Experiments for instructions that copy matrices to or from memory, or multiply from shared memory."""
+"""Experiments for instructions that copy matrices to or from memory, or multiply them in memory."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -30,10 +30,7 @@ Make = Callable[[str, patterns.Raw], Array]
 
 
 def copy_experiments(form: Form) -> Iterator[Experiment]:
-    """Yield the experiments for a form that copies matrices between registers and memory.
-
-    Yield none for other forms.
-    """
+    """Yield experiments for a form that copies matrices to or from memory; none for other forms."""
     kinds = [spec.kind for spec in form.operands.values()]
     if kinds.count("address") != 1 or form.collective != "warp":
         return
@@ -85,18 +82,18 @@ def _shared_kernel(kernel: Kernel, body: list[str], fixed: Mapping[str, int]) ->
 
 
 def _address(kernel: Kernel, name: str, space: str, make: Make, draws: tuple[int, ...]) -> str:
-    """Add a 64-bit register with an address for each thread, and return the register's name.
+    """Add a 64-bit register with an address in the state space `space`. Return the register's name.
 
-    `space` is the state space of the address. `make` turns random words of the shape `draws` into byte offsets.
+    `make` turns random words of shape `draws` into byte offsets.
     """
     operand = Operand("u4", (kernel.threads, 1), draws or (1,), make)
     return _wide_register(kernel, name, operand, f"{space} address", 4)
 
 
 def _wide_register(kernel: Kernel, name: str, operand: Operand, load: str, size: int) -> str:
-    """Add a 64-bit register that the kernel loads from an array, and return the register's name.
+    """Add a 64-bit register that the kernel loads from an array. Return the register's name.
 
-    `load` names the section of `harness.ptx` that loads the register. `size` is the number of bytes for each thread.
+    `load` names the section of `harness.ptx` that loads the register. An element of the array has `size` bytes.
     """
     kernel.operands[name] = operand
     kernel.declarations += [f"    .reg .b64 %{name}0;", f"    .reg .b64 %at_{name};"]
@@ -106,14 +103,14 @@ def _wide_register(kernel: Kernel, name: str, operand: Operand, load: str, size:
 
 
 def _row_of_each_lane(_: str, raw: patterns.Raw) -> Array:
-    """Return the byte offset of a random matrix row for each lane; no two lanes of a case share a row."""
+    """Return the byte offset of a random matrix row for each lane. Lanes of a warp have different rows."""
     return np.argsort(raw, axis=1, kind="stable")[:, :WARP, None] * _LINE
 
 
 def _shape_of(slots: Slots) -> tuple[int, int, int]:
-    """Return the number of lines of a wmma matrix, the elements of a line, and the bits of an element.
+    """Return (lines of a wmma matrix, elements of a line, bits of an element).
 
-    A line is a row of a row-major matrix or a column of a column-major one.
+    A line is a row of a row-major matrix, or a column of a column-major matrix.
     """
     found = maps.tiled_fragment("wmma", slots.get("matrix", "d").upper(), slots["shape"], slots["type"])
     lines, elements = (found.rows, found.cols) if slots["layout"] == "row" else (found.cols, found.rows)
@@ -121,7 +118,7 @@ def _shape_of(slots: Slots) -> tuple[int, int, int]:
 
 
 def _common_start(_: str, raw: patterns.Raw) -> Array:
-    """Return a random byte offset for each case, which is the same in all lanes."""
+    """Return a random byte offset for each warp. All lanes of a warp have the same offset."""
     starts = raw % np.uint64(_COPY_MEMORY // 4 // _ALIGNMENT) * np.uint64(_ALIGNMENT)
     return np.broadcast_to(starts[:, :, None], (len(raw), WARP, 1))
 
@@ -143,7 +140,7 @@ def _strides(slots: Slots) -> Make:
 
 
 def multiply_experiments(form: Form) -> Iterator[Experiment]:
-    """Yield the experiments for a form that multiplies matrices in shared memory; none for other forms."""
+    """Yield experiments for a form that multiplies matrices in shared memory; none for other forms."""
     if "b_desc" not in form.operands:
         return
     for slots, constants in variants_of(form):
@@ -202,9 +199,9 @@ def _uniform_predicate(_: str, raw: patterns.Raw) -> Array:
 
 
 def _descriptor(kernel: Kernel, name: str, slots: Slots, transposed: bool) -> str:
-    """Add a register with the descriptor of a random matrix in shared memory; return the register's name.
+    """Add a register with the descriptor of a random matrix. Return the register's name.
 
-    `name` is the name of the operand. `transposed` is True if K is not the contiguous axis of the matrix.
+    `name` is the operand's name. If `transposed`, K is not the contiguous axis of the matrix.
     """
     element = slots[f"{name[0]}type"]
     rows = 64 if name[0] == "a" else int(slots["n"])

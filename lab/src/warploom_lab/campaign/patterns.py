@@ -1,6 +1,6 @@
 """Bit patterns for operands that often reveal errors in sums, conversions and limits.
 
-The patterns depend on the seed only, and are equal on every computer and with every version of NumPy.
+The patterns depend only on the seed.
 """
 
 from typing import Any
@@ -32,15 +32,15 @@ def container_bits(element: str) -> int:
 
 
 def element_of(type_word: str) -> str:
-    """Return the element type of a packed type, such as e4m3 for e4m3x2, and any other type unchanged."""
+    """Return the element type of a packed type, such as e4m3 for e4m3x2. Return other types unchanged."""
     head = type_word[:-2]
     return head if type_word.endswith(_PACKED) and head in TYPES else type_word
 
 
 def patterns(element: str, kind: str, raw: Raw) -> Patterns:
-    """Return one element for each random word, as unsigned integers that contain its bits.
+    """Return the bits of one element for each word in `raw`, as unsigned integers.
 
-    `kind` is a word of KINDS.
+    `element` is the type of the elements, and `kind` a word of KINDS.
     """
     number_format = F64 if element == "f64" else FORMATS.get(element)
     if number_format is not None:
@@ -87,9 +87,9 @@ def _floats(number_format: Format, kind: str, raw: Raw) -> Patterns:
 
 
 def registers(element: str, kind: str, register_bits: int, raw: Raw) -> Patterns:
-    """Return registers filled with packed elements; each element is made from one random word.
+    """Return registers of packed elements. Each element is made from one random word.
 
-    `element` is the type of an element, `kind` a word of KINDS, and `register_bits` the width of a register.
+    `element` is the type of the elements, `kind` a word of KINDS, and `register_bits` the width of a register.
 
     Shapes: `raw` is (…, elements of a register); the result is (…).
     """

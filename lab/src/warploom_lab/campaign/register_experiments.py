@@ -1,6 +1,6 @@
 """Experiments for instructions whose operands are registers, predicates and constants.
 
-Slots map the name of each modifier of an opcode to the word that the modifier has in one instruction.
+A `Slots` maps the name of each modifier of an opcode to its word in one instruction.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +27,7 @@ _BLOCK = 4  # warps in a CTA
 
 
 def slots_of(form: Form) -> Iterator[Slots]:
-    """Yield the legal combinations of a form's modifier words on the target ARCH.
+    """Yield the legal combinations of a form's modifier words on sm_90a.
 
     Yield none if the emulator cannot execute the form.
     """
@@ -49,8 +49,7 @@ def slots_of(form: Form) -> Iterator[Slots]:
 def variants_of(form: Form) -> Iterator[tuple[Slots, dict[str, int]]]:
     """Yield (modifier words, values of the immediate operands) for each legal opcode of a form.
 
-    Each opcode occurs with up to four choices of immediate values. If more than four choices exist, different opcodes
-    get different choices.
+    Each opcode occurs with up to four choices of values.
     """
     names = [name for name, spec in form.operands.items() if spec.kind == "immediate"]
     for number, slots in enumerate(slots_of(form)):
@@ -62,7 +61,7 @@ def variants_of(form: Form) -> Iterator[tuple[Slots, dict[str, int]]]:
 
 
 def element(form: Form, name: str, slots: Slots) -> str:
-    """Return the element type of an operand, such as f16 for a register of type b32 that holds two f16."""
+    """Return the type of one element of an operand, such as f16 for a register that holds two f16."""
     spec = form.operands[name]
     is_factor = spec.is_fragment and form.multiplies
     word = slots.get(f"{name[0]}type", "f16") if is_factor else spec.type_word(slots)
@@ -70,12 +69,12 @@ def element(form: Form, name: str, slots: Slots) -> str:
 
 
 def declared(type_word: str) -> str:
-    """Return the type of a `.reg` declaration for a value: pred for predicates, otherwise untyped bits."""
+    """Return the type of the `.reg` declaration for a value: pred, or untyped bits of the same width."""
     return "pred" if type_word == "pred" else f"b{max(bits_of(type_word), 8)}"
 
 
 def metadata(form: Form, slots: Slots) -> Callable[[str, patterns.Raw], Array]:
-    """Return a function from random words to sparse metadata words in which every nibble is legal."""
+    """Return a function from random words to sparse metadata words. All metadata are legal."""
     engine = "wgmma" if form.family == "wgmma" else "mma"
     found = metadata_map(engine, slots["shape"], slots["atype"], 0)
     words = np.arange(16, dtype=np.uint32) * np.uint32(0x11111111)
@@ -96,7 +95,7 @@ def metadata(form: Form, slots: Slots) -> Callable[[str, patterns.Raw], Array]:
 def filler(
     spec: OperandSpec, element_word: str, slots: Slots
 ) -> tuple[tuple[int, ...], Callable[[str, patterns.Raw], Array]]:
-    """Return (shape, function) for the random bits of one register.
+    """Return (shape, function) for random values of one register of the operand `spec`.
 
     The function turns random words of this shape into the bits of the register. `element_word` is the element type.
     """
@@ -112,7 +111,7 @@ def filler(
 
 
 class Kernel:
-    """Builder of a kernel around one instruction: register declarations, loads, stores and arrays."""
+    """Builder of a kernel around one instruction."""
 
     def __init__(self, form: Form, slots: Slots, threads: int) -> None:
         self.form, self.slots, self.threads = form, slots, threads
@@ -133,12 +132,12 @@ class Kernel:
         make: Callable[[str, patterns.Raw], Array] | None = None,
         load: str = "load",
     ) -> str:
-        """Add an operand to the kernel and return its text in the instruction.
+        """Add an operand to the kernel. Return its text in the instruction.
 
-        The operand consists of `count` registers, or of one register without braces if `count` is 0. The kernel loads
-        the registers from an array in global memory, stores them there, or both, as `access` ("read", "write" or
-        "both") says. `make` turns random words, `draws` for each register, into the initial values of the array. `load`
-        names the section of `harness.ptx` that loads one register.
+        The operand has `count` registers of `type_word` in braces, or one register without braces if `count` is 0. With
+        `access` "read" the kernel loads the registers from an array, with "write" it stores them to the array, and with
+        "both" it does both. `make` turns random words into the initial array. `draws` is the shape of the words for one
+        register. `load` names the section of `harness.ptx` that loads a register.
         """
         predicate = type_word == "pred"
         bits = 8 if predicate else TYPES[type_word].bits
@@ -164,14 +163,14 @@ class Kernel:
 
     @property
     def parameters(self) -> str:
-        """Parameter list of the kernel: one pointer for each array."""
+        """Text of the kernel's parameter list: one pointer for each array."""
         return ", ".join(f".param .u64 {name}" for name in self.operands)
 
 
 def add_register(kernel: Kernel, name: str) -> str:
-    """Add an operand in registers to the kernel and return its text in the instruction.
+    """Add an operand of random registers to the kernel. Return its text in the instruction.
 
-    `name` is the name of the operand in the Form. The registers are filled with values of the operand's element type.
+    `name` is the name of the operand in the Form.
     """
     form, slots = kernel.form, kernel.slots
     spec = form.operands[name]
@@ -184,7 +183,7 @@ def add_register(kernel: Kernel, name: str) -> str:
 
 
 def experiments(form: Form) -> Iterator[Experiment]:
-    """Yield the experiments for a form whose operands are registers, predicates and constants.
+    """Yield experiments for a form whose operands are registers, predicates and constants.
 
     Yield none for other forms, forms without an output, and forms that the emulator cannot execute.
     """

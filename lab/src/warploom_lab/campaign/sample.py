@@ -1,7 +1,4 @@
-"""Sample of a GPU's results: digests of the outputs for a few cases of each experiment.
-
-The seed determines the inputs, so the sample holds the outputs only, eight bytes for each case.
-"""
+"""Sample of a GPU's results: digests of the outputs for a few cases of each experiment."""
 
 from __future__ import annotations
 
@@ -54,7 +51,7 @@ class Sample:
 def opened(path: Path, content: str) -> Generator[Mapping[str, Array]]:
     """Open an `.npz` file and yield its arrays by name.
 
-    `content` describes the file that is expected, such as "a sample of a campaign".
+    `content` describes the expected content, for the message of an error.
 
     Errors: UsageError compare.sample if the file or one of its arrays cannot be read inside the `with` block.
     """
@@ -66,7 +63,7 @@ def opened(path: Path, content: str) -> Generator[Mapping[str, Array]]:
 
 
 def names_in(arrays: Mapping[str, Array]) -> list[str]:
-    """Return the names in the array `names`, a text with one name on each line."""
+    """Return the names in the array `names`, which is a text with one name on each line."""
     return arrays["names"].item().decode().split("\n")
 
 
@@ -78,7 +75,7 @@ def key(experiment: Experiment) -> str:
 def sample(
     experiments: Iterable[Experiment], device: str, seed: int, progress: Callable[[str], Any] | None = None
 ) -> Sample:
-    """Run the first 64 cases of each experiment on a device and return the digests of the outputs.
+    """Run each experiment with 64 random inputs on a device. Return the digests of the outputs.
 
     `progress` receives the name of each experiment before it runs.
     """
@@ -92,9 +89,9 @@ def sample(
 
 
 def differing(recorded: Sample, experiments: Iterable[Experiment]) -> Iterator[tuple[str, int]]:
-    """Yield (experiment, case) for each experiment whose output on the emulator differs from the sample.
+    """Yield (experiment, first different case) for each experiment that differs from the sample.
 
-    `case` is the index of the first case that differs.
+    The experiments run on the emulator.
     """
     for experiment in experiments:
         expected = recorded.digests.get(key(experiment))
@@ -106,10 +103,7 @@ def differing(recorded: Sample, experiments: Iterable[Experiment]) -> Iterator[t
 
 
 def _digests(outputs: Arrays) -> Digests:
-    """Return an eight-byte digest of the outputs of each case.
-
-    Shapes: (cases,).
-    """
+    """Return an eight-byte digest of the outputs of each case. Shapes: (cases,)."""
     cases = len(next(iter(outputs.values())))
     words = (
         blake2b(b"".join(array[case].tobytes() for array in outputs.values()), digest_size=_BYTES).digest()

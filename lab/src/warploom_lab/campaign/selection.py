@@ -16,7 +16,7 @@ FAMILIES = ("mma", "sparse", "wmma", "matrix", "wgmma", "convert", "approximate"
 def experiments(names: Sequence[str] = FAMILIES) -> Iterator[Experiment]:
     """Yield the experiments for the named families, forms or instructions.
 
-    Errors: UsageError compare.form for an unknown name, or if a name has no experiment.
+    Errors: UsageError compare.form if a name is unknown or has no experiment.
     """
     for name in names:
         found = [form for form in forms() if _is_named(form, name)]

@@ -1,9 +1,6 @@
 """Small kernels in which threads, CTAs and clusters cooperate, run on a GPU and on the emulator.
 
-The kernels are in `kernels/*.ptx`, one file for each area; `kernels/frame.ptx` has the text around each kernel. A
-kernel begins at a line such as `//! name | grid 2 | block 64 | .maxnreg 64`. The line lists launch extents, sizes and
-directives that differ from the frame's. Each thread writes words at `%out`, reads words at `%in`, and may change the
-words at `%mem`. The output of a kernel consists of the words at `%out` and `%mem`.
+The kernels are in `kernels/*.ptx`. A kernel begins at a line such as `//! name | grid 2 | block 64 | .maxnreg 64`.
 
     kernels(["mbarrier"])[0].run("cpu", "lazy")             # -> words
     record(kernels(), results).write(path)                  # the GPU's outputs, for comparisons without the GPU
@@ -37,14 +34,15 @@ SCHEDULES = ("eager", "lazy", "random:1", "random:2", "random:3")
 _ARCH = "sm_90a"
 _WORDS = 4096  # words at %in, and at %mem
 _SEED = 7
+# Extents and sizes that the first line of a kernel does not state.
 _DEFAULTS = {"grid": "1", "block": "32", "cluster": "", "dynamic": "0", "shared": "4096", "words": "1"}
 
 
 @dataclass(frozen=True, slots=True)
 class SmallKernel:
-    """Small kernel with its launch extents and the number of words that each thread writes.
+    """Small kernel with its launch extents.
 
-    Units: `dynamic` shared memory in bytes.
+    `words` is the number of words that each thread writes. `dynamic` is the dynamic shared memory in bytes.
     """
 
     area: str
@@ -68,9 +66,9 @@ class SmallKernel:
         return int.from_bytes(blake2b(content.encode(), digest_size=8).digest(), "little")
 
     def run(self, device: str, schedule: str = "eager") -> Words:
-        """Run the kernel and return the words at `%out` of all threads, followed by the words at `%mem`.
+        """Run the kernel. Return the words at `%out` of all threads, then those at `%mem`.
 
-        Errors: the errors of `launch`.
+        `schedule` decides when asynchronous operations of the emulator take effect. Errors: the errors of `launch`.
         """
         threads = int(np.prod(self.grid)) * int(np.prod(self.block))
         out = np.zeros(threads * self.words, np.uint32)
@@ -90,7 +88,7 @@ class SmallKernel:
 
 
 def inputs() -> tuple[Words, Words]:
-    """Return the words at `%in`, which every kernel reads, and the words at `%mem`, which it may change."""
+    """Return the words that kernels read at `%in`, and the words that kernels may change at `%mem`."""
     words = patterns.draw(_SEED, _WORDS).astype(np.uint32)
     return words, np.arange(_WORDS, dtype=np.uint32)
 
@@ -130,11 +128,9 @@ def _extents(text: str) -> Extents:
 
 
 def kernels(names: Sequence[str] = ()) -> tuple[SmallKernel, ...]:
-    """Return the small kernels that `names` selects, or all small kernels if `names` is empty.
+    """Return the small kernels with these names, or of the areas with these names.
 
-    Each name is the name of an area or of a kernel.
-
-    Errors: UsageError compare.kernel for an unknown name.
+    Without names, return all small kernels. Errors: UsageError compare.kernel for an unknown name.
     """
     for name in names:
         if not any(name in (each.area, each.name, each.key) for each in _all()):
@@ -151,7 +147,7 @@ def kernels(names: Sequence[str] = ()) -> tuple[SmallKernel, ...]:
 class Record:
     """Outputs of a GPU and digests of the kernels, by `SmallKernel.key`.
 
-    `failures` has the messages of the kernels that did not run.
+    `failures` has the messages of kernels that did not run.
     """
 
     outputs: Mapping[str, Words]
@@ -159,7 +155,7 @@ class Record:
     failures: Mapping[str, str]
 
     def write(self, path: Path) -> None:
-        """Write the record as an `.npz` file, without the failed kernels."""
+        """Write the record as an `.npz` file, without the kernels that did not run."""
         outputs = list(self.outputs.values())
         np.savez_compressed(
             path,
@@ -183,7 +179,7 @@ class Record:
 
 
 def output(device: str, kernel: SmallKernel) -> Words | str:
-    """Run a kernel on a device and return its output, or the message of its failure."""
+    """Run a kernel on a device. Return its output, or a message if it did not run."""
     try:
         return kernel.run(device)
     except WarploomError as error:
@@ -195,8 +191,7 @@ def record(
 ) -> Record:
     """Return the record of the chosen kernels from their results on the GPU.
 
-    `found` yields (index of the kernel in `chosen`, output or message of its failure). `progress` is called after each
-    result.
+    `found` yields (index of the kernel in `chosen`, output or error message). `progress` is called after each result.
     """
     outputs: dict[str, Words] = {}
     digests: dict[str, int] = {}
@@ -214,9 +209,9 @@ def record(
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Kernel whose output on the emulator differs from the record, with a message.
+    """Small kernel whose output on the emulator differs from the record.
 
-    `schedule` is the schedule of the emulator, or "record" if the kernel changed after the record was made.
+    `schedule` is the schedule of the emulator, or "record" if the kernel changed after it was recorded.
     """
 
     kernel: str
@@ -233,7 +228,10 @@ def mismatches(
     schedules: Sequence[str] = SCHEDULES,
     progress: Callable[[], Any] | None = None,
 ) -> Iterator[Mismatch]:
-    """Yield a mismatch for each kernel whose output differs from the record under one of the schedules."""
+    """Yield a mismatch for each chosen kernel whose output on the emulator differs from the record.
+
+    Each kernel runs with each schedule until its output differs. `progress` is called before each kernel.
+    """
     for kernel in chosen:
         if progress is not None:
             progress()
@@ -251,10 +249,9 @@ def mismatches(
 
 
 def difference(real: Words, emulated: Words, words: int) -> str:
-    """Return a message about the first word in which two outputs differ, or "".
+    """Return a message about the first word that differs in two outputs, or "" if they are equal.
 
-    `real` is the output of the GPU, `emulated` the output of the emulator, and `words` the number of words that each
-    thread writes.
+    `real` is the output of the GPU, and `emulated` that of the emulator. Each thread writes `words` words.
     """
     wrong = np.flatnonzero(real != emulated)
     if not len(wrong):

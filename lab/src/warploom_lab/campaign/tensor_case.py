@@ -1,4 +1,4 @@
-"""Case of the comparison of tensor copies: a tensor map, an action, and the initial memory."""
+"""Input of one tensor copy for a comparison: the tensor map, the action and the initial memory."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _SHARED_TAG = 0x8000_0000
 
 @dataclass(frozen=True, slots=True)
 class TensorCase:
-    """One copy through a tensor map, or only the encoding of the map if the action is "verdict".
+    """One copy through a tensor map. If the action is "verdict", the map is only encoded.
 
-    `map.global_address` is an offset into the global memory and `start` an offset into the shared memory. Each CTA has
-    `extent` bytes of shared memory, and `memory` is the size of the global memory. `expected` is the transaction count
-    of the mbarrier. A `mask` other than 0 selects the CTAs of a multicast. `kind` selects the values of the elements.
-    If `kind` is "", each word of both memories contains its own index.
+    `map.global_address` is an offset into the global memory, and `start` an offset into the shared memory. `memory` is
+    the size of the global memory, and `extent` the size of the shared memory of a CTA. `expected` is the transaction
+    count of the mbarrier. If `mask` is not 0, the copy is a multicast to the CTAs in `mask`. `kind` selects the values
+    of the elements. If `kind` is "", each word of both memories contains its own index.
 
     Units: bytes.
     """
@@ -56,17 +56,17 @@ class TensorCase:
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> TensorCase:
-        """Return the case from the JSON data that `record` returned."""
+        """Return the case from a result of `record`."""
         values = {name: _frozen(value) for name, value in record.items()}
         values["map"] = TensorMapFields(**{name: _frozen(value) for name, value in record["map"].items()})
         return cls(**values)
 
     def global_memory(self) -> Array:
-        """Return the initial global memory: elements of the map's type, or words that contain their own index."""
+        """Return the initial global memory as bytes."""
         return self._contents(self.memory, 0, _GLOBAL_TAG)
 
     def shared_memory(self) -> Array:
-        """Return the initial shared memory of one CTA."""
+        """Return the initial shared memory of one CTA as bytes."""
         return self._contents(self.extent, 1, _SHARED_TAG)
 
     def _contents(self, size: int, salt: int, tag: int) -> Array:
@@ -83,10 +83,9 @@ class TensorCase:
 
 
 def _special(kind: str, bits: int, word: str, raw: patterns.Raw) -> Array:
-    """Return elements with special values, one for each random word.
+    """Return one special value for each random word. `word` is the element type, and `bits` its width.
 
-    If `kind` is "ties", the elements are f32 numbers near a tie of two tf32 numbers. Otherwise they are a mixture of
-    infinities, NaNs and finite numbers. `word` is the element type and `bits` its width.
+    With kind "ties", the values are f32 near a tie of two tf32. Otherwise some are infinities or NaNs.
     """
     found = patterns.patterns(word, "normal", raw)
     if kind == "ties":
@@ -102,5 +101,4 @@ def _special(kind: str, bits: int, word: str, raw: patterns.Raw) -> Array:
 
 
 def _frozen(value: Any) -> Any:
-    """Return a list as a tuple, and any other value unchanged."""
     return tuple(cast("list[Any]", value)) if isinstance(value, list) else value

@@ -21,7 +21,7 @@ _SHARED = 200 * 1024
 
 
 def tensor_cases(count: int, seed: int) -> Iterator[TensorCase]:
-    """Yield `count` cases; each case depends only on the seed and on the index of the case."""
+    """Yield `count` random tensor copies. Each copy depends only on `seed` and on its index."""
     for number in range(count):
         rng = Random(f"{seed} {number}")
         yield _verdict(rng, number) if number % 4 == 3 else _copy(rng, number)
@@ -92,10 +92,7 @@ def _row(inner: int, unit: int, swizzle: int) -> int:
 
 
 def _im2col(rng: Random, tiled: TensorMapFields, channels: int) -> TensorMapFields:
-    """Return an im2col map over the same tensor as a tiled map.
-
-    `channels` is the number of channels of a pixel in the box.
-    """
+    """Return an im2col map over the tensor of a tiled map. A pixel of the box has `channels` channels."""
     half = 1 << (_CORNER_BITS[tiled.rank] - 1)
     spatial = tiled.rank - 2
     first = 0 if tiled.interleave else 1
@@ -182,7 +179,7 @@ def _reduction(rng: Random, made: TensorMapFields) -> str:
 
 
 def _large(made: TensorMapFields) -> TensorMapFields:
-    """Return a copy of the tensor map with the largest box that fits in shared memory."""
+    """Return a copy of the tensor map. Its box is the largest that fits in shared memory."""
     row = _row(made.box[0], INTERLEAVES[made.interleave] or made.element_bits // 8, made.swizzle)
     box, left = list(made.box), _SHARED // row
     for axis in range(1, made.rank):
@@ -192,10 +189,7 @@ def _large(made: TensorMapFields) -> TensorMapFields:
 
 
 def _coordinates(rng: Random, made: TensorMapFields) -> tuple[int, ...]:
-    """Return the coordinates of a box inside, partly outside, or outside the tensor, innermost first.
-
-    `made` is the tensor map.
-    """
+    """Return random coordinates of a box, innermost first. `made` is the tensor map."""
     size = made.element_bits // 8
     step = max(16 // size, 1) if not made.interleave else 1
     choice = rng.random()
@@ -206,6 +200,7 @@ def _coordinates(rng: Random, made: TensorMapFields) -> tuple[int, ...]:
         inside = rng.randint(0, max(extent - box, 0))
         low, high = rng.randint(-box, 0), rng.randint(max(extent - box, 0), extent)
         outside = rng.choice((-box - rng.randrange(4), extent + rng.randrange(4), -(1 << 31), (1 << 31) - 1))
+        # The box is inside, partly outside, or outside the tensor.
         if choice < 0.5:
             at = inside
         elif choice < 0.9:
@@ -250,9 +245,9 @@ _MapChange = Callable[[Random, TensorMapFields], TensorMapFields]
 
 
 def _change_entry(name: str, *values: int) -> _MapChange:
-    """Return a function that changes one entry of a field of a tensor map to one of the values.
+    """Return a function that changes a tensor map: one random entry of a field becomes one of the values.
 
-    `name` is the name of a field that holds a tuple. The function selects the entry and the value at random.
+    `name` is the name of a field that holds a tuple.
     """
 
     def change(rng: Random, made: TensorMapFields) -> TensorMapFields:
@@ -265,7 +260,7 @@ def _change_entry(name: str, *values: int) -> _MapChange:
 
 
 def _change_field(name: str, *values: int) -> _MapChange:
-    """Return a function that changes the field `name` of a tensor map to a random one of the values."""
+    """Return a function that changes a tensor map: the field `name` becomes one of the values."""
     return lambda rng, made: replace(made, **{name: rng.choice(values)})
 
 
@@ -274,7 +269,7 @@ def _shift_address(rng: Random, made: TensorMapFields) -> TensorMapFields:
 
 
 def _change_row_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
-    """Return the map with a box row, or an im2col pixel, of a random size near a limit."""
+    """Return the map with a random size of a box row, or of an im2col pixel. The size is near a limit."""
     size = made.element_bits // 8 or 1
     size_in_elements = rng.choice((8, 12, 16, 24, 32, 48, 64, 80, 128, 144, 256, 512)) // size
     size_in_elements = max(min(size_in_elements, 257), 1)
@@ -284,7 +279,7 @@ def _change_row_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
 
 
 def _change_box_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
-    """Return the map with a box of about the size of shared memory, with narrow rows or wide pixels."""
+    """Return the map with a box of about the size of shared memory."""
     kib = rng.choice((208, 216, 224, 225, 226, 227, 228, 229, 232, 240, 248, 255, 256))
     size = made.element_bits // 8 or 1
     if made.is_im2col:
@@ -301,7 +296,7 @@ def _change_box_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
 
 
 def _change_strided_box_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
-    """Return the map with a box that, divided by a traversal stride, has about the shared memory's size."""
+    """Return the map with a traversal stride. The copied box about fills shared memory."""
     sized = _change_box_size(rng, made)
     if sized.is_im2col:
         return sized

@@ -1,4 +1,4 @@
-"""Tensor copies on a GPU and on the emulator, and the comparison of the resulting memory."""
+"""Tensor copies on a GPU and on the emulator, and the comparison of the resulting memories."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -34,11 +34,9 @@ class Answer:
     """Result of a tensor copy on one device.
 
     `verdict` is "done", "refused" (the tensor map is illegal), "trapped", "hung" or "failed". `words` is the message,
-    or "" if the verdict is "done".
-
-    The mbarrier of each CTA expects 16 bytes more than the case says. After the copy each CTA completes 16 bytes at a
-    time until the phase ends, and `steps` counts these completions for each CTA. `shared` and `memory` are the shared
-    and global memory after the copy.
+    or "" if the verdict is "done". `shared` and `memory` are the shared and global memory after the copy. `steps` has a
+    number for each CTA: the completions of 16 bytes that end the phase of its mbarrier after the copy. One completion
+    is enough if the copy completed exactly the expected bytes.
     """
 
     verdict: str
@@ -48,14 +46,14 @@ class Answer:
     words: str = ""
 
     def digest(self) -> int:
-        """Return an eight-byte digest of the verdict, the mbarriers and both memories."""
+        """Return an eight-byte digest of the result, without the message."""
         head = f"{self.verdict} {self.steps}".encode()
         content = blake2b(head + self.shared.tobytes() + self.memory.tobytes(), digest_size=_DIGEST)
         return int.from_bytes(content.digest(), "little")
 
 
 class _Unvalidated(TensorMap):
-    """Tensor map without validation on the host, so that the device decides whether it is legal."""
+    """Tensor map that is not validated on the host. The device decides whether it is legal."""
 
     def fields(self, global_address: int) -> TensorMapFields:
         """Return the fields of the tensor map for a tensor at a global address."""
@@ -63,7 +61,7 @@ class _Unvalidated(TensorMap):
 
 
 def answer(case: TensorCase, device: str) -> Answer:
-    """Run a case on the device "cpu" (the emulator) or "cuda" and return its result."""
+    """Run a tensor copy on a device, "cpu" (the emulator) or "cuda". Return its result."""
     if message := _refusal(case.map, device):
         return Answer("refused", words=message)
     if case.action == "verdict":
@@ -74,6 +72,7 @@ def answer(case: TensorCase, device: str) -> Answer:
     tensor_map = _Unvalidated(memory[case.map.global_address :], replace(case.map, global_address=0))
     indices = [*case.coordinates, *[0] * (5 - len(case.coordinates)), *case.offsets, *[0] * (3 - len(case.offsets))]
     arguments: list[Any] = [tensor_map, memory, shared, after, steps, case.extent, case.start, case.expected]
+    # The kernel expects 16 bytes more than the case, and completes 16 bytes at a time until the phase ends.
     arguments += [_SPINS[device], case.mask or 1, *indices]
     try:
         launch(
@@ -91,7 +90,7 @@ def answer(case: TensorCase, device: str) -> Answer:
 
 
 def _refusal(made: TensorMapFields, device: str) -> str:
-    """Return the message with which a device refuses a tensor map, or "" if the device accepts the map."""
+    """Return the message with which a device refuses a tensor map, or ""."""
     placed = replace(made, global_address=(1 << 32) + made.global_address)
     if device == "cpu":
         # The driver of an H200 refuses elements narrower than a byte, which come with sm_100.
@@ -146,9 +145,9 @@ def _statement(form: Form, slots: dict[str, str], operands: Sequence[str]) -> st
 
 @dataclass(frozen=True, slots=True)
 class TensorOutcome:
-    """Results of a case on a GPU and on the emulator; memories are kept only if the results differ.
+    """Results of a tensor copy on a GPU (`real`) and on the emulator (`emulated`).
 
-    `digest` is the digest of the GPU's result.
+    `digest` is the digest of the GPU's result. If the results are the same, both are without memories.
     """
 
     case: TensorCase
@@ -183,7 +182,7 @@ def _first_difference(space: str, real: Array, emulated: Array) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TensorTask:
-    """Case, and the device whose result is compared with the result of the emulator.
+    """Tensor copy, and the device to compare with the emulator.
 
     `device` is "cuda", or "cpu" to compare the emulator with itself.
     """
@@ -193,25 +192,22 @@ class TensorTask:
 
 
 def compare_task(task: TensorTask) -> TensorOutcome:
-    """Run a case on a device and on the emulator and compare the results."""
+    """Run a tensor copy on the device of the task and on the emulator, and compare the results."""
     return outcome_of(task.case, gpu_answer(task), emulated_answer(task.case).digest())
 
 
 def outcome_of(case: TensorCase, real: Answer, emulated: int) -> TensorOutcome:
-    """Compare the result of a device with the digest of the emulator's result.
-
-    `real` is the result of the device and `emulated` the digest. If they differ, the emulator runs the case again,
-    because the outcome needs the emulator's memories.
-    """
+    """Compare the result `real` of a device with `emulated`, the digest of the emulator's result."""
     digest = real.digest()
     if digest == emulated:
         kept = Answer(real.verdict, real.steps)
         return TensorOutcome(case, kept, kept, digest, same=True)
+    # The outcome needs the emulator's memories, so the emulator runs the copy again.
     return TensorOutcome(case, real, emulated_answer(case), digest, same=False)
 
 
 def gpu_answer(task: TensorTask) -> Answer:
-    """Return the result of a case on the task's device; an error becomes the verdict "failed"."""
+    """Run the copy on the device of a task. Return its result; an error has the verdict "failed"."""
     try:
         return answer(task.case, task.device)
     except WarploomError as error:
@@ -219,28 +215,28 @@ def gpu_answer(task: TensorTask) -> Answer:
 
 
 def is_reusable(outcome: TensorOutcome) -> bool:
-    """Return True if the process that produced an outcome can use its GPU for another case."""
+    """Return True if the process that ran this copy on a GPU can run another copy."""
     return is_reusable_after(outcome.real)
 
 
 def is_reusable_after(real: Answer) -> bool:
-    """Return True if the process that got the result `real` from its GPU can run another case."""
+    """Return True if a process can run another copy on its GPU after the result `real`."""
     return real.verdict not in ("trapped", "failed")
 
 
 def lost(task: TensorTask) -> TensorOutcome:
-    """Return the outcome of a case whose process ended or did not answer in time."""
+    """Return the outcome of a copy if the process that ran it ended or did not answer in time."""
     real = hung(task)
     return TensorOutcome(task.case, real, emulated_answer(task.case), real.digest(), same=False)
 
 
 def hung(_: TensorTask) -> Answer:
-    """Return the GPU's result for a case whose process ended or did not answer in time."""
+    """Return the GPU's result of a copy if the process that ran it ended or did not answer in time."""
     return Answer("hung")
 
 
 def emulated_answer(case: TensorCase) -> Answer:
-    """Return the result of a case on the emulator; an error becomes the verdict "failed"."""
+    """Run a tensor copy on the emulator. Return its result; an error has the verdict "failed"."""
     try:
         return answer(case, "cpu")
     except WarploomError as error:

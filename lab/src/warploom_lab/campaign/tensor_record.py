@@ -1,4 +1,8 @@
-"""Files with a GPU's results of tensor copies: digests for comparisons, and memories that differ."""
+"""Files with the results of tensor copies on a GPU.
+
+A sample file has a digest of each result. A file of differences has the memories of the GPU and of the emulator for
+copies with different results.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +37,7 @@ class TensorSample:
 
     @classmethod
     def of(cls, outcomes: Iterable[TensorOutcome]) -> TensorSample:
-        """Return the sample of the GPU's results in the outcomes, in the order of the case numbers."""
+        """Return a sample of the GPU's results in these outcomes, in the order of the case numbers."""
         ordered = sorted(outcomes, key=lambda outcome: outcome.case.number)
         return cls(
             [outcome.case for outcome in ordered],
@@ -62,7 +66,7 @@ class TensorSample:
             return cls(cases, _unpacked(arrays["verdicts"]), arrays["digests"].tolist())
 
     def differing(self) -> Iterator[tuple[TensorCase, str, Answer]]:
-        """Yield (case, GPU's verdict, emulator's result) for each case whose digest differs on the emulator."""
+        """Yield (case, GPU's verdict, emulator's result) for each case that differs on the emulator."""
         for case, verdict, digest in zip(self.cases, self.verdicts, self.digests, strict=True):
             emulated = emulated_answer(case)
             if emulated.digest() != digest:
@@ -70,10 +74,9 @@ class TensorSample:
 
 
 def write_differences(path: Path, outcomes: Iterable[TensorOutcome]) -> None:
-    """Write the cases that differ, with the memories of both devices, as an `.npz` file.
+    """Write the differing results of GPU and emulator, with the memories of both, as an `.npz` file.
 
-    At most six cases with the same action, tensor map mode and pair of verdicts are written. All cases together have at
-    most 12 MiB of changed bytes.
+    The file contains at most six similar outcomes, and at most 12 MiB of changed bytes.
     """
     seen: Counter[tuple[object, ...]] = Counter()
     records: list[dict[str, Any]] = []
@@ -93,6 +96,7 @@ def write_differences(path: Path, outcomes: Iterable[TensorOutcome]) -> None:
             record[name] = {"verdict": answer.verdict, "steps": answer.steps, "words": answer.words}
             for part, before in _before(case).items():
                 after: Array = getattr(answer, part)
+                # A memory is stored as the exclusive OR with its initial content.
                 changed = after ^ before if after.size else after
                 left -= int(np.count_nonzero(changed))
                 if after.size and left > 0:
@@ -102,7 +106,7 @@ def write_differences(path: Path, outcomes: Iterable[TensorOutcome]) -> None:
 
 
 def read_differences(path: Path) -> list[tuple[TensorCase, Answer, Answer]]:
-    """Read the cases that `write_differences` wrote, each with the results of the GPU and of the emulator."""
+    """Read a file of `write_differences`. Return (case, GPU's result, emulator's result) of each copy."""
     found: list[tuple[TensorCase, Answer, Answer]] = []
     with np.load(path, allow_pickle=False) as arrays:
         for number, record in enumerate(_unpacked(arrays["differences"])):
@@ -121,10 +125,7 @@ def read_differences(path: Path) -> list[tuple[TensorCase, Answer, Answer]]:
 
 
 def _before(case: TensorCase) -> dict[str, Array]:
-    """Return the initial content of the shared and the global memory by name.
-
-    The file stores the exclusive OR of each memory with its initial content.
-    """
+    """Return the initial shared and global memory by name."""
     return {"shared": case.shared_memory(), "memory": case.global_memory()}
 
 

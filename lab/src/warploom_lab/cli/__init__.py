@@ -1,4 +1,4 @@
-"""The `warploom-lab` command: one module for each verb, which handles arguments and output only."""
+"""The `warploom-lab` command, with one module for each verb."""
 
 import argparse
 import sys
@@ -24,6 +24,6 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status; without arguments print the help."""
+    """Run the command and return its exit status. Without arguments print the help."""
     arguments = sys.argv[1:] if argv is None else argv
     return execute(parser(), arguments or ["--help"])

@@ -1,6 +1,6 @@
-"""Options and executors that the verbs with campaigns share.
+"""Options and executors for verbs that run campaigns.
 
-A campaign is a set of independent tasks, which run in processes of this computer or on Dask workers.
+A campaign is a set of independent tasks. They run in processes of this computer or on Dask workers.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ REPOSITORY = Path(__file__).resolve().parents[4]
 
 
 def declare_record_folder(parser: argparse.ArgumentParser, folder: Path) -> None:
-    """Add the option --record: the folder of a record, with a default."""
+    """Add the option --record with the default `folder`."""
     parser.add_argument(
         "--record", type=Path, default=folder, metavar="FOLDER", help=f"folder of the record ({folder})"
     )
 
 
 def declare_checkpoint(parser: argparse.ArgumentParser) -> None:
-    """Add the option --checkpoint: the file that keeps finished results."""
+    """Add the option --checkpoint."""
     parser.add_argument(
         "--checkpoint",
         type=Path,
@@ -45,19 +45,13 @@ def declare_checkpoint(parser: argparse.ArgumentParser) -> None:
 
 
 def require_positive_workers(options: argparse.Namespace) -> None:
-    """Refuse a number of --workers below 1.
-
-    Errors: UsageError.
-    """
+    """Raise UsageError for a number of --workers below 1."""
     if isinstance(options.workers, int) and options.workers < 1:
         raise UsageError(f"--workers is {options.workers}; expected 1 or more")
 
 
 def file_digest(path: Path) -> dict[str, str]:
-    """Return the digest of an input file, as an entry of a checkpoint header.
-
-    Errors: UsageError dask.file.
-    """
+    """Return {"file": digest of the file at `path`}. Errors: UsageError dask.file."""
     from warploom.integrations.dask.compatibility import file_digests
 
     return {"file": next(iter(file_digests([path]).values()))}
@@ -71,10 +65,10 @@ def run_campaign(
     *,
     needs: Requirements | None = None,
 ) -> list[Result]:
-    """Run a campaign on this computer or on the Dask workers that --workers names; return every result.
+    """Run a campaign with the options --workers and --checkpoint. Return the results in task order.
 
-    `local` receives a number of workers and returns the executor for this computer. `needs` are packages and files that
-    each Dask worker must have.
+    `title` is the title of the progress bar. `local` makes the executor for a number of processes of this computer.
+    `needs` are packages and files that each Dask worker must have.
 
     Errors: UsageError dask.*; the errors of the tasks.
     """
@@ -89,9 +83,9 @@ def run_with_progress(
     executor: Executor[Task, Result],
     on_result: Callable[[Result], object] = lambda _: None,
 ) -> list[Result]:
-    """Run a campaign with a progress bar and the option --checkpoint; return the results in task order.
+    """Run a campaign with a progress bar and the option --checkpoint. Return the results in task order.
 
-    `title` is the title of the bar. `on_result` receives each result as it arrives.
+    `title` is the title of the bar. Each result is passed to `on_result` as soon as it arrives.
     """
     from warploom_lab.work.campaign import run
 
@@ -102,10 +96,9 @@ def run_with_progress(
 def on_dask(
     campaign: Campaign[Task, Result], workers: str, needs: Requirements | None = None
 ) -> Executor[Task, Result]:
-    """Return an executor that starts Dask workers before the first task.
+    """Return an executor that starts Dask workers, and at the end prints a table of the workers.
 
-    At the end the executor prints a table of the workers. `workers` names the Dask cluster, and `needs` are packages
-    and files that each worker must have.
+    `workers` names the Dask cluster. `needs` are packages and files that each worker must have.
     """
 
     def execute(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Result]]]:
@@ -119,10 +112,10 @@ def on_dask(
 def dask_pool(
     workers: str, needs: Requirements | None = None
 ) -> Generator[Callable[[Campaign[Any, Any]], Executor[Any, Any]]]:
-    """Start Dask workers and yield a function that makes an executor for a campaign.
+    """Start Dask workers. Yield a function that returns an executor for a campaign.
 
-    At the end a table of the workers is printed. `workers` names the Dask cluster, and `needs` are packages and files
-    that each worker must have.
+    A table of the workers is printed at the end. `workers` names the Dask cluster. `needs` are packages and files that
+    each worker must have.
     """
     from warploom.integrations.dask.worker_pool import WorkerPool
     from warploom.runtime.distribution import WorkReport
@@ -138,9 +131,9 @@ def dask_pool(
 
 
 def map_on_dask(job: TaskFunction, workers: str, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
-    """Run tasks on Dask workers and yield (index of the task, result) as the tasks finish.
+    """Run tasks on Dask workers. Yield (index of a task, result) as each task finishes.
 
-    The tasks share no data. `job` runs one task, and `workers` names the Dask cluster.
+    `job` runs one task. `workers` names the Dask cluster.
     """
     from warploom_lab.work.campaign import Campaign
 

@@ -33,7 +33,7 @@ strides and rows. Print each difference with its bit patterns and coordinates.
 global memory, and the mbarriers. Each copy runs in a process of its own, because a copy may end its process.
 
 `compare gemm` multiplies --cases random matrices of every type, layout, batch and epilogue with the kernel library, and
-compares the results with float64. --bits of the small ones are also compared with the emulator, bit for bit.
+compares the results with float64. The emulator also runs --bits of the small ones, and all bits must agree.
 """
 
 
@@ -61,8 +61,12 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--record", type=Path, metavar="FILE", help="write a sample of the GPU's results; with `gemm` this is a folder"
     )
-    parser.add_argument("--timeout", type=float, default=60, metavar="S", help="seconds for each small kernel (60)")
-    parser.add_argument("--against", type=Path, metavar="FILE", help="compare the emulator with a sample; needs no GPU")
+    parser.add_argument(
+        "--timeout", type=float, default=60, metavar="S", help="time limit of a small kernel in seconds (60)"
+    )
+    parser.add_argument(
+        "--against", type=Path, metavar="FILE", help="compare the emulator with a recorded sample, without a GPU"
+    )
     parser.add_argument(
         "--differences", type=Path, metavar="FILE", help="with `tensor`: write the differing bytes to a file"
     )
@@ -77,7 +81,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the comparison that the options select, and return the exit status.
+    """Run the selected comparison and return the exit status.
 
     Errors: UsageError compare.*, dask.*; the errors of a launch on a GPU.
     """
@@ -108,9 +112,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _require_this_process(options: argparse.Namespace, action: str) -> None:
-    """Refuse --checkpoint and Dask workers for an action that runs in this process.
+    """Refuse --checkpoint and Dask workers. Errors: UsageError compare.option.
 
-    Errors: UsageError compare.option.
+    The message says that `action` runs in this process.
     """
     for name, given in (
         ("--workers", isinstance(options.workers, str)),
@@ -165,7 +169,7 @@ def _compare_with_sample(options: argparse.Namespace, selection: Selection) -> i
 
 
 def _run_small_kernels(options: argparse.Namespace) -> int:
-    """Record results of small kernels on the GPU, or compare the emulator with a record or the GPU."""
+    """Run small kernels, and record or compare their results."""
     from warploom.gpu import Gpu
     from warploom_lab.campaign.jobs import kernel_against_record
     from warploom_lab.campaign.small_kernels import Mismatch, Record, kernels, output, record
@@ -242,11 +246,12 @@ def _compare_with_gpu(options: argparse.Namespace, selection: Selection) -> int:
 
 
 def _fail_without_gpu(executor: Executor[int, Outcome]) -> Executor[int, Outcome]:
-    """Return an executor that raises if the first experiment fails, because all experiments need the GPU."""
+    """Return an executor that raises UsageError if the first experiment fails."""
 
     def execute(tasks: Sequence[int], progress: Progress) -> Iterator[Sequence[tuple[int, Outcome]]]:
         first = True
         for batch in executor(tasks, progress):
+            # All experiments need the GPU, so the others would fail, too.
             if first and batch[0][1].failure:
                 raise UsageError(batch[0][1].failure, code="compare.gpu")
             first = False

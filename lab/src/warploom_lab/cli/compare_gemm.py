@@ -25,7 +25,9 @@ _REPORT_EVERY = 200  # cases between two lines of progress without a terminal
 
 
 def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") -> int:
-    """Compare multiplications and return the exit status. Device "cpu" replaces the GPU by the emulator.
+    """Compare multiplications on a GPU with float64 and the emulator. Return the exit status.
+
+    If `device` is "cpu", the emulator replaces the GPU.
 
     Errors: UsageError compare.*, gpu.*, dask.*.
     """
@@ -59,10 +61,7 @@ def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") ->
 
 
 def _provenance(options: argparse.Namespace, device: str) -> dict[str, Any]:
-    """Return the command, the date, the GPU and the versions, for the record.
-
-    Errors: UsageError gpu.*.
-    """
+    """Return the command, date, GPU and versions for the record. Errors: UsageError gpu.*."""
     from warploom import __version__
 
     about = {"gpu": "the emulator", "driver": "", "cuda": ""}
@@ -83,7 +82,7 @@ def _provenance(options: argparse.Namespace, device: str) -> dict[str, Any]:
 
 
 def _local(campaign: Campaign[Task, Outcome], count: int) -> Executor[Task, Outcome]:
-    """Return an executor whose processes use the GPU and, for tasks that compare bits, the emulator."""
+    """Return an executor that runs the GPU and the emulator from processes of this computer."""
     from warploom_lab.gemm import is_reusable, lost, warm_up
     from warploom_lab.work.executors import processes
 
@@ -93,10 +92,7 @@ def _local(campaign: Campaign[Task, Outcome], count: int) -> Executor[Task, Outc
 
 
 def _gpu_here_emulator_on_dask(campaign: Campaign[Task, Outcome], workers: str) -> Executor[Task, Outcome]:
-    """Return an executor that uses the GPU of this computer and runs the emulator on Dask workers.
-
-    If the bits of a case differ, the emulator runs the case again on this computer to find where.
-    """
+    """Return an executor that uses the GPU of this computer and runs the emulator on Dask workers."""
     from warploom_lab.gemm import recorded
     from warploom_lab.gemm.jobs import case_against_record
     from warploom_lab.work.campaign import Campaign as AnyCampaign
@@ -127,6 +123,7 @@ def _gpu_here_emulator_on_dask(campaign: Campaign[Task, Outcome], workers: str) 
                         done += 1
                         outcome = outcomes[right[at]]
                         if difference:
+                            # The run on this computer finds where the bits differ.
                             ((_, again),) = next(gpu([tasks[right[at]]], lambda _: None))
                             outcome = again if again.wrong else replace(outcome, wrong=difference)
                         yield [(right[at], outcome)]
@@ -139,10 +136,7 @@ def _gpu_here_emulator_on_dask(campaign: Campaign[Task, Outcome], workers: str) 
 
 
 class _FailureReporter:
-    """Callback that prints each wrong outcome as soon as it arrives.
-
-    Without a terminal the callback also prints the progress.
-    """
+    """Callback that prints wrong outcomes as they arrive, and progress if there is no terminal."""
 
     def __init__(self, total: int) -> None:
         self._total, self._done, self._wrong = total, 0, 0
@@ -159,10 +153,8 @@ class _FailureReporter:
 
 @contextmanager
 def _single_threaded_blas() -> Generator[None]:
-    """Limit BLAS to one thread in processes that start inside the `with` block.
-
-    Each core already has a process.
-    """
+    """Limit BLAS to one thread in processes that start inside the `with` block."""
+    # Each core already has a process.
     name = "OPENBLAS_NUM_THREADS"
     before = os.environ.get(name)
     os.environ[name] = before or "1"
@@ -198,7 +190,7 @@ def _compare_with_record(options: argparse.Namespace) -> int:
 
 
 def report(outcomes: Sequence[Outcome]) -> int:
-    """Print the outcomes by type and by feature, then the wrong cases, and return the exit status."""
+    """Print the outcomes and return the exit status."""
     by_kind: dict[str, list[Outcome]] = {}
     by_feature: dict[str, list[Outcome]] = {}
     for outcome in outcomes:

@@ -23,7 +23,9 @@ _SLICE = 256  # cases that the GPU runs before the Dask workers receive them
 
 
 def run(options: argparse.Namespace, device: str = "cuda") -> int:
-    """Compare tensor copies and return the exit status. Device "cpu" replaces the GPU by the emulator.
+    """Compare tensor copies on a GPU with the emulator. Return the exit status.
+
+    If `device` is "cpu", the emulator replaces the GPU.
 
     Errors: UsageError compare.*, dask.*.
     """
@@ -53,7 +55,7 @@ def run(options: argparse.Namespace, device: str = "cuda") -> int:
 
 
 def _local(campaign: Copies, count: int) -> Executor[TensorTask, TensorOutcome]:
-    """Return an executor whose processes run a copy on the GPU and then on the emulator."""
+    """Return an executor that runs each copy on the GPU and on the emulator of this computer."""
     from warploom_lab.campaign.tensor_copy import emulated_answer, is_reusable, lost
     from warploom_lab.work.executors import processes
 
@@ -67,10 +69,7 @@ def _local(campaign: Copies, count: int) -> Executor[TensorTask, TensorOutcome]:
 
 
 def _gpu_here_emulator_on_dask(workers: str) -> Executor[TensorTask, TensorOutcome]:
-    """Return an executor that uses the GPU of this computer and runs the emulator on Dask workers.
-
-    A case whose digest differs runs again on the emulator here, because the report needs the bytes.
-    """
+    """Return an executor that uses the GPU of this computer and runs the emulator on Dask workers."""
     from warploom_lab.campaign.jobs import tensor_copy_digest
     from warploom_lab.campaign.tensor_copy import gpu_answer, hung, is_reusable_after, outcome_of
     from warploom_lab.work.campaign import Campaign

@@ -1,4 +1,4 @@
-"""`warploom-lab evidence`: query external tools again and write the records of their answers."""
+"""`warploom-lab evidence`: query external tools, and record their answers."""
 
 import argparse
 from collections.abc import Callable

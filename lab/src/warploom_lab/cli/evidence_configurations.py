@@ -1,4 +1,4 @@
-"""`warploom-lab evidence configurations`: checker, sanitizer and ptxas findings for the GEMM kernels."""
+"""`warploom-lab evidence configurations`: findings of checker, sanitizer and ptxas in GEMM kernels."""
 
 import argparse
 import shutil
@@ -35,7 +35,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Examine the configurations that the record lacks, write the record, and return the exit status."""
+    """Examine configurations that are not in the record, write the record, and return the exit status."""
     from warploom_lab.configurations.record import update
     from warploom_lab.ptxas.assembler import Assembler
 

@@ -54,7 +54,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write a record of ptxas verdicts, or compare ptxas or the checker with it. Return the exit status.
+    """Write or compare ptxas verdicts, and return the exit status.
 
     Errors: UsageError if the query cannot run.
     """
@@ -166,7 +166,7 @@ def _recorded_families(options: argparse.Namespace) -> list[str]:
 
 
 def _assemblers(options: argparse.Namespace) -> CachedAssemblers:
-    """Return assemblers that run on this computer, or on the Dask workers that --workers names."""
+    """Return assemblers on this computer, or on the Dask workers of --workers."""
     from warploom_lab.ptxas import CachedAssemblers
     from warploom_lab.ptxas.cached import judge_chunk
 

@@ -1,4 +1,4 @@
-"""`warploom-lab evidence mlir`: PTX and messages of MLIR's tools for operations of the nvvm dialect."""
+"""`warploom-lab evidence mlir`: PTX and messages of MLIR's tools for the nvvm dialect."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Query MLIR's tools, write the record, print where Warploom differs, and return the exit status.
+    """Query MLIR's tools, write the record, print differences from Warploom, and return the exit status.
 
     Errors: UsageError if the query cannot run.
     """
@@ -82,10 +82,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _query(options: argparse.Namespace, tools: Tools, assemblers: list[str]) -> list[Answer]:
-    """Return the answers of MLIR's tools and of ptxas for every operation.
-
-    `assemblers` has the releases of ptxas.
-    """
+    """Return the answers of MLIR's tools and of ptxas for every operation."""
     from warploom.integrations.dask.compatibility import Requirements, file_digests
     from warploom_lab.json_data import decode, encode
     from warploom_lab.mlir.cases import cases
@@ -93,6 +90,7 @@ def _query(options: argparse.Namespace, tools: Tools, assemblers: list[str]) -> 
     from warploom_lab.work.campaign import Campaign
     from warploom_lab.work.executors import threads
 
+    # The first assembler is a release, the others are paths.
     used = file_digests([tools.opt, tools.translate, tools.llc, *(Path(name) for name in assemblers[1:])])
     campaign = Campaign(
         {"campaign": "evidence mlir", "seed": options.seed, "tools": list(used.values()), "asked": assemblers[0]},

@@ -47,7 +47,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Query nvcc, write the record, print where `lower` differs, and return the exit status.
+    """Query nvcc, write the record, print differences from `lower`, and return the exit status.
 
     Errors: UsageError if the query cannot run.
     """
@@ -75,7 +75,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _query(options: argparse.Namespace, nvcc: Nvcc, calls: list[Case]) -> list[tuple[Case, Answer]]:
-    """Return each call with the compiler's answer."""
     from warploom.integrations.dask.compatibility import Requirements, file_digests
     from warploom_lab.json_data import decode, encode
     from warploom_lab.nvcc.compiler import Answer

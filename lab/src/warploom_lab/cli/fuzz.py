@@ -51,7 +51,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the inputs, write the faults that they reveal, and return the exit status."""
+    """Run mutated inputs, write the faults, and return the exit status."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -86,10 +86,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write_faults(outcome: Outcome, folder: Path) -> None:
-    """Minimise the shortest faulty text of each kind of fault, then write and print the result.
-
-    Each minimised text becomes a file in `folder`.
-    """
+    """Print each kind of fault, and write a minimal text with the fault to `folder`."""
     from warploom_lab.fuzz.trial import minimize
 
     for kind, faults in outcome.faults.items():

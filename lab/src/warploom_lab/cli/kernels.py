@@ -37,7 +37,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compile the kernels, run them if --run or --sanitize is given, and return the exit status."""
+    """Compile the kernels and return the exit status. With --run or --sanitize also run them."""
     from warploom_lab.compiled.build import build
     from warploom_lab.compiled.ptx_files import write_modules
 

@@ -32,7 +32,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the generated files, or compare them with the checkout, and return the exit status.
+    """Write the generated files, or compare them with the checkout. Return the exit status.
 
     Errors: UsageError for an unknown kind of files.
     """

@@ -1,4 +1,4 @@
-"""Verbs of the command line, exit statuses, tables and progress bars."""
+"""Shared parts of the verbs: exit statuses, tables and progress bars."""
 
 import argparse
 import sys
@@ -25,8 +25,8 @@ def add_verb(
 ) -> argparse.ArgumentParser:
     """Add a verb to the command line and return the parser of the verb.
 
-    `add` is the method `add_parser` of the subparsers. `run` executes the verb. `summary` is the line of the verb in
-    the list of verbs.
+    `add` is the method `add_parser` of the subparsers. `run` executes the verb. `summary` is its line in the list of
+    verbs.
     """
     parser = add(
         name,
@@ -40,7 +40,7 @@ def add_verb(
 
 
 def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table whose columns are right-aligned, except the first."""
+    """Print a table. All columns except the first are right-aligned."""
     from rich.console import Console
     from rich.table import Table
 
@@ -53,17 +53,17 @@ def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 class Counting(Protocol):
-    """Callback of a progress bar."""
+    """Callback that advances a progress bar."""
 
     def __call__(self, done: int, total: int | None = None, /) -> None:
-        """Show the number of finished items, and their total if it was unknown before."""
+        """Show the number of finished items. `total` sets the number of all items."""
 
 
 @contextmanager
 def counting(what: str, total: int | None = None) -> Generator[Counting]:
-    """Show a progress bar on a terminal and yield the callback that advances it.
+    """Show a progress bar on a terminal, and yield a callback that advances the bar.
 
-    `what` is the bar's title, such as "running".
+    `what` is the bar's title, such as "running", and `total` the number of items, if it is known.
     """
     with progress_bar(
         lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeRemainingColumn()), what, total=total

@@ -1,4 +1,4 @@
-"""Compilation of the kernels that have launches, by Triton, Gluon and nvcc."""
+"""Compilation of the Triton, Gluon and CUDA kernels that have launches."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def has_triton(python: str) -> bool:
 
 
 def build(folder: Path, triton_python: str, words: Sequence[str]) -> int:
-    """Compile the kernels into a folder and return 1 if one failed or a compiler is missing, otherwise 0.
+    """Compile the kernels into a folder. Return 1 if a kernel or compiler fails, otherwise 0.
 
-    `words` selects the Triton kernels by parts of their names.
+    `words` selects the Triton kernels by parts of their names. `triton_python` is a Python interpreter with Triton.
     """
     status = 0
     if has_triton(triton_python):

@@ -25,7 +25,10 @@ _CAPABILITY = re.compile(r"// needs sm_(\d+)\n")
 
 
 def write_modules(folder: Path, triton_python: str) -> int:
-    """Compile every source into a folder; return 1 if a compiler is missing or fails, otherwise 0."""
+    """Compile every source into a folder. Return 1 if a compiler is missing, otherwise 0.
+
+    `triton_python` is a Python interpreter with Triton.
+    """
     status = 0
     count = 0
     if shutil.which("nvcc"):
@@ -43,7 +46,7 @@ def write_modules(folder: Path, triton_python: str) -> int:
 
 
 def _compile_cuda(folder: Path) -> int:
-    """Compile every CUDA source for every target that supports it and return the number of files."""
+    """Compile every CUDA source for its targets and return the number of files."""
     count = 0
     for source in sorted(SOURCES.glob("*.cu")):
         found = _CAPABILITY.match(source.read_text(encoding="utf-8"))
@@ -64,7 +67,7 @@ def _nvcc(source: Path, output: Path, target: str, options: tuple[str, ...]) -> 
 
 
 def _compile_triton(folder: Path, python: str) -> int:
-    """Compile the Triton kernels with the given Python interpreter and return the number of files."""
+    """Compile the Triton kernels and return the number of files."""
     command = [python, str(SOURCES / "triton_kernels.py"), str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

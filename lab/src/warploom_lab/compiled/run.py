@@ -33,7 +33,10 @@ _SLOW = 20  # seconds after which a kernel is reported
 
 
 def filled(spec: dict[str, Any], random: np.random.Generator) -> Array:
-    """Return the initial array of an argument, with the values that its description `spec` selects."""
+    """Return the initial array of an argument with the description `spec`.
+
+    `random` generates the values.
+    """
     dtype, shape, fill = np.dtype(DTYPES[spec["dtype"]]), tuple(spec["shape"]), spec["fill"]
     if fill in ("zeros", "derived"):
         return np.zeros(shape, dtype)
@@ -54,7 +57,10 @@ def filled(spec: dict[str, Any], random: np.random.Generator) -> Array:
 
 
 def arguments(case: dict[str, Any]) -> tuple[dict[str, Array], list[object]]:
-    """Return the arrays and scalars of a launch by name, and the arguments in the kernel's order."""
+    """Return the arrays and scalars of a launch by name, and its arguments in the kernel's order.
+
+    `case` is the description of the launch.
+    """
     random = np.random.default_rng(zlib.crc32(case["name"].encode()))
     values: dict[str, Any] = {}
     args: list[object] = []
@@ -79,23 +85,23 @@ def arguments(case: dict[str, Any]) -> tuple[dict[str, Array], list[object]]:
 
 
 def _tensor(spec: dict[str, Any], array: Array) -> list[object]:
-    """Return the arguments for an array that is passed as a tensor map.
-
-    They are the tensor map and, unless `spec` has the option `bare`, the extents and strides that Triton passes after
-    the map.
-    """
+    """Return the arguments for an array that is passed as a tensor map."""
     inner = spec["box"][-1] * array.itemsize
     swizzle = spec.get("swizzle", next((s for s in (128, 64, 32) if inner >= s), 0))
     box = [*spec["box"][:-1], min(spec["box"][-1], (swizzle or inner) // array.itemsize)]
     tensor = wl.TensorMap.tiled(array, box, swizzle=swizzle)
     if spec.get("bare"):
         return [tensor]
+    # Triton passes the extents and strides after the map.
     strides = [stride // array.itemsize for stride in array.strides]
     return [tensor, *(np.int32(n) for n in array.shape), *(np.int64(n) for n in strides)]
 
 
 def difference(case: dict[str, Any], name: str, found: Array, expected: Any) -> str:
-    """Return a message about the wrong elements of one array, or "" if the array is as expected."""
+    """Return a message about the wrong elements of the array `found`, or "".
+
+    `case` is the description of the launch. Its tolerance is the allowed error.
+    """
     relative, absolute = case["tolerance"]
     expected = np.asarray(expected)
     if found.dtype.kind in "iu":
@@ -121,11 +127,10 @@ def difference(case: dict[str, Any], name: str, found: Array, expected: Any) -> 
 
 
 def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize: bool) -> str:
-    """Launch a kernel under every schedule and return a message about the first failure, or "".
+    """Launch a compiled kernel under every schedule. Return a message about the first failure, or "".
 
-    The result under the first schedule is compared with the expected result. The results under the other schedules are
-    compared with the result under the first schedule. A sanitizer finding is a failure, unless the kernel is known to
-    have it.
+    `case` is the description of the launch, and `folder` has the kernel. With `sanitize`, an unexpected sanitizer
+    finding is a failure.
     """
     first: dict[str, Array] = {}
     for schedule in schedules:
@@ -156,7 +161,7 @@ def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize
 
 
 def run_all(folder: Path, words: Sequence[str], schedules: tuple[str, ...], *, sanitize: bool) -> int:
-    """Run the kernels whose names contain one of the words; without words, run all.
+    """Run the kernels whose names contain one of the words, or all kernels without words.
 
     `folder` has the compiled kernels and the descriptions of their launches. Return 1 if a kernel failed, otherwise 0.
     """
@@ -183,13 +188,11 @@ def run_all(folder: Path, words: Sequence[str], schedules: tuple[str, ...], *, s
 
 
 def _problem(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize: bool) -> str:
-    """Run one kernel and return a message about its failure, or "" if the kernel behaved as expected.
-
-    Some kernels are expected to be refused.
-    """
+    """Run the kernel of a launch description and return a message about the failure, or ""."""
     try:
         problem = run(folder, case, ("eager",) if case["parameters"].get("unwaited") else schedules, sanitize)
     except WarploomError as error:
+        # Some kernels must be refused.
         expected = case["parameters"].get("refused", "")
         return "" if expected and expected in str(error) else f"{type(error).__name__}: {error}"
     except Exception as error:  # any other exception is a defect of the emulator

@@ -1,6 +1,6 @@
 """Covering arrays: a few legal choices that together contain every legal pair of values.
 
-A choice takes one value from each axis of a space, such as one tile and one result type.
+A choice has one value for each axis, such as one tile and one result type.
 """
 
 import random
@@ -22,9 +22,8 @@ Pair = tuple[Value, Value]
 class Space:
     """Axes with their values, and the function that makes an object from a choice.
 
-    `make` raises UsageError for an illegal choice. To complete a partial choice, the search tries every value of an
-    undecided axis that `free` names, and only the first value of any other undecided axis. It finds every completion
-    only if a legal choice stays legal when axes outside `free` change to their first values.
+    `make` raises UsageError for an illegal choice. `complete` tries every value of the axes that `free` names, and only
+    the first value of other undecided axes.
     """
 
     name: str
@@ -41,7 +40,7 @@ class Space:
         return self.make(**dict(zip(self.axes, choice, strict=True)))
 
     def complete(self, partial: Choice) -> Choice | None:
-        """Return a legal choice with the values of `partial`, or None if there is no such choice.
+        """Return a legal choice with the values of `partial`, or None.
 
         `partial` has None for each undecided axis.
         """
@@ -51,6 +50,7 @@ class Space:
 
     def _legal(self, partial: Choice) -> Iterator[Choice]:
         candidates = [
+            # This finds every completion if first values outside `free` keep legal choices legal.
             (chosen,) if chosen is not None else values if name in self.free else values[:1]
             for chosen, (name, values) in zip(partial, self.axes.items(), strict=True)
         ]
@@ -66,7 +66,7 @@ class Space:
         return tuple(chosen.get(axis) for axis in range(len(self.axes)))
 
     def values(self) -> list[Value]:
-        """Return (index of the axis, value) for every value of every axis, in the order of `axes`."""
+        """Return (index of the axis, value) for all values of all axes."""
         return [(axis, value) for axis, values in enumerate(self.axes.values()) for value in values]
 
     def pairs(self) -> list[Pair]:
@@ -78,11 +78,11 @@ class Space:
         ]
 
     def has(self, *values: Value) -> bool:
-        """Return True if some legal choice has the given values."""
+        """Return True if a legal choice has the given values."""
         return self.complete(self._with(*values)) is not None
 
     def array(self, seed: int = 1) -> list[Choice]:
-        """Return legal choices that cover all pairs of values, as a greedy search finds them."""
+        """Return legal choices that together contain all legal pairs of values."""
         uncovered, rng, found = dict.fromkeys(self.pairs()), random.Random(seed), list[Choice]()
         while uncovered:
             choice = self._greedy(next(iter(uncovered)), uncovered, rng)
@@ -92,9 +92,9 @@ class Space:
         return found
 
     def _greedy(self, start: Pair, uncovered: dict[Pair, None], rng: random.Random) -> Choice:
-        """Return a legal choice that contains the given pair.
+        """Return a legal choice that contains the pair `start` and many uncovered pairs.
 
-        Each further axis takes the legal value that covers the most uncovered pairs.
+        `rng` decides between equally good values.
         """
         chosen = dict(start)
         order = [axis for axis in range(len(self.axes)) if axis not in chosen]
@@ -118,5 +118,5 @@ def _axis(value: Value) -> int:
 
 
 def pairs_of(choice: Choice) -> Iterator[Pair]:
-    """Return all pairs of values of a choice."""
+    """Return all pairs of values in a choice."""
     return combinations(enumerate(choice), 2)

@@ -1,4 +1,4 @@
-"""Record of the trials of GEMM kernels: a JSON file to which each update adds the missing trials."""
+"""Record of the trials of GEMM kernels, a JSON file. Each update adds the missing trials."""
 
 import json
 import time
@@ -30,7 +30,7 @@ Kernel = tuple[Entry, AnyPlan, bool]
 
 
 def kernels() -> Iterator[Kernel]:
-    """Yield the kernels to try: those of the covering arrays, and one for each tile of the cost model."""
+    """Yield the kernels to try."""
     rows = [
         (index / len(array), space, choice)
         for space, array in ((space, space.array()) for space in (HOPPER, WARP_LEVEL))
@@ -40,6 +40,7 @@ def kernels() -> Iterator[Kernel]:
         plan = space.plan(choice)
         indices = [values.index(value) for values, value in zip(space.axes.values(), choice, strict=True)]
         yield {"of": space.name, "plan": describe(plan), "choice": indices}, plan, True
+    # One kernel for each tile of the cost model.
     for runs, plan in chosen_tiles():
         yield {"of": _TILES[0], "plan": describe(plan)}, plan, runs
     for plan in warp_tiles():
@@ -47,10 +48,9 @@ def kernels() -> Iterator[Kernel]:
 
 
 def update(path: Path, only: set[str], ptxas: Assembler | None, command: str) -> list[str]:
-    """Run the trials that the record lacks, write the record, and return the findings of all kernels.
+    """Run the trials that the record lacks, write the record, and return all findings.
 
-    `only` names the trials to run, such as "check" or "ptxas". The record is also written between trials, so that an
-    interrupted update continues from it.
+    `only` names the trials to run, such as "check" or "ptxas". `command` is the command line for the record.
     """
     recorded: list[Entry] = json.loads(path.read_text())["kernels"] if path.exists() else []
     known = {(entry["of"], entry["plan"]): entry for entry in recorded}
@@ -62,6 +62,7 @@ def update(path: Path, only: set[str], ptxas: Assembler | None, command: str) ->
         entry[name] = trial()
         if bad := findings(entry):
             print(f"{entry['of']}: {entry['plan']}: {name}: {bad}", flush=True)
+        # An interrupted update continues from this file.
         if time.monotonic() - written > _SECONDS_BETWEEN_WRITES:
             _write(path, tried, ptxas, command)
             written = time.monotonic()
@@ -72,10 +73,8 @@ def update(path: Path, only: set[str], ptxas: Assembler | None, command: str) ->
 def _missing(
     tried: list[Kernel], ptxas: Assembler | None, only: set[str]
 ) -> Iterator[tuple[Entry, str, Callable[[], Any]]]:
-    """Yield (entry, name of the trial, function that runs it) for each missing trial.
-
-    The order lets an interrupted update try kernels from every space of plans.
-    """
+    """Yield (entry, name of the trial, function that runs the trial) for each missing trial."""
+    # This order lets an interrupted update try kernels from every space of plans.
     for kinds, names in _ORDER:
         for number, (entry, plan, runs) in enumerate(tried):
             for name in names:
@@ -92,20 +91,13 @@ def _missing(
 
 
 def findings(entry: Entry) -> list[str]:
-    """Return the findings of the checker, the emulator and ptxas in an entry of the record.
-
-    Spilled registers are a finding of ptxas.
-    """
+    """Return the findings of the checker, the emulator and ptxas in an entry of the record."""
     found = [finding for name in ("check", *SCHEDULES) for finding in entry.get(name, ())]
     registers, spills, *messages = entry.get("ptxas", (1, 0))
     return [*found, *messages, *([f"{spills} bytes of spills"] if spills or not registers else [])]
 
 
 def _write(path: Path, tried: list[Kernel], ptxas: Assembler | None, command: str) -> None:
-    """Write the record as JSON with one kernel on each line.
-
-    `command` is the command line that made the record.
-    """
     head = {
         "about": "Findings of the checker, of the emulator under each schedule, and of ptxas (registers, spills) for "
         "GEMM kernels",

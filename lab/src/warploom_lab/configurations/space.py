@@ -1,7 +1,6 @@
 """Spaces of GEMM plans: warpgroup kernels for Hopper, and warp-level kernels.
 
-The axes contain every field of a plan that changes the text of a kernel. The constructor of a plan decides whether the
-plan is legal.
+The axes contain every field of a plan that changes the text of a kernel.
 """
 
 from collections.abc import Iterator
@@ -37,13 +36,12 @@ def _hopper(
     block_scales: tuple[bool, int], promotion: int, addend: str, rows: tuple[int, bool], columns: int, cluster: int,
     buffers: int, stages: int, group: int, **epilogue: Any,
 ) -> Plan:  # fmt: skip
-    """Return the plan that `gemm` or `grouped_gemm` makes from the values of the axes of HOPPER.
+    """Return the plan of a warpgroup kernel from the values of the axes of HOPPER.
 
-    `majors` names the contiguous axes of A and B. `planes` is "batch" for a batch, "a" or "b" for a batch that shares
-    this operand, "grouped" for groups, or "". `addend` is "own" or "common" if C is added, and one common C serves the
-    whole batch. `promotion` is the number of stages between promotions of the sums, or 0. `rows` is (rows of a tile,
-    True for the ping-pong schedule). `stages` 0 stands for as many stages as shared memory holds. The other
-    parameters have the names of the fields of a plan or a tile.
+    `majors` names the contiguous axes of A and B. `planes` is "batch", "a" or "b" (a batch that shares this operand),
+    "grouped", or "". `addend` is "own", "common" (one C for the whole batch), or "" without C. `promotion` is the
+    number of stages between promotions of the sums, or 0. `rows` is (rows of a tile, True for the ping-pong schedule).
+    `stages` 0 stands for as many stages as shared memory holds. The other parameters are fields of a plan or a tile.
 
     Errors: UsageError kernels.plan.
     """
@@ -102,8 +100,8 @@ def _warp_level(
 ) -> WarpPlan:  # fmt: skip
     """Return the plan of a warp-level kernel from the values of the axes of WARP_LEVEL.
 
-    `majors` names the contiguous axes of A and B. `addend` is "own" if C is added. `tile` has the rows and columns of a
-    tile, and the numbers of warps along both. The other parameters have the names of the fields of a plan or a tile.
+    `majors` names the contiguous axes of A and B. `addend` is "own", or "" without C. `tile` has the rows and columns
+    of a tile, and the numbers of warps along both. The other parameters are fields of a plan or a tile.
 
     Errors: UsageError kernels.plan.
     """
@@ -160,9 +158,9 @@ _PLAIN = (
 
 
 def chosen_tiles() -> Iterator[tuple[bool, Plan]]:
-    """Yield (runs, plan) for every tile that the cost model considers and for several operand types.
+    """Yield (runs, plan) for every tile of the cost model and several operand types.
 
-    `runs` is True if the kernel also runs on the emulator. Each tile runs with one operand type.
+    `runs` is True if the kernel also runs on the emulator.
     """
     for number, plan in enumerate(_PLAIN):
         for index, tiled in enumerate(tiled_plans(plan)):
@@ -170,11 +168,7 @@ def chosen_tiles() -> Iterator[tuple[bool, Plan]]:
 
 
 def warp_tiles() -> Iterator[WarpPlan]:
-    """Yield plans of warp-level kernels: two for each tile, and one for each type of 8-bit floats.
-
-    Of the two plans for a tile, one has five stages of 64 bytes and the other three stages of 128 bytes along K. The
-    plans for 8-bit floats have promoted sums.
-    """
+    """Yield plans of warp-level kernels: two for each tile, and one for each type of 8-bit floats."""
     plain = {name: values[0] for name, values in WARP_LEVEL.axes.items()} | {"result": "bf16"}
     for tile in _WARP_TILES:
         for span, stages in ((64, 5), (128, 3)):
@@ -186,7 +180,7 @@ def warp_tiles() -> Iterator[WarpPlan]:
 
 
 def describe(plan: AnyPlan) -> str:
-    """Return the fields of a plan as text, without the fields that are False or empty."""
+    """Return the fields of a plan as text, without fields that are False or empty."""
     parts: list[str] = []
     for holder in (plan, plan.epilogue, plan.tile):
         for each in fields(holder):

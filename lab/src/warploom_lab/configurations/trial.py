@@ -1,4 +1,4 @@
-"""Trials of the kernel of one plan: the checker, ptxas, and a small sanitized run on the emulator."""
+"""Trials of a GEMM kernel: the checker, ptxas, and a small sanitized run on the emulator."""
 
 import os
 from dataclasses import dataclass, replace
@@ -48,14 +48,13 @@ def kernel_of(plan: AnyPlan) -> Kernel:
 
 @lru_cache(maxsize=1)
 def _program(plan: AnyPlan) -> Program:
-    """Return the kernel of a plan as a program for launches on the emulator."""
     return load(kernel_of(plan).module)
 
 
 def assemble(plan: AnyPlan, ptxas: Assembler) -> list[Any]:
-    """Assemble the kernel of a plan and return its register count, its bytes of spills and all messages.
+    """Assemble a kernel and return [register count, bytes of spills, *messages].
 
-    The result is one flat list. If ptxas refuses the kernel, both numbers are 0.
+    If ptxas refuses the kernel, both numbers are 0.
     """
     kernel = kernel_of(plan)
     target = "sm_90a" if isinstance(plan, Plan) else plan.target
@@ -73,7 +72,7 @@ def check_findings(plan: AnyPlan) -> list[str]:
 
 
 def numbers(rng: np.random.Generator, dtype: Any, *shape: int, low: int = -2) -> Any:
-    """Return an array of integers from `low` to 2, whose sums are exact in every type.
+    """Return an array of integers from `low` to 2. Their sums are exact in every type.
 
     The rows are aligned to 16 bytes.
     """
@@ -84,26 +83,23 @@ def numbers(rng: np.random.Generator, dtype: Any, *shape: int, low: int = -2) ->
 
 
 def scale_factors(rng: np.random.Generator, *shape: int) -> Any:
-    """Return random scale factors of 0.5, 1 or 2, whose products with integers are exact."""
+    """Return random scale factors of 0.5, 1 or 2. Their products with integers are exact."""
     return rng.choice(np.array([0.5, 1, 2], np.float32), shape)
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """Multiplication of a few tiles with odd sizes: its arrays, and the exact D before rounding."""
+    """Multiplication of a few tiles with odd sizes."""
 
     m: int
     n: int
     k: int
     arrays: Operands
-    expected: Any
+    expected: Any  # exact D before activation and rounding
 
 
 def instance(plan: AnyPlan, seed: int = 1) -> Instance:
-    """Return a multiplication of four tiles with partial tiles at the edges.
-
-    For clusters of four CTAs the multiplication has two tiles.
-    """
+    """Return a small multiplication with random operands for a plan. Tiles at the edges are partial."""
     rng, tile = np.random.default_rng(seed), plan.tile
     hopper = isinstance(plan, Plan)
     grouped, batched = hopper and plan.grouped, hopper and plan.batched
@@ -142,7 +138,7 @@ def instance(plan: AnyPlan, seed: int = 1) -> Instance:
 
 
 def _exact(plan: AnyPlan, arrays: Operands, k: int) -> Any:
-    """Return D before rounding. Float64 represents all intermediate results exactly."""
+    """Return the exact D before activation and rounding, in float64."""
     a: NDArray[Any] = arrays.a.astype(np.float64)
     b: NDArray[Any] = arrays.b.astype(np.float64)
     epilogue, ends = plan.epilogue, arrays.ends
@@ -171,7 +167,7 @@ def _exact(plan: AnyPlan, arrays: Operands, k: int) -> Any:
 
 
 def _of_block(plan: AnyPlan, arrays: Operands, block: int, shape: tuple[int, ...]) -> Any:
-    """Return the scale factors of the products in one block of 128 elements along K.
+    """Return the scale factors of one block of 128 elements along K.
 
     Shapes: the result broadcasts to `shape`, the shape of D.
     """
@@ -199,10 +195,9 @@ def _activated(value: Any, activation: str) -> Any:
 
 
 def count_wrong(plan: AnyPlan, result: Any, expected: Any) -> int:
-    """Return the number of wrong elements of the result D.
+    """Return the number of wrong elements in the result D of a launch.
 
-    `expected` is the exact D before activation and rounding. Each element must equal the exact value, rounded once.
-    After an approximate activation the element must be near the exact value.
+    `expected` is the exact D before activation and rounding.
     """
     most = _LARGEST.get(plan.d, np.inf)
     exact = np.clip(_activated(expected, plan.epilogue.activation), -most, most)
@@ -210,6 +205,7 @@ def count_wrong(plan: AnyPlan, result: Any, expected: Any) -> int:
     result = result.astype(np.float64)
     if plan.epilogue.activation in ("", "relu"):
         return int(np.count_nonzero(result != rounded))
+    # After an approximate activation, an element must only be near the exact value.
     step = np.abs(rounded - np.nextafter(rounded.astype(DTYPES[plan.d]), DTYPES[plan.d].type(0)).astype(np.float64))
     return int(np.count_nonzero(np.abs(result - exact) > step + _ACTIVATION_ERROR * np.abs(expected)))
 
@@ -217,8 +213,7 @@ def count_wrong(plan: AnyPlan, result: Any, expected: Any) -> int:
 def run_instance(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int = 1) -> list[str]:
     """Run a small multiplication under a schedule and return the sanitizer's findings and the errors in D.
 
-    With `cut`, two clusters execute all tiles. They split every tile except one along K, or no tile if the plan has
-    groups. Without `cut`, a cluster may execute several tiles, and no tile is split.
+    With `cut`, tiles are split along K, unless the plan has groups.
     """
     problem_instance = instance(plan, seed)
     planes = (2,) if isinstance(plan, Plan) and plan.batched else ()
@@ -239,9 +234,9 @@ def run_instance(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int =
 
 
 def _dispatch(plan: AnyPlan, small: Instance, cut: bool) -> tuple[Dispatch, Operands]:
-    """Return the dispatch and the operands of a launch; if the plan is sparse, A is compressed.
+    """Return the dispatch (plan and schedule) and the operands for a launch of `small`.
 
-    `cut` has the same sense as in `run_instance`.
+    With `cut`, tiles are split along K. If the plan is sparse, A is compressed.
     """
     arrays = small.arrays
     if not isinstance(plan, Plan):

@@ -1,4 +1,4 @@
-"""Fuzzing in processes that may die: inputs by number, and the faults found."""
+"""Fuzzing in processes that may die."""
 
 from __future__ import annotations
 
@@ -24,17 +24,14 @@ Progress = Callable[[int], None]
 
 @dataclass(slots=True)
 class Outcome:
-    """Result of a fuzzing run: the number of inputs, the faults by kind, and the peak memory.
-
-    Units: `memory` in bytes, of the process with the highest peak.
-    """
+    """Result of a fuzzing run: the number of inputs, the faults by kind, and the peak memory."""
 
     tried: int = 0
     faults: dict[str, list[Fault]] = field(default_factory=dict[str, list[Fault]])
-    memory: int = 0
+    memory: int = 0  # bytes, of the process with the highest peak
 
     def add(self, fault: Fault) -> None:
-        """Add a fault, unless the limit for its kind is reached."""
+        """Add a fault. A limited number of faults of each kind is kept."""
         known = self.faults.setdefault(fault.kind, [])
         if len(known) < _KEPT:
             known.append(fault)
@@ -49,9 +46,9 @@ class _Worker:
 
 
 def fuzz(corpus: Path, seed: int, numbers: range, workers: int = 1, progress: Progress | None = None) -> Outcome:
-    """Run the inputs with the given numbers.
+    """Run the inputs with the given numbers in `workers` processes.
 
-    A process that exceeds its memory or time limit counts as a fault of the input that it was running.
+    A process that exceeds its memory or time limit is a fault of its current input.
     """
     outcome = Outcome()
     inputs = Inputs(corpus, seed)
@@ -122,6 +119,7 @@ def _limit_processor_time(seconds: float) -> None:
 
 
 def _peak() -> int:
-    """Return the peak memory of this process in bytes; `getrusage` would include the parent's memory."""
+    """Return the peak memory of this process in bytes."""
+    # `getrusage` would include the parent's memory.
     status = Path("/proc/self/status").read_text()
     return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:"))) << 10

@@ -1,4 +1,4 @@
-"""Seed corpus of the fuzzer: statements of every form, and distinct statements from compiled PTX."""
+"""Seed corpus of the fuzzer: statements generated from the Forms, and statements from compiled PTX."""
 
 import re
 from itertools import islice
@@ -15,10 +15,9 @@ _DIGITS = re.compile(r"\d+")
 
 
 def make_corpus(folder: Path, files: Path) -> None:
-    """Write the generated files of a corpus into `folder`.
+    """Write the seed corpus into `folder`.
 
-    One part is generated from the Forms. The other part consists of distinct statements from the PTX modules in
-    `files`.
+    The compiled PTX modules are in the folder `files`.
     """
     for name in ("forms", "pieces"):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -36,7 +35,6 @@ def make_corpus(folder: Path, files: Path) -> None:
 
 
 def _probes(form: Form) -> list[Probe]:
-    """Return statements for some rows of a Form's table, with and without optional operands."""
     found: list[Probe] = []
     for row in dict.fromkeys((*range(min(len(form.rows), _ROWS)), len(form.rows) - 1)):
         for slots in islice(combinations_of(form, form.rows[row]), _COMBINATIONS):
@@ -47,10 +45,7 @@ def _probes(form: Form) -> list[Probe]:
 
 
 def _new_statements(text: str, known: set[str]) -> str:
-    """Return the text without the instructions whose opcode is in `known`.
-
-    Add to `known` the opcodes of the kept instructions, and other statements with every digit sequence as 0.
-    """
+    """Return the text without instructions whose opcode is in `known`. Add the other opcodes to `known`."""
     module = parse(text)
     kept: list[str] = []
     for item in module.items:

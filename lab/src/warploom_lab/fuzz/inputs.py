@@ -1,7 +1,6 @@
-"""Mutated inputs: each input depends on the seed, its number and the corpus.
+"""Mutated inputs for the fuzzer.
 
-Most inputs are a module head with a few statements. Such inputs are fast and reach most code. Some are whole modules. A
-few contain many copies of one text. Mutations change statements, tokens, opcode words and single characters.
+Most inputs are a module head with a few statements. Some are whole modules, and a few contain many copies of one text.
 """
 
 import random
@@ -55,7 +54,7 @@ _TEMPLATES = (
 
 
 class Inputs:
-    """Sequence of all inputs of a seed; `inputs[n]` is the same text every time."""
+    """Sequence of the inputs of a seed. `inputs[n]` is the same text every time."""
 
     def __init__(self, corpus: Path, seed: int) -> None:
         self._seed = seed
@@ -111,7 +110,7 @@ class Inputs:
     # Kinds of inputs ------------------------------------------------------------------------------------
 
     def _few_statements(self, chance: random.Random) -> str:
-        """Return a kernel with a few statements, to which one or more mutations were applied."""
+        """Return a kernel of a few statements with one or more mutations."""
         found = [chance.choice(self._statements) for _ in range(chance.choice((1, 1, 1, 2, 3)))]
         declared = "".join(
             f".reg .{REGISTERS[prefix]} %{prefix}<99>;"
@@ -136,7 +135,7 @@ class Inputs:
         return f"{self._head(chance)}{chr(10).join(found)}\n.entry e() {{ {body} }}"
 
     def _huge(self, chance: random.Random) -> str:
-        """Return a text that contains many copies of a short text, nested or in sequence."""
+        """Return many copies of a short text, nested or in sequence."""
         count = chance.choice((65, 100, 1000, 5000))
         if chance.random() < 0.5:
             opener, closer = chance.choice(_NESTED)
@@ -159,7 +158,6 @@ class Inputs:
     # Mutations of a statement ---------------------------------------------------------------------------
 
     def _mutate_statement(self, chance: random.Random, text: str) -> str:
-        """Apply a random mutation; mutations of opcode words and operands are the most frequent."""
         mutations = (
             *(self._mutate_word, self._mutate_word, self._mutate_word),
             *(self._mutate_operand, self._mutate_operand, self._mutate_operand),
@@ -169,7 +167,7 @@ class Inputs:
         return chance.choice(mutations)(chance, text)
 
     def _mutate_word(self, chance: random.Random, text: str) -> str:
-        """Replace, insert, remove, repeat or move one word of a statement's opcode."""
+        """Replace, insert, remove, repeat or move one word of the opcode of a statement."""
         opcode, blank, rest = text.partition(" ")
         words = opcode.split(".")
         at = chance.randrange(len(words))
@@ -235,12 +233,10 @@ class Inputs:
         )
 
     def _splice(self, chance: random.Random, text: str) -> str:
-        """Join the beginning of the text and the end of another text of the corpus."""
         other = chance.choice(chance.choice((self._statements, self._declarations)))
         return text[: chance.randint(0, len(text))] + other[chance.randint(0, len(other)) :]
 
     def _rearrange(self, chance: random.Random, text: str) -> str:
-        """Repeat, wrap in braces, guard, label, join or drop a statement of a text."""
         other = chance.choice(self._statements)
         made = (
             f"{text}\n{other}",

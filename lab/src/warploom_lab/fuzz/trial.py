@@ -22,15 +22,15 @@ _SOURCE = Path(wl.__file__).parent
 
 
 class TooSlow(BaseException):
-    """Exception raised when the time limit of an input is exceeded.
+    """Exception for an input that exceeds its time limit.
 
-    `except Exception` does not catch the exception.
+    `except Exception` does not catch this exception.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Property that an input violates; faults with the same cause have the same `kind`."""
+    """Property that an input violates. Faults with the same cause have the same `kind`."""
 
     kind: str
     text: str
@@ -38,17 +38,14 @@ class Fault:
 
 
 def time_limit(text: str) -> float:
-    """Return the processor time that `parse` and `check` may take for a text, linear in its size.
-
-    Units: seconds.
-    """
+    """Return the processor time that `parse` and `check` may need for a text, in seconds."""
     return MINIMUM_SECONDS + len(text) * SECONDS_PER_CHARACTER
 
 
 def find_fault(text: str, number: int = 0) -> Fault | None:
     """Return the property that a text violates, or None.
 
-    Some slow properties are tested only for every Nth input. `number` is the number of the input.
+    Slow properties are tested only for some values of `number`, the number of the input.
     """
     try:
         with _limited(time_limit(text)):
@@ -92,7 +89,7 @@ def _shown(report: Report) -> list[tuple[object, ...]]:
 
 
 def _kind(error: BaseException) -> str:
-    """Return the exception's name and the function of Warploom that raised the exception."""
+    """Return a key for similar errors: the name of the exception, and the place that raised it."""
     places = [
         f"{Path(frame.filename).relative_to(_SOURCE)}:{frame.name}"
         for frame in traceback.extract_tb(error.__traceback__)
@@ -104,8 +101,6 @@ def _kind(error: BaseException) -> str:
 
 @contextmanager
 def _limited(seconds: float) -> Generator[None]:
-    """Raise TooSlow inside the `with` block after the given processor time."""
-
     def stop(number: int, frame: FrameType | None) -> None:
         raise TooSlow
 
@@ -121,7 +116,7 @@ def _limited(seconds: float) -> Generator[None]:
 def minimize(fault: Fault, seconds: float = 20.0) -> str:
     """Return a shorter text with a fault of the same kind.
 
-    The text is found by removing ever smaller parts. The search ends after `seconds` seconds.
+    The search ends after `seconds` seconds.
     """
     end = time.monotonic() + seconds
     text = fault.text

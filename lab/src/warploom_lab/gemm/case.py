@@ -1,4 +1,4 @@
-"""Random calls of `gemm` and `grouped_gemm`; each depends on the seed and its number only."""
+"""Random calls of `gemm` and `grouped_gemm`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,17 +23,13 @@ _OUTS = ("", "", "rows", "wide", "between")
 class Case:
     """Arguments of one call of `gemm`, or of `grouped_gemm` if the case has groups.
 
-    `ends` are the row numbers at which the groups end. If `sparse`, A is passed compressed. `common` names the operands
-    that all matrices of a batch share.
+    `row_scales` is "", "row" (one factor for each row) or "block" (one for each row and block of 128 elements along K).
+    `column_scales` is "", "column" (one factor for each column), "block" (one for each 128 columns and each block) or
+    "blocks" (one for each column and each block).
 
-    A block has 128 elements along K. `row_scales` is "", "row" (one factor for each row) or "block" (one for each row
-    and each block). `column_scales` is "", "column" (one factor for each column), "block" (one for each 128 columns and
-    each block) or "blocks" (one for each column and each block). `scales_batched` is True if each matrix of a batch has
-    its own factors.
-
-    `a_storage`, `b_storage`, `c_storage` and `out_storage` give the position of a matrix in memory: "" is dense, "rows"
-    has padding between rows, "wide" is the middle of a larger matrix, and "between" interleaves the rows of the
-    matrices of a batch. An empty `out_storage` means that no `out` is passed.
+    The storage of a matrix is "" (dense), "rows" (padding between rows), "wide" (the middle of a larger matrix) or
+    "between" (the rows of the matrices of a batch are interleaved). An empty `out_storage` means that no `out` is
+    passed.
 
     `tile` selects one of the tiles of the cost model and `share` one of its schedules: 0 is the first and almost 1 the
     last. A negative value keeps the choice of the cost model.
@@ -49,8 +45,8 @@ class Case:
     n: int
     k: int
     batch: int = 0
-    common: str = ""
-    ends: tuple[int, ...] = ()
+    common: str = ""  # operands that all matrices of a batch share
+    ends: tuple[int, ...] = ()  # row numbers at which the groups end
     a_major: str = "k"
     b_major: str = "k"
     alpha: float = 1.0
@@ -58,7 +54,7 @@ class Case:
     added: bool = False
     row_scales: str = ""
     column_scales: str = ""
-    scales_batched: bool = False
+    scales_batched: bool = False  # each matrix of a batch has its own factors
     bias: str = ""
     activation: str = ""
     fast: bool = False
@@ -101,7 +97,7 @@ class Case:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Names of the features that the case uses. Reports count the cases with each feature."""
+        """Names of the features that the case uses."""
         sizes = self.ends and [end - begin for begin, end in pairwise((0, *self.ends))]
         storages = (("A", self.a_storage), ("B", self.b_storage), ("C", self.c_storage), ("out", self.out_storage))
         features = {
@@ -135,14 +131,14 @@ class Case:
 
 
 def case(seed: int, number: int) -> Case:
-    """Return the case with this number, equal on every computer."""
+    """Return the case with a number. The case is equal on every computer."""
     draw = Random(f"gemm {seed} {number}")
     maker = draw.choices((_plain, _batched, _grouped), (5, 3, 2))[0]
     return maker(draw, seed, number)
 
 
 def cases(seed: int, count: int) -> Iterator[Case]:
-    """Return an iterator over the first `count` cases."""
+    """Return an iterator over the first `count` cases of a seed."""
     return (case(seed, number) for number in range(count))
 
 
@@ -164,10 +160,7 @@ def _sizes(draw: Random, batch: int) -> tuple[int, int, int]:
 
 
 def _types(draw: Random) -> tuple[str, str, str]:
-    """Return random types of A, B and the accumulator.
-
-    Each family of types (bf16, f16, tf32, 8-bit floats, 8-bit integers) has the same probability.
-    """
+    """Return random types of A, B and the accumulator."""
     family = draw.choice([("bf16",), ("f16",), ("tf32",), ("e4m3", "e5m2"), _INTEGERS])
     pairs = [pair for pair in ACCUMULATORS if pair[0] in family]
     a, b = draw.choice(pairs)
@@ -231,10 +224,7 @@ def _grouped(draw: Random, seed: int, number: int) -> Case:
 
 
 def _scales(draw: Random, sums: str, result: str) -> tuple[str, str, bool]:
-    """Return random values of `row_scales` and `column_scales`, and True if a factor belongs to a block.
-
-    `sums` and `result` are the types of the accumulator and of D.
-    """
+    """Return random values of `row_scales` and `column_scales`, and True if a factor belongs to a block."""
     if result == "s32":
         return "", "", False
     by_block = ("block", "blocks") if sums == "f32" else ()
@@ -244,9 +234,9 @@ def _scales(draw: Random, sums: str, result: str) -> tuple[str, str, bool]:
 
 
 def _rest(draw: Random, a: str, result: str, added: bool) -> dict[str, Any]:
-    """Return random values of the fields that plain, batched and grouped cases have in common.
+    """Return random values of the fields that all kinds of cases have.
 
-    `a` and `result` are types, and `added` is True if C is added.
+    `a` and `result` are the types of A and D. `added` is True if C is added.
     """
     epilogue = result != "s32"
     chosen = draw.random() < 0.4

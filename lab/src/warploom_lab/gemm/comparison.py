@@ -1,4 +1,4 @@
-"""Comparison of one matrix multiplication on a GPU with float64 and, bit for bit, with the emulator."""
+"""Comparison of one matrix multiplication on a GPU with float64 and with the emulator."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -27,46 +27,35 @@ Device = Literal["cpu", "cuda"]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Case by seed and number, and the device to run it on.
-
-    If `bits`, the result is also compared with the emulator, bit for bit.
-    """
+    """Case by seed and number, and the device to run it on."""
 
     seed: int
     number: int
     device: Device = "cuda"
-    bits: bool = False
+    bits: bool = False  # also compare with the emulator, bit for bit
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Division of a multiplication among CTAs.
+    """Division of a multiplication among CTAs."""
 
-    `tile` is the tile of one CTA, `ctas` the number of CTAs, and `split` the number of tiles that are split along K.
-    """
-
-    tile: Tile
-    ctas: int
-    split: int
+    tile: Tile  # of one CTA
+    ctas: int  # number of CTAs
+    split: int  # number of tiles that are split along K
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Result of the comparison of one case.
-
-    `ratio` is the largest error of an element relative to float64, divided by the allowed error. `inputs` and `result`
-    are the SHA-256 of the inputs and of D. `wrong` is a message, or "" if the result is right. `lost` is True if the
-    case gave no result.
-    """
+    """Result of the comparison of one case."""
 
     case: Case
-    ratio: float = 0.0
+    ratio: float = 0.0  # largest error of an element relative to float64, divided by the allowed error
     bits: bool = False
     partition: Partition | None = None
-    inputs: str = ""
-    result: str = ""
-    wrong: str = ""
-    lost: bool = False
+    inputs: str = ""  # SHA-256 of the inputs
+    result: str = ""  # SHA-256 of D
+    wrong: str = ""  # message, or "" for a right result
+    lost: bool = False  # True if the case gave no result
 
     def __str__(self) -> str:
         how = "" if self.partition is None else f" [{self.partition}]"
@@ -74,10 +63,7 @@ class Outcome:
 
 
 def select_small_cases(seed: int, numbers: Iterable[int], most: int) -> frozenset[int]:
-    """Return the numbers of up to `most` cases that the emulator runs in a few seconds.
-
-    The cases are spread evenly over the combinations of operand and accumulator types.
-    """
+    """Return the numbers of up to `most` cases that the emulator runs in a few seconds."""
     seen: Counter[str] = Counter()
     ranked: list[tuple[int, int]] = []
     for number in numbers:
@@ -85,14 +71,14 @@ def select_small_cases(seed: int, numbers: Iterable[int], most: int) -> frozense
         if one.small:
             ranked.append((seen[one.kind], number))
             seen[one.kind] += 1
+    # Spread the cases evenly over the combinations of operand and accumulator types.
     return frozenset(number for _, number in sorted(ranked)[:most])
 
 
 def warm_up(tasks: Iterable[Task]) -> None:
-    """Run cases on the emulator until each feature of the tasks has occurred.
+    """Run cases on the emulator to store the compiled code in the cache on the disk.
 
-    The runs compile the emulator's code and store it in the cache on the disk. Processes that compile the same code at
-    the same time would overwrite each other's cache files.
+    Otherwise, processes that compile the same code at the same time overwrite each other's cache files.
     """
     seen: set[str] = set()
     for task in tasks:
@@ -104,7 +90,7 @@ def warm_up(tasks: Iterable[Task]) -> None:
 
 
 def compare(task: Task) -> Outcome:
-    """Run the case of a task and compare its result with float64 and, if `bits`, with the emulator."""
+    """Run a case and compare the result with float64. With `task.bits`, also compare with the emulator."""
     one = case(task.seed, task.number)
     made = make_inputs(one)
     before = None if made.memory is None else made.memory.copy()
@@ -132,32 +118,27 @@ def lost(task: Task) -> Outcome:
 
 
 def is_reusable(outcome: Outcome) -> bool:
-    """Return True if the process that produced an outcome can run another case.
-
-    A process whose case ended with an error cannot run another case.
-    """
+    """Return True if the process that produced an outcome can run another case."""
     return not outcome.lost
 
 
 class Runner:
-    """Runner of one case, with the same kernel and partition on every device.
-
-    Without a `partition` the case selects the tile and the schedule.
-    """
+    """Runner of one multiplication, with the same kernel and division among CTAs on every device."""
 
     def __init__(self, one: Case, partition: Partition | None = None) -> None:
         self.case = one
+        # If None, the case selects the tile and the division.
         self._partition = partition
         self._dispatch: HopperDispatch | None = None
 
     @property
     def partition(self) -> Partition | None:
-        """Partition of the last run, or None before the first run."""
+        """Tile and division among CTAs of the last run, or None before the first run."""
         last = self._dispatch
         return None if last is None else Partition(last.plan.tile, last.schedule.ctas, last.schedule.split)
 
     def run(self, made: Inputs, device: Device) -> NDArray[Any]:
-        """Run the case on a device and return D.
+        """Run the case with the operands `made` on a device and return D.
 
         Errors: UsageError kernels.*, gpu.*; DeviceFault gpu.fault; faults of the emulator.
         """
@@ -176,10 +157,7 @@ class Runner:
         return run_gemm(self._plan, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
     def _plan(self, arrays: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
-        """Return the dispatch for the arguments on the first call, and the same dispatch on later calls.
-
-        Every device therefore runs the same dispatch. The tiles that tuning stored for a GPU are not used.
-        """
+        """Return the dispatch (plan and schedule) of the first call. Every device runs the same dispatch."""
         if self._dispatch is None:
             planner: Planner = api.plan_grouped if self.case.ends else api.plan_gemm
             usual = planner(arrays, options, None)
@@ -188,10 +166,7 @@ class Runner:
         return self._dispatch
 
     def _varied(self, usual: HopperDispatch) -> HopperDispatch:
-        """Return the dispatch with the given partition, or with the tile and schedule that the case selects.
-
-        `usual` is the dispatch of the cost model.
-        """
+        """Return the dispatch of the cost model with the tile and schedule of this runner or case."""
         one, problem, partition = self.case, usual.problem, self._partition
         plan, choices = usual.plan, [usual.schedule]
         if partition is not None:
@@ -215,7 +190,7 @@ def _at(choices: list[Any], place: float) -> Any:
 def _unusual_schedules(plan: Plan, schedule: TileSchedule, *, split: bool) -> Iterator[TileSchedule]:
     """Yield schedules that the cost model never chooses: few CTAs with many tiles each, and split tiles.
 
-    `schedule` is the schedule of the cost model. `split` is True if tiles may be split.
+    `schedule` is the cost model's schedule for `plan`. With `split`, tiles may be split along K.
     """
     cluster = plan.tile.cluster
     for clusters in (1, 3):
@@ -234,7 +209,7 @@ def digest(d: NDArray[Any]) -> str:
 def _written_outside(made: Inputs, before: NDArray[Any] | None) -> str:
     """Return a message about elements outside D that the kernel wrote, or "".
 
-    `before` is the memory around D before the kernel ran.
+    `before` is the memory around D before the launch.
     """
     if before is None or made.memory is None or made.inside is None:
         return ""
@@ -245,7 +220,6 @@ def _written_outside(made: Inputs, before: NDArray[Any] | None) -> str:
 
 
 def _first_difference(real: NDArray[Any], emulated: NDArray[Any]) -> str:
-    """Return a message about the first element whose bits differ, or ""."""
     bits = f"u{real.itemsize}"
     gpu, emulator = (np.ascontiguousarray(each).view(bits) for each in (real, emulated))
     places = np.argwhere(gpu != emulator)

@@ -1,9 +1,7 @@
 """Expected result of a case in float64, and the allowed error of each element.
 
-The allowed error has three parts: half a step of the result type, a few roundings of the epilogue in f32, and the error
-of the sum of products. The error of the sum is proportional to its magnitude, the root of the sum of the squared
-products. A sum of numbers with random signs has about this magnitude, and the magnitude stays large if the products
-cancel.
+The allowed error is half a step of the result type, plus a few roundings of the epilogue in f32, plus the error of the
+sum of products. The last part is proportional to the magnitude of the sum: the root of the sum of the squared products.
 """
 
 from math import ceil, sqrt
@@ -38,7 +36,7 @@ _TOGETHER = 512  # products of 8-bit floats that are added before the sum is pro
 
 
 def expected(case: Case, inputs: Inputs) -> tuple[Floats, Floats]:
-    """Return D in float64 and the allowed error of each element.
+    """Return the expected D of a case in float64, and the allowed error of each element.
 
     Rows outside all groups keep their previous content.
 
@@ -79,7 +77,7 @@ def expected(case: Case, inputs: Inputs) -> tuple[Floats, Floats]:
 
 
 def ratio(result: NDArray[Any], wanted: Floats, allowed: Floats) -> float:
-    """Return the largest error of an element, divided by the allowed error of the element.
+    """Return the largest value of error / allowed error over all elements.
 
     `wanted` is the expected result. An unexpected NaN gives infinity.
     """
@@ -91,33 +89,28 @@ def ratio(result: NDArray[Any], wanted: Floats, allowed: Floats) -> float:
 
 
 def _factors(case: Case, inputs: Inputs) -> tuple[Floats | None, Floats | None]:
-    """Return the scale factors of rows and columns in float64.
-
-    If the case has groups, the factors of a group are repeated for each of its rows of D.
-    """
+    """Return the scale factors of rows and columns in float64."""
     rows, columns = inputs.arrays.row_scales, inputs.arrays.column_scales
     of_columns = None if columns is None else columns.astype(np.float64)
     if of_columns is not None and case.ends:
+        # The factors of a group are repeated for each of its rows of D.
         of_columns = _each_row(case, of_columns)
     return None if rows is None else rows.astype(np.float64), of_columns
 
 
 def _each_row(case: Case, of_groups: Floats) -> Floats:
-    """Return an array with an element for each row of D: the value of the row's group.
-
-    Rows outside all groups get the value of the last group.
-    """
+    """Return, for each row of D, the value of its group."""
     group = np.searchsorted(case.ends, np.arange(case.m), side="right")
+    # Rows outside all groups get the value of the last group.
     return of_groups[np.minimum(group, case.groups - 1)]
 
 
 def _product(
     case: Case, a: NDArray[Any], b: NDArray[Any], factors: tuple[Floats | None, Floats | None]
 ) -> tuple[Floats, Floats]:
-    """Return the product of A and B with the scale factors of blocks, and the magnitude of each sum.
+    """Return the product of A and B, and the magnitude of each sum.
 
-    `factors` are the scale factors of rows and columns, as `_factors` returns them. Factors of whole rows and columns
-    are not applied.
+    `factors` is the result of `_factors`. Only factors of blocks are applied.
     """
     a, b = a.astype(np.float64), b.astype(np.float64)
     if not case.blocked:
@@ -138,7 +131,7 @@ def _product(
 
 
 def _grouped(case: Case, a: NDArray[Any], b: NDArray[Any]) -> tuple[Floats, Floats]:
-    """Return the product of each group, and the magnitude of each sum; rows outside all groups are zero."""
+    """Return the products of all groups, and the magnitude of each sum. Rows outside all groups are zero."""
     sums, magnitudes = np.zeros((2, case.m, case.n))
     begin = 0
     for number, end in enumerate(case.ends):
@@ -149,7 +142,6 @@ def _grouped(case: Case, a: NDArray[Any], b: NDArray[Any]) -> tuple[Floats, Floa
 
 
 def _lost(case: Case) -> float:
-    """Return the allowed error of a sum, divided by the magnitude of the sum."""
     if case.sums == "s32":
         return 0.0
     small = case.a in ("e4m3", "e5m2")
@@ -172,7 +164,7 @@ def _activated(name: str, x: Floats) -> Floats:
 def _rounded(case: Case, d: Floats, wrong: Floats) -> tuple[Floats, Floats]:
     """Return D clamped to the range of its type, and the allowed error of each element.
 
-    `wrong` is the allowed error before rounding. The returned error is `wrong` plus half an ulp.
+    `wrong` is the allowed error before rounding.
     """
     if case.result == "s32":
         return d, np.zeros_like(d)

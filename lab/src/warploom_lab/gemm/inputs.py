@@ -1,4 +1,4 @@
-"""Input arrays of a case: random matrices inside larger arrays, with NaNs around the matrices."""
+"""Input arrays of a case: random matrices inside larger arrays of NaNs."""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -28,20 +28,16 @@ _ROW = 16  # alignment of rows in bytes
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Arrays of a case; `a` is A before the compression of a sparse operand.
-
-    `memory` is the array that contains `arrays.out`, and `inside` is True at the elements of `out` in it. Both are None
-    if the case passes no `out`.
-    """
+    """Operands of one test case of a matrix multiplication."""
 
     arrays: Operands
-    a: Array
-    memory: Array | None
-    inside: NDArray[np.bool_] | None
+    a: Array  # A before the compression, if A is sparse
+    memory: Array | None  # contains `arrays.out`; None for a case without an array for the result
+    inside: NDArray[np.bool_] | None  # True at the elements of `memory` that belong to `arrays.out`
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the input arrays, without the bytes around them."""
+        """SHA-256 of the elements of all input arrays."""
         content = sha256()
         for name, array in zip(Operands._fields, self.arrays, strict=True):
             if array is not None and name != "out":
@@ -51,7 +47,7 @@ class Inputs:
 
 
 def make_inputs(case: Case) -> Inputs:
-    """Return the input arrays of a case, which depend on its seed and number only."""
+    """Return the input arrays of a case."""
     draw = np.random.default_rng([case.seed, case.number])
     batch = (case.batch,) if case.batch else ()
     m, n, k = case.m, case.n, case.k
@@ -86,10 +82,7 @@ def make_inputs(case: Case) -> Inputs:
 
 
 def _factors(draw: np.random.Generator, case: Case) -> tuple[Array | None, Array | None]:
-    """Return the scale factors for the rows of A and for the columns of B, or None without factors.
-
-    Factors of blocks along K form a matrix, whose memory order is random.
-    """
+    """Return random scale factors for the rows of A and the columns of B, or None for each that is absent."""
     planes = (case.batch,) if case.scales_batched else ()
     blocks = ceil(case.k / SCALE_BLOCK)
 
@@ -97,6 +90,7 @@ def _factors(draw: np.random.Generator, case: Case) -> tuple[Array | None, Array
         values = draw.uniform(0.5, 2.0, shape).astype(np.float32) * draw.choice((-1, 1), shape).astype("f4")
         return np.asfortranarray(values) if transposed and values.ndim == 2 else values
 
+    # Factors of blocks are a matrix with a random memory order.
     across = bool(draw.integers(2))
     rows = columns = None
     if case.row_scales:
@@ -110,7 +104,7 @@ def _factors(draw: np.random.Generator, case: Case) -> tuple[Array | None, Array
 
 
 def _operand(draw: np.random.Generator, word: str, shape: tuple[int, ...], swapped: bool, storage: str) -> Array:
-    """Return a random matrix; if `swapped`, its last two axes are exchanged in memory.
+    """Return a random matrix. With `swapped`, its last two axes are exchanged in memory.
 
     `word` is the element type. `storage` is a value of `Case.a_storage`.
     """
@@ -128,21 +122,17 @@ def _operand(draw: np.random.Generator, word: str, shape: tuple[int, ...], swapp
 
 
 def _filled(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Return memory filled with the byte 0xFF."""
     return np.full((*shape[:-1], shape[-1] * dtype.itemsize), _OUTSIDE, np.uint8).view(dtype)
 
 
 @dataclass(frozen=True, slots=True)
 class _Placement:
-    """Shape of a memory array, and position of a matrix inside it.
-
-    `between` is True if the rows of the matrices of a batch are interleaved.
-    """
+    """Shape of a memory array, and position of a matrix inside it."""
 
     shape: tuple[int, ...]
     first: tuple[int, int]  # row and column
     sizes: tuple[int, int]
-    between: bool
+    between: bool  # rows of the matrices of a batch are interleaved
 
     def cut(self, memory: Array) -> Array:
         """Return the view of the matrix in a memory array."""
@@ -153,10 +143,7 @@ class _Placement:
 
 
 def _placement(shape: tuple[int, ...], itemsize: int, storage: str) -> _Placement:
-    """Return the placement of a matrix whose rows begin at multiples of 16 bytes.
-
-    `shape` and `itemsize` describe the matrix, and `storage` is a value of `Case.out_storage`.
-    """
+    """Return the placement of a matrix for a value of `Case.out_storage`. Rows are aligned to 16 bytes."""
     *planes, rows, columns = shape
     step = _ROW // itemsize
     pitch = ceil(columns / step) * step

@@ -1,11 +1,11 @@
-"""Functions that run one case of `compare gemm`, at module level so that any process can import them."""
+"""Functions that run one case of `compare gemm` in any process."""
 
 from warploom_lab.gemm.comparison import Outcome, Task, compare
 from warploom_lab.gemm.record import Recorded
 
 
 def run_case(_shared: None, task: Task, _report: object) -> Outcome:
-    """Run the case of a task and compare its result."""
+    """Run the case of a task and return the outcome."""
     return compare(task)
 
 

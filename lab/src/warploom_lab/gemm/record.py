@@ -1,4 +1,4 @@
-"""Record of a GPU's results for small cases: a JSON file of digests, for comparison with the emulator."""
+"""Record of a GPU's results for small cases, for comparison with the emulator."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _LARGEST = 4 << 20  # bytes; a longer file is refused
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Recorded result of a case: its partition and the SHA-256 of the inputs and of D."""
+    """Recorded result of a case."""
 
     number: int
     partition: Partition
-    inputs: str
-    result: str
+    inputs: str  # SHA-256 of the input arrays
+    result: str  # SHA-256 of D
 
     def difference(self, seed: int) -> str:
-        """Run the case on the emulator; return a message if the result differs from the recorded one, or ""."""
+        """Run the case on the emulator. Return a message if the result differs from the recorded one, or ""."""
         one = case(seed, self.number)
         made = make_inputs(one)
         if made.digest != self.inputs:
@@ -41,27 +41,24 @@ class Recorded:
 
 
 def recorded(outcome: Outcome) -> Recorded:
-    """Return the record of a right outcome."""
+    """Return the record of an outcome with a right result."""
     assert outcome.partition is not None
     return Recorded(outcome.case.number, outcome.partition, outcome.inputs, outcome.result)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Recorded results of a GPU for the cases of a seed.
-
-    `about` names the GPU, the driver, the versions and the command.
-    """
+    """Recorded results of a GPU for the cases of a seed."""
 
     seed: int
-    about: Mapping[str, Any]
+    about: Mapping[str, Any]  # GPU, driver, versions and command
     recorded: tuple[Recorded, ...]
 
     @classmethod
     def of(cls, seed: int, about: Mapping[str, Any], outcomes: Iterable[Outcome]) -> Record:
-        """Return the record of the outcomes whose results on the GPU and on the emulator agree in every bit.
+        """Return a record of the outcomes that agree with the emulator in every bit.
 
-        `about` is the description of the GPU and of the versions.
+        `about` describes the GPU and the versions.
         """
         kept = sorted((each for each in outcomes if each.bits and not each.wrong), key=lambda each: each.case.number)
         return cls(seed, about, tuple(recorded(one) for one in kept if one.partition))
@@ -73,8 +70,6 @@ class Record:
 
     def write(self, folder: Path) -> Path:
         """Write the record into a folder and return the path of the file.
-
-        The folder is created if it does not exist.
 
         Errors: UsageError compare.file.
         """
@@ -109,10 +104,7 @@ class Record:
 
 
 def _data_of(recorded: Recorded) -> dict[str, Any]:
-    """Return the JSON data of a recorded result.
-
-    "way" is the partition and "asked" the digest of the inputs.
-    """
+    """Return the JSON data of a recorded result."""
     return {
         "number": recorded.number,
         "way": asdict(recorded.partition),

@@ -1,1 +1,1 @@
-"""Results of MLIR's tools for operations of its nvvm dialect, which are generated from Forms."""
+"""Results of MLIR's tools for generated operations of its nvvm dialect."""

@@ -1,9 +1,7 @@
 """Operations of MLIR's nvvm dialect, generated for queries to MLIR's tools.
 
-Each operation is in a function of its own. If the operand types of an operation are independent of each other, the
-operation is generated from its declaration in the dialect, with random values of attributes, pointer types and optional
-operands. The operand types of a multiplication depend on each other. A multiplication is generated from the rows of its
-Forms, which give the number of registers of each matrix.
+Multiplications are generated from the modifier tables of their Forms, because their operand types depend on each other.
+Other operations are generated from their declarations in the dialect.
 """
 
 import random
@@ -92,24 +90,17 @@ class Case:
 
 @dataclass(frozen=True)
 class OperationSpec:
-    """Parts of an operation: groups of operand types, result types and properties.
-
-    `operands` has one group of types for each operand of the declaration. `constants` maps the index of each operand
-    that must be a constant to the value of the constant.
-    """
+    """Parts of an operation: groups of operand types, result types and properties."""
 
     kind: type[dialect.Operation]
-    operands: Sequence[Sequence[Attribute]]
+    operands: Sequence[Sequence[Attribute]]  # a group of types for each operand of the declaration
     results: Sequence[Attribute]
     properties: Mapping[str, Attribute]
-    constants: Mapping[int, int]
+    constants: Mapping[int, int]  # value of each operand that must be a constant, by index
 
 
 def module_of(spec: OperationSpec) -> ModuleOp:
-    """Return a module whose function runs the operation and returns its result.
-
-    A warpgroup multiplication is surrounded by its fence, commit and wait.
-    """
+    """Return a module whose only function runs an operation and returns the operation's result."""
     types = [each for group in spec.operands for each in group]
     arguments = [each for number, each in enumerate(types) if number not in spec.constants]
     block = Block(arg_types=arguments)
@@ -126,6 +117,7 @@ def module_of(spec: OperationSpec) -> ModuleOp:
     if any(isinstance(option, AttrSizedOperandSegments) for option in spec.kind.get_irdl_definition().options):
         properties[_SEGMENTS] = DenseArrayBase.from_list(i32, [len(group) for group in spec.operands])
     operation = spec.kind.create(operands=values, result_types=list(spec.results), properties=properties)
+    # A warpgroup multiplication is surrounded by its fence, commit and wait.
     block.add_ops(_protocol(operation))
     block.add_op(llvm.ReturnOp(*operation.results))
     result = spec.results[0] if spec.results else LLVMVoidType()
@@ -143,7 +135,7 @@ def _protocol(operation: dialect.Operation) -> list[Operation]:
 
 
 def is_legal(spec: OperationSpec) -> bool:
-    """Return True if the dialect's verifier accepts the operation."""
+    """Return True if the dialect's verifier accepts an operation."""
     try:
         for operation in module_of(spec).walk():
             operation.verify_()
@@ -231,7 +223,7 @@ def _draw(kind: type[dialect.Operation], chance: random.Random) -> OperationSpec
 
 
 def _types(allowed: RangeConstraint, name: str) -> Sequence[Attribute]:
-    """Return the types that a constraint allows, or some of them if it allows any number."""
+    """Return the types that a constraint allows, or some of them if there is no limit."""
     within = allowed.constraint if isinstance(allowed, RangeLengthConstraint) else allowed
     constraint = within.constr if isinstance(within, RangeOf) else None
     if isinstance(constraint, EqAttrConstraint):
@@ -247,7 +239,7 @@ def _types(allowed: RangeConstraint, name: str) -> Sequence[Attribute]:
 
 
 def _attributes(name: str, constraint: AttrConstraint) -> Sequence[Attribute]:
-    """Return the attributes that a constraint allows, or some of them if it allows any number."""
+    """Return the attributes that a constraint allows, or some of them if there is no limit."""
     (base,) = constraint.get_bases() or {UnitAttr}
     if issubclass(base, EnumAttribute):
         return [base(word) for word in base.cases]
@@ -279,7 +271,7 @@ _MULTIPLICANDS: Mapping[str, Attribute] = {"f16": _HALVES, "f64": f64}
 
 
 def _rows(*forms: Form) -> Iterator[tuple[Form, dict[str, str]]]:
-    """Yield (form, modifier words) for every combination of words that the rows of the forms allow."""
+    """Yield (Form, words of its modifiers) for every legal combination."""
     for form in forms:
         for row in form.rows:
             if row.gone is None:
@@ -297,7 +289,7 @@ def _extents(shape: str) -> Shape:
 
 
 def warpgroup(chance: random.Random) -> Iterator[OperationSpec]:
-    """Yield warpgroup multiplications of two matrices in shared memory."""
+    """Yield warpgroup multiplications of two matrices in shared memory, with random options."""
     for form, slots in _rows(*WGMMA_DESCRIPTORS):
         signed = "imm_scale_a" in form.operands
         element = f32 if slots["dtype"] == "f32" else i32
@@ -329,7 +321,6 @@ def _fragments(form: Form, slots: Words) -> list[list[Attribute]]:
 
 
 def _common_properties(slots: Words) -> dict[str, Attribute]:
-    """Return the properties that every warp-level multiplication has."""
     return {
         "shape": _extents(slots["shape"]),
         "multiplicandAPtxType": MmaType(slots["atype"]),
@@ -348,7 +339,7 @@ def _overflow(slots: Words) -> dict[str, Attribute]:
 
 
 def dense(chance: random.Random) -> Iterator[OperationSpec]:
-    """Yield dense warp-level multiplications."""
+    """Yield dense warp-level multiplications of all legal types and shapes."""
     for form, slots in _rows(*MMA_DENSE):
         if slots.get("kind") or slots.get("rnd"):
             continue
@@ -362,7 +353,7 @@ def dense(chance: random.Random) -> Iterator[OperationSpec]:
 
 
 def sparse(chance: random.Random) -> Iterator[OperationSpec]:
-    """Yield sparse warp-level multiplications."""
+    """Yield sparse warp-level multiplications of all legal types and shapes, with random selectors."""
     for form, slots in _rows(*MMA_SPARSE):
         properties = _common_properties(slots) | _overflow(slots)
         if slots["spvariant"] != "sp":
@@ -376,7 +367,7 @@ def sparse(chance: random.Random) -> Iterator[OperationSpec]:
 
 
 def scaled(chance: random.Random) -> Iterator[OperationSpec]:
-    """Yield warp-level multiplications with block scales."""
+    """Yield warp-level multiplications with block scales, of all legal types and shapes."""
     for form, slots in _rows(*MMA_SCALED, *MMA_SPARSE_SCALED):
         if not slots["scale_vec"]:
             continue
@@ -455,7 +446,7 @@ _MOST = 14
 def cases(seed: int = 0, most: int = _MOST) -> Iterator[Case]:
     """Yield legal operations of every family, selected by the seed.
 
-    `most` limits the operations that are generated from one declaration of the dialect.
+    `most` limits the operations from one declaration of the dialect.
     """
     for kind in OPERATIONS:
         if kind in FROM_FORMS:

@@ -1,4 +1,4 @@
-"""Instructions of a PTX module in a normal form, for the comparison of Warploom's PTX with llc's."""
+"""Instructions of a PTX module in a normal form."""
 
 import re
 from dataclasses import replace

@@ -2,8 +2,7 @@
 
     for answer in read(folder): print(*differences(answer))
 
-The record is a file of xz-compressed JSON lines, one for each operation. `record.json` beside it names the tools and
-the commands.
+The record is a file of xz-compressed JSON lines, one for each operation.
 """
 
 import json
@@ -34,21 +33,15 @@ _BATCH = 16  # operations in one process
 
 @dataclass(frozen=True)
 class Answer:
-    """Results of MLIR's tools and of ptxas for one operation.
-
-    `text` and `generic` are the custom and generic syntax that mlir-opt prints. `target` is the first target to which
-    Warploom lowers the operation. `ptx` has llc's instructions in normal form. If mlir-opt refuses the operation,
-    `text` is Warploom's text and `refused` the message. `assembled` lists the releases of ptxas that accept Warploom's
-    PTX.
-    """
+    """Results of MLIR's tools and of ptxas for one operation."""
 
     operation: str
-    text: str
-    target: str
-    generic: str = ""
-    ptx: tuple[str, ...] = ()
-    refused: str = ""
-    assembled: tuple[str, ...] = ()
+    text: str  # custom syntax of mlir-opt, or of Warploom if mlir-opt refuses the operation
+    target: str  # first target to which Warploom lowers the operation
+    generic: str = ""  # generic syntax of mlir-opt
+    ptx: tuple[str, ...] = ()  # of llc, in normal form
+    refused: str = ""  # message of mlir-opt
+    assembled: tuple[str, ...] = ()  # releases of ptxas that accept Warploom's PTX
 
 
 def batches(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
@@ -87,7 +80,7 @@ def _query(tools: Tools, assemblers: Sequence[Assembler], cases: Sequence[Case])
 def first_lowered(text: str) -> tuple[str, str]:
     """Return the first target for which `lower` gives PTX without a diagnostic, and the PTX.
 
-    If `lower` gives diagnostics for all targets, return the last target and its PTX.
+    If every target has a diagnostic, the result is that of the last target.
 
     Errors: LowerError if the last target refuses the operation.
     """
@@ -102,7 +95,7 @@ def first_lowered(text: str) -> tuple[str, str]:
 
 
 def write(directory: Path, answers: Sequence[Answer], header: Mapping[str, object]) -> None:
-    """Write the answers, and a header with the tools and the number of operations of each name."""
+    """Write the record: the answers, and `header` with the numbers of operations."""
     directory.mkdir(parents=True, exist_ok=True)
     lines = "".join(json.dumps({k: v for k, v in asdict(each).items() if v}) + "\n" for each in answers)
     (directory / _ANSWERS).write_bytes(lzma.compress(lines.encode(), preset=9 | lzma.PRESET_EXTREME))
@@ -118,7 +111,7 @@ def write(directory: Path, answers: Sequence[Answer], header: Mapping[str, objec
 
 
 def read(directory: Path) -> Iterator[Answer]:
-    """Yield the answers of a record."""
+    """Yield the answers of the record in a folder."""
     for line in lzma.decompress((directory / _ANSWERS).read_bytes()).decode().splitlines():
         found = json.loads(line)
         found["ptx"] = tuple(found.get("ptx", ()))
@@ -134,10 +127,7 @@ KNOWN = {
 
 
 def differences(answer: Answer) -> Iterator[str]:
-    """Yield a text for each difference between Warploom's results and MLIR's recorded results.
-
-    The texts cover parsing, printing, PTX and diagnostics.
-    """
+    """Yield a text for each difference between Warploom's results and the recorded results."""
     try:
         reading = parse_mlir(answer.text)
         module = to_ptx(reading, answer.target).module
@@ -156,10 +146,7 @@ def differences(answer: Answer) -> Iterator[str]:
 
 
 def is_known(answer: Answer, ours: tuple[str, ...]) -> bool:
-    """Return True if the difference between two lists of PTX instructions is a known defect of MLIR.
-
-    `ours` has Warploom's instructions. KNOWN lists the defects.
-    """
+    """Return True if a difference between Warploom's PTX `ours` and MLIR's PTX is a known defect of MLIR."""
     return any(
         mine != theirs and any(part in f"{mine if part == 'cta_group' else theirs}" for part in KNOWN)
         for mine, theirs in zip(ours, answer.ptx, strict=False)
@@ -167,7 +154,7 @@ def is_known(answer: Answer, ours: tuple[str, ...]) -> bool:
 
 
 def tokens(text: str) -> list[str]:
-    """Return the tokens of the nvvm operations in a text, with SSA values numbered in order of occurrence."""
+    """Return the tokens of the nvvm operations in a text. SSA values are numbered in order."""
     names: dict[str, str] = {}
     lines = " ".join(line for line in text.splitlines() if "nvvm." in line)
     return [

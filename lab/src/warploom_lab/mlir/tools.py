@@ -29,11 +29,11 @@ class Tools:
     release: str
 
     def printed(self, texts: Sequence[str], *options: str) -> list[str]:
-        """Return the output of mlir-opt for each text, or "" if mlir-opt refuses the text."""
+        """Return the output of mlir-opt for each text, or "" for a text that mlir-opt refuses."""
         return self._split(self.opt, texts, *options)
 
     def translated(self, texts: Sequence[str]) -> list[str]:
-        """Return the LLVM IR that mlir-translate makes of each text, or "" if it refuses the text."""
+        """Return the LLVM IR of each text from mlir-translate, or "" for a text that mlir-translate refuses."""
         return self._split(self.translate, texts, "-mlir-to-llvmir")
 
     def _split(self, tool: Path, texts: Sequence[str], *options: str) -> list[str]:
@@ -56,7 +56,7 @@ class Tools:
         return self._run(self.llc, llvm, "-march=nvptx64", f"-mcpu={target}", f"-mattr={version}", "-o", "-")
 
     def message(self, text: str, *options: str) -> str:
-        """Return the first error message that mlir-opt prints for a text, or "" if it accepts the text."""
+        """Return the first error message of mlir-opt for a text, or "" for a legal text."""
         done = subprocess.run(
             [self.opt, *options], input=text, capture_output=True, text=True, timeout=_TIMEOUT, check=False
         )
@@ -72,7 +72,7 @@ class Tools:
 
 @cache
 def provide() -> Tools:
-    """Return the tools in the folder that WARPLOOM_MLIR names, or on PATH.
+    """Return the tools in the folder WARPLOOM_MLIR (an environment variable) or on PATH.
 
     Errors: UsageError if a tool is missing or has another release.
     """

@@ -1,1 +1,1 @@
-"""Instructions and error messages of nvcc for calls of builtins, and the record of these answers."""
+"""Record of nvcc's answers to calls of builtins: instructions or error messages."""

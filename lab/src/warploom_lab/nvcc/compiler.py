@@ -1,10 +1,9 @@
-"""Answers of NVIDIA's compiler to calls of builtins: the instruction or the error messages.
+"""Answers of nvcc to calls of builtins: the instruction or the error messages.
 
     Nvcc.at().judge(["__hmma_m16n16k16_ld_a(ip, cip, u, 0);"], "sm_90a")
     # one Answer, whose instruction has 8 registers, an address and a register
 
-Each call is in a kernel of its own, on one line, with the parameters of PARAMETERS. One file holds many kernels, and an
-error belongs to the call on its line. If an error names no line, the two halves of the file are compiled separately.
+Each call is in a kernel of its own, with the parameters of PARAMETERS.
 """
 
 from __future__ import annotations
@@ -38,23 +37,22 @@ _VECTOR = re.compile(r"\{([^}]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Instruction that the compiler emits for a call, or its error messages in order.
+    """Instruction that nvcc emits for a call, or the error messages in order.
 
-    In the instruction, a vector of registers is replaced by the number of its registers. Instruction and messages are
-    both empty if the compiler drops the call because it has no effect.
+    Instruction and messages are both empty if nvcc drops a call without effect.
     """
 
-    instruction: str = ""
+    instruction: str = ""  # as `counted` returns it
     messages: tuple[str, ...] = ()
 
 
 def kernel(call: str, name: str = "k") -> str:
-    """Return a CUDA C++ kernel that consists of a call, as text that nvcc and `lower` can read."""
+    """Return a CUDA C++ kernel that consists of a call."""
     return f'extern "C" __global__ void {name}({PARAMETERS}) {{ {call} }}'
 
 
 def counted(instruction: str) -> str:
-    """Return an instruction without register names, with each vector replaced by its number of registers."""
+    """Return an instruction without register names. A vector is replaced by its number of registers."""
     plain = " ".join(instruction.split())
     plain = _VECTOR.sub(lambda found: f"{{{found[1].count(',') + 1}}}", plain)
     return re.sub(r"%\w+", "%", plain)
@@ -62,16 +60,16 @@ def counted(instruction: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Nvcc:
-    """Executable of nvcc with the release that it reports, such as "13.0.88"."""
+    """Executable of nvcc with its release, such as "13.0.88"."""
 
     path: Path
     release: str
 
     @classmethod
     def at(cls, path: str = "nvcc") -> Nvcc:
-        """Return the compiler at a path; "nvcc" is looked up on PATH.
+        """Return the nvcc at a path or on PATH.
 
-        Errors: UsageError if the compiler is missing or is not nvcc.
+        Errors: UsageError if nvcc is missing or the file is not nvcc.
         """
         where = shutil.which(path)
         if where is None:
@@ -86,7 +84,7 @@ class Nvcc:
         return cls(Path(where), release[1])
 
     def judge(self, calls: Sequence[str], target: str) -> list[Answer]:
-        """Return the compiler's answer to each call."""
+        """Return nvcc's answer to each call."""
         answers: dict[int, Answer] = {}
         for start in range(0, len(calls), BATCH):
             indices = list(range(start, min(start + BATCH, len(calls))))
@@ -117,7 +115,7 @@ class Nvcc:
         return answers
 
     def _compile(self, kernels: Sequence[str], target: str) -> tuple[str, str | None]:
-        """Compile kernels and return the output of nvcc and the PTX, which is None if the compilation fails."""
+        """Compile kernels. Return the output of nvcc, and the PTX or None if nvcc fails."""
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, _FILE).write_text("\n".join(kernels) + "\n")
             command = [str(self.path), f"-arch={target}", "-ptx", "-w", _FILE, "-o", "calls.ptx"]

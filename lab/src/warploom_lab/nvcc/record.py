@@ -1,4 +1,4 @@
-"""Calls of builtins, the record of nvcc's answers, and the comparison of `lower` with the record.
+"""Record of nvcc's answers to calls of builtins, and the comparison of `lower` with the record.
 
 The record is xz-compressed text with one line for each call: target, call, and `+` with the instruction or `-` with the
 messages.
@@ -50,7 +50,7 @@ class Case:
 
 
 def cases(probes: str) -> list[Case]:
-    """Return generated calls of every builtin, followed by the hand-written calls in `probes`."""
+    """Return generated calls of every builtin, and the hand-written calls in the text `probes`."""
     found = [Case(MAIN, call) for builtin in BUILTINS for call in calls_of(builtin)]
     found += [Case(target, next(iter(calls_of(builtin)))) for target in OTHERS for builtin in BUILTINS]
     lines = [line.strip() for line in probes.splitlines()]
@@ -59,7 +59,7 @@ def cases(probes: str) -> list[Case]:
 
 
 def calls_of(builtin: Builtin) -> Iterator[str]:
-    """Yield calls of a builtin with legal and illegal arguments; the first call is legal."""
+    """Yield calls of a builtin with legal and illegal arguments. The first call is legal."""
     match builtin.kind:
         case "load" | "store":
             yield from _load_store_calls(builtin)
@@ -91,7 +91,6 @@ def _at(name: str) -> str:
 
 
 def _legal_layouts(builtin: Builtin) -> Sequence[int]:
-    """Return the legal layouts of the matrices; elements of fewer than 8 bits have one layout."""
     if builtin.shape in ("m8n8k32", "m8n8k128") and builtin.matrix in "ab":
         return (0,) if builtin.matrix == "a" else (1,)
     return (0, 1)
@@ -134,7 +133,7 @@ def _warpgroup_calls(builtin: Builtin) -> Iterator[str]:
 
 
 def lowered(case: Case) -> Answer:
-    """Return the answer of `lower` to a call: the instruction or the messages."""
+    """Return the answer of `lower` to a call."""
     target = read_target(case.target)
     assert target is not None
     try:
@@ -152,7 +151,7 @@ def agrees(recorded: Answer, result: Answer) -> bool:
 
 
 def disagreements(answers: Iterable[tuple[Case, Answer]]) -> Iterator[tuple[Case, Answer, Answer]]:
-    """Yield (call, recorded answer, answer of `lower`) for every call to which the answers differ."""
+    """Yield (call, recorded answer, answer of `lower`) for every difference."""
     for case, recorded in answers:
         if not agrees(recorded, result := lowered(case)):
             yield case, recorded, result
@@ -162,10 +161,7 @@ def disagreements(answers: Iterable[tuple[Case, Answer]]) -> Iterator[tuple[Case
 
 
 def batches(calls: Iterable[Case]) -> list[tuple[Case, ...]]:
-    """Return the calls in batches, one for each CUDA C++ file.
-
-    A call that `lower` refuses gets a file of its own, because most compilations end at the first error of such a call.
-    """
+    """Return the calls in batches, one for each CUDA C++ file."""
     by_target: dict[str, list[Case]] = {}
     for case in calls:
         by_target.setdefault(case.target, []).append(case)
@@ -173,19 +169,20 @@ def batches(calls: Iterable[Case]) -> list[tuple[Case, ...]]:
     for listed in by_target.values():
         accepted = [case for case in listed if lowered(case).instruction]
         found += [tuple(accepted[start : start + BATCH]) for start in range(0, len(accepted), BATCH)]
+        # Most compilations end at the first error of a call, so such a call gets a file of its own.
         found += [(case,) for case in listed if case not in set(accepted)]
     return found
 
 
 def query(nvcc: Nvcc, file: Sequence[Case], _report: object) -> list[Answer]:
-    """Return the compiler's answers to the calls of one file; all calls have the same target."""
+    """Return nvcc's answers to the calls of one file. All calls must have the same target."""
     return nvcc.judge([case.call for case in file], file[0].target)
 
 
 def in_order(
     calls: Iterable[Case], files: Sequence[Sequence[Case]], answers: Sequence[Sequence[Answer]]
 ) -> list[tuple[Case, Answer]]:
-    """Return the calls in the order of `calls`, each with its answer.
+    """Return (call, answer) in the order of `calls`.
 
     `files` has the calls of each CUDA C++ file, and `answers` the answers to them.
     """
@@ -196,7 +193,7 @@ def in_order(
 
 
 def write(folder: Path, answers: Sequence[tuple[Case, Answer]], nvcc: Nvcc, command: str, date: str) -> None:
-    """Write the answers, and a header with the command, the date and the release of nvcc."""
+    """Write the record: the answers, and a header with the command, the date and the release of nvcc."""
     lines = [
         f"{case.target}\t{case.call}\t"
         + (f"-{' / '.join(answer.messages)}" if answer.messages else f"+{answer.instruction}")

@@ -1,1 +1,1 @@
-"""Generated files: reference pages, editor stubs, shell completions, pictures and notebook outputs."""
+"""Generated files of the repository: pages, editor stubs, shell completions, pictures and notebooks."""

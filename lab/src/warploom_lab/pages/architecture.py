@@ -1,4 +1,4 @@
-"""Pictures of `docs/architecture.md`: the layers of the package, and the steps of a launch."""
+"""Pictures in `docs/architecture.md`: the layers of Warploom, and the path of a launch."""
 
 import inspect
 import textwrap
@@ -45,9 +45,9 @@ _LAYERS_DARK_STYLE = """\
 
 
 def layers(container: str = "warploom") -> list[list[str]]:
-    """Return the packages of each layer from the highest to the lowest, as pyproject.toml orders them.
+    """Return the packages of each layer, as lists of names from the highest layer to the lowest.
 
-    The list is empty if no import-linter contract orders the modules of the package `container`.
+    The list is empty if pyproject.toml does not order the modules of the package `container`.
     """
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     for contract in project["tool"]["importlinter"]["contracts"]:
@@ -94,22 +94,20 @@ def _layers_picture() -> str:
 
 
 class _Package:
-    """Box of one package in the picture, which contains the boxes of its own layers.
-
-    Units: pixels.
-    """
+    """Box of one package in the picture. Units: pixels."""
 
     def __init__(self, module: str, width: float) -> None:
         self.width = width
         self.name = module.rpartition(".")[2] + ("/" if _is_package(module) else ".py")
         self.summary = textwrap.wrap(summary(module), int((width - 2 * _INSET) / _LETTER))
         self.heading = _HEADING + _LINE * len(self.summary) + 6
+        # The box contains the boxes of the package's own layers.
         self.parts = [[_Package(f"{module}.{name}", width - 2 * _INSET) for name in names] for names in layers(module)]
         inner = sum(parts[0].height + _GAP for parts in self.parts)
         self.height = self.heading + (inner + 2 if inner else 0)
 
     def draw(self, x: float, y: float, height: float, css_class: str) -> Iterator[str]:
-        """Yield the SVG elements of the box at a position."""
+        """Yield the SVG elements of the box with its corner at (x, y)."""
         kind = "part" if css_class == "part" else f"package {css_class}"
         yield f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{self.width:g}" height="{height:g}" rx="6"/>'
         yield svg_text(x + _INSET, y + 19, self.name, "name")
@@ -122,7 +120,7 @@ class _Package:
 
 
 def summary(module: str) -> str:
-    """Return the first sentence of the docstring of a module."""
+    """Return the first sentence of a module's docstring."""
     first = (inspect.getdoc(_imported(module)) or "").split("\n\n")[0].replace("\n", " ")
     return first.split(". ")[0].rstrip(".").replace("`", "")
 
@@ -142,8 +140,8 @@ def _is_package(module: str) -> bool:
 class Step:
     """Step of a launch: a module of warploom, its task, and the module that calls it.
 
-    If the caller calls through an interface, `interface` is the module that declares the interface, and `module`
-    imports that module. `through` is a module between the caller and the called module.
+    `interface` is the module that declares the called interface, or empty for a direct call. `through` is a module
+    between the caller and the called module, or empty.
     """
 
     module: str
@@ -243,11 +241,9 @@ def _panel_height(steps: Sequence[Step]) -> int:
 def _panel(
     x: int, y: int, width: int, title: str, css_class: str, steps: Sequence[Step], first: int
 ) -> Iterator[str]:  # fmt: skip
-    """Yield the SVG elements of a panel with its steps, indented by their depth in the tree of calls.
+    """Yield the SVG elements of a panel that lists steps as a tree of calls.
 
-    `first` is the number of the first step.
-
-    Units: pixels.
+    `first` is the number of the first step. Units: pixels.
     """
     yield f'<rect class="panel {css_class}" x="{x}" y="{y}" width="{width}" height="{_panel_height(steps)}" rx="8"/>'
     yield svg_text(x + 16, y + 24, title, "title")

@@ -1,7 +1,4 @@
-"""Pages in `docs/nvvm` with the tables of the reference text on cicc's builtins, and with corrections.
-
-The tables are in `cicc.toml`: the rows of the reference text, corrections by row and column, and reasons.
-"""
+"""Pages in `docs/nvvm` that correct the reference text on cicc's builtins."""
 
 import tomllib
 from dataclasses import dataclass, field
@@ -10,14 +7,14 @@ from importlib.resources import files
 
 
 class TableError(Exception):
-    """Error for a table whose rows or corrections do not fit its columns."""
+    """Error for a row or correction that does not fit the columns of its table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """Table of the reference text, with corrections.
 
-    A key of `corrections` is the first cell of a row and the heading of a column.
+    A key of `corrections` is a pair: the first cell of a row, and the heading of a column.
     """
 
     name: str
@@ -29,14 +26,14 @@ class Table:
     lead: str = ""
 
     def corrected(self) -> list[dict[str, str]]:
-        """Return the corrected rows, each as a dictionary from heading to cell."""
+        """Return the corrected rows. Each row maps headings to cells."""
         return [
             {head: self.corrections.get((row[0], head), cell) for head, cell in zip(self.heads, row, strict=True)}
             for row in self.rows
         ]
 
     def markdown(self) -> str:
-        """Return the table in Markdown, in which a wrong cell is struck out and followed by its correction."""
+        """Return the table in Markdown. Each wrong cell is struck out and followed by its correction."""
         lines = [" | ".join(self.heads), " | ".join("---" for _ in self.heads)]
         for row in self.rows:
             shown = [
@@ -79,7 +76,7 @@ def _table(name: str, entry: dict[str, str | dict[str, dict[str, str]]]) -> Tabl
 
 
 def pages() -> dict[str, str]:
-    """Return the pages with the tables and the index of `docs/nvvm`, by their path in `docs`."""
+    """Return the index of `docs/nvvm` and the pages with tables, by their path in `docs`."""
     body = "\n".join(table.markdown() for table in tables().values())
     return {"nvvm/cicc.md": f"{_NOTE}\n{body}", "nvvm/README.md": _INDEX}
 

@@ -1,14 +1,4 @@
-r"""Code blocks of a Markdown page, in order: code to run, files to save, and expected outputs.
-
-- All fenced `python` blocks of a page run in one session. An `output` block has the expected output of the block
-  before it.
-- A fenced `console` block has commands after `$ `, each followed by its expected output. A `\` at the end of a line
-  continues the command. An indented block that begins with the name of a command is a console block without `$`.
-- A block with `title="FILE"` is saved as that file.
-- `...` in an output matches any text.
-- `<!-- not run: REASON -->` before a block excludes it from execution. `<!-- ends in 1 -->` gives the exit status of
-  its last command.
-"""
+"""Code blocks of a Markdown page, in order: code to run, files to save, and expected outputs."""
 
 import re
 import shlex
@@ -19,6 +9,11 @@ from typing import Literal
 
 Kind = Literal["python", "command", "file", "data"]
 
+# All `python` blocks of a page run in one session. An `output` block has the expected output of the block before it.
+# A `console` block has commands after `$ `, each followed by its expected output. A `\` at the end of a line continues
+# the command. An indented block that begins with the name of a command is a console block without `$`.
+# A block with `title="FILE"` is saved as that file. The two comments apply to the next block: the reason why it is not
+# run, and the exit status of its last command.
 _BLOCK = re.compile(
     r"""
     ^<!--\ not\ run:\ (?P<reason>.*?)\ -->$
@@ -38,9 +33,9 @@ class BadPage(Exception):
 
 @dataclass
 class Step:
-    """Step that a page describes: run Python, run a command, save a file, or parse data.
+    """Step of a page: run Python, run a command, save a file, or parse data.
 
-    `output` is the expected output, or None if the page shows none. `reason` explains why the step is not run.
+    `output` is the expected output, or None. `reason` says why the step is not run, or is empty.
     """
 
     line: int
@@ -54,7 +49,7 @@ class Step:
 
     @property
     def words(self) -> list[str]:
-        """Words of a command, without a comment after it."""
+        """Words of a command without its comment."""
         return shlex.split(self.text, comments=True)
 
     @property
@@ -67,8 +62,8 @@ class Step:
 def _commands(line: int, text: str, reason: str, status: int, prompt: bool) -> Iterator[Step]:
     """Yield the commands of a block with their expected outputs.
 
-    `line` is the line of the page at which the text begins. `status` is the exit status of the last command. `reason`
-    explains why the commands are not run, or is "". `prompt` is True if commands follow `$ `.
+    The block begins at `line` of the page. `status` is the exit status of the last command. `reason` says why the
+    commands are not run. `prompt` is True if each command follows `$ `.
     """
     step: Step | None = None
     continued = False
@@ -91,10 +86,7 @@ def _commands(line: int, text: str, reason: str, status: int, prompt: bool) -> I
 
 
 def steps_of(text: str) -> list[Step]:
-    """Return the steps in the text of a page.
-
-    Errors: BadPage.
-    """
+    """Return the steps in the text of a page. Errors: BadPage."""
     steps: list[Step] = []
     reason, status = "", 0
     for found in _BLOCK.finditer(text):
@@ -133,16 +125,14 @@ def steps_of(text: str) -> list[Step]:
 
 
 def steps_in(path: Path) -> list[Step]:
-    """Return the steps of the page at a path.
-
-    Errors: BadPage.
-    """
+    """Return the steps of the page at a path. Errors: BadPage."""
     return steps_of(path.read_text(encoding="utf-8"))
 
 
 def matches(expected: str, printed: str) -> bool:
-    """Return True if the printed text matches the expected output, apart from spaces at line ends."""
+    """Return True if the printed text matches the expected output. `...` matches any text."""
 
+    # Spaces at line ends do not count.
     def plain(text: str) -> str:
         return "\n".join(row.rstrip() for row in text.strip("\n").splitlines())
 

@@ -1,4 +1,4 @@
-"""Generated files of the repository, and their comparison with the files of the checkout."""
+"""Generated files of the repository: their creation and their comparison with the checkout."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -18,15 +18,12 @@ KINDS = tuple(_TEXTS)
 
 
 def outdated(kinds: Sequence[str] = KINDS) -> list[str]:
-    """Return the paths of generated files that are missing, different, or no longer generated."""
+    """Return the paths of generated files that are missing, different or superfluous."""
     return sorted(path for path, text in _wanted(kinds).items() if _content(path) != text)
 
 
 def write(kinds: Sequence[str] = KINDS) -> list[str]:
-    """Write the generated files and return the paths of changed files.
-
-    Files that are no longer generated are removed.
-    """
+    """Write the generated files, remove superfluous ones, and return the paths of changed files."""
     wanted, changed = _wanted(kinds), outdated(kinds)
     for path in changed:
         file, text = REPOSITORY / path, wanted[path]
@@ -39,10 +36,7 @@ def write(kinds: Sequence[str] = KINDS) -> list[str]:
 
 
 def _wanted(kinds: Sequence[str]) -> dict[str, str | None]:
-    """Return the text of each generated file by its path.
-
-    The value is None for a file that must be removed.
-    """
+    """Return the text of each generated file by its path, with None for a superfluous file."""
     wanted: dict[str, str | None] = {}
     if "reference" in kinds:
         wanted |= dict.fromkeys(reference.existing(REPOSITORY))

@@ -1,7 +1,4 @@
-"""Execution of the notebooks in examples/notebooks, to write or to compare their outputs.
-
-One Jupyter kernel runs all notebooks. Pictures are written but not compared.
-"""
+"""Execution of the notebooks in examples/notebooks, to write or to compare their outputs."""
 
 # nbformat and jupyter_client have no complete type information.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -23,12 +20,13 @@ REPOSITORY = Path(__file__).resolve().parents[4]
 FOLDER = REPOSITORY / "examples" / "notebooks"
 TIMEOUT = 300  # seconds for each cell
 _KEPT = ("text/html", "image/svg+xml", "text/markdown", "text/plain")
+# Pictures are not compared.
 _COMPARED = ("text/plain", "text/markdown", "text/html")
 _VERSION = 4
 
 
 async def execute(path: Path, kernel: AsyncKernelManager) -> Any:
-    """Return the notebook at a path, executed in an empty namespace.
+    """Return the notebook at a path after executing it in an empty namespace.
 
     Errors: CellExecutionError.
     """
@@ -44,7 +42,7 @@ async def execute(path: Path, kernel: AsyncKernelManager) -> Any:
 
 
 def _tidy(cell: Any) -> None:
-    """Remove the parts of a cell's outputs that vary between runs, and all but the richest format of each."""
+    """Remove the parts of a cell that vary between runs. Keep only the richest format of each output."""
     cell.metadata.clear()
     if cell.cell_type != "code":
         return
@@ -59,7 +57,7 @@ def _tidy(cell: Any) -> None:
 
 
 def _joined(outputs: list[Any]) -> Iterator[Any]:
-    """Yield the outputs, with consecutive outputs to the same stream joined."""
+    """Yield outputs. Consecutive outputs to one stream are joined."""
     before = None
     for output in outputs:
         if before is not None and output.output_type == "stream" and output.name == before.name:
@@ -88,10 +86,7 @@ async def _execute_all(paths: list[Path]) -> list[Any]:
 
 
 def run_all() -> dict[Path, Any]:
-    """Return each notebook, newly executed, by its path.
-
-    Errors: CellExecutionError.
-    """
+    """Execute all notebooks. Return the executed notebooks by their paths. Errors: CellExecutionError."""
     paths = sorted(FOLDER.glob("*.ipynb"))
     return dict(zip(paths, asyncio.run(_execute_all(paths)), strict=True))
 
@@ -103,7 +98,7 @@ def write(notebooks: dict[Path, Any]) -> None:
 
 
 def differences(notebooks: dict[Path, Any]) -> Iterator[str]:
-    """Yield a diff, line by line, between the outputs in the files and the outputs of executed notebooks."""
+    """Yield the lines of a diff between the outputs in the files and those of executed notebooks."""
     for path, notebook in notebooks.items():
         recorded = nbformat.read(path, as_version=_VERSION)
         for before, after in zip(texts(recorded), texts(notebook), strict=True):

@@ -1,4 +1,4 @@
-"""Pages of `docs/nvvm/dialect`, generated from the operations of the dialect."""
+"""Pages of `docs/nvvm/dialect` about the operations of the dialect."""
 
 import inspect
 from collections.abc import Iterable
@@ -24,15 +24,15 @@ from warploom_lab.pages.wgmma_text import TABLES
 
 _FOLDER = "nvvm/dialect"
 _FAMILY = (
-    "To see the operands of an operation, find the section with the name of the operation. Each section describes one",
-    "operation that `warploom lower` translates to PTX. The table of a section lists the operands and the results with",
-    "their types, and the properties with their values. `any` means any type. `!unit` is a property without a value.",
-    "The last column states which rows are optional, and the defaults of properties.",
+    "To see the operands of an operation of MLIR's `nvvm` dialect, find the section with the name of the operation.",
+    "`warploom lower` translates these operations to PTX. The table of a section lists the operands and the results",
+    "with their types, and the properties with their values. `any` means any type, and `!unit` means that the property",
+    "has no value. The last column states which rows are optional, and the defaults of properties.",
 )
 
 
 def pages() -> dict[str, str]:
-    """Return every page in Markdown, by its path in `docs`."""
+    """Return every page as Markdown, by its path in `docs`."""
     found = {f"{_FOLDER}/{name}.md": _family(name) for name in FAMILIES}
     found[f"{_FOLDER}/wgmma-text.md"] = _corrections()
     found[f"{_FOLDER}/raising.md"] = _raising()

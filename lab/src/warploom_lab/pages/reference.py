@@ -1,7 +1,4 @@
-"""Reference pages of instructions, rules and the NVVM dialect.
-
-They are in `docs/isa`, `docs/rules` and `docs/nvvm`.
-"""
+"""Reference pages of instructions, rules and the NVVM dialect, in `docs`."""
 
 import re
 import textwrap
@@ -35,10 +32,11 @@ To see which modifiers and operands an instruction accepts, find the section wit
 optional modifiers. A section can have these tables:
 """
 _MODIFIERS = """\
-The table with the columns `PTX` and `targets` lists the legal combinations of modifiers. Each other column belongs to
-the place with the same name in the syntax, and `none` means that this place is empty. Every combination of one
-modifier from each cell of a row is legal. `PTX` is the lowest PTX version that supports the row. `targets` are the
-targets that support the row, where `sm_90`+ means sm_90 and all newer targets. `any` means every version or target.
+The table with the columns `PTX` and `targets` lists the legal combinations of modifiers. Each other column lists the
+words that may replace the column's name in the syntax line, and `none` means that this part of the opcode is left out.
+Every combination of one word from each cell of a row is legal. `PTX` is the lowest PTX version that supports the row.
+`targets` are the targets that support the row, where `sm_90`+ means sm_90 and all newer targets. `any` means every
+version or target.
 """
 _NO_MODIFIERS = """\
 A section without this table describes an instruction without a choice of modifiers.
@@ -87,13 +85,13 @@ A *Form* is Warploom's description of one instruction, or of several instruction
 
 
 def texts() -> dict[str, str]:
-    """Return every page in Markdown, by its path in the repository."""
+    """Return every page as Markdown, by its path in the repository."""
     pages = _instruction_pages() | _rule_pages() | dialect_pages() | cicc_pages()
     return {f"docs/{name}": text for name, text in pages.items()}
 
 
 def existing(repository: Path) -> Iterator[str]:
-    """Yield the path of every file in the folders of generated pages."""
+    """Yield the path of every Markdown file in the folders of generated pages."""
     for folder in _FOLDERS:
         for path in (repository / folder).glob("*.md"):
             yield path.relative_to(repository).as_posix()
@@ -112,13 +110,14 @@ def _instruction_pages() -> dict[str, str]:
 
 
 def _introduction(members: Sequence[Form], sections: str) -> str:
-    """Return the text that explains the tables of a page, with one list item for each kind of table on the page."""
+    """Return the text that explains the tables of a page of instructions."""
     rows = _MODIFIERS if any(form.columns for form in members) else ""
     absent = _NO_MODIFIERS if rows and not all(form.columns for form in members) else ""
     operands = _OPERANDS if any(form.operands for form in members) else ""
     constants = _CONSTANTS if re.search(r"constants \(.*\) or \(", sections) else ""
     groups = _GROUPS if "`4 of (" in sections else ""
     sums = _SUMS if any(form.multiply is not None for form in members) else ""
+    # One list item for each kind of table on the page.
     items = (rows + absent, operands + constants, _registers(sections) + groups, sums)
     return _FAMILY + "\n" + "".join(_filled(item) for item in items if item)
 
@@ -129,7 +128,7 @@ def _filled(item: str) -> str:
 
 
 def _registers(sections: str) -> str:
-    """Return the explanation of the first cell that lists registers and element positions, or "" without one."""
+    """Return the text that explains the register table of a page, or "" for a page without this table."""
     found = _LEGEND.search(sections)
     if found is None:
         return ""

@@ -1,4 +1,4 @@
-"""Type stubs of the functions that author instructions, for editors: one overload for each Form."""
+"""Type stubs for editors: one overload for each form of each instruction function."""
 
 from collections.abc import Iterator
 

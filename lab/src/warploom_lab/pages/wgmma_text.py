@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Row of a table: subject, statement of the reference text, correction if it is wrong, and evidence."""
+    """Row of a table: subject, statement of the reference text, correction and evidence."""
 
     subject: str
     statement: str
@@ -18,7 +18,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Table of the reference text: its title and rows."""
+    """Table of statements of the reference text."""
 
     title: str
     rows: tuple[Row, ...]

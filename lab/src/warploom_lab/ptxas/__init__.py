@@ -6,7 +6,6 @@
         assemblers.judge("ret;", "sm_90a", (9, 1))       # Verdict(ok=True, message="")
 
 A probe is one or more PTX statements. A point is a release of ptxas, a target and a PTX version.
-`CachedAssemblers.judge_all` takes many probes with their points. From a shell: `warploom-lab ptxas "ret;"`.
 """
 
 from warploom_lab.ptxas.assembler import WHEELS, Assembler, Verdict, provide

@@ -1,11 +1,9 @@
-"""Releases of NVIDIA's ptxas, from the wheels that NVIDIA publishes, and their verdicts on probes.
+"""Releases of ptxas, and their verdicts on short PTX texts (probes).
 
     asm = provide("13.1")                                  # installed into the cache if it is missing
     asm.judge([Probe("ret;")], "sm_90a", (9, 1))     # -> [Verdict(ok=True, message="")]
 
-One module holds many probes. An error message names a line and belongs to the probe on that line. A probe counts as
-accepted only after a module that contains it assembled without errors. If ptxas stops reading a module at a probe, the
-probe is assembled again in a module of its own, and the other probes in a module without it.
+One module holds many probes. An error message names a line and belongs to the probe on that line.
 """
 
 from __future__ import annotations
@@ -58,7 +56,7 @@ _PAIRS = {"{": "}", "[": "]", "(": ")"}
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Verdict of an assembler on a probe: True if it is accepted, otherwise the error message."""
+    """Verdict of ptxas on a PTX text: True for a legal text, or the first error message."""
 
     ok: bool
     message: str = ""
@@ -66,7 +64,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Assembler:
-    """Executable of ptxas with the release that it reports, such as "13.1.115"."""
+    """Executable of ptxas with its release, such as "13.1.115"."""
 
     path: Path
     release: str
@@ -87,7 +85,9 @@ class Assembler:
         return cls(path, found[1])
 
     def judge(self, probes: Sequence[Probe], target: str, version: Version) -> list[Verdict]:
-        """Return the verdict on each probe, equal to the verdict on the probe in a module of its own.
+        """Return the verdict on each PTX text in `probes`, as if each were alone in a module.
+
+        `version` is the PTX version of the module.
 
         Errors: UsageError if the assembler fails on an empty kernel without a message.
         """
@@ -133,10 +133,9 @@ class Assembler:
     def _confirm(
         self, probes: Sequence[Probe], messages: dict[int, str], target: str, version: Version
     ) -> dict[int, Verdict]:
-        """Return the verdicts on refused probes after a second run with the probes in reverse order.
+        """Return the verdicts on refused PTX texts after a second run in reverse order.
 
-        `messages` has the first message of each refused probe by its index. After some probes ptxas prints wrong errors
-        for the following probes. A probe whose message changes with the order is assembled in a module of its own.
+        `messages` has the first message of each refused text by its index.
         """
         found: dict[int, Verdict] = {}
         pending = [k for k in sorted(messages, reverse=True) if _is_about(messages[k], probes[k])]
@@ -147,6 +146,7 @@ class Assembler:
             refused, _ = _attribute(output, owners)
             again = {pending[k]: message for k, message in refused.items()} or {pending[0]: ""}
             for k, message in again.items():
+                # After some texts, ptxas prints wrong errors for the following texts.
                 same = message == messages[k]
                 found[k] = Verdict(False, message) if same else self._judge_one(probes[k], target, version)
             pending = [k for k in pending if k not in found]
@@ -155,11 +155,9 @@ class Assembler:
     def _judge_after_abort(
         self, probes: Sequence[Probe], pending: list[int], aborting: int, target: str, version: Version
     ) -> dict[int, Verdict]:
-        """Return, by index, verdicts on probes after ptxas stopped reading their module at one of them.
+        """Return verdicts by index after ptxas stopped reading a module at the text `pending[aborting]`.
 
-        The module contains the probes whose indices are in `pending`. ptxas stopped at the probe pending[aborting]. If
-        ptxas refuses this probe in a module of its own, return only the verdict on this probe. Otherwise assemble every
-        pending probe in a module of its own and return all verdicts.
+        `pending` has the indices of the texts in the module.
         """
         suspect = self._judge_one(probes[pending[aborting]], target, version)
         if not suspect.ok:
@@ -169,11 +167,7 @@ class Assembler:
     def _judge_halves(
         self, probes: Sequence[Probe], pending: list[int], target: str, version: Version
     ) -> dict[int, Verdict]:
-        """Return the verdicts on the pending probes, judged in two halves.
-
-        This happens after ptxas refused all pending probes together without naming a probe. `pending` has indices of
-        `probes`.
-        """
+        """Judge the texts `pending` in two halves and return the verdicts by index."""
         if len(pending) == 1:
             return {pending[0]: self._judge_one(probes[pending[0]], target, version)}
         middle = len(pending) // 2
@@ -195,7 +189,7 @@ class Assembler:
         return Verdict(False, refused.get(0) or _first_message(output) or f"exit status {status}")
 
     def run(self, text: str, target: str, options: Sequence[str] = _OPTIONS) -> tuple[int, str]:
-        """Assemble a module and return the exit status and the output of ptxas."""
+        """Assemble a module. Return the exit status and the output of ptxas."""
         command = [str(self.path), *options, "-arch", target, "-"]
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -210,7 +204,6 @@ class Assembler:
 
 
 def _limit_memory(process: int) -> None:
-    """Limit the memory of a process, if the operating system supports it."""
     try:
         import resource
     except ImportError:
@@ -220,9 +213,9 @@ def _limit_memory(process: int) -> None:
 
 
 def _attribute(output: str, owners: Sequence[int]) -> tuple[dict[int, str], int | None]:
-    """Return (first message of each refused probe, probe at which ptxas stopped reading or None).
+    """Return the first message for each refused text, and the text where ptxas stopped reading, or None.
 
-    `owners` has the index of the probe on each line of the module, as `write_module` returns them.
+    Texts are given by index. `owners` has the index of the text on each line of the module.
     """
     refused: dict[int, str] = {}
     aborting: int | None = None
@@ -246,7 +239,6 @@ def _attribute(output: str, owners: Sequence[int]) -> tuple[dict[int, str], int 
 
 
 def _is_about(message: str, probe: Probe) -> bool:
-    """Return True if the probe contains the instruction or symbol that the message names."""
     unknown = _UNKNOWN_SYMBOL.search(message)
     if unknown is not None:
         return unknown[1] in probe.text
@@ -259,14 +251,12 @@ def _first_message(output: str) -> str:
 
 
 def _needs_own_module(probe: Probe) -> bool:
-    """Return True if other probes in the same module may change the verdict on a probe.
-
-    Unbalanced brackets, quotes and comments extend into the next probes. The verdict on an address in a narrow register
-    depends on the other probes.
-    """
+    """Return True if other PTX texts in the same module may change the verdict on a text."""
     text = probe.text
+    # The verdict on an address in a narrow register depends on the other texts.
     if _NARROW_ADDRESS.search(text) or '"' in text or "/*" in text or "//" in text or "*/" in text:
         return True
+    # Unbalanced brackets extend into the next texts.
     open_: list[str] = []
     for character in text:
         if character in _PAIRS:
@@ -283,15 +273,14 @@ def _needs_own_module(probe: Probe) -> bool:
 def provide(release: str) -> Assembler:
     """Return the assembler of a release, or the assembler at a path.
 
-    The wheel of a release that is missing is installed into the cache.
-
-    The release "newest" is the wheel in the environment, if the extra `ptxas` is installed.
+    A missing release is installed into the cache.
 
     Errors: UsageError if the assembler is missing and cannot be installed.
     """
     if release not in WHEELS:
         return Assembler.at(Path(release))
     home = cache_directory() / "assemblers" / release
+    # The extra `ptxas` installs the newest release into the environment.
     installed = _ptxas_under(Path(sysconfig.get_path("purelib"))) if release == "newest" else []
     if not (found := installed or _ptxas_under(home)):
         _install(WHEELS[release], home)

@@ -1,10 +1,10 @@
-"""Assemblers whose verdicts on probes are kept in a database as they arrive.
-
-After an interruption the same query runs the missing probes only.
+"""Assemblers whose verdicts on PTX texts are kept in a database.
 
     with CachedAssemblers() as assemblers:
         assemblers.judge("ret;", "sm_90a", (9, 1))                           # -> Verdict
         assemblers.judge_all([(Probe("ret;"), point("sm_90a", (9, 1)))])     # -> [Verdict(ok=True, ...)]
+
+A probe is a short PTX text.
 """
 
 from __future__ import annotations
@@ -30,18 +30,15 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Probes that one assembler judges for one target and PTX version.
+    """PTX texts that one assembler judges for one target and PTX version."""
 
-    `release` is the full release that the assembler must report.
-    """
-
-    release: str
+    release: str  # full release that the assembler must have
     point: Point
     probes: tuple[Probe, ...]
 
 
 def judge_chunk(_shared: None, chunk: Chunk, _report: object) -> list[Verdict]:
-    """Return the verdict on each probe, from the assembler of the computer that runs this process.
+    """Return the verdict of this computer's assembler on each PTX text of a chunk.
 
     Errors: UsageError if the assembler is missing or has another release.
     """
@@ -64,9 +61,9 @@ _WRITE = "insert or replace into verdicts values (?, ?, ?)"
 
 
 class CachedAssemblers:
-    """Assemblers of all releases with a cache of their verdicts; a context manager.
+    """Assemblers of all releases with a cache of their verdicts. It is a context manager.
 
-    `workers` assemblers run on this computer at a time, unless `executor` runs them elsewhere.
+    `workers` is the number of processes on this computer. `executor` runs the assemblers elsewhere.
     """
 
     def __init__(self, cache: Path | None = None, *, workers: int = 2, executor: ChunkExecutor | None = None) -> None:
@@ -86,14 +83,15 @@ class CachedAssemblers:
         self._database.close()
 
     def judge(self, text: str | Probe, target: str, version: Version) -> Verdict:
-        """Return the verdict on one probe, from release 12.9 for sm_70 and sm_72, otherwise from 13.1."""
+        """Return the verdict on a PTX text."""
+        # sm_70 and sm_72 are judged by ptxas 12.9, all other targets by 13.1.
         probe = text if isinstance(text, Probe) else Probe(text)
         return self.judge_all([(probe, point(target, version))])[0]
 
     def judge_all(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Verdict]:
-        """Return the verdict on each question; a question is a pair of a probe and a point.
+        """Return the verdicts on pairs of a PTX text and a point (ptxas release, target, PTX version).
 
-        `progress` receives the number of answered questions and their total.
+        `progress` receives the number of new verdicts and their total.
 
         Errors: UsageError if an assembler is missing.
         """

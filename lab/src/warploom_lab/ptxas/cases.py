@@ -1,9 +1,7 @@
-"""Probes made from Forms: legal instructions, and instructions with one modifier or operand changed.
+"""Test instructions made from Forms: legal ones, and ones with one modifier or operand changed.
 
-A slot is a modifier in the syntax line of a Form, such as `type`. A case is a probe with its change and the points
-(ptxas release, target and PTX version) at which ptxas judges it. A legal instruction is judged on one of its targets at
-every PTX version, and on the other targets at a few versions. A changed instruction is judged at the newest version of
-targets with different capabilities.
+A probe is a short PTX text that ptxas judges. A slot is a modifier in the syntax line of a Form. A point is a ptxas
+release, a target and a PTX version.
 """
 
 import random
@@ -56,22 +54,22 @@ _SHAPE_STEP = 8
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Probe with its form, the slot or operand that is changed, the change, and its points."""
+    """Test instruction of a Form with one change, and the points at which ptxas judges it."""
 
     form: str
-    slot: str
+    slot: str  # name of the changed modifier or operand
     change: str
-    probe: Probe
-    points: tuple[Point, ...]
+    probe: Probe  # PTX text of the instruction
+    points: tuple[Point, ...]  # ptxas release, target and PTX version of each verdict
 
     @property
     def family(self) -> str:
-        """Family of the form: the part of its name before the first dot."""
+        """First part of the Form's name, such as `wgmma`."""
         return self.form.partition(".")[0]
 
 
 def all_cases(families: Iterable[str] = ()) -> Iterator[Case]:
-    """Yield the cases of all forms, or of the forms of the given families, without duplicate probes."""
+    """Yield the cases of all Forms, or of the given families. Each PTX text occurs once."""
     wanted = frozenset(families)
     seen: set[str] = set()
     for form in forms():
@@ -84,7 +82,7 @@ def all_cases(families: Iterable[str] = ()) -> Iterator[Case]:
 
 
 def cases_of(form: Form) -> Iterator[Case]:
-    """Yield the cases of one form, legal instructions first."""
+    """Yield the cases of one Form. The legal instructions are first."""
     for row in form.rows:
         for k, slots in enumerate(combinations_of(form, row)):
             yield from _legal(form, row, slots, k)
@@ -104,11 +102,10 @@ def cases_of(form: Form) -> Iterator[Case]:
 
 
 def off_table(text: str) -> Iterator[Case]:
-    """Yield the hand-written probes in a text.
+    """Yield the hand-written cases in a text.
 
-    A line consists of a target, a PTX version, `accept` or `reject` (the expected verdict), and a probe. `#` begins a
-    comment. The last comment before a probe describes it. A probe is judged at the target and version of its line, and
-    on every target at the target's last version.
+    A line consists of a target, a PTX version, the expected verdict `accept` or `reject`, and PTX statements. `#`
+    begins a comment. The last comment before a line describes the case.
 
     Errors: UsageError for any other line.
     """
@@ -122,6 +119,7 @@ def off_table(text: str) -> Iterator[Case]:
             raise UsageError(f"line {number} of the hand-written probes is not 'target version accept|reject probe'")
         major, _, minor = words[1].partition(".")
         points = [point(words[0], (int(major), int(minor)))]
+        # The statements are also judged on every target.
         points += [point(target, last_version(target)) for target in TARGETS]
         yield Case(OFF_TABLE, about, words[2], Probe.of_key(words[3]), tuple(dict.fromkeys(points)))
 
@@ -141,18 +139,14 @@ def _legal(form: Form, row: Row, slots: Slots, k: int) -> Iterator[Case]:
 
 
 def _home(row: Row) -> str:
-    """Return the first target that a row of a Form names, or sm_90a."""
     first = row.targets[0] if row.targets else "sm_90a"
     return first if first in TARGETS else TARGETS[0]
 
 
 def _points_of_row(row: Row) -> tuple[Point, ...]:
-    """Return the points at which the first instruction of a row is judged.
-
-    The points of the row's first target have every PTX version. The points of every other target have the target's last
-    version, the first version of the row, and the version before it.
-    """
+    """Return points (ptxas release, target, PTX version) for the first instruction of a table row."""
     home = _home(row)
+    # The first target of the row gets every PTX version, and the others three.
     found = {point(home, version): None for version in versions_of(home)}
     for target in TARGETS:
         found |= _edge(row, target)
@@ -170,7 +164,7 @@ def _points_of_combination(row: Row, *, every_version: bool) -> tuple[Point, ...
 
 
 def _edge(row: Row, target: str) -> dict[Point, None]:
-    """Return the points of a target at the row's first PTX version and at the preceding version."""
+    """Return the points for the PTX version that introduces a table row, and for the version before."""
     begins: Version = max(row.ptx, first_version(target))
     edge = [begins, before(begins)]
     return {
@@ -181,12 +175,10 @@ def _edge(row: Row, target: str) -> dict[Point, None]:
 
 
 def _points_of_change(row: Row) -> tuple[Point, ...]:
-    """Return points for a changed instruction, at the last version of each chosen target.
-
-    The targets are the first target of the row, those of `_LANDMARKS` that support the row, and one that does not.
-    """
+    """Return points (ptxas release, target, PTX version) for an instruction with one change."""
     home = _home(row)
     without = [target for target in _LANDMARKS if not _has(target, row)]
+    # One of these targets lacks the row.
     chosen = [home, *(target for target in _LANDMARKS if target not in without[1:])]
     return tuple(dict.fromkeys(point(target, last_version(target)) for target in chosen))
 
@@ -202,9 +194,10 @@ def _has(name: str, row: Row) -> bool:
 def _changed_words(
     form: Form, slots: Slots, chance: random.Random, *, first: bool
 ) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield (slot, change, words of the opcode) for every change of one word.
+    """Yield (modifier, change, words of the opcode) for every change of one word.
 
-    `first` is True for the first instruction of a form, which gets more changes than the others.
+    `slots` has the modifiers of the unchanged opcode. The `first` instruction of a Form gets more changes than the
+    others.
     """
     pattern = [word for word in form.syntax.words if not word.slot or slots[word.slot]]
     words = opcode_words(form, slots)
@@ -255,7 +248,7 @@ def _relatives(form: Form) -> list[Form]:
 
 @cache
 def family_words(form: Form) -> tuple[str, ...]:
-    """Return every word after the first of the opcodes that share a first word with the form's opcodes."""
+    """Return all words of opcodes with the same first word as the Form's opcodes, except that word."""
     words: set[str] = set()
     for other in _relatives(form):
         words |= {word.literal for word in other.syntax.words if word.literal}
@@ -266,7 +259,7 @@ def family_words(form: Form) -> tuple[str, ...]:
 
 @cache
 def all_words() -> tuple[str, ...]:
-    """Return every word that occurs in an opcode of some form."""
+    """Return all words that occur after the first word of an opcode."""
     return tuple(sorted({word for form in forms() for word in family_words(form)}))
 
 
@@ -275,7 +268,7 @@ def _isa_words(chance: random.Random) -> list[str]:
 
 
 def _signature(form: Form, slots: Slots) -> tuple[object, ...]:
-    """Return a key of the operands; instructions with equal keys get the same operand changes."""
+    """Return a key of the operands. Instructions with equal keys get the same operand changes."""
     specs = form.operands.values()
     vectors = tuple(min(spec.registers(slots), 2) for spec in specs)
     constants = tuple(str(spec.constants(slots)) for spec in specs)

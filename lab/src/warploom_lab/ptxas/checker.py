@@ -1,9 +1,9 @@
-"""Verdicts of `check` on probes.
-
-Many probes form one module, which is parsed once and checked for many targets and PTX versions:
+"""Verdicts of `check` on many short PTX texts, which are parsed once as one module.
 
     checker = Checker()
     checker([Probe("ret;"), Probe("ret 1;")], "sm_90a", (9, 1))      # -> [True, False]
+
+A probe is a short PTX text.
 """
 
 from collections.abc import Sequence
@@ -23,10 +23,7 @@ _ANY = ("sm_90a", (9, 1))
 
 
 class _WithoutExplanations(InstructionChecker):
-    """Checker of instructions that omits explanations and hints.
-
-    The search for explanations takes most of the time of the usual checker.
-    """
+    """Checker of instructions that omits explanations and hints to save time."""
 
     def explain(self, instruction: Instruction, names: Names) -> Problem:
         """Return a problem without an explanation."""
@@ -38,7 +35,7 @@ class _WithoutExplanations(InstructionChecker):
 
 
 class Checker:
-    """Function from probes to verdicts of `check`, equal to verdicts on probes in modules of their own."""
+    """Function from PTX texts to verdicts of `check`. Each text is judged as if it were alone."""
 
     def __init__(self) -> None:
         self._probes: tuple[Probe, ...] = ()
@@ -47,7 +44,7 @@ class Checker:
         self._owners: tuple[int, ...] = ()
 
     def __call__(self, probes: Sequence[Probe], target: str, version: Version) -> list[bool]:
-        """Return, for each probe, True if `check` accepts it for the target and version."""
+        """Return True for each PTX text in `probes` that `check` accepts."""
         if tuple(probes) != self._probes:
             self._read(tuple(probes))
         refused = set(self._unreadable)
@@ -59,7 +56,7 @@ class Checker:
         return [k not in refused for k in range(len(probes))]
 
     def _read(self, probes: tuple[Probe, ...]) -> None:
-        """Parse the probes into one module. Probes that cannot be parsed are left out and always refused."""
+        """Parse all PTX texts as one module, without those that cannot be parsed."""
         self._probes = probes
         left = range(len(probes))
         text, self._owners = write_module(probes, *_ANY)

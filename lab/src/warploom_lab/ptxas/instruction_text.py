@@ -1,6 +1,6 @@
-"""PTX of a Form's instructions: opcodes from slots, operands from operand specifications.
+"""PTX of a Form's instructions: opcodes from modifiers, operands from operand specifications.
 
-Slots map the name of each modifier of an opcode to the word that the modifier has in one instruction.
+The parameter `slots` of the functions maps names of modifiers to words, such as "type" to "f32".
 """
 
 from collections import Counter
@@ -25,16 +25,16 @@ ANY_LENGTH = 4
 
 @dataclass(slots=True)
 class Writer:
-    """Writer of operands, which gives each operand its own registers.
+    """Writer of operands. Each operand has its own registers.
 
-    With `indirect`, the operand for a called function is a register instead of a name.
+    With `indirect`, the operand for a called function is a register.
     """
 
     used: Counter[str] = field(default_factory=Counter[str])
     indirect: bool = False
 
     def registers(self, prefix: str, count: int = 0) -> str:
-        """Return unused registers: `%r0` without a count, `{%r[0:4]}` for a vector of four."""
+        """Return unused registers, such as `%r0`, or `{%r[0:4]}` for a vector of `count` 4."""
         first = self.used[prefix]
         self.used[prefix] += max(count, 1)
         if count == 0:
@@ -42,7 +42,7 @@ class Writer:
         return f"{{%{prefix}[{first}:{first + count}]}}" if count > 1 else f"{{%{prefix}{first}}}"
 
     def operand(self, spec: OperandSpec, slots: Mapping[str, str]) -> str:
-        """Return the simplest legal operand for a specification."""
+        """Return the simplest legal operand in an opcode with the modifiers `slots`."""
         count = spec.registers(slots)
         constants = spec.constants(slots)
         match spec.kind:
@@ -70,12 +70,11 @@ class Writer:
 
 
 def _symbol(spec: OperandSpec) -> str:
-    """Return the name of a declaration that the operand may refer to: `table` for a branch table."""
     return next((name for name, (directive, _) in TABLES.items() if directive in spec.allowed({})), "callee")
 
 
 def prefix_of(type_word: str, *, wide: bool = True) -> str:
-    """Return the prefix of the names of registers with this type.
+    """Return the prefix, such as "r" or "rd", of the names of registers of a type.
 
     With `wide`, 8-bit types use 16-bit registers.
     """
@@ -86,7 +85,10 @@ def prefix_of(type_word: str, *, wide: bool = True) -> str:
 
 
 def write_operands(form: Form, slots: Mapping[str, str], *, optional: bool = False) -> list[str]:
-    """Return the operands of an instruction, in order; `optional` adds the optional operands."""
+    """Return the operands of an instruction as PTX, in order.
+
+    With `optional`, the optional operands are present.
+    """
     present = present_operands(form, slots, optional=optional)
     symbols = [name for name in present if form.operands[name.names[0]].kind == "symbol"]
     writer = Writer(indirect=len(symbols) > 1)
@@ -94,9 +96,9 @@ def write_operands(form: Form, slots: Mapping[str, str], *, optional: bool = Fal
 
 
 def present_operands(form: Form, slots: Mapping[str, str], *, optional: bool) -> list[OperandPattern]:
-    """Return the operands that an instruction with these slots has, in order.
+    """Return the operands that an instruction with the modifiers `slots` has, in order.
 
-    `optional` adds the optional operands whose presence no slot decides.
+    With `optional`, these include the optional operands that no modifier requires.
     """
     found: list[OperandPattern] = []
     for name in form.syntax.operands:
@@ -108,7 +110,7 @@ def present_operands(form: Form, slots: Mapping[str, str], *, optional: bool) ->
 
 
 def write_operand(form: Form, name: OperandPattern, slots: Mapping[str, str], writer: Writer) -> str:
-    """Return one operand of the syntax line as PTX."""
+    """Return the operand, pair or vector at one place of the syntax line as PTX."""
     if name.parts:
         return "{" + ", ".join(writer.operand(form.operands[part], slots) for part in name.parts) + "}"
     if name.second and not name.second_optional:
@@ -118,7 +120,7 @@ def write_operand(form: Form, name: OperandPattern, slots: Mapping[str, str], wr
 
 
 def opcode_words(form: Form, slots: Mapping[str, str], order: tuple[Word, ...] | None = None) -> list[str]:
-    """Return the words of the opcode, without the modifiers that are absent.
+    """Return the words of the opcode with the modifiers `slots`. Absent modifiers are left out.
 
     `order` replaces the order of the words in the syntax line.
     """
@@ -127,14 +129,14 @@ def opcode_words(form: Form, slots: Mapping[str, str], order: tuple[Word, ...] |
 
 
 def instruction(words: list[str], operands: list[str]) -> str:
-    """Return the statement with these opcode words and operands."""
+    """Return the statement with the given opcode words and operands."""
     return f"{'.'.join(words)} {', '.join(operands)};" if operands else f"{'.'.join(words)};"
 
 
 def combinations_of(form: Form, row: Row) -> Iterator[Slots]:
-    """Yield the slots that a row allows.
+    """Yield the modifiers of opcodes that a row of the Form's table permits.
 
-    If a row allows more than 48 combinations, yield some that contain every pair of words at least once.
+    If the row permits more than 48 opcodes, yield some that contain every pair of words.
     """
     cells: dict[str, tuple[str, ...]] = dict(row.cells)
     for word in form.syntax.words:
@@ -153,7 +155,7 @@ def combinations_of(form: Form, row: Row) -> Iterator[Slots]:
 
 
 def _pairwise(cells: tuple[tuple[str, ...], ...]) -> Iterator[tuple[str, ...]]:
-    """Yield choices of one word from each cell that together contain every pair of words from two cells."""
+    """Yield choices of one word from each cell that together contain every pair of words."""
     wanted = {
         (i, a, j, b)
         for i, j in combinations(range(len(cells)), 2)

@@ -1,7 +1,7 @@
-"""Points: combinations of a ptxas release, a target and a PTX version, for which probes are judged.
+"""Points: combinations of a ptxas release, a target and a PTX version.
 
-The deciding release of a target is the one whose verdicts `check` must reproduce: 12.9 for sm_70 and sm_72, which 13.1
-no longer supports, and 13.1 for all others.
+`check` must reproduce the verdicts of one release, the deciding release of a target: 12.9 for sm_70 and sm_72, which
+13.1 does not support, and 13.1 for all others.
 """
 
 from __future__ import annotations
@@ -56,12 +56,9 @@ _LAST_OF_OLD = (8, 8)
 
 
 class Point(NamedTuple):
-    """Combination of a ptxas release, a target and a PTX version.
+    """Combination of a ptxas release, a target and a PTX version."""
 
-    `release` is a key of WHEELS or the path of a ptxas.
-    """
-
-    release: str
+    release: str  # key of WHEELS or path of a ptxas
     target: str
     version: Version
 
@@ -70,7 +67,7 @@ class Point(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> Point:
-        """Return the point from its text, such as `13.1:sm_90a@9.1`."""
+        """Return the point with a text such as `13.1:sm_90a@9.1`."""
         release, _, rest = text.partition(":")
         target, _, version = rest.partition("@")
         major, _, minor = version.partition(".")
@@ -78,7 +75,7 @@ class Point(NamedTuple):
 
 
 def point(target: str, version: Version) -> Point:
-    """Return the point of a target and version at the deciding release of the target."""
+    """Return the target and PTX version as a point with the deciding ptxas release of the target."""
     return Point(OLD if target in {"sm_70", "sm_72"} else DECIDING, target, version)
 
 
@@ -88,12 +85,12 @@ def first_version(target: str) -> Version:
 
 
 def last_version(target: str) -> Version:
-    """Return the last PTX version for which verdicts on the target are recorded."""
+    """Return the last PTX version with recorded verdicts on the target."""
     return _LAST_OF_OLD if target in {"sm_70", "sm_72"} else VERSIONS[-1]
 
 
 def versions_of(target: str) -> tuple[Version, ...]:
-    """Return the PTX versions for which verdicts on the target are recorded."""
+    """Return the PTX versions with recorded verdicts on the target."""
     return tuple(v for v in VERSIONS if _FIRST[target] <= v <= last_version(target))
 
 
@@ -104,7 +101,7 @@ def before(version: Version) -> Version | None:
 
 
 def points_of(target: str, versions: str) -> list[Point]:
-    """Return the points of a target at its deciding release.
+    """Return the points of a target with each of the PTX versions.
 
     `versions` is a list such as `8.0,9.1`, or `all`.
 

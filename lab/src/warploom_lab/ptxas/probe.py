@@ -1,10 +1,10 @@
-"""Probes: short PTX texts that an assembler judges, each in an entry of its own.
-
-A probe consists of statements only. The names in the statements decide the declarations: `%r` is b32, `%f` f32, `%rd`
-b64 and so on (REGISTERS); `smem`, `gmem`, … are variables (VARIABLES); `L0` to `L9` are labels before the end of the
-entry; `table`, `proto` and `targets` are the labels of TABLES. `%f[0:4]` is short for `%f0, %f1, %f2, %f3`.
+"""Probes: short PTX texts that an assembler judges, each in a kernel of its own.
 
     Probe("ret;").module("sm_90a", (9, 1))
+
+The names in the statements decide the declarations: `%r` is b32, `%f` f32, `%rd` b64 and so on (REGISTERS); `smem`,
+`gmem`, … are variables (VARIABLES); `L0` to `L9` are labels before the end of the kernel; `table`, `proto` and
+`targets` are the labels of TABLES. `%f[0:4]` is short for `%f0, %f1, %f2, %f3`.
 """
 
 from __future__ import annotations
@@ -60,29 +60,25 @@ _LABEL = re.compile(r"L\d")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Probe:
-    """Short PTX text that an assembler judges.
+    """Short PTX text that an assembler judges."""
 
-    `text` has the statements, `directives` those after the header of the entry, and `prelude` the declarations before
-    the entry.
-    """
-
-    text: str
-    directives: str = ""
-    prelude: str = ""
+    text: str  # statements
+    directives: str = ""  # between the header and the body of the kernel
+    prelude: str = ""  # declarations before the kernel
 
     @property
     def statements(self) -> str:
-        """Statements with ranges of registers such as `%f[0:4]` written out."""
+        """Statements of the text, with ranges of registers such as `%f[0:4]` written out."""
         return _RANGE.sub(_write_out, self.text)
 
     @property
     def key(self) -> str:
-        """Probe in one line, with its declarations and directives."""
+        """Declarations, directives and statements in one line of text."""
         return f"{self.prelude} | {self.directives} | {self.text}" if self.directives or self.prelude else self.text
 
     @classmethod
     def of_key(cls, key: str) -> Probe:
-        """Return the probe from its key."""
+        """Return the probe with a `key`."""
         prelude, bar, rest = f" {key}".partition(" | ")
         if not bar:
             return cls(key)
@@ -90,14 +86,14 @@ class Probe:
         return cls(text, directives, prelude.strip())
 
     def module(self, target: str, version: tuple[int, int]) -> str:
-        """Return a PTX module for the target and PTX version that contains only this probe."""
+        """Return a PTX module that contains only this text."""
         return write_module((self,), target, version)[0]
 
 
 def write_module(probes: Sequence[Probe], target: str, version: tuple[int, int]) -> tuple[str, tuple[int, ...]]:
-    """Return a module with an entry for each probe, and the owner of each of its lines.
+    """Return a module with a kernel for each PTX text in `probes`, and the owner of each line.
 
-    The owner is the index of the probe on the line, or -1.
+    The owner is the index of the text on the line, or -1.
     """
     written = [(probe, probe.statements) for probe in probes]
     names = set[str]().union(*(_NAME.findall(statements) for _, statements in written))

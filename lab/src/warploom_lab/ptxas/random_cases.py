@@ -1,9 +1,4 @@
-"""Random probes that the record lacks: instructions with up to two changes, at random points.
-
-A point is a release of ptxas, a target and a PTX version.
-
-The same seed gives the same probes as long as the Forms do not change.
-"""
+"""Random test instructions that the record of ptxas lacks, with up to two changes."""
 
 import random
 from collections.abc import Callable, Container, Iterable, Sequence
@@ -26,7 +21,9 @@ _LAST_VERSION = 0.65  # share of points at the last version of their target
 def random_cases(
     count: int, seed: int, families: Iterable[str] = (), known: Container[tuple[str, Point]] = frozenset()
 ) -> list[Case]:
-    """Return distinct cases with one point each, without the (`Probe.key`, point) pairs in `known`.
+    """Return `count` distinct test instructions, each with one target, PTX version and ptxas release.
+
+    (`Probe.key`, point) pairs in `known` are left out. A seed gives the same result until the Forms change.
 
     Errors: UsageError for an unknown family.
     """

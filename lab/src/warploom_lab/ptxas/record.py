@@ -1,15 +1,13 @@
 """Record of ptxas verdicts, one file for each family, and the comparison of a checker with it.
 
+    for case, verdicts in read(directory): ...             # verdicts: dict[Point, bool]
+    grouped(disagreements(directory, judge))               # judge(probes, target, version) -> verdicts
+
 A file is xz-compressed text. Equal verdicts give equal bytes:
 
     @0 13.1:sm_90a@8.0 13.1:sm_90a@9.1     a numbered set of points (ptxas release, target, PTX version)
     = mma.half dtype                       the form and the modifier that the probes below test
     0<TAB>2<TAB>f16 to bf16<TAB>mma…       set of points, accepted points as hexadecimal bits, change, probe
-
-    for case, verdicts in read(directory): ...             # verdicts: dict[Point, bool]
-    grouped(disagreements(directory, judge))               # judge(probes, target, version) -> verdicts
-
-`by_lines` and `by_text` turn a function that checks whole modules into a `judge`.
 """
 
 import json
@@ -37,7 +35,7 @@ Judge = Callable[[Sequence[Probe], str, Version], Sequence[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Recorded verdict of ptxas that differs from the verdict of a judge."""
+    """Recorded verdict of ptxas that differs from the verdict of another judge."""
 
     case: Case
     point: Point
@@ -56,9 +54,9 @@ class Disagreement:
 def record(
     assemblers: CachedAssemblers, cases: Iterable[Case], directory: Path, *, progress: Progress | None = None
 ) -> Counter[Point]:
-    """Judge every case, write the file of each family, and return the number of verdicts at each point.
+    """Judge cases by ptxas and write one file for each family of Forms into a folder.
 
-    `directory` is the folder of the record.
+    Return the number of verdicts at each point (ptxas release, target, PTX version).
     """
     by_family: dict[str, list[Case]] = {}
     for case in cases:
@@ -95,7 +93,7 @@ def _write_family(cases: Sequence[Case], verdicts: Iterator[Verdict], counts: Co
 def write_header(directory: Path, counts: Counter[Point], command: str, date: str) -> None:
     """Write the command, the date, the ptxas releases and the numbers of verdicts into `record.json`.
 
-    `counts` has the number of verdicts at each point.
+    `counts` has the number of verdicts at each point (ptxas release, target, PTX version).
     """
     releases = sorted({at.release for at in counts})
     targets: Counter[str] = Counter()
@@ -118,7 +116,7 @@ def write_header(directory: Path, counts: Counter[Point], command: str, date: st
 
 
 def families(directory: Path) -> tuple[str, ...]:
-    """Return the families of a record.
+    """Return the families of Forms in the record.
 
     Errors: UsageError if the folder has no recorded verdicts.
     """
@@ -129,7 +127,7 @@ def families(directory: Path) -> tuple[str, ...]:
 
 
 def read(directory: Path, wanted: Iterable[str] = ()) -> Iterator[tuple[Case, Verdicts]]:
-    """Yield every recorded case with its verdicts, for all families or for the wanted families."""
+    """Yield every recorded case with its verdicts, for all or the `wanted` families of Forms."""
     for family in tuple(wanted) or families(directory):
         text = lzma.decompress((directory / f"{family}{_SUFFIX}").read_bytes()).decode()
         sets: list[tuple[Point, ...]] = []
@@ -147,7 +145,10 @@ def read(directory: Path, wanted: Iterable[str] = ()) -> Iterator[tuple[Case, Ve
 
 
 def counted(directory: Path, wanted: Iterable[str] = ()) -> Counter[Point]:
-    """Return the number of recorded verdicts at each point."""
+    """Return the number of recorded verdicts at each point, for all or the `wanted` families of Forms.
+
+    A point is a ptxas release, a target and a PTX version.
+    """
     counts: Counter[Point] = Counter()
     for _, verdicts in read(directory, wanted):
         counts.update(verdicts.keys())
@@ -160,10 +161,10 @@ def counted(directory: Path, wanted: Iterable[str] = ()) -> Counter[Point]:
 def disagreements(
     directory: Path, judge: Judge, wanted: Iterable[str] = (), *, newest: bool = False, every: int = 1
 ) -> Iterator[Disagreement]:
-    """Yield the recorded verdicts from which a judge differs.
+    """Yield the recorded verdicts from which the verdicts of `judge` differ.
 
-    `every` = N selects every Nth probe. `newest` includes the verdicts of the newest assembler. The judge receives many
-    probes at one point, and the same probes again at each of their other points.
+    `wanted` selects families of Forms, and `every` = N every Nth PTX text. `newest` includes the verdicts of the newest
+    ptxas.
     """
     waiting: dict[tuple[Point, ...], list[tuple[Case, Verdicts]]] = {}
     for case, verdicts in islice(read(directory, wanted), None, None, every):
@@ -178,7 +179,7 @@ def disagreements(
 
 
 def grouped(found: Iterable[Disagreement]) -> dict[tuple[str, str, bool], list[Disagreement]]:
-    """Return disagreements by form, slot and recorded verdict; the largest groups come first."""
+    """Return disagreements by (Form, changed modifier, recorded verdict). The largest groups are first."""
     groups: dict[tuple[str, str, bool], list[Disagreement]] = {}
     for each in found:
         groups.setdefault((each.case.form, each.case.slot, each.accepted), []).append(each)
@@ -195,9 +196,9 @@ def _differing(judge: Judge, points: Iterable[Point], batch: Sequence[tuple[Case
 
 
 def by_text(check: Callable[[str, str, Version], bool]) -> Judge:
-    """Return a judge that calls `check` with one module for each probe.
+    """Return a judge that calls `check` with one module for each PTX text.
 
-    `check` returns True for a legal module.
+    `check(module, target, PTX version)` returns True for a legal module.
     """
 
     def judge(probes: Sequence[Probe], target: str, version: Version) -> list[bool]:
@@ -207,10 +208,10 @@ def by_text(check: Callable[[str, str, Version], bool]) -> Judge:
 
 
 def by_lines(check: Callable[[str, str, Version], Iterable[int]]) -> Judge:
-    """Return a judge that calls `check` with one module for many probes.
+    """Return a judge that calls `check` with one module for many PTX texts.
 
-    `check` returns the numbers of the lines with errors. Line numbers begin at 1. `check` must continue after each
-    error.
+    `check(module, target, PTX version)` returns the numbers, from 1, of all lines with errors. `check` must continue
+    after each error.
     """
 
     def judge(probes: Sequence[Probe], target: str, version: Version) -> list[bool]:

@@ -1,10 +1,9 @@
-"""Campaigns: many independent tasks whose results are kept in a checkpoint as they arrive.
+"""Campaigns: many independent tasks whose results are kept in a checkpoint file.
 
     campaign = Campaign({"campaign": "squares"}, square, None, range(1000), encode=int, decode=int)
     run(campaign, processes(campaign, 2), Path("squares.jsonl"))         # -> every result, in the tasks' order
 
-After an interruption the same call runs the missing tasks and returns the same list. The executors, which decide where
-tasks run, are in `executors.py`.
+After an interruption the same call runs the missing tasks and returns the same list.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,25 +30,22 @@ Executor = Callable[[Sequence[Task], Progress], Iterator[Sequence[tuple[int, Res
 class Campaign(Generic[Task, Result]):
     """Function `job(shared, task, report)`, the tasks to run it for, and the data `shared` for all tasks.
 
-    `report` is a progress callback. `about` describes in JSON data everything that the results depend on. `encode`
-    turns a result into JSON data, and `decode` turns the JSON data into the result; both run in this process. A Dask
-    worker receives `group` tasks at a time. A group should take some tenths of a second.
+    `report` is a progress callback. `encode` turns a result into JSON data, and `decode` turns JSON data into the
+    result.
     """
 
-    about: Mapping[str, Any]
+    about: Mapping[str, Any]  # JSON data: everything that the results depend on
     job: TaskFunction
     shared: Any
     tasks: Sequence[Task]
     encode: Callable[[Result], Any]
     decode: Callable[[Any], Result]
-    group: int = 1
+    group: int = 1  # tasks for a Dask worker at a time, some tenths of a second of work
 
     @property
     def header(self) -> dict[str, Any]:
-        """Description of the campaign in a checkpoint.
-
-        It includes the release of Warploom, because another release may give other results.
-        """
+        """Description of the campaign in a checkpoint."""
+        # Another release of Warploom may give other results.
         return {**self.about, "tasks": len(self.tasks), "warploom": source_version()}
 
 
@@ -60,10 +56,9 @@ def run(
     progress: Progress = lambda _: None,
     on_result: Callable[[Result], object] = lambda _: None,
 ) -> list[Result]:
-    """Run the tasks whose results the checkpoint lacks; return the results of all tasks, in task order.
+    """Run the tasks without a result in the checkpoint. Return the results of all tasks, in task order.
 
-    New results are appended to the checkpoint. `on_result` receives each result once, first the results of the
-    checkpoint and then new results as they arrive.
+    New results are appended to the checkpoint. `on_result` receives each result once, also those of the checkpoint.
 
     Errors: UsageError checkpoint.file, checkpoint.disk; the errors of the executor.
     """

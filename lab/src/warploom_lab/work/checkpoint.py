@@ -1,9 +1,7 @@
 """Checkpoint file of a campaign, from which a later process continues.
 
-Each line is a JSON object that ends with a checksum of the preceding text. The first line describes the campaign. Every
-other line holds the number of a task and its result. `add` returns when the data is on the disk. If the process ends
-during a write, the next start drops the incomplete last line. A file with any other content is refused and left
-unchanged.
+Each line is a JSON object with a checksum. The first line describes the campaign. Every other line has the number of a
+task and its result.
 """
 
 import errno
@@ -27,19 +25,17 @@ _LONGEST = 1 << 28  # bytes; the rest of a longer line is not read
 
 
 class Checkpoint:
-    """Checkpoint file, new or continued from an earlier process; a context manager.
-
-    `about` describes the campaign in JSON data, and `about["tasks"]` is its number of tasks. A file with another
-    description belongs to another campaign and is refused.
-    """
+    """Checkpoint file, new or continued from an earlier process. It is a context manager."""
 
     results: dict[int, Any]
     """Results of earlier processes, by task number."""
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
-        """Open or create the file and lock it for this process. Refuse the file of another campaign.
+        """Open or create the file and lock it for this process.
 
-        Errors: UsageError checkpoint.file, checkpoint.disk.
+        `about` describes the campaign in JSON data. `about["tasks"]` is the number of tasks.
+
+        Errors: UsageError checkpoint.file (also for the file of another campaign), checkpoint.disk.
         """
         self.path, self.results = path, {}
         self._about: dict[str, Any] = json.loads(json.dumps(about))
@@ -139,10 +135,7 @@ class Checkpoint:
                 )
 
     def _add_line(self, record: dict[str, Any] | None, line: int) -> None:
-        """Store the result on one line; refuse the file if the line is damaged or repeats a task.
-
-        `record` is the JSON object on the line, or None if the line is damaged. `line` is its number.
-        """
+        """Store the result of a line. `record` is its JSON object, or None if the line is damaged."""
         number = None if record is None else record.get("task")
         valid = type(number) is int and 0 <= number < self._total and number not in self.results
         if record is None or not valid or "result" not in record:
@@ -180,7 +173,7 @@ def _line(record: Mapping[str, Any]) -> bytes:
 
 
 def _parse_line(line: bytes) -> dict[str, Any] | None:
-    """Return the object on a line, or None if the line is incomplete or damaged."""
+    """Return the JSON object of a line, or None if the line is incomplete or damaged."""
     text = line[:-_TAIL] + b"}"
     if line[-_TAIL:] != f',"sum":"{_sum(text)}"}}\n'.encode():
         return None

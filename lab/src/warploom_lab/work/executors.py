@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 def threads(campaign: Campaign[Task, Result], count: int) -> Executor[Task, Result]:
-    """Return an executor that uses threads of this process, for tasks that wait for other programs."""
+    """Return an executor that runs a campaign in `count` threads, for tasks that wait for other programs."""
 
     def execute(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Result]]]:
         pool = ThreadPoolExecutor(count)
@@ -43,19 +43,18 @@ def processes(
     warm_up: Callable[[Sequence[Task]], object] | None = None,
     isolated: bool = False,
 ) -> Executor[Task, Result]:
-    """Return an executor that uses processes of this computer; a count of 0 means one for each core.
+    """Return an executor that runs a campaign in `count` processes of this computer.
 
-    By default the first task runs in this process, so that the other processes find the compiled code in the cache. If
-    one process suffices, all tasks run in this process. With `isolated` no task runs in this process, because a task
-    may end its process; `warm_up`, if given, receives the tasks before the processes start. The result of a task whose
-    process ended or exceeded `timeout` is `on_loss(task)`. A process runs another task if `is_reusable` holds for its
-    last result.
+    Count 0 means one process per core. With `isolated`, no task runs in this process. `warm_up` receives all tasks
+    before the processes start. `on_loss` makes the result of a task whose process ended or exceeded `timeout`.
+    `is_reusable(result)` is True if the process that returned the result can run another task.
 
     Units: `timeout` in seconds.
     """
 
     def execute(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Result]]]:
         wanted = min(count or os.cpu_count() or 1, len(tasks))
+        # The first task compiles code, which the other processes then find in the cache.
         first = 0 if isolated else len(tasks) if wanted == 1 else 1
         if warm_up is not None:
             warm_up(tasks)
@@ -82,7 +81,7 @@ def processes(
 def dask_workers(
     campaign: Campaign[Task, Result], workers: WorkerPool, ledger: WorkReport | None = None
 ) -> Executor[Task, Result]:
-    """Return an executor that sends groups of tasks to Dask workers.
+    """Return an executor that sends groups of a campaign's tasks to Dask workers.
 
     `ledger`, if given, collects the work of each worker.
 
@@ -112,7 +111,7 @@ def dask_workers(
 def run_group(shared: tuple[TaskFunction, Any], tasks: Sequence[Any], report: ProgressCallback) -> list[Any]:
     """Run a group of tasks on a Dask worker and return their results.
 
-    `report` receives the number of finished tasks after each task.
+    `shared` is (function for one task, data for all tasks). `report` receives the number of finished tasks.
     """
     job, data = shared
     found: list[Any] = []
@@ -131,10 +130,7 @@ class _Failure:
 
 @dataclass(frozen=True)
 class _PicklableTask:
-    """Picklable function that runs one task in another process.
-
-    `func` is the task function. The other process preloads the module of this function.
-    """
+    """Picklable function that runs one task in another process."""
 
     func: TaskFunction
     shared: Any

@@ -1,4 +1,4 @@
-"""Processes that run one task at a time; a crash or hang of one process does not affect the others."""
+"""Processes that run one task at a time. The crash of one process does not affect the others."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -21,10 +21,10 @@ class _Worker:
 
 
 class IsolatedProcesses(Generic[Work, Result]):
-    """Pool of processes that apply a function to tasks.
+    """Pool of processes that apply a function to tasks. Function and tasks must be picklable.
 
-    A process continues with the next task if `is_reusable` holds for its last result. `on_loss` makes the result of a
-    task whose process ended or did not answer within `timeout`. The function and the tasks must be picklable.
+    `is_reusable(result)` is True if the process that returned the result can run another task. `on_loss` makes the
+    result of a task whose process ended or exceeded `timeout`.
 
     Units: `timeout` in seconds.
     """
@@ -44,7 +44,7 @@ class IsolatedProcesses(Generic[Work, Result]):
         self._context.set_forkserver_preload([getattr(function, "func", function).__module__])
 
     def results(self, work: Sequence[Work]) -> Iterator[tuple[int, Result]]:
-        """Yield (index of the task, result) as the tasks finish."""
+        """Run tasks in the processes. Yield (index of the task, result) as the tasks finish."""
         waiting = deque(range(len(work)))
         busy: dict[Connection, _Worker] = {}
         try:

@@ -1,4 +1,4 @@
-"""Overlay of the syntax that ptxas accepts beyond the manual. Importing it declares its Forms."""
+"""Syntax that ptxas accepts beyond the manual. Importing this package declares its Forms."""
 
 from warploom.check.ptxas import forms as forms
 from warploom.check.ptxas import memory_forms as memory_forms

@@ -19,7 +19,10 @@ _REFUSED_BASES: dict[tuple[Form, str], Widths] = {}
 
 
 def refused_bases(form: Form, operand: str, slots: Slots, target: int) -> Collection[int]:
-    """Return the widths in bits of registers that ptxas refuses as the base of an address operand."""
+    """Return the widths in bits of registers that ptxas refuses as the base of an address operand.
+
+    `slots` has the modifiers of the opcode, and `target` is a number such as 90.
+    """
     found = _REFUSED_BASES.get((form, operand), ())
     return found(slots, target) if callable(found) else found
 
@@ -34,26 +37,22 @@ _NAMED_PARAMETERS = 75
 
 
 def _generic_or_global(slots: Slots, target: int) -> Collection[int]:
-    """Return the refused widths: 32 bits for generic and global addresses.
-
-    From target 75 on, ptxas refuses all registers as the base of an address of a function parameter.
-    """
+    """Return the refused widths of base registers for a generic or global address."""
     space = slots.get("ss", slots.get("space", ""))
+    # From target 75 on, ptxas refuses all registers here.
     if space == "param::func" and target >= _NAMED_PARAMETERS:
         return (8, 16, 32, 64)
     return (32,) if space in ("", "global") else ()
 
 
 def _loads_into_cluster(slots: Slots, target: int) -> Collection[int]:
-    """Return the refused widths for loads into a cluster: 8 and 16 bits from target 120 on.
-
-    On these targets, ptxas implements the loads in software.
-    """
+    """Return the refused widths of base registers for a load into cluster shared memory."""
+    # These targets implement the loads in software.
     return NARROW if slots["dst"] == "shared::cluster" and target >= 120 else ()
 
 
 def _barrier_of_load(slots: Slots, target: int) -> Collection[int]:
-    """Return the refused widths for the mbarrier of a load: 8 and 16 bits if it is the last operand."""
+    """Return the refused widths of base registers for the mbarrier of a load."""
     is_last = not slots["multicast"] and not slots["level::cache_hint"]
     return NARROW if is_last else _loads_into_cluster(slots, target)
 

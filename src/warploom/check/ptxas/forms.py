@@ -14,7 +14,7 @@ from warploom.isa.model.operands import Slots, address, immediate, inp, out, pre
 
 
 def _eighth(slots: Slots) -> int:
-    """Return the number of registers that hold a lane's four elements of an 8x8x4 operand A or B."""
+    """Return the number of registers for a lane's elements of operand A or B with shape 8x8x4."""
     return 4 if slots["atype"] == "tf32" else 2
 
 

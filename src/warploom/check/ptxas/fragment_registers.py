@@ -1,8 +1,6 @@
-"""Registers and other items that ptxas accepts in the vectors of fragments of matrix instructions.
+"""Registers and other items that ptxas accepts in the vectors of matrix fragments.
 
-ptxas judges the registers of a vector together (`registers.inferred_type`), by a register type for each element type.
-Some targets have no hardware unit for an instruction. There, ptxas emits a software routine, for which predicates,
-special registers or constants may be illegal.
+Some targets have no hardware unit for an instruction. There, ptxas emits a software routine and accepts fewer items.
 
 Source: answers of ptxas 12.9 and 13.1 for each Form, operand and target
 """
@@ -18,17 +16,16 @@ class FragmentRegisters:
     """Items that ptxas accepts in the vector of a fragment: registers of `type`, and the items in `words`.
 
     The words are "predicate" (one among 32-bit registers), "special" (special registers), "integer", "float" and
-    "coded" (constants among registers; a coded one is a float written as 32 bits), "constants" (no registers at all),
-    and "sink" (an unwanted result). `extensions` are names of syntax beyond the manual. The types of all registers must
-    agree. If `group` is not 0, the first `judged` items (0: all) are divided into groups of `group` items, and the
-    registers in each group must together have a legal type.
+    "coded" (constants among registers; "coded" is a float written as 32 bits), "constants" (no registers at all), and
+    "sink" (an unwanted result). The types of all registers must agree.
     """
 
     type: str
     words: frozenset[str]
-    extensions: frozenset[str] = frozenset()
+    extensions: frozenset[str] = frozenset()  # names of syntax beyond the manual
+    # If not 0, registers must agree in each group of this many items. 0: in the whole vector.
     group: int = 0
-    judged: int = 0
+    judged: int = 0  # number of items in groups; 0: all
 
 
 FragmentRule = Callable[[Slots, int], FragmentRegisters]
@@ -49,10 +46,9 @@ _NOTHING = frozenset[str]()
 
 
 def _registers(type_word: str, words: frozenset[str], letter: str = "", *, bare: bool = False) -> FragmentRegisters:
-    """Return a rule for a fragment that permits registers of `type_word` and the items in `words`.
+    """Return the items of a fragment that permits registers of `type_word` and the items in `words`.
 
-    The rule of an s32 operand C also permits a vector of constants. A b32 rule with predicates has the extension
-    "predicate" and, if `bare`, the extension "bare".
+    `letter` is "c" for operand C.
     """
     if type_word == "s32" and letter == "c":
         words |= {"constants"}
@@ -83,14 +79,14 @@ def multiplication(letter: str, *, sparse: bool = False) -> FragmentRule:
 
 
 def metadata(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items in the metadata operand of a sparse multiplication."""
+    """Return the registers and other items that ptxas accepts as the metadata of a sparse multiplication."""
     if not _in_software(slots, target, sparse=True):
         return FragmentRegisters("b32", _SOURCE, frozenset({"predicate", "vectors"}))
     return FragmentRegisters("u32" if slots["atype"] in _EIGHT_BITS else "b32", _NOTHING)
 
 
 def _in_software(slots: Slots, target: int, *, sparse: bool) -> bool:
-    """Return True if the target has no hardware unit for a multiplication."""
+    """Return True if the target lacks a hardware unit for the multiplication. With `sparse`, A is sparse."""
     element = slots["atype"]
     if element in _EIGHT_BITS:
         return 90 <= target < 120
@@ -104,7 +100,6 @@ def _in_software(slots: Slots, target: int, *, sparse: bool) -> bool:
 
 
 def _is_split(letter: str, slots: Slots, target: int, sparse: bool) -> bool:
-    """Return True if the software routine accesses each register of C or D separately."""
     if "stype" in slots or not _in_software(slots, target, sparse=sparse):
         return False
     of_bytes = slots["atype"] in _BYTES and letter == "c" and not sparse
@@ -112,7 +107,6 @@ def _is_split(letter: str, slots: Slots, target: int, sparse: bool) -> bool:
 
 
 def _first_without_unit(slots: Slots) -> int:
-    """Return the first target without a unit for 1-bit or 4-bit elements: 100 for 1-bit AND, else 90."""
     return 100 if (slots["atype"], slots.get("bitOp")) == ("b1", "and") else 90
 
 
@@ -175,7 +169,7 @@ def opaque_multiplication(letter: str) -> FragmentRule:
 
 
 def _groups(letter: str, slots: Slots, target: int) -> tuple[int, int]:
-    """Return `group` and `judged` of `FragmentRegisters` for a multiplication that ptxas splits."""
+    """Return the fields `group` and `judged` of the `FragmentRegisters` of operand `letter`."""
     multiplied, shape = slots.get("atype", "f16"), slots["shape"]
     if multiplied in _FEW_BITS:
         return 0, 0
@@ -233,7 +227,7 @@ def _of_integers(letter: str, slots: Slots, target: int) -> frozenset[str]:
 
 
 def opaque_load(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items in the vector of an opaque fragment that an instruction loads."""
+    """Return the items that ptxas accepts in the vector of a load whose fragment layout is opaque."""
     element = slots["type"]
     if element in ("f16", "f32") and target < 75:
         return _registers(_moved_type(element), _RESULT)
@@ -241,7 +235,7 @@ def opaque_load(slots: Slots, target: int) -> FragmentRegisters:
 
 
 def opaque_store(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the registers and constants that ptxas accepts in the vector of an opaque fragment to store.
+    """Return the items that ptxas accepts in the vector of a store whose fragment layout is opaque.
 
     `target` is the number of the target, such as 90.
     """
@@ -263,10 +257,10 @@ def _moved_type(element: str) -> str:
 
 
 def loaded(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items in the vector of an instruction that loads matrices from shared memory."""
+    """Return the registers and other items that ptxas accepts as the destination of a matrix load."""
     return FragmentRegisters("b32", _RESULT, frozenset({"predicate"}))
 
 
 def stored(slots: Slots, target: int) -> FragmentRegisters:
-    """Return the legal items in the vector of an instruction that stores matrices to shared memory."""
+    """Return the registers and other items that ptxas accepts as the source of a matrix store."""
     return FragmentRegisters("b32", _CONSTANTS | {"special"})

@@ -1,6 +1,4 @@
-"""Words that ptxas ignores on instructions whose syntax does not have them.
-
-ptxas refuses all other such words.
+"""Opcode words that ptxas ignores on instructions whose syntax does not have them.
 
 Source: answers of ptxas 12.9 to 13.1 for each Form and each word of the language
 """
@@ -17,15 +15,11 @@ from warploom.isa.model.types import TYPES
 
 @dataclass(frozen=True, slots=True)
 class IgnoredWords:
-    """Class of words that ptxas ignores.
-
-    ptxas ignores at most `limit` words of the class in one opcode (0: any number), on the instructions in `names`. If
-    `names` is empty, ptxas ignores the words on every instruction whose Forms have none of the words.
-    """
+    """Class of opcode words that ptxas ignores."""
 
     words: frozenset[str]
-    limit: int
-    names: frozenset[str] = frozenset()
+    limit: int  # ptxas refuses more in one opcode; 0: no limit
+    names: frozenset[str] = frozenset()  # of instructions; empty: all that have none of the words
 
     def is_for(self, words: tuple[str, ...]) -> bool:
         """Return True if ptxas ignores words of this class in the opcode that consists of `words`."""
@@ -35,7 +29,6 @@ class IgnoredWords:
 
 @cache
 def _vocabulary(name: str) -> frozenset[str]:
-    """Return the words that the modifiers of all Forms of an instruction can have."""
     words = tuple(name.split("."))
     named = (form for form in forms_of(words[0]) if count_name_words(form, words) == len(words))
     return frozenset[str]().union(*(found for form in named for found in form.vocabulary.values()))
@@ -85,7 +78,7 @@ def without_suffixes(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def without_ignored(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the words of an opcode as ptxas may read them: without ignored words, if the opcode has any."""
+    """Yield the words of an opcode as ptxas may read them, without the words that it ignores."""
     left = without_suffixes(words)
     for ignored in _IGNORED:
         found = [word for word in left[1:] if word in ignored.words]
@@ -105,13 +98,10 @@ def _bits(word: str) -> int:
 
 
 def _without_narrow(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the words of a matrix opcode without narrow types, if ptxas may ignore these types.
-
-    ptxas checks only the first four types of a multiplication and the first type of a load or store, and of most types
-    only the width. It ignores no type if elements are single bits, bf16 or tf32, or integers with a sparse A.
-    """
+    """Yield the words of a matrix opcode without narrow types, if ptxas may ignore these types."""
     at = [k for k, word in enumerate(words) if k and (word in TYPES or word in _NARROW)]
     ignored = [k for k in at if words[k] in _NARROW]
+    # ptxas checks only these first types.
     counted = 4 if words[0] == "mma" else 1 if words[:2] in _MOVES else 0
     if not ignored or not counted:
         return
@@ -121,6 +111,7 @@ def _without_narrow(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         if (
             dropped
             and len(left) >= counted
+            # ptxas ignores no type with these elements, or with integers and a sparse A.
             and not (_ALWAYS_COUNTED & {*left} or (words[1][:2] == "sp" and left[0] == "s32"))
             and (left[0] == "f64" or all(_bits(found) == _bits(read) for found, read in compared))
             and (words[:2] not in _MOVES or _NARROW_SHAPES & {*words})

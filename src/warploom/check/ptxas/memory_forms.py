@@ -1,7 +1,4 @@
-"""Loads, stores, moves, atomics and multiplications in tensor memory beyond the manual.
-
-ptxas accepts these Forms. Its multiplications in tensor memory take a predicate in place of the lane masks, and a scale
-for integers.
+"""Loads, stores, moves, atomics and tensor-memory multiplications that only ptxas accepts.
 
 Source: answers of ptxas 12.9 to 13.5
 """

@@ -1,4 +1,4 @@
-"""Operands for which ptxas deviates from the manual, by Form and operand.
+"""Operands for which ptxas deviates from the manual.
 
 Source: answers of ptxas 12.9 to 13.5 for each Form, operand and target
 """
@@ -58,7 +58,10 @@ Operands = Mapping[Form, str]
 
 
 def extensions_of(form: Form, operand: str, slots: Slots, target: int) -> Collection[str]:
-    """Return the names of the syntax beyond the manual that ptxas accepts for an operand."""
+    """Return the names of the syntax beyond the manual that ptxas accepts for an operand.
+
+    `slots` has the modifiers of the opcode, and `target` is a number such as 90.
+    """
     found = _EXTENSIONS.get((form, operand), ())
     return found(slots, target) if callable(found) else found
 
@@ -84,12 +87,11 @@ def _hold_fragments(rule: Callable[[str], FragmentRule], operands: Operands) -> 
 
 
 def _if(words: frozenset[str], condition: Callable[[Slots, int], bool]) -> Extensions:
-    """Return the function that gives the extensions `words` if a condition holds, and else none."""
     return lambda slots, target: words if condition(slots, target) else ()
 
 
 def _is_routine(slots: Slots) -> bool:
-    """Return True for a division or root that is not rounded to nearest; ptxas emits a routine for it."""
+    """Return True if ptxas implements a division or root as a routine."""
     return slots["rnd"] != "rn" and (slots.get("op") is None or slots["type"] == "f64")
 
 

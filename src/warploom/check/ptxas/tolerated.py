@@ -1,7 +1,4 @@
-"""Tolerances: violations of the manual that ptxas accepts, reported as warnings.
-
-ptxas accepts such an instruction because ptxas ignores or moves a word, or because an `ExtensionForm` matches.
-"""
+"""Tolerances: violations of the manual that ptxas accepts. The checker reports them as warnings."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,8 +14,7 @@ from warploom.ptx import Instruction, Integer, Vector
 class ExtensionForm(Form):
     """Form that ptxas accepts and the manual does not have. The emulator refuses such instructions.
 
-    Its name begins with `ptxas.`. `reason` is the name of the tolerance that explains the Form. `section` is the
-    section of the PTX ISA on the instruction.
+    `reason` names the tolerance that explains the Form. `section` is the section of the PTX ISA on the instruction.
     """
 
     registry = Registry()
@@ -33,21 +29,17 @@ class ExtensionForm(Form):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tolerance:
-    """Reason why ptxas accepts instructions that violate the manual.
-
-    `rewrite` yields the instructions that ptxas may read instead. `extensions` are the kinds of syntax that the
-    tolerance explains (see `check/ptxas/operands.py`). `evidence` is a section of `tests/evidence/ptxas/off-table.txt`,
-    or a change in the recorded answers of ptxas.
-    """
+    """Reason why ptxas accepts instructions that violate the manual."""
 
     name: str
     reason: str
-    evidence: str
+    evidence: str  # section of tests/evidence/ptxas/off-table.txt, or a change in the recorded verdicts
+    # Yields the instructions that ptxas may read instead.
     rewrite: Callable[[Instruction], Iterator[Instruction]] | None = None
-    extensions: str = ""
+    extensions: str = ""  # kinds of syntax (see operands.py)
 
     def is_for(self, form: Form) -> bool:
-        """Return True if this tolerance is the reason why ptxas accepts an extension Form."""
+        """Return True if this tolerance explains an extension Form."""
         return isinstance(form, ExtensionForm) and form.reason == self.name
 
 
@@ -107,7 +99,7 @@ TOLERATED = (
     Tolerance("moved", "ptxas accepts .f32 or no type for this fragment", "record: type"),
     Tolerance("doubled", "ptxas counts a repeated word once", "record: doubled", _once),
     Tolerance("ignored", "ptxas ignores a word of another instruction", "record: and", _without_ignored),
-    Tolerance("vector", "ptxas accepts the number of registers as a word", "record: and v4", _vector),
+    Tolerance("vector", "ptxas accepts a word with the number of registers", "record: and v4", _vector),
     Tolerance(
         "function", "ptxas accepts the address of a function as a value", "record: callee", extensions="function"
     ),
@@ -122,7 +114,7 @@ TOLERATED = (
     Tolerance("f64-wmma", "ptxas accepts f64 with m16n16k16 and m16n16k8", "off-table 46"),
     Tolerance("copy", "ptxas accepts the operands of another bulk copy", "record: %rd90 there"),
     Tolerance("row", "ptxas accepts this combination of words", "off-table: rows"),
-    Tolerance("x8", "ptxas accepts .x8 and more with 1, 2 or 4 registers", "off-table 33"),
+    Tolerance("x8", "ptxas accepts .x8 and higher counts with 1, 2 or 4 registers", "off-table 33"),
     Tolerance("without", "ptxas accepts the instruction without a required part", "record"),
     Tolerance("with", "ptxas accepts an additional part", "record"),
     Tolerance("lanes", "ptxas accepts a predicate as the lane mask", "record: and %p95"),

@@ -1,10 +1,6 @@
-"""Rules of the checker as records: description, reason, and examples with and without the error.
+"""Rules of the checker: description, reason, and examples with and without the error.
 
-The records are in the TOML files of this folder, one table for each rule code. `what` states the rule, and `why` the
-reason. `bad` and `good` are the examples. `scope` tells what the examples are: "body" (statements of a kernel that has
-the usual registers), "module" (items after the header) or "text" (a whole text). The bad example is repeated `repeat`
-times. Each Form has rules such as `<form>/target`, whose records all Forms share; `emits` is the code that the bad
-example of such a record gives.
+The TOML files of this folder contain the rules.
 """
 
 import tomllib
@@ -35,17 +31,18 @@ class Rule:
     """Record of one rule, or of a rule that every Form has."""
 
     code: str
-    what: str
-    why: str
-    bad: str
-    good: str
+    what: str  # the rule
+    why: str  # the reason
+    cure: str  # the fix
+    bad: str  # example with the error
+    good: str  # example without the error
     source: str
-    scope: str = "body"
-    repeat: int = 1
-    emits: str = ""
+    scope: str = "body"  # examples are statements ("body"), items ("module") or a whole "text"
+    repeat: int = 1  # how often the bad example is repeated
+    emits: str = ""  # code that the bad example gives, if every Form has the rule
 
     def text(self, example: str) -> str:
-        """Return a PTX text with the statements, items or text `example`, which is `bad` or `good`."""
+        """Return `example`, which is `bad` or `good`, as a whole PTX text."""
         if self.scope == "text":
             return example + "\n"
         if self.scope == "module":
@@ -64,7 +61,7 @@ def rules() -> dict[str, Rule]:
 
 
 def rule_of(code: str) -> Rule | None:
-    """Return the rule of a code. For the code of a Form, return the record that all Forms share."""
+    """Return the rule of a code, or None. For the code of a Form, return the rule that all Forms share."""
     known = rules().get(code)
     if known is not None:
         return known

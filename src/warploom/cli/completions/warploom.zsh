@@ -21,8 +21,8 @@ _shtab_warploom_commands() {
     lsp:'Serve an editor with the Language Server Protocol: diagnostics during typing, hover, completion with legal words, definitions and references, renaming, formatting, and quick fixes.'
     report:'Run a kernel without a GPU and write one HTML page that opens offline: the PTX with execution counts, bank conflicts and coalescing, the findings of the sanitizer, and the pipeline as a timeline.'
     run:'Execute a kernel without a GPU. Results have the bits that the hardware returns.'
-    sanitize:'Run a kernel without a GPU and report accesses that no synchronization orders: races, missing fences and waits, wrong transaction counts, wrong phases.'
-    tune:'Time the tiles that the cost model predicts to be among the fastest, in turn and on random data, and store the best'
+    sanitize:'Run a kernel without a GPU and report faults of its synchronization: races, missing fences and waits, wrong transaction counts, wrong phases, and deadlocks.'
+    tune:'Time the tiles that the cost model predicts to be among the fastest, in turn and on random data. Store the fastest tile'
   )
   _describe 'warploom commands' _commands
 }
@@ -60,13 +60,13 @@ _shtab_warploom_bench_defaults_added=0
 
 _shtab_warploom_bench_gemm_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--types[types of A and B\: bf16, f16, tf32, e4m3 (fast sums), e4m3-accurate, s8, or f16-sparse (a 2\:4 sparse A, timed beside our kernel for a dense A)]:TYPE,…:"
-  "--shapes[sizes, such as 4096x2112x7168 (eight sizes of models)]:MxNxK,…:"
+  "--types[types of A and B\: bf16, f16, tf32, e4m3 (fast sums), e4m3-accurate, s8, or f16-sparse (a 2\:4 sparse A, compared with Warploom\'s kernel for a dense A)]:TYPE,…:"
+  "--shapes[sizes, such as 4096x2112x7168 (default\: model sizes)]:MxNxK,…:"
   "--repetitions[repetitions (20)]:N:"
-  "--peer[the other library (torch)]:peer:(torch cupy)"
-  "--by[replay recorded calls, or make each call anew so that the host\'s part counts (graph)]:by:(graph events)"
-  "--regime[clocks of steady work at full power, or of a GPU that rests before each repetition (steady)]:regime:(steady rested)"
-  "--json[write all times and their conditions]:FILE:_files"
+  "--peer[the library to compare with (torch)]:peer:(torch cupy)"
+  "--by[graph\: replay recorded calls\; events\: repeat each call, which adds the time of the host (graph)]:by:(graph events)"
+  "--regime[steady\: the GPU works at full power\; rested\: the GPU pauses before each repetition (steady)]:regime:(steady rested)"
+  "--json[write all times and the conditions of the measurement]:FILE:_files"
   "--svg[write a picture]:FILE:_files"
 )
 
@@ -103,7 +103,7 @@ _shtab_warploom_explain_defaults_added=0
 
 _shtab_warploom_init_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--kernel[the entry\; required if the file has several]:NAME:"
+  "--kernel[name of the kernel\; required if the file has several]:NAME:"
   {-o,--output}"[the launch file (FILE.toml beside the PTX)\; - for standard output]:FILE:_files"
   "--force[replace an existing file]"
   ":the PTX file\; - for standard input:_files"
@@ -135,13 +135,13 @@ _shtab_warploom_layout_options=(
   "--thread-id[the thread id of block scales]:N:"
   "--descriptor[the descriptor of a tile in shared memory, such as 0x4000004000010000]:NUMBER:"
   "--idesc[the instruction descriptor of a multiplication in tensor memory, such as 0x8100490]:NUMBER:"
-  "--swizzle[0, 32, 64 or 128, of a tile or of a box]:BYTES:"
+  "--swizzle[the swizzle of a tile or of a box\: 0, 32, 64 or 128]:BYTES:"
   "--major[the major axis of a tile in shared memory]:K|MN:"
   "--box[the box of a tensor copy, outermost first, such as 64x32]:SIZES:"
   "--element[the element type of the box, such as bf16]:TYPE:"
-  "--interleave[0, 16 or 32, of the box]:BYTES:"
+  "--interleave[the interleave of the box\: 0, 16 or 32]:BYTES:"
   ":an opcode, with or without operands:"
-  ":A, B, C, D, metadata, \"scale A\", \"scale B\", R (registers of a load or store), box, or a name of the syntax line\; all operands without it:"
+  ":A, B, C, D, metadata, \"scale A\", \"scale B\", R (registers of a load or store), box, or a name of the syntax line (default\: all operands):"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -150,7 +150,7 @@ _shtab_warploom_layout_defaults_added=0
 _shtab_warploom_lower_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--to[the result\'s level (ptx)]:to:(nvvm llvm ptx)"
-  "--source[the text\'s level (by the name of the file, otherwise nvvm)]:source:(builtin nvvm llvm ptx)"
+  "--source[the text\'s level (default\: from the name of the file, otherwise nvvm)]:source:(builtin nvvm llvm ptx)"
   "--arch[the target of the PTX, such as sm_90a (sm_90a)]:ARCH:"
   ":a call of a builtin (.cu), MLIR text (.mlir) or PTX (.ptx)\; - for standard input:_files"
 )
@@ -169,19 +169,19 @@ _shtab_warploom_lsp_defaults_added=0
 
 _shtab_warploom_report_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--kernel[the entry\; required if the file has several]:NAME:"
+  "--kernel[name of the kernel\; required if the file has several]:NAME:"
   "--grid[CTAs along each axis]:X,Y,Z:"
   "--block[threads of a CTA along each axis]:X,Y,Z:"
   "--cluster[CTAs of a cluster along each axis]:X,Y,Z:"
-  "--shared[dynamic shared memory]:BYTES:"
+  "--shared[bytes of dynamic shared memory]:BYTES:"
   "*--arg[one argument\; see below]:ARG:"
   "--arch[architecture whose numerics and limits apply, such as sm_90a]:ARCH:"
   "--schedule[when asynchronous operations take effect\: eager, lazy or random\:SEED]:WHEN:"
   "--workers[threads that share the arithmetic\; or \'dask\', \'dask\:N\' for N local Dask workers, or a Dask scheduler\'s address]:N:"
-  "--memory[limit for all buffers (4)]:GIB:"
+  "--memory[limit for all buffers together (4)]:GIB:"
   {-o,--output}"[the page (NAME.html in this folder)\; - for standard output]:FILE.html:_files"
-  "--trace-ctas[numbers of the traced CTAs\; x varies fastest (the first cluster)]:N,N,…:"
-  "--trace-events[largest number of events of the trace]:N:"
+  "--trace-ctas[numbers of the CTAs to trace\; x varies fastest (default\: the first cluster)]:N,N,…:"
+  "--trace-events[maximum number of events in the trace]:N:"
   ":a launch file or a PTX file\; - for standard input:_files"
 )
 
@@ -190,22 +190,22 @@ _shtab_warploom_report_defaults_added=0
 
 _shtab_warploom_run_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--kernel[the entry\; required if the file has several]:NAME:"
+  "--kernel[name of the kernel\; required if the file has several]:NAME:"
   "--grid[CTAs along each axis]:X,Y,Z:"
   "--block[threads of a CTA along each axis]:X,Y,Z:"
   "--cluster[CTAs of a cluster along each axis]:X,Y,Z:"
-  "--shared[dynamic shared memory]:BYTES:"
+  "--shared[bytes of dynamic shared memory]:BYTES:"
   "*--arg[one argument\; see below]:ARG:"
   "--arch[architecture whose numerics and limits apply, such as sm_90a]:ARCH:"
   "--schedule[when asynchronous operations take effect\: eager, lazy or random\:SEED]:WHEN:"
   "--workers[threads that share the arithmetic\; or \'dask\', \'dask\:N\' for N local Dask workers, or a Dask scheduler\'s address]:N:"
-  "--memory[limit for all buffers (4)]:GIB:"
+  "--memory[limit for all buffers together (4)]:GIB:"
   "*--save[write a buffer after the run\; buffers of the command line are called arg0, arg1, \…]:BUFFER=FILE.npy:_files"
-  "--explore[compare the results under N schedules instead]:N:"
+  "--explore[run N schedules and compare their results]:N:"
   "--strict[exit with status 1 for warnings too]"
   "--trace[write a trace for Perfetto]:FILE.json:_files"
-  "--trace-ctas[numbers of the traced CTAs\; x varies fastest (the first cluster)]:N,N,…:"
-  "--trace-events[largest number of events of the trace]:N:"
+  "--trace-ctas[numbers of the CTAs to trace\; x varies fastest (default\: the first cluster)]:N,N,…:"
+  "--trace-events[maximum number of events in the trace]:N:"
   ":a launch file or a PTX file\; - for standard input:_files"
 )
 
@@ -214,16 +214,16 @@ _shtab_warploom_run_defaults_added=0
 
 _shtab_warploom_sanitize_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--kernel[the entry\; required if the file has several]:NAME:"
+  "--kernel[name of the kernel\; required if the file has several]:NAME:"
   "--grid[CTAs along each axis]:X,Y,Z:"
   "--block[threads of a CTA along each axis]:X,Y,Z:"
   "--cluster[CTAs of a cluster along each axis]:X,Y,Z:"
-  "--shared[dynamic shared memory]:BYTES:"
+  "--shared[bytes of dynamic shared memory]:BYTES:"
   "*--arg[one argument\; see below]:ARG:"
   "--arch[architecture whose numerics and limits apply, such as sm_90a]:ARCH:"
   "--schedule[when asynchronous operations take effect\: eager, lazy or random\:SEED]:WHEN:"
   "--workers[threads that share the arithmetic\; or \'dask\', \'dask\:N\' for N local Dask workers, or a Dask scheduler\'s address]:N:"
-  "--memory[limit for all buffers (4)]:GIB:"
+  "--memory[limit for all buffers together (4)]:GIB:"
   "--format[format of the findings (text)]:format:(text json sarif)"
   "--strict[exit with status 1 for warnings too]"
   ":a launch file or a PTX file\; - for standard input:_files"
@@ -234,10 +234,10 @@ _shtab_warploom_sanitize_defaults_added=0
 
 _shtab_warploom_tune_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--types[types of A and B\: bf16, f16, tf32, e4m3 (fast sums), e4m3-accurate, s8, or f16-sparse (a 2\:4 sparse A, timed beside our kernel for a dense A)]:TYPE,…:"
-  "--shapes[sizes, such as 4096x2112x7168 (eight sizes of models)]:MxNxK,…:"
+  "--types[types of A and B\: bf16, f16, tf32, e4m3 (fast sums), e4m3-accurate, s8, or f16-sparse (a 2\:4 sparse A, compared with Warploom\'s kernel for a dense A)]:TYPE,…:"
+  "--shapes[sizes, such as 4096x2112x7168 (default\: model sizes)]:MxNxK,…:"
   "--repetitions[repetitions (20)]:N:"
-  "--peer[the other library (torch)]:peer:(torch cupy)"
+  "--peer[the library to compare with (torch)]:peer:(torch cupy)"
   "--all[use all types or sizes if --types or --shapes is absent]"
   "--list[print the stored tiles]"
   "--forget[remove the stored tiles, or those of --types and --shapes]"

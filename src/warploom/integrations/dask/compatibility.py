@@ -1,4 +1,4 @@
-"""Compatibility checks between a Dask worker and this process: release, Python, extras, files, memory."""
+"""Compatibility check of Dask workers: release, Python, extras, files and memory."""
 
 import hashlib
 import platform
@@ -18,12 +18,10 @@ _MISSING_MODULE = re.compile(r"No module named \W*([\w.]+)")
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """Requirements that every worker must meet to do the work.
+    """Requirements that every worker must meet.
 
-    `extras` maps each required module to the extra of Warploom that installs it. `files` maps the path of each required
-    file to the SHA-256 of its content.
-
-    Units: `memory` in bytes.
+    `extras` maps each required module to the extra of Warploom that installs it. `files` maps paths to the SHA-256 of
+    the contents. Units: `memory` in bytes.
     """
 
     extras: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -32,7 +30,10 @@ class Requirements:
 
 
 def file_digests(paths: Iterable[Path]) -> dict[str, str]:
-    """Return the SHA-256 of each file by absolute path. Errors: UsageError dask.file for a missing file."""
+    """Return the SHA-256 of each file by absolute path.
+
+    Errors: UsageError dask.file for a missing file.
+    """
     digests: dict[str, str] = {}
     for path in paths:
         if not path.is_file():
@@ -43,7 +44,7 @@ def file_digests(paths: Iterable[Path]) -> dict[str, str]:
 
 @cache
 def source_version() -> str:
-    """Return Warploom's version and a digest of its source, which distinguishes checkouts of one release."""
+    """Return Warploom's version and a digest of its source."""
     root = Path(release.__file__).parent
     return f"{release.version()} ({_digest(sorted(root.rglob('*.py')))[:12]})"
 
@@ -56,9 +57,9 @@ def _digest(paths: Iterable[Path]) -> str:
 
 
 def describe_worker(extras: Iterable[str], paths: Iterable[str]) -> dict[str, Any]:
-    """Return the properties of this worker process for `require_compatible`.
+    """Return the properties of this worker process, as plain data for `require_compatible`.
 
-    `extras` and `paths` are the modules and the files to look for. The result is plain data that any release can read.
+    `extras` and `paths` are the modules and the files to look for.
     """
     return {
         "version": source_version(),
@@ -70,7 +71,6 @@ def describe_worker(extras: Iterable[str], paths: Iterable[str]) -> dict[str, An
 
 
 def _is_installed(module: str) -> bool:
-    """Return True if a module is installed, and False if the module or its parent package is missing."""
     try:
         return find_spec(module) is not None
     except ModuleNotFoundError:
@@ -84,11 +84,11 @@ def require_compatible(
     memory_limit: int = 0,
     version: str | None = None,
 ) -> None:
-    """Refuse a worker that might return other results than this process, or that cannot do the work.
+    """Refuse a worker that could return other results than this process, or cannot do the work.
 
-    `worker` names the worker in messages. `answer` is the result of `describe_worker` on the worker, or the exception
-    that the call raised. `version` is the expected `source_version`, by default the version of this process.
-    `memory_limit` is the memory limit of the worker in bytes, or 0 without a limit.
+    `worker` is a name for messages. `answer` is the result of `describe_worker` on the worker, or an exception from
+    there. `memory_limit` is the worker's limit in bytes, or 0 without one. `version` is the expected `source_version`,
+    by default that of this process.
 
     Errors: UsageError dask.worker.
     """
@@ -99,7 +99,7 @@ def require_compatible(
 
 
 def _incompatibility(worker: str, answer: Any, needs: Requirements, memory_limit: int, version: str) -> tuple[str, str]:
-    """Return a sentence about the first incompatibility and a hint. Both are empty if there is none."""
+    """Return a sentence about the first incompatibility, and a hint. Return "" for both if there is none."""
     install = f"install warploom {version} there, and restart the worker"
     if isinstance(answer, Exception):
         missing = _MISSING_MODULE.search(str(answer))  # a worker may return only the text of its exception

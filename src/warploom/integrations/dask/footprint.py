@@ -1,12 +1,8 @@
 # pyright: reportUnknownMemberType=false
-"""Footprints: the bytes of global memory that the CTAs of a part of a grid access.
+"""Footprints: the bytes of global memory that some waves of a grid access.
 
-Each byte has a flag: 0 without accesses, READ, WRITTEN, or BOTH. If all accesses to the byte are one kind of reduction,
-the flag is COMBINED times the number of that reduction. A byte with a reduction and any other access has the flag BOTH.
-
-The array `pages` is 1 for each page of flags that are not all 0. The two functions that mark bytes repeat the code that
-updates a word. Numba would count references to three arrays at each call of a shared function, and a GEMM that loads by
-threads would take half as long again.
+Each byte has a flag: 0 without accesses, READ, WRITTEN or BOTH. If all accesses are one kind of reduction, the flag is
+COMBINED times the number of that reduction. A reduction and any other access give BOTH.
 """
 
 from dataclasses import dataclass
@@ -47,12 +43,14 @@ def _mark(flags: Array, pages: Array, first: int, size: int, flag: int) -> None:
 
 @njit
 def mark_lanes(flags: Array, pages: Array, index: Array, lanes: Array, size: int, flag: int) -> None:
-    """Set the flags of the `size` bytes that each active lane accesses, from its offset in `index` on.
+    """Set the flags of the bytes that each active lane accesses.
 
-    `lanes` is True for active lanes. `pages` becomes 1 for the accessed pages.
+    Lane (w, l) accesses `size` bytes from offset index[w, l] on, if lanes[w, l] is True. `pages[p]` becomes 1 if page p
+    of 4096 bytes is accessed.
 
     Shapes: index and lanes (warps, 32).
     """
+    # A function shared with `mark_ranges` would cost time: Numba counts references at each call.
     words = flags.view(np.uint32)
     pattern = np.uint32(flag * 0x01010101)
     for warp in range(index.shape[0]):
@@ -75,7 +73,10 @@ def mark_lanes(flags: Array, pages: Array, index: Array, lanes: Array, size: int
 
 @njit
 def mark_ranges(flags: Array, pages: Array, starts: Array, sizes: Array, flag: int) -> None:
-    """Mark byte ranges in `flags` and `pages`. Shapes: starts and sizes (ranges,)."""
+    """Set the flags of byte ranges. `pages[p]` becomes 1 if page p of 4096 bytes is accessed.
+
+    Shapes: starts and sizes (ranges,).
+    """
     words = flags.view(np.uint64)
     pattern = np.uint64(flag) * _EACH_BYTE
     for number in range(len(starts)):
@@ -98,7 +99,9 @@ def mark_ranges(flags: Array, pages: Array, starts: Array, sizes: Array, flag: i
 def marked_ranges(flags: Array, pages: Array) -> tuple[Array, Array, Array]:
     """Return the starts, ends and flags of the maximal byte ranges with equal flags other than 0.
 
-    Shapes: (ranges,) each, in ascending order.
+    Only pages with the entry 1 in `pages` are searched.
+
+    Shapes: flags (bytes,), pages (pages,), each result (ranges,) in ascending order.
     """
     size = 1024
     while True:
@@ -111,7 +114,7 @@ def marked_ranges(flags: Array, pages: Array) -> tuple[Array, Array, Array]:
 
 @njit
 def _find_ranges(flags: Array, pages: Array, starts: Array, ends: Array, kinds: Array) -> int:
-    """Write the ranges of `marked_ranges` that fit into the three arrays. Return the number of all ranges."""
+    """Write the ranges of `marked_ranges` to the last three arrays. Return the number of ranges."""
     words = flags.view(np.uint64)
     count = 0
     current = 0  # the flag of the open range
@@ -135,6 +138,7 @@ def _find_ranges(flags: Array, pages: Array, starts: Array, ends: Array, kinds: 
                 if current and count <= len(ends):
                     ends[count - 1] = at
                 if flag:
+                    # Ranges that do not fit are only counted.
                     if count < len(starts):
                         starts[count], kinds[count] = at, flag
                     count += 1
@@ -146,7 +150,7 @@ def _find_ranges(flags: Array, pages: Array, starts: Array, ends: Array, kinds: 
 
 @njit
 def gather_ranges(contents: Array, starts: Array, ends: Array, out: Array) -> None:
-    """Copy byte ranges of `contents` to `out` without gaps.
+    """Copy byte ranges of `contents` to `out`, without gaps.
 
     Shapes: starts and ends (ranges,), out (bytes,).
     """
@@ -159,7 +163,7 @@ def gather_ranges(contents: Array, starts: Array, ends: Array, out: Array) -> No
 
 @njit
 def scatter_ranges(contents: Array, starts: Array, ends: Array, data: Array) -> None:
-    """Copy bytes without gaps from `data` to ranges of `contents`. Shapes: as for `gather_ranges`."""
+    """Copy the bytes `data` to byte ranges of `contents`. This reverses `gather_ranges`."""
     at = 0
     for number in range(len(starts)):
         size = ends[number] - starts[number]
@@ -168,9 +172,9 @@ def scatter_ranges(contents: Array, starts: Array, ends: Array, data: Array) -> 
 
 
 class InterCtaCommunication(Exception):
-    """Exception for a CTA that depends on the timing of another CTA. One worker must run both CTAs.
+    """Error for a CTA that depends on the timing of another CTA, so that one worker must run both.
 
-    The message names the instruction, and continues a sentence after "because".
+    The message continues a sentence after "because".
     """
 
 
@@ -178,8 +182,7 @@ class InterCtaCommunication(Exception):
 class ByteRanges:
     """Byte ranges of global memory, disjoint and in ascending order.
 
-    Shapes: `starts` and `ends` are (ranges,).
-    Units: bytes from the beginning of the arena's memory.
+    Shapes: starts and ends (ranges,). Units: byte offsets in `Arena.bytes`.
     """
 
     starts: Array
@@ -189,22 +192,22 @@ class ByteRanges:
         return len(self.starts)
 
     def gather(self, contents: Array) -> Array:
-        """Return the bytes of all ranges of the memory `contents`, without gaps."""
+        """Return the bytes of all ranges of `contents`, without gaps."""
         packed = np.empty(int((self.ends - self.starts).sum()), np.uint8)
         gather_ranges(contents, self.starts, self.ends, packed)
         return packed
 
     def scatter(self, contents: Array, packed: Array) -> None:
-        """Write the bytes that `gather` returned to the ranges of the memory `contents`."""
+        """Write bytes that `gather` returned to the ranges of `contents`."""
         scatter_ranges(contents, self.starts, self.ends, packed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Footprint:
-    """Bytes of global memory that a part of a grid accessed, and the values that it left in them.
+    """Bytes of global memory that some waves of a grid accessed, and their values afterwards.
 
-    `reads` and `writes` are the ranges of ordinary accesses, and `written` are the bytes in `writes`. `combined` maps
-    each commutative reduction to the ranges that only this reduction accessed, and to the bytes in them.
+    `written` contains the bytes in the ranges `writes`. `combined` maps each commutative reduction to the ranges that
+    only this reduction accessed, and to the bytes in these ranges.
     """
 
     reads: ByteRanges
@@ -214,12 +217,15 @@ class Footprint:
 
 
 class FootprintRecorder(Observer):
-    """Observer that records the footprint of a run. Errors: InterCtaCommunication, which ends the run."""
+    """Observer that records the footprint of a run.
+
+    Errors: InterCtaCommunication, which ends the run.
+    """
 
     launch: Launch
 
     def attach(self, launch: Launch) -> None:
-        """Allocate flags for the global memory of a launch, and select the events to observe."""
+        """Prepare for a launch, and select the events to observe."""
         self.launch = launch
         pages = -(-len(launch.arena.bytes) >> PAGE_BITS)
         self._pages = np.zeros(pages, np.uint8)
@@ -233,7 +239,7 @@ class FootprintRecorder(Observer):
             return
         if not event.location.asynchronous and self._observes_others[event.pc]:
             instruction = self._instruction(event.pc)
-            raise InterCtaCommunication(f"{instruction} returns what other CTAs may have left in global memory")
+            raise InterCtaCommunication(f"{instruction} may return values that other CTAs wrote to global memory")
         lanes = uniform(event.lanes)
         mark_lanes(self._flags, self._pages, event.index, lanes, event.size, self._flag(event))
 
@@ -257,7 +263,10 @@ class FootprintRecorder(Observer):
         return f"{opcode} in line {line}" if line else opcode
 
     def footprint(self) -> Footprint:
-        """Return the footprint of all accesses since the start of the run. Errors: InterCtaCommunication."""
+        """Return the footprint of all accesses since the start of the run.
+
+        Errors: InterCtaCommunication.
+        """
         contents = self.launch.arena.bytes
         starts, ends, flags = marked_ranges(self._flags, self._pages)
         is_plain = flags < COMBINED
@@ -273,7 +282,6 @@ class FootprintRecorder(Observer):
 
 
 def _joined(starts: Array, ends: Array, chosen: Array) -> ByteRanges:
-    """Return the ranges whose entry in `chosen` is True. Adjacent ranges are joined."""
     starts, ends = starts[chosen], ends[chosen]
     has_gap = starts[1:] != ends[:-1]
     edge = np.ones(min(len(starts), 1), np.bool_)

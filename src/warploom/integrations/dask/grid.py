@@ -1,4 +1,4 @@
-"""Execution of a grid on several Dask workers, which each run some waves (CTAs that run together)."""
+"""Execution of a grid on several Dask workers. Each worker runs some waves of CTAs."""
 
 import time
 from collections import Counter
@@ -42,7 +42,7 @@ _LONG_SAMPLE = 1.0  # seconds; no second sample is taken if the first one takes 
 
 @dataclass(frozen=True, slots=True)
 class GridJob:
-    """Launch of a grid that workers run together. Each task starts from the memory in `arena`."""
+    """Launch of a grid that several workers run. Each task starts from the global memory in `arena`."""
 
     request: Request
     waves: Waves
@@ -53,20 +53,15 @@ class GridJob:
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """Result of a task, which runs some waves of a grid or the whole grid.
-
-    A task that runs some waves returns their `footprint`. If a CTA is found to depend on the timing of another CTA, the
-    task stops and returns the reason as `communication` instead. A task that runs the whole grid returns the contents
-    of the written `segments` by number. `report` has the findings of the sanitizer. `ended` is the trap or the deadlock
-    that ended the run, or None if there was none or if the sanitizer turned it into a finding.
-    """
+    """Result of a task, which runs some waves of a grid or the whole grid."""
 
     stats: Stats
-    communication: str = ""
-    footprint: Footprint | None = None
+    communication: str = ""  # why the waves depend on the timing of other CTAs; the task has then stopped
+    footprint: Footprint | None = None  # of some waves
+    # Contents of the written segments, by number, after the whole grid.
     segments: Mapping[int, NDArray[np.uint8]] | None = None
-    report: Report | None = None
-    ended: Trap | Deadlock | None = None
+    report: Report | None = None  # findings of the sanitizer
+    ended: Trap | Deadlock | None = None  # unless it became a finding
 
     @property
     def endings(self) -> list[str]:
@@ -77,7 +72,7 @@ class PartResult:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Quantities that `WorkerShare.counts` adds up: CTAs, warp instructions and multiply-accumulates."""
+        """Numbers of CTAs, warp instructions and multiply-accumulates, for `WorkerShare.counts`."""
         stats = self.stats
         return {"CTAs": stats.ctas, "warp instructions": sum(stats.instructions.values()), "MACs": stats.macs}
 
@@ -93,10 +88,8 @@ def run_grid(
 ) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:
     """Run a grid on the workers of a Dask cluster. The results equal those of `emulator.execute`.
 
-    `workers` is "dask", "dask:N" or the address of a scheduler. Each task runs some waves, starting from the memory at
-    the start of the launch. If the result of a wave may depend on another wave, one worker runs the whole grid instead.
-    `segments` maps the module's variables to their addresses. `announce` receives sentences about the cluster and the
-    estimated duration.
+    `workers` is "dask", "dask:N" or the address of a scheduler. `segments` maps the module's variables to their
+    addresses. `announce` receives sentences about the cluster and the estimated duration.
 
     Errors: those of `emulator.execute`, and UsageError dask.*.
     """
@@ -111,11 +104,12 @@ def run_grid(
             announce(str(pool))
             announce(estimate(request, job.waves, arena, segments, count))
         parts = split_waves(job.waves, count)
-        reason = f"its {job.waves.ctas} CTAs are one wave" if len(parts) == 1 else ""
+        reason = f"the {job.waves.ctas} CTAs are one wave" if len(parts) == 1 else ""
         results: list[PartResult] = []
         if not reason:
             results = _run_parts(pool, job, parts, progress, report)
             reason = single_worker_reason(job, results)
+        # If waves may depend on each other, one worker runs the whole grid.
         if reason:
             results = _run_parts(pool, job, [None], progress, report)
     stats, findings = merge_results(job, results)
@@ -124,14 +118,14 @@ def run_grid(
 
 
 def split_waves(waves: Waves, workers: int) -> list[range]:
-    """Divide waves into tasks for a number of workers. Return the consecutive wave numbers of each task."""
+    """Divide waves into tasks for a number of workers. Return the wave numbers of each task."""
     numbers = waves.numbers
     each = -(-len(numbers) // (TASKS_PER_WORKER * max(workers, 1)))
     return [numbers[at : at + each] for at in range(0, len(numbers), each)]
 
 
 def run_part(job: GridJob, part: range | None, progress: ProgressCallback) -> PartResult:
-    """Run the waves `part` of a grid on a worker, or the whole grid if `part` is None."""
+    """Run the waves `part` of a grid on a worker. None stands for the whole grid."""
     arena = job.arena
     recorder = None if part is None else FootprintRecorder()
     sanitizer = Sanitizer() if job.sanitize else None
@@ -164,7 +158,7 @@ def _run_parts(
     progress: Callable[[Progress], None] | None,
     report: WorkReport,
 ) -> list[PartResult]:
-    """Run a task for each part, and return the results in the order of the parts.
+    """Run a task for each range of waves in `parts`. Return the results in the same order.
 
     If a task finds communication between CTAs, return only the result of this task.
     """
@@ -198,7 +192,7 @@ def single_worker_reason(job: GridJob, results: Sequence[PartResult]) -> str:
     ran = _up_to_end(results)
     spent = sum(result.stats.spent for result in ran)
     if spent > job.request.step_budget or any("emulator.runaway" in result.endings for result in ran):
-        return "its parts exceed the step budget, which holds for all of them together"
+        return "all parts of the launch together exceed the step budget"
     footprints = [result.footprint for result in ran if result.footprint is not None]
     return conflict(footprints, job.arena, job.sanitize)
 
@@ -210,7 +204,7 @@ def _up_to_end(results: Sequence[PartResult]) -> Sequence[PartResult]:
 
 
 def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, tuple[Diagnostic, ...]]:
-    """Merge the results of all tasks into the job's arena. Return the statistics and the findings.
+    """Merge the results of all tasks into the job's memory. Return the statistics and the findings.
 
     Errors: the Trap or the Deadlock that ended the run.
     """
@@ -240,17 +234,18 @@ def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, t
 def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], workers: int) -> str:
     """Return a sentence about the expected duration of a launch and the work of each CTA.
 
-    `whole` has the waves of the grid, and `workers` is the number of workers that share them.
+    `whole` has the waves of the grid, and `segments` maps the module's variables to their addresses. A few clusters run
+    on a copy of `arena`.
     """
     if any(inter_cta_communication(request.program)):
-        return "estimate: none, as the CTAs may wait for each other"
+        return "no estimate, because the CTAs may wait for each other"
     try:
         first = _sample(request, whole, arena, segments, 1)
         if first.seconds < _LONG_SAMPLE:  # the first run also loads compiled code
             first = _sample(request, whole, arena, segments, 1)
         more = _sample(request, whole, arena, segments, _CLUSTERS) if first.seconds < _LONG_SAMPLE else first
     except (Trap, Deadlock):
-        return "estimate: none, as the first CTAs trap or hang"
+        return "no estimate, because the first CTAs trap or hang"
     size = whole.clusters.shape[1]
     each = max(more.seconds - first.seconds, 0.0) / (_CLUSTERS - 1) if more is not first else first.seconds
     wave = first.seconds + each * (whole.resident // size - 1)
@@ -264,7 +259,6 @@ def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, i
 
 
 def _sample(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], clusters: int) -> Stats:
-    """Run the first clusters of a grid on a copy of its memory, and return the statistics."""
     taken = whole.clusters[:clusters]
     waves = Waves(taken.shape[0] * taken.shape[1], taken, range(1))
     return execute(replace(request, waves=waves), arena.fork(), segments)[0]

@@ -1,4 +1,4 @@
-"""Dask clusters on this host, one for each number of workers, kept until this process ends."""
+"""Dask clusters on this host, kept until this process ends."""
 
 # distributed has no type information of its own.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -37,7 +37,7 @@ _SETTINGS = {
 
 @dataclass(slots=True)
 class LocalCluster:
-    """Dask cluster on this host, its client, and the requirements that its workers are known to meet."""
+    """Dask cluster on this host, its client, and requirements that its workers have met."""
 
     cluster: Any
     client: Any = None
@@ -48,11 +48,11 @@ _clusters: dict[int, LocalCluster] = {}
 
 
 def local_cluster(count: int) -> LocalCluster:
-    """Return the local cluster with `count` workers. Start it if none is running, which takes seconds.
+    """Return the local cluster with `count` workers. Start the cluster if it is not running.
 
-    The workers are subprocesses of a new interpreter, so the calling script needs no `if __name__ == "__main__"`. Dask
-    restarts workers that die.
+    The calling script needs no `if __name__ == "__main__"`.
     """
+    # The workers are subprocesses of a new interpreter. Dask restarts workers that die.
     from distributed import Client
     from distributed.deploy.subprocess import SubprocessCluster
 
@@ -74,7 +74,7 @@ def local_cluster(count: int) -> LocalCluster:
 
 
 def discard_local_cluster(count: int) -> None:
-    """End the local cluster with `count` workers if such a cluster exists, even if it has failed."""
+    """End the local cluster with `count` workers, if any. The cluster may have failed."""
     known = _clusters.pop(count, None)
     if known is None:
         return
@@ -88,7 +88,6 @@ def discard_local_cluster(count: int) -> None:
 
 @contextmanager
 def _environment(added: Mapping[str, str]) -> Generator[None]:
-    """Set environment variables during a `with` block, for the processes that start in it."""
     before = dict(os.environ)
     os.environ.update(added)
     try:
@@ -109,14 +108,12 @@ def _kill_all() -> None:
 
 
 def _kill(cluster: Any) -> list[Any]:
-    """End the scheduler and the nannies of a cluster, and return their processes.
-
-    A worker ends with its nanny. `os.kill` leaves the exit status to the event loop, unlike `process.kill`.
-    """
+    """End the scheduler and the nannies of a cluster, and return their processes."""
     owners = (cluster.scheduler, *cluster.workers.values())
     processes = [owner.process for owner in owners if getattr(owner, "process", None) is not None]
     for process in processes:
         if process.returncode is None:
             with suppress(ProcessLookupError):
+                # Leaves the exit status to the event loop, unlike `process.kill`. A worker ends with its nanny.
                 os.kill(process.pid, signal.SIGKILL)
     return processes

@@ -1,11 +1,7 @@
-"""Merge of the footprints of parts of a grid into the memory that one process would have produced.
+"""Merge of the footprints of several parts of a grid into one memory.
 
-Each part, which is some waves of the grid, starts from the memory at the start of the launch and does not see the
-effects of other parts. The merged memory equals that of a run in order if no part reads a byte that an earlier part
-writes. Commutative reductions are applied again to the merged memory.
-
-With the sanitizer the rule is stricter, because the sanitizer finds a race between two parts only if one process runs
-both. Two parts may access a byte only if both only read the byte, or if both only change it by the same reduction.
+A part consists of some waves of the grid, and starts from the memory at the start of the launch. The merged memory
+equals that of a run in one process if `conflict` finds no conflict.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,13 +38,11 @@ def _find_overlap(first: Array, last: Array, parts: Array, lowest: Array, highes
 
 
 class _Owners:
-    """Index that maps a byte to the first and the last part of the grid that accessed the byte.
-
-    The bounds of all ranges divide the memory into cells, and the index has one entry for each cell.
-    """
+    """Index from each byte to the first and the last part of the grid that accessed the byte."""
 
     def __init__(self, ranges: Sequence[tuple[int, ByteRanges]]) -> None:
         starts, ends, parts = _concatenated(ranges)
+        # The bounds of all ranges divide the memory into cells, with one entry for each cell.
         self._bounds = np.unique(np.concatenate([starts, ends]))
         self._lowest = np.full(len(self._bounds), _NO_PART, np.int32)
         self._highest = np.full(len(self._bounds), -1, np.int32)
@@ -61,7 +55,7 @@ class _Owners:
     def overlap(self, ranges: Sequence[tuple[int, ByteRanges]], any_order: bool) -> int | None:
         """Return the start of a range that overlaps an indexed range of an earlier part, or None.
 
-        Each entry of `ranges` is the number of a part and its ranges. If `any_order`, later parts count too.
+        Each entry of `ranges` is the number of a part and its ranges. If `any_order` is set, later parts count too.
         """
         starts, ends, parts = _concatenated(ranges)
         found = _find_overlap(*self._cells(starts, ends), parts, self._lowest, self._highest, any_order)
@@ -78,9 +72,10 @@ def _concatenated(ranges: Sequence[tuple[int, ByteRanges]]) -> tuple[Array, Arra
 
 
 def conflict(footprints: Sequence[Footprint], arena: Arena, sanitized: bool) -> str:
-    """Return the reason why footprints of parts of a grid cannot be merged, or "" if they can.
+    """Return the reason why footprints of parts cannot be merged, or "" if they can.
 
-    The reason continues a sentence after "because". `sanitized` selects the stricter rule of the sanitizer.
+    If `sanitized` is set, parts may share a byte only if all read the byte, or all change it by one reduction. The
+    reason continues a sentence after "because".
     """
     reads = [(part, each.reads) for part, each in enumerate(footprints)]
     writes = [(part, each.writes) for part, each in enumerate(footprints)]
@@ -92,16 +87,17 @@ def conflict(footprints: Sequence[Footprint], arena: Arena, sanitized: bool) -> 
     changes = [each for ranges in combined.values() for each in ranges]
     writers, changers = _Owners(writes), _Owners(changes)
 
+    # The sanitizer finds a race between two parts only if one process runs both.
     tests: list[tuple[str, Callable[[], int | None]]] = [
-        ("read what other CTAs write", partial(writers.overlap, reads, sanitized)),
-        ("read what atomics of other CTAs change", partial(changers.overlap, reads, sanitized)),
-        ("change by atomics what other CTAs write", partial(writers.overlap, changes, True)),
+        ("read bytes that other CTAs write", partial(writers.overlap, reads, sanitized)),
+        ("read bytes that atomics of other CTAs change", partial(changers.overlap, reads, sanitized)),
+        ("apply atomics to bytes that other CTAs write", partial(writers.overlap, changes, True)),
     ]
     if sanitized:
-        tests.append(("write what other CTAs write", partial(writers.overlap, writes, True)))
+        tests.append(("write bytes that other CTAs write", partial(writers.overlap, writes, True)))
     for kind in kinds if len(kinds) > 1 else ():
         others = [each for other in kinds if other != kind for each in combined[other]]
-        name = "change by atomics of one kind what other CTAs change by another"
+        name = "apply atomics of one kind to bytes that other CTAs change by another kind"
         tests.append((name, partial(_Owners(combined[kind]).overlap, others, True)))
     for name, test in tests:
         found = test()
@@ -113,9 +109,9 @@ def conflict(footprints: Sequence[Footprint], arena: Arena, sanitized: bool) -> 
 
 
 def merge(footprints: Sequence[Footprint], arena: Arena) -> None:
-    """Apply the footprints of all parts of a grid to an arena with the memory before the launch.
+    """Apply the footprints of all parts to `arena`, which contains the memory before the launch.
 
-    The function `conflict` must have found no conflict between these footprints.
+    The function `conflict` must have found no conflict.
     """
     before = [{kind: ranges.gather(arena.bytes) for kind, (ranges, _) in each.combined.items()} for each in footprints]
     for each, old in zip(footprints, before, strict=True):

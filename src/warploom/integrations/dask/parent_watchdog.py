@@ -1,7 +1,7 @@
 """Watchdog that ends a process of a local cluster when the process that started the cluster ends.
 
-Dask loads this file as a preload module of the scheduler and of the nannies. The file must not import Warploom, because
-the scheduler and the nannies may not find it.
+Dask loads this file into the scheduler and the nannies. These processes may not find Warploom, so the file must not
+import Warploom.
 """
 
 import os
@@ -14,7 +14,7 @@ _INTERVAL = 1.0  # seconds
 
 
 def dask_setup(_: object) -> None:
-    """Start the thread that watches the parent. Dask calls this function when it loads the module."""
+    """Start the thread that watches the parent process. Dask calls this function."""
     Thread(target=_watch, args=(int(os.environ[PARENT]),), daemon=True).start()
 
 

@@ -1,4 +1,7 @@
-"""Packed form of an object that all tasks share: sent to other hosts, and memory-mapped on this host."""
+"""Packing of an object that all tasks share.
+
+The packed object is sent to other hosts, and mapped into memory on this host.
+"""
 
 import mmap
 import os
@@ -20,9 +23,9 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Layout of a packed object: the pickle, then its out-of-band buffers, each at the start of a page.
+    """Layout of a packed object: a pickle and its out-of-band buffers.
 
-    Units: bytes. `buffers` has the offset and the size of each buffer.
+    `buffers` has the offset and the size of each buffer. Units: bytes.
     """
 
     pickle_size: int
@@ -33,7 +36,7 @@ class _Layout:
         return max([self.pickle_size, *(start + size for start, size in self.buffers)])
 
     def unpickle(self, image: Bytes) -> Any:
-        """Return the object whose packed bytes are `image`. The arrays of the object are views of `image`."""
+        """Return the object whose packed bytes are `image`. Its arrays are views of `image`."""
         buffers = [image[start : start + size] for start, size in self.buffers]
         # The data comes from the sender of the task: users of one cluster trust each other.
         return pickle.loads(image[: self.pickle_size].tobytes(), buffers=buffers)  # noqa: S301
@@ -41,9 +44,9 @@ class _Layout:
 
 @dataclass(frozen=True, slots=True)
 class SharedPayload:
-    """Packed object that is sent to workers. A worker can forward it to another worker without unpickling.
+    """Packed object that is sent to workers.
 
-    `parts` has the offset and the bytes of each range of the packed object, without long ranges of zeros.
+    `parts` has the offset and the bytes of each part of the packed object. Long ranges of zeros are left out.
     """
 
     layout: _Layout
@@ -59,10 +62,9 @@ class SharedPayload:
 
 @dataclass(frozen=True, slots=True)
 class MappedPayload:
-    """Packed object in a memory file of the sender, which each process of the host maps privately.
+    """Packed object in a memory file of the sender, for the processes of one host.
 
-    `identity` is the device and the inode of the file. If `path` leads to a file with another identity, the sender has
-    closed the file.
+    `identity` is the device and the inode of the file.
     """
 
     layout: _Layout
@@ -70,20 +72,21 @@ class MappedPayload:
     identity: tuple[int, int]
 
     def unpack(self) -> Any:
-        """Return a new copy of the object. Each page is copied when it is first written.
+        """Return a new copy of the object.
 
         Errors: OSError if the sender has closed the file.
         """
         with Path(self.path).open("rb") as file:
-            if _identity(file.fileno()) != self.identity:
-                raise FileNotFoundError(f"{self.path} is another file now")
+            if _identity(file.fileno()) != self.identity:  # the path now leads to another file
+                raise FileNotFoundError(f"{self.path} is not the file that the sender wrote")
+            # The operating system copies each page when it is first written.
             image = np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), np.uint8)
         return self.layout.unpickle(image)
 
 
 def pack(shared: object) -> SharedPayload:
-    """Pack an object that can be pickled. Its buffers are not copied."""
-    found: list[pickle.PickleBuffer] = []
+    """Pack an object for all tasks. The object must be picklable."""
+    found: list[pickle.PickleBuffer] = []  # buffers, which are not copied
     data = np.frombuffer(pickle.dumps(shared, protocol=5, buffer_callback=found.append), np.uint8)
     parts, buffers = [(0, data)], list[tuple[int, int]]()
     end = len(data)
@@ -100,12 +103,12 @@ def pack(shared: object) -> SharedPayload:
 def mapped(payload: SharedPayload) -> Generator[MappedPayload | None]:
     """Share a payload with the processes of this host during a `with` block.
 
-    Yield None if the operating system has no memory files (memfd). The file vanishes when this process ends, even
-    after a crash.
+    Yield None if the operating system has no memory files (memfd).
     """
     if not hasattr(os, "memfd_create"):
         yield None
         return
+    # The file vanishes when this process ends, even after a crash.
     with os.fdopen(os.memfd_create("warploom"), "wb") as file:
         for start, part in payload.parts:
             file.seek(start)
@@ -121,7 +124,6 @@ def _identity(file: int) -> tuple[int, int]:
 
 
 def _nonzero_parts(buffer: Bytes) -> list[tuple[int, Bytes]]:
-    """Return the offset and the bytes of each range of a buffer between its blocks of zeros."""
     whole = len(buffer) // _BLOCK * _BLOCK
     is_nonzero = buffer[:whole].reshape(-1, _BLOCK).max(axis=1, initial=0) > 0
     is_nonzero = np.concatenate([[False], is_nonzero, [whole < len(buffer)], [False]])

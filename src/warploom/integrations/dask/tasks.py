@@ -40,10 +40,10 @@ Its arguments are a copy of the shared object, the task and a progress callback.
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """Result of a task, or the error that the task raised. `seconds` is its duration on the worker."""
+    """Result of a task, or the error that the task raised."""
 
     worker: str
-    seconds: float
+    seconds: float  # duration on the worker
     value: Any = None
     error: UsageError | None = None
 
@@ -58,6 +58,7 @@ def map_tasks(
     """Run a function for each task on a Dask cluster. Return the results in order, and a report.
 
     `run_tasks` describes `function` and `shared`. `workers` is "dask", "dask:N" or the address of a scheduler.
+    `announce` receives a sentence that describes the cluster.
 
     Errors: UsageError dask.*.
     """
@@ -79,9 +80,8 @@ def run_tasks(
 ) -> Iterator[tuple[int, Any]]:
     """Run a function for each task on a worker pool. Yield the number and result of each ended task.
 
-    Each worker gets `shared` once. If a worker dies, other workers repeat its unfinished tasks. If the scheduler is
-    lost, the unfinished tasks are submitted again to the scheduler that replaces it. `progress` receives the number of
-    a task and its progress. `report` is updated while the tasks run.
+    `function(shared, task, progress)` does one task. A task may run again if a worker or the scheduler is lost. The
+    callback `progress` receives the number of a task and its progress. `report` is updated while the tasks run.
 
     Errors: UsageError dask.lost, dask.memory, dask.disk, dask.worker; UsageError that a task raises.
     """
@@ -100,7 +100,7 @@ def run_tasks(
             report.resubmissions += 1
             losses = losses + 1 if len(remaining) == before else 0
             if losses >= MAX_LOSSES:
-                _give_up(pool, report, "the workers died repeatedly, as processes do that run out of memory")
+                _give_up(pool, report, "the workers ended repeatedly, perhaps because they ran out of memory")
             if pool.client.status != "running":
                 _reconnect(pool, report)
 
@@ -122,7 +122,7 @@ def _give_up(pool: WorkerPool, report: WorkReport, reason: str) -> NoReturn:
     raise UsageError(
         f"the workers {where} did {report.done} of {report.total} tasks and could not continue: {reason}",
         code="dask.lost",
-        hint="start it again once the workers are back",
+        hint="start the work again when the workers are back",
     )
 
 
@@ -134,7 +134,7 @@ def _submit_and_collect(
     progress: Callable[[int, Any], None] | None,
     report: WorkReport,
 ) -> Iterator[tuple[int, Any]]:
-    """Submit the remaining tasks. Yield the number and the result of each task as it ends.
+    """Submit the remaining tasks. Yield the number and the result of each ended task.
 
     Errors: _LostError; those of `run_tasks`.
     """
@@ -182,9 +182,9 @@ def _submit_and_collect(
 def _submit(
     pool: WorkerPool, function: TaskFunction, shared: object, remaining: dict[int, Any], topic: str, stack: ExitStack
 ) -> dict[int, Any]:
-    """Submit the remaining tasks and return their futures by number. Errors: _LostError.
+    """Submit the remaining tasks, and return their futures by number. Errors: _LostError.
 
-    The shared object stays available until `stack` is closed. The tasks send Dask events with the topic `topic`.
+    The shared object stays available until `stack` is closed. `topic` names the Dask events that the tasks send.
     """
     try:
         payload = pack(shared)
@@ -219,7 +219,7 @@ def _put_done(events: SimpleQueue[tuple[str, int, Any]], number: int, _: object)
 
 
 def _next_events(events: SimpleQueue[tuple[str, int, Any]]) -> list[tuple[str, int, Any]]:
-    """Wait for an event, at most for the poll interval, and return all events that have arrived."""
+    """Wait for an event, at most for the poll interval. Return all events that have arrived."""
     found: list[tuple[str, int, Any]] = []
     with suppress(Empty):
         found.append(events.get(timeout=_POLL_INTERVAL))
@@ -229,7 +229,10 @@ def _next_events(events: SimpleQueue[tuple[str, int, Any]]) -> list[tuple[str, i
 
 
 def _answers(client: Any, futures: list[Any]) -> list[_Answer]:
-    """Return the results of ended tasks, in the order of their futures. Errors: _LostError, UsageError."""
+    """Return the results of ended tasks, in the order of their futures.
+
+    Errors: _LostError, UsageError.
+    """
     from distributed.scheduler import KilledWorker
 
     try:
@@ -258,10 +261,9 @@ def _answers(client: Any, futures: list[Any]) -> list[_Answer]:
 def _run_on_worker(
     task: Any, number: int, *, function: TaskFunction, shared: SharedPayload | MappedPayload, topic: str, version: str
 ) -> _Answer:
-    """Do the task with this number on a worker, and return its result.
+    """Do task `number` on a worker, and return its result or a UsageError.
 
-    A UsageError is returned instead of raised, because Dask logs exceptions with their tracebacks. `version` is the
-    `source_version` of the process that submitted the task.
+    `topic` names the Dask events that carry the progress. `version` is the `source_version` of the submitting process.
     """
     from distributed import get_worker
 
@@ -283,7 +285,7 @@ def _run_on_worker(
         value = function(shared.unpack(), task, progress)
         return _Answer(name, time.monotonic() - started, value)
     except UsageError as error:
-        refusal = error
+        refusal = error  # returned, because Dask logs raised exceptions
     except MemoryError:
         refusal = UsageError(
             f"the worker {name} ran out of memory in task {number}",
@@ -301,11 +303,9 @@ def _run_on_worker(
 
 @cache
 def _keep_freed_memory() -> None:
-    """Make the C library reuse freed memory. With Dask's settings, each new array would get new pages.
-
-    Other libraries than glibc have no such settings.
-    """
+    """Make the C library reuse freed memory. With Dask's settings, each new array would get new pages."""
     libc = CDLL(None)
+    # Other libraries than glibc have no such settings.
     if hasattr(libc, "mallopt") and hasattr(libc, "gnu_get_libc_version"):
         libc.mallopt(_TRIM_THRESHOLD, 256 << 20)
         libc.mallopt(_MMAP_THRESHOLD, 32 << 20)

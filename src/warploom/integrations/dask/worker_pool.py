@@ -1,4 +1,4 @@
-"""Pool of Dask workers, local or at a running scheduler. Workers are checked before they get work."""
+"""Pool of Dask workers on this host or at a running scheduler."""
 
 # distributed has no type information of its own.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -24,9 +24,9 @@ _LOCAL = re.compile(r"dask(?::([1-9]\d{0,3}))?")
 
 
 def parse_workers(workers: str) -> tuple[str, int]:
-    """Parse the text that names a Dask cluster: "dask", "dask:N" or the address of a scheduler.
+    """Parse the name of a Dask cluster: "dask", "dask:N" or the address of a scheduler.
 
-    Return the address and 0 for a scheduler, and otherwise "" and the number of workers to start on this host.
+    Return the address and 0 for a scheduler. Otherwise return "" and the number of workers on this host.
 
     Errors: UsageError dask.workers.
     """
@@ -43,15 +43,18 @@ def parse_workers(workers: str) -> tuple[str, int]:
 
 
 class WorkerPool:
-    """Pool of workers that meet the requirements of the work. The pool is a context manager.
+    """Context manager for Dask workers that meet the requirements of the work.
 
-    A cluster on this host and its client keep running after the end of the pool, and the next pool uses them again.
+    A cluster on this host keeps running after the end of the pool, for the next pool.
     """
 
     client: Any = None
 
     def __init__(self, workers: str, requirements: Requirements | None = None) -> None:
-        """Connect to the workers. Errors: UsageError dask.workers, dask.packages, dask.scheduler, dask.worker."""
+        """Connect to the workers. `parse_workers` describes `workers`.
+
+        Errors: UsageError dask.workers, dask.packages, dask.scheduler, dask.worker.
+        """
         self.address, self.count = parse_workers(workers)
         if find_spec("distributed") is None:
             raise UsageError(
@@ -72,7 +75,7 @@ class WorkerPool:
         self.close()
 
     def close(self) -> None:
-        """Disconnect from a running scheduler and restore the levels of Dask's loggers."""
+        """Disconnect from a running scheduler, and restore the levels of Dask's loggers."""
         if self.address:
             if self.client is not None:
                 self.client.close()
@@ -87,7 +90,7 @@ class WorkerPool:
         return f"{count} worker{'s' * (count > 1)} {where}, {dashboard}"
 
     def connect(self) -> None:
-        """Connect to the scheduler, also after a loss of the connection, and check the workers.
+        """Connect to the scheduler, and check the workers.
 
         Errors: UsageError dask.scheduler, dask.worker.
         """
@@ -107,7 +110,6 @@ class WorkerPool:
         met.append(self.requirements)
 
     def _connect(self, timeout: float) -> list[Requirements]:
-        """Connect to the scheduler, and return the requirements that the workers already meet."""
         from distributed import Client
 
         if self.address:
@@ -119,7 +121,7 @@ class WorkerPool:
         return local.met_requirements
 
     def disconnect(self) -> None:
-        """Close a broken connection. A cluster on this host is ended too."""
+        """Close a broken connection. A cluster on this host is also ended."""
         if not self.address:
             discard_local_cluster(self.count)
         elif self.client is not None:
@@ -127,12 +129,15 @@ class WorkerPool:
                 self.client.close(timeout=5)
 
     def workers(self) -> dict[str, Any]:
-        """Return the scheduler's information about each worker, by address; empty without a scheduler."""
+        """Return the scheduler's information about each worker, by address."""
         found: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
         return found
 
     def check_workers(self) -> None:
-        """Refuse workers that are not compatible with this process. Errors: UsageError dask.worker."""
+        """Refuse workers that are not compatible with this process.
+
+        Errors: UsageError dask.worker.
+        """
         answers = self._describe_workers()
         known = self.workers()
         for address, answer in sorted(answers.items()):
@@ -141,10 +146,7 @@ class WorkerPool:
             require_compatible(name, answer, self.requirements, memory_limit)
 
     def _describe_workers(self) -> dict[str, Any]:
-        """Return the result of `describe_worker` on each worker, by address.
-
-        Workers that do not answer are asked again until the scheduler has removed them.
-        """
+        """Return the result of `describe_worker` on each worker, by address."""
         end = time.monotonic() + _DEAD_WORKER_TIMEOUT
         extras, files = list(self.requirements.extras), list(self.requirements.files)
         while True:
@@ -154,11 +156,11 @@ class WorkerPool:
                 return alive
             if time.monotonic() > end:
                 raise UsageError("no worker answers any more", code="dask.scheduler")
-            time.sleep(0.2)
+            time.sleep(0.2)  # until the scheduler has removed workers that do not answer
 
 
 def _silence_dask() -> dict[str, int]:
-    """Silence Dask's loggers and return their previous levels. This package reports the errors itself."""
+    """Silence Dask's loggers, and return their previous levels."""
     import_module("distributed")  # it sets the levels
     levels = {name: logging.getLogger(name).level for name in ("distributed", "distributed.client")}
     for name in levels:

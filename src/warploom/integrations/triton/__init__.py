@@ -1,7 +1,6 @@
 """Execution of Triton and Gluon kernels on the emulator, by Triton's own call `kernel[grid](...)`.
 
-Triton compiles to PTX without a GPU. This package replaces Triton's driver by a driver that executes the PTX on the
-emulator.
+Triton compiles to PTX without a GPU, and a driver of this package executes the PTX.
 """
 
 from collections.abc import Generator, Sequence
@@ -30,12 +29,12 @@ def emulate(
     trace: bool | Sequence[int] = False,
     workers: int = 1,
 ) -> Generator[list[LaunchRecord]]:
-    """Run the Triton kernels that a `with` block launches on the emulator, and yield the list of launches.
+    """Run the Triton kernels of a `with` block on the emulator, and yield the list of launches.
 
     Arguments of kernels are NumPy arrays or PyTorch tensors in host memory, which are updated in place. `arch` is the
-    architecture that Triton compiles for, such as 90 or "sm_90". `warploom.launch` describes `schedule`, `sanitize`,
-    `trace` and `workers`. If `check` is true, the PTX is checked before each launch. The record of a launch keeps the
-    findings of `check` and `sanitize`. If `strict` is true, findings are also raised as FindingsError.
+    architecture that Triton compiles for, such as 90 or "sm_90". If `check` is true, the PTX is checked before each
+    launch. If `strict` is true, findings of `check` and `sanitize` are raised as FindingsError. `warploom.launch`
+    describes the other options.
 
     Errors: UsageError triton.*; FindingsError with `strict`; errors of `warploom.launch`.
     """
@@ -63,5 +62,5 @@ def activate(
 
 
 def deactivate() -> None:
-    """End the effects of all calls of `activate`, and restore Triton's driver."""
+    """End the effects of all calls of `activate`."""
     _activations.close()

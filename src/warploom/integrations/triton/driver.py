@@ -1,4 +1,4 @@
-"""Triton driver whose GPU is the emulator, and its installation in Triton."""
+"""Triton driver that launches kernels on the emulator."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, nullcontext
@@ -21,18 +21,15 @@ _REGISTERS_PER_THREAD = 255  # the maximum: only an assembler knows the number
 
 
 class Driver:
-    """Driver that Triton calls instead of its own. Triton prescribes the names of the methods.
-
-    Triton calls `get_device_properties` and `load_binary` through the attribute `utils`.
-    """
+    """Driver that replaces Triton's own driver. Triton prescribes the names of the methods."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.utils = self
+        self.utils = self  # Triton calls `utils.load_binary` and `utils.get_device_properties`
         self.launcher_cls = partial(Launcher, session)
 
     def get_device_properties(self, device: object) -> dict[str, int]:
-        """Return device properties, from which host code derives grids and numbers of pipeline stages.
+        """Return properties of the emulated GPU.
 
         Units: bytes for memory, kHz for rates, bits for the width of the bus.
         """
@@ -49,9 +46,9 @@ class Driver:
     def load_binary(
         self, name: str, ptx: bytes, shared: int, device: object
     ) -> tuple[None, CompiledKernel, int, int, int]:
-        """Load a kernel. Return None, the kernel, registers per thread, spills, and the limit of threads.
+        """Load the kernel `name` of a PTX text.
 
-        The first value stands for the module, which Triton would unload later.
+        Return None, the kernel, its registers per thread, its number of spills, and the maximum number of threads.
         """
         return None, _load(name, ptx), _REGISTERS_PER_THREAD, 0, MAX_THREADS
 
@@ -65,28 +62,31 @@ class Driver:
         return import_triton("backends.compiler").GPUTarget("cuda", self.session.arch, 32)
 
     def get_current_device(self) -> str:
-        """Return the emulator's key in Triton's kernel cache. The key is a text, as numbers stand for GPUs."""
-        return f"warploom sm_{self.session.arch}"
+        """Return the key of the emulator in Triton's kernel cache."""
+        return f"warploom sm_{self.session.arch}"  # a text, because numbers stand for GPUs
 
     def set_current_device(self, device: object) -> None:
         """Do nothing, because the emulator is the only device."""
 
     def get_current_stream(self, device: object) -> int:
-        """Return 0, the default stream. The emulator needs no streams: a launch ends before its call returns."""
-        return 0
+        """Return 0, the default stream."""
+        return 0  # a launch ends before its call returns
 
     def get_device_capability(self, device: object = None) -> tuple[int, int]:
-        """Return the compute capability, (9, 0) for sm_90."""
+        """Return the emulated compute capability, such as (9, 0) for sm_90."""
         return divmod(self.session.arch, 10)
 
     def get_active_torch_device(self) -> Any:
-        """Return PyTorch's CPU device. Errors: UsageError triton.torch without PyTorch."""
+        """Return PyTorch's CPU device.
+
+        Errors: UsageError triton.torch without PyTorch.
+        """
         if find_spec("torch") is None:
             raise UsageError("the PyTorch device is requested, but PyTorch is not installed", code="triton.torch")
         return import_module("torch").device("cpu")
 
     def get_benchmarker(self) -> Callable[..., list[float]]:
-        """Return the clock for Triton's autotuner: a function that counts the warp instructions of a call."""
+        """Return the clock for Triton's autotuner. The clock counts warp instructions."""
 
         def count_instructions(
             call: Callable[[], object], quantiles: tuple[float, ...] = (0.5,), **_: object
@@ -99,7 +99,10 @@ class Driver:
         return count_instructions
 
     def get_device_interface(self) -> NoReturn:
-        """Refuse PyTorch's streams and events. Errors: UsageError triton.clock."""
+        """Refuse PyTorch's streams and events.
+
+        Errors: UsageError triton.clock.
+        """
         raise UsageError(
             "the emulator has no clock and cannot time a kernel",
             code="triton.clock",
@@ -113,8 +116,8 @@ class Driver:
         return str(import_triton("backends.nvidia.driver").ty_to_cpp(word))
 
     def assemble_tensormap_to_arg(self, maps: object, args: Any) -> Any:
-        """Return the arguments unchanged. Older versions of Triton add tensor maps here."""
-        return args
+        """Return the arguments unchanged."""
+        return args  # older versions of Triton add tensor maps here
 
 
 @lru_cache(maxsize=64)
@@ -125,7 +128,7 @@ def _load(name: str, ptx: bytes) -> CompiledKernel:
 
 @contextmanager
 def installed(session: Session) -> Generator[None]:
-    """Install the emulator's driver during a `with` block, and restore the previous driver afterwards."""
+    """Make the emulator Triton's driver during a `with` block."""
     config = import_triton("runtime.driver").driver
     # The property `active` would search for a GPU if no driver has been active before.
     attributes = cast("dict[str, Any]", vars(config))
@@ -140,7 +143,7 @@ def installed(session: Session) -> Generator[None]:
 
 @contextmanager
 def _patched_triton() -> Generator[None]:
-    """Make Triton stop its compilation at PTX and accept NumPy arrays during a `with` block."""
+    """Make Triton stop its compilation at PTX and accept NumPy arrays, during a `with` block."""
     backends: dict[str, Any] = import_triton("backends").backends
     kernel_interface: Any = import_triton("runtime.jit").KernelInterface
     backend, subscript = backends[_NVIDIA], kernel_interface.__getitem__
@@ -163,7 +166,7 @@ def _patched_triton() -> Generator[None]:
 
 
 def _ptx_compiler(compiler: Any) -> Any:
-    """Return Triton's NVIDIA compiler with a last stage that returns the PTX instead of assembling it."""
+    """Return Triton's NVIDIA compiler with another last stage, which returns the PTX."""
 
     def encode(text: str, metadata: object) -> bytes:
         return text.encode()

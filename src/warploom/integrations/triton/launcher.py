@@ -1,4 +1,4 @@
-"""Launches on the emulator of kernels that Triton has compiled."""
+"""Launcher that runs kernels on the emulator after Triton has compiled them."""
 
 import re
 from bisect import bisect_right
@@ -48,7 +48,7 @@ class CompiledKernel:
 
 
 class Launcher:
-    """Launcher of one compiled kernel. Triton creates the launcher and calls it for each launch."""
+    """Launcher of one compiled kernel. Triton calls the launcher for each launch."""
 
     def __init__(self, session: Session, source: Any, metadata: Any) -> None:
         self._session = session
@@ -71,9 +71,10 @@ class Launcher:
         leave: Any,
         *values: object,
     ) -> None:
-        """Launch a grid of x by y by z programs.
+        """Launch a grid of x by y by z programs. Triton prescribes the parameters.
 
-        Triton prescribes the parameters. `values` are all arguments of the kernel, including its constants.
+        The hooks `enter` and `leave` are called with `launch_metadata` before and after the launch. `values` are the
+        arguments of the kernel, including constants.
         """
         if x * y * z <= 0:
             return
@@ -123,7 +124,7 @@ class Launcher:
             raise FindingsError(findings)
 
     def _arguments(self, values: Sequence[object]) -> Iterator[tuple[str, object]]:
-        """Yield the name of each parameter of the compiled kernel, and its value for `wl.launch`."""
+        """Yield the name and the value of each parameter of the compiled kernel."""
         tensor_maps = iter(self._tensor_maps)
 
         def walk(name: str, word: Any, value: Any) -> Iterator[tuple[str, object]]:
@@ -142,7 +143,7 @@ class Launcher:
             yield from walk(name, word, value)
 
     def _scratch_buffers(self, programs: int, stream: object) -> list[object]:
-        """Return the scratch buffers that the kernel takes after its arguments, with None for an unused one."""
+        """Return the scratch buffers that follow the kernel's arguments. None stands for an unused buffer."""
         allocation = import_triton("runtime._allocation")
         buffers: list[object] = []
         for kind, setting in (("global", "_allocator"), ("profile", "_profile_allocator")):
@@ -171,10 +172,9 @@ def _single(name: str, word: str, value: Any) -> object:
 
 
 def _descriptor(name: str, value: Any, compiled: dict[str, Any] | None) -> Iterator[tuple[str, object]]:
-    """Yield the parameters of a TensorDescriptor: a tensor map or its replacement, then shape and strides.
+    """Yield the parameters of a TensorDescriptor as pairs of a name and a value.
 
-    The replacement, on targets without tensor maps, is the array, the shape, the strides and, in newer versions of
-    Triton, the padding and the rounding.
+    `compiled` describes the tensor map, or is None for a target without tensor maps.
     """
     base: Array = memory(name, value.base)
     sizes = [*map(int, value.shape), *map(int, value.strides)]
@@ -190,9 +190,9 @@ def _descriptor(name: str, value: Any, compiled: dict[str, Any] | None) -> Itera
 def with_python_locations(
     diagnostics: Iterable[Diagnostic], lines: Sequence[SourceLine], names: Sequence[str]
 ) -> tuple[Diagnostic, ...]:
-    """Return diagnostics whose messages name Python lines and arguments instead of PTX parameters.
+    """Return diagnostics with Python lines and argument names in their messages.
 
-    `lines` has the Python line of each statement of the PTX, and `names` the argument of each kernel parameter.
+    `lines` has the Python line of each PTX statement, and `names` the argument of each kernel parameter.
     """
 
     def sentence(text: str, span: Span | None) -> str:
@@ -211,7 +211,7 @@ def with_python_locations(
 
 
 def _location(lines: Sequence[SourceLine], offset: int) -> str:
-    """Return `file.py, line 7` for the PTX statement at a text offset, or "" if its line is unknown."""
+    """Return a text such as `file.py, line 7` for the PTX statement at an offset, or "" if unknown."""
     position = bisect_right(lines, offset, key=lambda each: each.start) - 1
     if position < 0 or not lines[position].line:
         return ""
@@ -230,8 +230,8 @@ def tensor_map(name: str, descriptor: Any, base: Array, compiled: dict[str, Any]
     extent = sum((size - 1) * step for size, step in zip(shape, strides, strict=True)) + 1
     if extent > base.size:
         raise UsageError(
-            f"{name} describes {extent} elements, of shape {tuple(shape)} and strides {tuple(strides)}, in memory of "
-            f"{base.size}",
+            f"{name} describes {extent} elements of shape {tuple(shape)} and strides {tuple(strides)} in memory of "
+            f"{base.size} elements",
             code="triton.descriptor",
         )
     if compiled["fp4_padded"]:

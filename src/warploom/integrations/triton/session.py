@@ -1,4 +1,4 @@
-"""Import of Triton, and a session of its kernels on the emulator: options and records of launches."""
+"""Import of Triton, and the options and launches of its kernels on the emulator."""
 
 # A caller may pass anything, whatever the annotation says.
 # pyright: reportUnnecessaryIsInstance=false
@@ -21,7 +21,10 @@ _OLDEST_ARCH = 75  # of those that Triton compiles for
 
 
 def import_triton(submodule: str = "") -> ModuleType:
-    """Import Triton, or its module `triton.submodule`. Errors: UsageError triton.packages."""
+    """Import Triton, or its module `triton.submodule`.
+
+    Errors: UsageError triton.packages.
+    """
     try:
         package = import_module("triton")
     except ImportError as error:
@@ -41,7 +44,7 @@ def import_triton(submodule: str = "") -> ModuleType:
 
 
 class FindingsError(WarploomError):
-    """Error with the findings of a strict launch. The message shows the findings with their source lines."""
+    """Error with the findings of a strict launch."""
 
     def __str__(self) -> str:
         return render(self.diagnostics)
@@ -51,10 +54,9 @@ class FindingsError(WarploomError):
 class LaunchRecord:
     """Record of one launch of a Triton kernel.
 
-    `findings` lists the diagnostics of the checker before the findings of the sanitizer.
+    `findings` has the diagnostics of the checker and then the findings of the sanitizer.
 
-    Units: `grid` in CTAs, so a Triton program with a cluster of two CTAs counts twice; `block` in threads; `cluster` in
-        CTAs; `shared` in bytes.
+    Units: `grid` and `cluster` in CTAs, `block` in threads, `shared` in bytes.
     """
 
     name: str
@@ -69,13 +71,13 @@ class LaunchRecord:
     trace: Trace | None = field(default=None, repr=False)
 
     def report(self) -> str:
-        """Return the findings as text with their source lines, or an empty text without findings."""
+        """Return the findings as text with their source lines, or an empty text."""
         return render(self.findings)
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Options of `emulate` and the records of its launches. `arch` is a number such as 90.
+    """Options of `emulate`, and the records of its launches. `arch` is a number such as 90.
 
     Errors: UsageError triton.strict, launch.schedule.
     """
@@ -93,12 +95,15 @@ class Session:
         Schedule.parse(self.schedule)
         if self.strict and not (self.sanitize or self.check):
             raise UsageError(
-                "strict raises the findings of check and sanitize; expected one of them too", code="triton.strict"
+                "strict raises findings of check and sanitize; expected one of the two", code="triton.strict"
             )
 
 
 def read_arch(arch: int | str) -> int:
-    """Return the number of an architecture, such as 90 for "sm_90a". Errors: UsageError triton.arch."""
+    """Return the number of an architecture, such as 90 for "sm_90a".
+
+    Errors: UsageError triton.arch.
+    """
     known = [number for number in SHARED_KIB if number >= _OLDEST_ARCH]
     found = _ARCH.fullmatch(str(arch))
     if isinstance(arch, bool) or found is None or int(found[1]) not in known:

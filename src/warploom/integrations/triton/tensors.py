@@ -53,14 +53,13 @@ class Tensor(np.ndarray[Any, Any]):
 def tensor(array: Array) -> Tensor:
     """Return a view of a NumPy array that Triton accepts as a tensor.
 
-    The arguments of a launch are converted automatically. Only arrays inside a `TensorDescriptor` or an argument of
-    `triton.reinterpret` need this function.
+    Only arrays inside a `TensorDescriptor` and arguments of `triton.reinterpret` need this function.
     """
     return array.view(Tensor)
 
 
 def as_argument(value: object) -> object:
-    """Convert an argument of a launch for Triton: NumPy arrays to Tensor, NumPy scalars to Python numbers.
+    """Convert an argument of a launch for Triton: arrays to Tensor, NumPy scalars to Python numbers.
 
     Errors: UsageError triton.argument.
     """
@@ -79,7 +78,7 @@ def as_argument(value: object) -> object:
 
 
 def memory(name: str, value: object) -> Array:
-    """Return a one-dimensional array over the memory from a tensor's first element to its last.
+    """Return a one-dimensional array over a tensor's memory, from the first to the last element.
 
     Errors: UsageError triton.argument for values other than tensors in host memory.
     """

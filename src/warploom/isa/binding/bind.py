@@ -1,7 +1,6 @@
-"""Binding of an instruction to a Form: the words of its slots, and the specification of each operand.
+"""Binding of an instruction to the Form that allows it, and explanation of illegal opcodes.
 
-A *slot* is a named modifier of a Form's syntax line, such as `.type`. A *fix* is a change that makes an illegal opcode
-legal.
+A *slot* is a named modifier of a Form's syntax line, such as `.type`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -29,7 +28,7 @@ _WAYS = 16  # maximum number of legal words of one slot that are tried with the 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """Instruction that is bound to a Form.
+    """Result of matching a legal instruction with a Form.
 
     `slots` maps each modifier of the syntax line to its word in the opcode, or to "" if the opcode omits the modifier.
     `operands` maps the operand names of the syntax line to the operands of the instruction.
@@ -41,11 +40,9 @@ class Binding:
 
 
 def bind(instruction: Instruction, source: Source | None = None) -> Binding | Diagnostic:
-    """Bind an instruction to a Form, or return the diagnostic that explains why no Form fits.
+    """Return the binding of a legal instruction, or a diagnostic for an illegal instruction.
 
-    The opcode words after the instruction's name may be in any order.
-
-    The diagnostic points to `source`, or by default to the instruction's own source. Its code is isa.unknown for an
+    `source` replaces the instruction's own source in the diagnostic. The code of the diagnostic is isa.unknown for an
     unknown opcode, <form>/<slot> for an illegal modifier, and <form>/<operand> for an illegal operand.
     """
     outline = (instruction.opcode, *map(_outline, instruction.operands))
@@ -53,6 +50,7 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
         return _bound_like(known, instruction.operands)
     best: list[Problem] = []
     least: tuple[bool, int] = (True, len(instruction.operands) + 2)
+    # The words after the name of the instruction may be in any order.
     matches = match_opcode(instruction.opcode) or tuple(match for _, match in reordered(instruction.opcode))
     for match in matches:
         bound = place_operands(match, instruction.operands)
@@ -74,7 +72,7 @@ _BOUND: dict[tuple[object, ...], Binding] = {}
 
 
 def _outline(operand: Operand) -> object:
-    """Return a key that is equal for operands that fit the same operand specifications."""
+    """Return a key for the kind of an operand, without its names and numbers."""
     match operand:
         case Name(text):
             return text == "_"
@@ -91,7 +89,7 @@ def _outline(operand: Operand) -> object:
 
 
 def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
-    """Bind operands that differ from the operands of the binding `known` only in names and numbers."""
+    """Return the binding `known` with other operands of the same kinds."""
     bound: dict[str, BoundOperand] = {}
     for name, like in known.operands.items():
         operand: Operand = operands[like.at[0]]
@@ -123,8 +121,8 @@ def is_unjudged(opcode: str) -> bool:
 def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | None = None) -> Problem:
     """Return the problem of an opcode that no Form allows.
 
-    `misfits` counts the operands whose declared types do not fit a match. This number decides between Forms that are
-    equally similar to the opcode. The code of the problem is isa.unknown, isa.unjudged or <form>/<slot>.
+    `misfits` counts the operands that do not fit a candidate opcode. The Form with the fewest misfits is preferred. The
+    code of the problem is isa.unknown, isa.unjudged or <form>/<slot>.
     """
     opcode, operands = instruction.opcode, instruction.operands
     if is_unjudged(opcode):
@@ -153,12 +151,12 @@ def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | N
 
 
 _MOST_WORDS, _LONGEST_WORD = 32, 64
-"""Maximum number of words, and maximum length of each word, of an opcode that messages explain."""
+"""Maximum number and length of the opcode words that messages show."""
 
 
 @lru_cache(maxsize=1024)
 def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
-    """Return the changes after which an opcode is legal and fits the given operands best."""
+    """Return the fixes of an illegal opcode that suit the given operands best."""
     found = fixes(opcode)
     greatest = max((fix.similarity for fix in found), default=0.0)
     misfits = [(min(_misfit(match, operands) for match in _ways(fix)), fix) for fix in found]
@@ -188,7 +186,6 @@ def _misfit(match: Match, operands: tuple[Operand, ...]) -> int:
 
 
 def _slot_of(fix: Fix) -> str:
-    """Return the slot at fault. For a superfluous word, it is the slot of an equal word, or else "extra"."""
     form = fix.match.form
     if fix.kind not in ("doubled", "extra") or fix.slot in form.slot_names:
         return fix.slot
@@ -221,7 +218,7 @@ def _similar_head(head: str) -> str:
 
 
 def changes_of_one_word(match: Match) -> Iterator[tuple[str, Match]]:
-    """Yield each match that differs from `match` in one modifier, after a description of that modifier."""
+    """Yield a description and the result of each legal change of one modifier of an opcode."""
     form, slots = match.form, match.slots
     for column in reversed(form.columns):
         for word in dict.fromkeys(word for row in form.rows for word in row.cells[column]):

@@ -1,4 +1,4 @@
-"""Composition of instructions from Forms: the opcode from modifiers, and the operands in syntax order.
+"""Construction of an instruction from its Form, modifiers and operands.
 
 A *slot* is a named modifier of a Form's syntax line, such as `.type`. Its *word* is its text in an opcode, or "".
 """
@@ -12,11 +12,11 @@ from warploom.ptx import Guard, Instruction, Operand, Pair, Vector
 
 
 def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:
-    """Return the words of all slots of a Form, given some of these words.
+    """Return the word of every modifier of a Form, with "" for the modifiers that `words` lacks.
 
-    The other slots have the word "". The words of composite slots such as `m{m}n{n}k{k}` are formed from their parts.
+    The word of a composite modifier such as `m{m}n{n}k{k}` is built from the words of m, n and k.
 
-    Errors: FormError for a slot that the Form does not have.
+    Errors: FormError for a modifier that the Form does not have.
     """
     slots = {word.slot: "" for word in form.syntax.words if word.slot} | dict.fromkeys(form.columns, "")
     if unknown := words.keys() - slots.keys():
@@ -25,10 +25,10 @@ def slots_of(form: Form, words: Mapping[str, str]) -> dict[str, str]:
 
 
 def form_that_allows(forms: Sequence[Form], words: Mapping[str, str]) -> Form:
-    """Return the first Form with a table row that allows all given words.
+    """Return the first Form that allows all given words together.
 
-    `words` maps modifiers of the syntax line to words. Without such a row, return the first Form that has all these
-    modifiers. Without such a Form, return the first Form.
+    `words` maps modifiers to words. If no Form allows the words, return the first Form that has all these modifiers. If
+    no Form has them, return the first Form.
     """
     fitting: list[Form] = []
     for form in forms:
@@ -44,13 +44,13 @@ def form_that_allows(forms: Sequence[Form], words: Mapping[str, str]) -> Form:
 
 
 def rows_with(forms: Sequence[Form], words: Mapping[str, str]) -> list[Row]:
-    """Return the table rows that allow each given word in its column, whatever the other columns contain.
+    """Return the table rows that allow all given words, from the tables of all `forms`.
 
-    If a Form lacks a column for a given word, none of its rows is returned. Optional literal words need no column,
-    because every row allows them.
+    `words` maps columns to words. A Form that lacks one of the columns contributes no rows.
     """
     found: list[Row] = []
     for form in forms:
+        # Every row allows optional literal words.
         optional = {word.slot for word in form.syntax.words if word.optional and word.slot == word.literal}
         found += (
             row
@@ -64,11 +64,10 @@ def compose(
     form: Form, words: Mapping[str, str], operands: Mapping[str, Operand], guard: Guard | None = None,
     late: Sequence[str] = (),
 ) -> Instruction:  # fmt: skip
-    """Return the instruction of a Form with the given words and operands.
+    """Return the instruction of a Form with the given words, operands and guard.
 
-    `words` maps slots to words, and `operands` maps the operand names of the syntax line to operands. Operands may be
-    absent, and operands that the Form does not have are ignored. The words of the slots in `late` follow all other
-    words of the opcode, in the order of `late`, as some compilers write them.
+    `words` maps modifiers to words. `operands` maps operand names of the syntax line to operands. Missing operands are
+    left out, and operands that the Form does not have are ignored. The opcode ends with the modifiers in `late`.
     """
     slots = slots_of(form, {slot: word for slot, word in words.items() if word})
     ordered = sorted(form.syntax.words, key=lambda word: late.index(word.slot) if word.slot in late else -1)

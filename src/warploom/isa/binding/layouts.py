@@ -1,4 +1,4 @@
-"""Lookup of the layouts of an instruction's operands, by opcode and operand name."""
+"""Layouts of matrix operands, found by opcode and operand name."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -17,9 +17,9 @@ _LONGEST = 8 * LONGEST_OPCODE  # characters, with the operands: some have 128 re
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """Operand with a known layout, and the modifiers of its instruction.
+    """Matrix operand of an opcode, with its layout.
 
-    `key` is the operand's name in the syntax line. `slots` are the words of the instruction's modifiers.
+    `key` is the operand's name in the syntax line. `slots` maps the instruction's modifiers to their words.
     """
 
     opcode: str
@@ -33,7 +33,7 @@ class Operand:
         return self.layout.operand
 
     def map(self, given: LayoutInputs) -> LayoutMap:
-        """Return the map from the elements of the operand to their positions.
+        """Return the map between the matrix elements and their positions, for the inputs `given`.
 
         Errors: UsageError if the inputs do not fit the instruction, or if a required input is missing.
         """
@@ -45,22 +45,23 @@ def layout(
     descriptor: Descriptor | int | None = None, swizzle: int = 0, major: str = "K",
     tensor_map: TensorMapFields | None = None, idesc: InstructionDescriptor | int | None = None,
 ) -> LayoutMap:  # fmt: skip
-    """Return the map from the elements of an operand to registers, shared memory or tensor memory.
+    """Return the layout of a matrix operand in registers, shared memory or tensor memory.
 
     A map of registers is (lane, item) -> (row, col). A map of shared memory is (row, col) -> byte. A map of tensor
     memory is (row, col) -> CTA, lane, column and bit.
 
-    `instruction` is an opcode, with or without operands. `operand` is "A", "B", "C", "D", "metadata", "scale A", "scale
-    B", "R" (the registers of a matrix load, store or move), "box" (the shared memory of a tensor copy), or the
-    operand's name in the syntax line ("a-desc"). Some instructions take A from registers or tensor memory, or from
-    shared memory through a descriptor. Then the layout in shared memory is returned only if a descriptor, a swizzle or
-    a major is given.
+    - `instruction`: opcode, with or without operands
+    - `operand`: "A", "B", "C", "D", "metadata", "scale A", "scale B", "R" (the registers of a matrix load, store or
+      move), "box" (the shared memory of a tensor copy), or the operand's name in the syntax line ("a-desc")
+    - `selector`: sparsity selector of metadata
+    - `byte_id`, `thread_id`: selectors of the bytes and lanes with scale factors
+    - `descriptor`: matrix descriptor of an operand in shared memory
+    - `swizzle`, `major`: without `descriptor`, the swizzle in bytes (0, 32, 64 or 128) and the contiguous dimension
+      ("K" or "MN") of an operand that is packed from address 0 of shared memory
+    - `tensor_map`: fields of the tensor map of a box
+    - `idesc`: instruction descriptor of a multiplication in tensor memory
 
-    `selector` chooses the lanes that hold metadata. `byte_id` and `thread_id` choose the bytes and lanes that hold
-    scale factors. A tile in shared memory follows its `descriptor`. Without a descriptor the tile is packed from
-    address 0 with a `swizzle` of 0, 32, 64 or 128 bytes, and `major`, "K" or "MN", is its contiguous dimension. A box
-    follows the fields of its `tensor_map`. The shape, types and contiguous dimensions of a multiplication in tensor
-    memory are in its instruction descriptor, `idesc`.
+    If an instruction allows A in several places, `descriptor`, `swizzle` or `major` selects shared memory.
 
     Errors: UsageError for an unknown instruction or operand, and for an input that the layout does not depend on.
     """
@@ -69,7 +70,7 @@ def layout(
 
 
 def operands_of(instruction: str) -> tuple[Operand, ...]:
-    """Return the operands with known layouts of an instruction, in the order of the syntax line.
+    """Return the operands that have a layout, in the order of the syntax line.
 
     Errors: UsageError for an unknown opcode, and for an opcode without such operands.
     """
@@ -94,7 +95,7 @@ def operands_of(instruction: str) -> tuple[Operand, ...]:
 
 
 def find_operand(operands: Iterable[Operand], name: str, given: LayoutInputs) -> Operand:
-    """Return the operand named, for example, "A" or "a-desc", whose layout depends on all given inputs.
+    """Return the operand named `name`, such as "A". Its layout must depend on all given inputs.
 
     Errors: UsageError for an unknown name, and for an input that the layout does not depend on.
     """
@@ -115,7 +116,7 @@ def find_operand(operands: Iterable[Operand], name: str, given: LayoutInputs) ->
 
 
 def select_operands(operands: Iterable[Operand], given: LayoutInputs) -> tuple[Operand, ...]:
-    """Return one operand for each name: the one whose layout depends on the most given inputs.
+    """Return for each name the operand whose layout depends on the largest number of given inputs.
 
     Errors: UsageError for an input that no layout depends on.
     """
@@ -133,12 +134,8 @@ def select_operands(operands: Iterable[Operand], given: LayoutInputs) -> tuple[O
 
 
 def _relevance(operand: Operand, changed: Iterable[str]) -> tuple[int, int]:
-    """Return the sort key of an operand, by the number of inputs in `changed` that its layout depends on.
-
-    Among layouts with equal numbers, the layout that depends on fewer inputs in total is more relevant.
-    """
     needs = operand.layout.needs
-    return len(set(changed) & set(needs)), -len(needs)
+    return len(set(changed) & set(needs)), -len(needs)  # among equals, prefer the layout with fewer inputs
 
 
 def _input_name(field: str) -> str:
@@ -151,11 +148,11 @@ def _normalized(name: str) -> str:
 
 
 def _split(instruction: str) -> tuple[str, list[str] | None]:
-    """Return the opcode of an instruction, and the texts of its operands, or None if it has no operands."""
+    """Return the opcode and the operand texts of an instruction. Without operands, the texts are None."""
     if not instruction.strip(" ;"):
         raise UsageError("no instruction was given; expected an opcode")
     if len(instruction) > _LONGEST:
-        raise UsageError(f"an instruction of {len(instruction)} characters; expected at most {_LONGEST}")
+        raise UsageError(f"an instruction has {len(instruction)} characters; expected at most {_LONGEST}")
     text = re.sub(r"^@!?[%\w$]+\s+", "", instruction.strip().rstrip(";").strip())
     opcode, *rest = text.split(maxsplit=1)
     if not rest:
@@ -164,7 +161,6 @@ def _split(instruction: str) -> tuple[str, list[str] | None]:
 
 
 def _fits(match: Match, values: list[str]) -> bool:
-    """Return True if the texts of operands are vectors exactly where the Form has vectors."""
     for named, value in zip(match.form.syntax.operands, values):
         spec = match.form.operands[named.names[0]]
         if spec.kind == "register" and value.startswith("{") != (bool(named.parts) or spec.registers(match.slots) > 0):
@@ -186,7 +182,7 @@ def _nearest(opcode: str) -> str:
 
 
 def _completed(form: Form, words: tuple[str, ...]) -> str:
-    """Return the first opcode of a Form that contains the given words in this order, or ""."""
+    """Return the first legal opcode of a Form with all `words` in this order, or "" if there is none."""
     for row in form.rows:
         slots: dict[str, str] = {column: cells[0] for column, cells in row.cells.items()}
         used = 0

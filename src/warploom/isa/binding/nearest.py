@@ -1,7 +1,4 @@
-"""Search for the legal opcode that is nearest to an illegal one, and for the word at fault.
-
-The search first tries every change of a single word: another word, an additional word, or one word less. If no single
-change makes the opcode legal, it aligns the opcode with the syntax lines with as few changes as possible.
+"""Search for the legal opcodes that are nearest to an illegal opcode.
 
 A *slot* is a named modifier of a Form's syntax line, such as `.type`. Its *word* is its text in an opcode, or "". A
 *fix* is a change that makes an opcode legal.
@@ -29,10 +26,11 @@ _KINDS = ("doubled", "missing", "word", "extra")
 class Fix:
     """Change that makes an opcode legal.
 
-    `kind` is "word" for a wrong word, "missing" for a missing word, "extra" for a superfluous word, or "doubled" for a
-    word that occurs twice. `slot` is the slot or the literal word at fault, and `position` the index of the word in the
-    opcode. `found` is the word in the opcode, and `legal` are the legal words. `match` is the opcode after the change.
-    If one change is not enough, `nearest` is the text of the nearest legal opcode, else "".
+    - `kind`: "word" (a wrong word), "missing", "extra" or "doubled" (the word occurs twice)
+    - `slot`, `position`: modifier or literal word at fault, and its index in the opcode
+    - `found`, `legal`: word in the opcode, and the legal words
+    - `match`: legal opcode after the change
+    - `nearest`: text of the nearest legal opcode if one change is not enough, else ""
     """
 
     kind: str
@@ -45,34 +43,31 @@ class Fix:
 
     @property
     def is_known(self) -> bool:
-        """True if the Form allows the found word in its slot, but not together with the other words."""
+        """True if the Form allows the found word for the modifier, but not together with the other words."""
         form = self.match.form
         return self.slot in form.columns and (self.kind != "word" or self.found in form.vocabulary[self.slot])
 
     @property
     def similarity(self) -> float:
-        """Similarity of the found word to the most similar legal word.
-
-        The similarity is higher if any Form has the found word in a slot of this name.
-        """
+        """Similarity of the found word to the most similar legal word."""
         if not self.found or self.kind != "word":
             return 0.0
         similarity = max((_similarity(self.found, word) for word in self.legal if word), default=0.0)
         if self.legal == (self.slot,):
             return similarity / 2  # users seldom mean a literal word
-        return similarity + 2 * (self.found in _words_by_slot().get(self.slot, ()))
+        return similarity + 2 * (self.found in _words_by_slot().get(self.slot, ()))  # legal in another Form
 
 
 @lru_cache(maxsize=4096)
 def fixes(opcode: str) -> tuple[Fix, ...]:
-    """Return the single changes that make an opcode legal, the most likely change first.
+    """Return the single changes that make an illegal opcode legal, the most likely change first.
 
-    If no single change is sufficient, the only result is the first of the changes to the nearest legal opcode.
+    If several changes are necessary, return only the first of them, with `Fix.nearest`.
     """
     words = tuple(opcode.split("."))
     family = forms_of(words[0])
     found = [fix for form in family for order in form.orders for fix in _single_changes(form, order, words)]
-    if not found:
+    if not found:  # align the opcode with each syntax line, with the fewest changes
         ways = [_least_changes(form, order, words) for form in family for order in form.orders]
         ways.sort(key=lambda way: way[0])
         found = [fix for _, fix in ways[:1]]
@@ -89,10 +84,9 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
 def reordered(
     opcode: str, more_forms: Callable[[str], tuple[Form, ...]] | None = None
 ) -> tuple[tuple[str, Match], ...]:
-    """Return the legal opcodes that consist of the same words in another order, each with its match.
+    """Return the legal opcodes with the same words in another order, each with its match.
 
-    Types, layouts, state spaces and bit operations keep their order among themselves. `more_forms` returns further
-    forms for the first word of an opcode.
+    `more_forms` returns additional Forms to try, given the first word of an opcode.
     """
     if len(opcode) > LONGEST_OPCODE:
         return ()
@@ -108,7 +102,7 @@ def instruction_name(words: tuple[str, ...]) -> str:
 
 
 def count_name_words(form: Form, words: tuple[str, ...]) -> int:
-    """Return the number of leading opcode words that are the name of a Form, or 0 for another name."""
+    """Return the number of leading opcode words that spell the name of a Form, or 0 for another name."""
     count = named = 0
     for word in form.syntax.words:
         if named == form.name_words and word.slot not in OPTIONAL_NAME_WORDS:
@@ -124,7 +118,7 @@ def count_name_words(form: Form, words: tuple[str, ...]) -> int:
 
 
 def has_same_name(form: Form, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return True if two opcodes, given as words, begin with the same spelling of a Form's name."""
+    """Return True if the opcodes `one` and `other` begin with the same words of the Form's name."""
     count = count_name_words(form, other)
     return one[:count] == other[:count]
 
@@ -139,11 +133,8 @@ _ORDERED: tuple[Callable[[str], bool], ...] = (
 
 
 def _rank(fix: Fix) -> tuple[int, int, float]:
-    """Return the sort key of a fix among the fixes of one Form.
-
-    A fix of a known word (`Fix.is_known`) ranks by its column, the last column first. Other fixes rank by similarity.
-    """
     kind = _KINDS.index(fix.kind)
+    # Known words rank by column, the last column first. Other words rank by similarity.
     return (min(1, kind), -fix.match.form.columns.index(fix.slot), 0.0) if fix.is_known else (kind, 0, -fix.similarity)
 
 
@@ -157,10 +148,6 @@ def _words_by_slot() -> dict[str, frozenset[str]]:
 
 
 def _single_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[Fix]:
-    """Yield the fixes that change one of the opcode's `words` and lead to a row of a Form's table.
-
-    `order` is the pattern of the opcode: the words of the syntax line or of another spelling, in their order.
-    """
     for kind, word, position, slots, at in _one_off(form, order, words):
         if kind in ("extra", "doubled"):
             if rows := form.rows_of(slots):
@@ -211,9 +198,9 @@ def _one_off(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Ite
 def _row_changes(
     form: Form, order: tuple[Word, ...], words: tuple[str, ...], slots: Mapping[str, str], at: Sequence[int]
 ) -> Iterator[Fix]:
-    """Yield the fixes that change one modifier of an opcode whose words are legal, but not together.
+    """Yield the changes of one modifier after which the words of an opcode are legal together.
 
-    `at` contains the position in the opcode of each word of the pattern `order`.
+    `slots` maps modifiers to words. `at` contains the position in the opcode of each word of `order`.
     """
     for column in form.columns:
         legal = _legal_cells(form, column, slots)
@@ -238,7 +225,6 @@ def _legal_cells(form: Form, column: str, slots: Mapping[str, str]) -> tuple[str
 
 
 def _legal_words(form: Form, word: Word, slots: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the texts that are legal for a word of the pattern, given the words of the other slots."""
     if word.composite is None:
         if word.literal:
             with_it = {**slots, word.slot: word.literal} if word.slot else slots
@@ -261,7 +247,7 @@ def _bound(form: Form, word: Word, text: str) -> dict[str, str]:
 
 
 def respell(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
-    """Return the words of the slots, with composite slots such as `m64n{n}k{k}` formed from their parts."""
+    """Return `slots` with rebuilt words of composite modifiers, such as `m64n{n}k{k}` from n and k."""
     spelled = dict(slots)
     for slot, pattern in form.composites.items():
         spelled[slot] = pattern.format(**{name: slots.get(name, "") for name in form.parts})
@@ -269,10 +255,6 @@ def respell(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
 
 
 def _position(order: tuple[Word, ...], column: str, words: tuple[str, ...], at: Sequence[int]) -> int:
-    """Return the index of a column's word in an opcode, or the index where the missing word belongs.
-
-    `at` contains the position in the opcode of each word of the pattern `order`.
-    """
     for word, position in zip(order, at, strict=True):
         if column == word.slot or (word.composite and column in word.composite.groupindex):
             return min(position, len(words) - 1)
@@ -280,7 +262,7 @@ def _position(order: tuple[Word, ...], column: str, words: tuple[str, ...], at: 
 
 
 def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[tuple[str, Match]]:
-    """Arrange words in the order of the pattern `order`. Yield the opcode and its match if it is legal."""
+    """Arrange words as in the pattern `order`. Yield the resulting opcode and its match if it is legal."""
     left = list(words)
     slots: dict[str, str] = {}
     arranged: list[str] = []
@@ -302,7 +284,7 @@ def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> I
 
 
 def _least_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> tuple[float, Fix]:
-    """Return the cost of turning an opcode into the nearest legal opcode, and the first change."""
+    """Return the cost of changing `words` to the nearest legal opcode, and the first change."""
     m, n = len(order), len(words)
     cost = [[0.0] * (n + 1) for _ in range(m + 1)]
     step = [[""] * (n + 1) for _ in range(m + 1)]
@@ -369,7 +351,6 @@ def _distance(row: Row, slots: Mapping[str, str]) -> float:
 
 
 def _complete(form: Form, row: Row, slots: Mapping[str, str]) -> dict[str, str]:
-    """Return a combination of words that a row allows, with as many of the given words as possible."""
     chosen = dict(slots)
     for column, words in row.cells.items():
         found = slots.get(column, "")

@@ -1,4 +1,4 @@
-"""Assignment of an instruction's operands to a Form's specifications, and messages for misfits."""
+"""Binding of an instruction's operands to the operand specifications of a Form."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ Where = tuple[str | int, ...]
 class BoundOperand:
     """Operand of an instruction with its specification.
 
-    `type` is its PTX type. `registers` is the length of a vector, or 0 for a single register. `at` is the position in
-    the instruction: the index of the operand, followed by the index within a pair or a vector of named parts.
+    `type` is its PTX type. `registers` is the number of registers, as in `OperandSpec.registers`. `at` is the index of
+    the operand in the instruction, followed by the index of an item in a pair or vector.
     """
 
     operand: Operand
@@ -31,11 +31,10 @@ class BoundOperand:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Problem of an instruction, with its position.
+    """Error at a word or an operand of an instruction.
 
-    `code`, `message`, `hint` and `section` are fields of the resulting diagnostic. `where` is ("word", k) for word k of
-    the opcode, ("operand", k), ("operand", k, j) for item j of a vector, ("guard",), ("opcode",), or ("all",) for the
-    opcode and all operands.
+    `where` is ("word", k) for word k of the opcode, ("operand", k), ("operand", k, j) for item j of a vector,
+    ("guard",), ("opcode",), or ("all",) for the opcode and all operands.
     """
 
     code: str
@@ -46,7 +45,7 @@ class Problem:
     severity: Severity = Severity.ERROR
 
     def at(self, instruction: Instruction) -> Diagnostic:
-        """Return the diagnostic for the problem in an instruction."""
+        """Return the diagnostic, with the source span of the problem in `instruction`."""
         spec = span_of(instruction, self.where)
         source = instruction.source
         return Diagnostic(self.code, self.severity, self.message, source, spec, self.hint, self.section)
@@ -55,7 +54,7 @@ class Problem:
 def span_of(instruction: Instruction, where: Where) -> Span | None:
     """Return the source span of a position in an instruction, or None without source text.
 
-    `where` has the form that `Problem` describes.
+    `Problem` lists the values of `where`.
     """
     words = instruction.word_spans
     if not words or instruction.span is None:
@@ -76,7 +75,7 @@ def span_of(instruction: Instruction, where: Where) -> Span | None:
 
 
 def unparenthesised(operand: Operand) -> Operand:
-    """Return the operand, without parentheses around constants."""
+    """Return an operand without the parentheses around constants."""
     match operand:
         case Tuple((Integer() | Float() as constant,)):
             return constant
@@ -87,21 +86,24 @@ def unparenthesised(operand: Operand) -> Operand:
 
 
 Extensions = Callable[[str], Collection[str]]
-"""Function that returns which syntax beyond the manual an operand may use, given the operand's name.
+"""Function that returns the legal syntax beyond the manual, given the name of an operand.
 
 The result contains "bare", "predicate", "vector" or "vectors".
 """
 
 
 def no_extensions(operand: str) -> Collection[str]:
-    """Return an empty collection: the operand may use no syntax beyond the manual."""
+    """Allow no syntax beyond the manual for any operand."""
     return ()
 
 
 def place_operands(
     match: Match, operands: tuple[Operand, ...], extensions: Extensions = no_extensions
 ) -> dict[str, BoundOperand] | list[Problem]:
-    """Return the operands of an instruction, bound by name, or the problems that prevent the binding."""
+    """Return the operands by their names in the syntax line, or the problems of operands that do not fit.
+
+    `match` is the matched opcode. `extensions` returns the syntax beyond the manual that an operand may use.
+    """
     form = match.form
     best: dict[str, BoundOperand] | list[Problem] | None = None
     for names in _assignments(match, form.syntax.operands, len(operands)):
@@ -114,12 +116,12 @@ def place_operands(
 
 
 def takes_count(match: Match, count: int) -> bool:
-    """Return True if the instruction with this opcode can have `count` operands."""
+    """Return True if an instruction with the opcode `match` can have `count` operands."""
     return any(True for _ in _assignments(match, match.form.syntax.operands, count))
 
 
 def _assignments(match: Match, names: tuple[OperandPattern, ...], count: int) -> Iterator[tuple[OperandPattern, ...]]:
-    """Yield the selections of `count` patterns from `names`, first those with early optional patterns."""
+    """Yield each choice of `count` operands that the syntax line `names` allows."""
     if not names:
         if count == 0:
             yield ()
@@ -127,7 +129,7 @@ def _assignments(match: Match, names: tuple[OperandPattern, ...], count: int) ->
     name, rest = names[0], names[1:]
     tied = match.form.operands[name.names[0]].when
     is_present = not tied or match.slots.get(tied, "") != ""
-    if count and is_present:
+    if count and is_present:  # the first choices contain the early optional operands
         for others in _assignments(match, rest, count - 1):
             yield (name, *others)
     if not is_present or (name.optional and not tied):
@@ -267,7 +269,7 @@ def _fits_register(
 
 
 def wrong_constants(match: Match, operands: Mapping[str, BoundOperand]) -> list[Problem]:
-    """Return a problem for each constant that the specification of its operand does not allow."""
+    """Return a problem for each constant operand that the Form forbids."""
     form = match.form
     problems: list[Problem] = []
     for name, bound in operands.items():
@@ -319,7 +321,7 @@ _EXPECTED = {
 
 
 def expected_operand(spec: OperandSpec, slots: Mapping[str, str]) -> str:
-    """Return a description of the operands that a specification allows, for messages."""
+    """Return a description of a legal operand for messages, such as `an address in brackets`."""
     count = spec.registers(slots)
     match spec.kind:
         case "address":
@@ -343,7 +345,7 @@ def expected_operand(spec: OperandSpec, slots: Mapping[str, str]) -> str:
 
 
 def list_values(values: Collection[int | str]) -> str:
-    """Return a list of alternatives for messages. A list of more than eight is shortened."""
+    """Return a comma-separated list of values, shortened if it has more than eight."""
     first = [str(value) for value in islice(values, 9)]
     if len(first) <= 8:
         return ", ".join(first)

@@ -16,19 +16,18 @@ _NAMES = (MEMBERS, "rgba")
 
 
 def member_of(selector: str, members: int) -> int:
-    """Return the index of a member such as `y` in a register of `members` members, else -1."""
+    """Return the index of a member such as "y" in a register of `members` members, or -1."""
     if len(selector) != 1 or members == 1:
         return -1
     return max(names.find(selector, 0, members) for names in _NAMES)
 
 
 def expand_vectors(instruction: Instruction, length: Callable[[str], int]) -> Instruction:
-    """Return an instruction whose vector registers are replaced by vectors of their members.
+    """Return the instruction with each vector register replaced by a vector of the register's members.
 
-    `length` returns the number of members of a register, given its name. A move may also read all members of a special
-    register such as %tid.
+    `length` returns the number of members of a register, given its name.
     """
-    moves = instruction.words[0] == "mov"
+    moves = instruction.words[0] == "mov"  # a move may read all members of a special register such as %tid
     operands = tuple(
         Vector(tuple(Name(f"{operand.text}.{member}") for member in MEMBERS[:count]))
         if isinstance(operand, Name)

@@ -47,16 +47,13 @@ _POLICY = inp("u64", when="level::cache_hint")
 
 
 def _spellings(line: str) -> tuple[str, ...]:
-    """Return the other orders of the words sem, scope, space and operation in the opcode pattern `line`."""
+    """Return the opcode pattern `line` with sem, scope, space and operation in every other order."""
     head, *words, rest = re.split(r"(\{\.sem\})(\{\.scope\})(\{\.space\})(\.\w+)", line)
     return tuple(f"{head}{''.join(order)}{rest}" for order in permutations(words))[1:]
 
 
 def _table(sem: str, more: str = "") -> str:
-    """Return the Form's table of the operations in `_ARITHMETIC` and `more`, with the memory orders `sem`.
-
-    Cache hints exist in global memory only. 128-bit operations with the scope `sys` need a later PTX version.
-    """
+    """Return the table of the operations in `_ARITHMETIC` and `more`, with the memory orders `sem`."""
     rows = [
         f"{sem} {scope} {op} {noftz} {kind} {space} {hint} {since} {target}"
         for op, noftz, kind, ptx, target in (line.split() for line in (_ARITHMETIC + more).splitlines() if line.strip())
@@ -148,7 +145,6 @@ RED_VECTOR = Form(
 
 
 def _each_element(warps: Warps, i: Bound) -> Array:
-    """Apply the operation to each element of a vector, and return the old elements."""
     where, b = warps.addresses(i.a), warps.read_vector(i.b)
     step = TYPES[i.type].bytes
     return np.stack(

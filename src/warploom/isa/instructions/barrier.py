@@ -13,8 +13,7 @@ from warploom.isa.model.semantics import Bound, Warps
 
 
 def _aligned(slots: Slots) -> str:
-    """Return "aligned" if whole warps must execute the barrier, as for the spelling `bar`, else ""."""
-    return slots["aligned"] or ("aligned" if slots["barrier"] == "bar" else "")
+    return slots["aligned"] or ("aligned" if slots["barrier"] == "bar" else "")  # bar is always aligned
 
 
 def _proxy_ordered(slots: Slots) -> str:
@@ -43,7 +42,7 @@ BARRIER_SYNC = Form(
 
 
 def _meet(warps: Warps, i: Bound) -> None:
-    """Reconverge each warp at an aligned barrier. An instruction spelled `bar` is always aligned."""
+    """Reconverge each warp if the barrier is aligned."""
     if i.aligned or getattr(i, "barrier", "") == "bar":
         warps.gather_warp()
 

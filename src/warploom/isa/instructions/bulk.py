@@ -35,7 +35,6 @@ def mask_of(warps: Warps, operand: Value | None) -> NDArray[np.uint16] | None:
 
 
 def _copy(warps: Warps, i: Bound, source_space: str, destination_space: str, **fields: Any) -> BulkCopy:
-    """Return the record of a copy of `size` bytes from [srcMem] to [dstMem], with more `fields`."""
     return BulkCopy(
         source_space=source_space,
         source=spread(warps, warps.addresses(i.srcMem)),
@@ -87,7 +86,7 @@ LOAD_PART = Form(
 
 @LOAD_PART.copy
 def load_part(warps: Warps, i: Bound) -> BulkCopy:
-    """Copy from global to shared memory, except some first and last bytes, which may be out of bounds."""
+    """Copy from global to shared memory, without the ignored first and last bytes."""
     ignored = (spread(warps, warps.read(i.ignoreBytesLeft)), spread(warps, warps.read(i.ignoreBytesRight)))
     mbarrier = address_of(warps, i.mbar)
     return _copy(warps, i, "global", "shared::cta", completion="mbarrier", mbarrier=mbarrier, ignored=ignored)

@@ -22,12 +22,10 @@ def _compare(operation: str, ftz: str, type: str, a: Lane, b: Lane) -> Lane:
 
 
 def _compare_pairs(operation: str, ftz: str, type: str, a: Lane, b: Lane) -> tuple[Lane, Lane]:
-    """Return the comparisons of the lower halves and of the upper halves of packed values."""
     return compare.pairs(operation, a, b, element_format(type), ftz=bool(ftz))
 
 
 def _combine(operation: str, truth: Lane, predicate: Lane) -> Lane:
-    """Return `truth` combined with `predicate`, or `truth` if the opcode has no boolean operation."""
     return lanes.BITWISE[operation](truth, predicate) if operation else truth
 
 
@@ -77,10 +75,10 @@ SETP_PAIR = Form(
 
 @SETP.semantics
 def setp(CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, q: bool, a: Lane, b: Lane, c: Lane) -> tuple[Lane, Lane]:
-    """Compare a with b.
+    """Compare a with b, and combine the result with c if the opcode has the modifier `BoolOp`.
 
-    `q` is True if the instruction has a second destination, which receives the complement of the comparison. Both
-    results are combined with c.
+    `q` is True if the instruction has a second destination. That destination receives the complement of the comparison,
+    also combined with c.
     """
     truth = _compare(CmpOp, ftz, type, a, b)
     return _combine(BoolOp, truth, c), _combine(BoolOp, ~truth, c) if q else None
@@ -93,7 +91,7 @@ def setp_half(CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, a: Lane, b: Lane
 
 @SETP_PAIR.semantics
 def setp_pair(CmpOp: Word, BoolOp: Word, ftz: Word, type: Word, a: Lane, b: Lane, c: Lane) -> tuple[Lane, Lane]:
-    """Compare the lower halves of a and b into p, and the upper halves into q."""
+    """Compare the lower halves of a and b into p, and the upper halves into q. `setp` explains c."""
     low, high = _compare_pairs(CmpOp, ftz, type, a, b)
     return _combine(BoolOp, low, c), _combine(BoolOp, high, c)
 

@@ -13,12 +13,12 @@ from warploom.numerics.lanes import Lane
 
 
 def _wide_or_same(slots: Slots) -> Accepts:
-    """Return "same" (no wider registers) for conversions from or to bf16, else "wide" (wider registers)."""
+    """Accept wider registers, except for conversions from or to bf16."""
     return "same" if any(word.startswith("bf16") for word in slots.values()) else "wide"
 
 
 def _coded_or_same(slots: Slots) -> Accepts:
-    """Return "coded" (float constants only as bit patterns) for the rounding rna, else "same"."""
+    """Accept float constants only as bit patterns for the rounding rna."""
     return "coded" if slots["rnd"] == "rna" else "same"
 
 
@@ -264,7 +264,7 @@ def widen(relu: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
 
 
 def _pack(a: Lane, b: Lane, type: str) -> Lane:
-    """Clamp two s32 to an integer type, and return b in the low bits with a in the bits above b."""
+    """Clamp a and b to the integer type `type`. Return one value with b in the low bits and a above b."""
     signed, bits = type[0] == "s", int(type[1:])
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     upper, lower = (lanes.clamp(x, low, high) & (1 << bits) - 1 for x in (a, b))

@@ -23,7 +23,7 @@ Operand = Literal["A", "B", "C", "D"]
 Matrix = NDArray[Any]
 
 _INSTRUCTIONS = {"warp": "mma", "warp tiles": "wmma", "warpgroup": "wgmma"}
-"""Name of the instruction of each matrix unit, which fragment maps have in their names."""
+"""Instruction of each matrix unit, for the names of fragment maps."""
 _SELF_TYPED = frozenset({"f32", "f64", "s32", "tf32"})
 _PAIRED = frozenset({"f16", "bf16"})
 _PADDED_KINDS = frozenset({"kind::f8f6f4", "kind::mxf8f6f4"})
@@ -32,9 +32,8 @@ _PADDED_KINDS = frozenset({"kind::f8f6f4", "kind::mxf8f6f4"})
 def fragment_map(unit: UnitKind, operand: Operand, slots: Slots, *, sparse: bool = False) -> FragmentMap:
     """Return the map from the registers of a matrix operand to the elements of the matrix.
 
-    The modifier `shape` gives the shape of the multiplication. The modifiers `atype`, `btype`, `ctype` and `dtype` give
-    the element types, and `alayout` and `blayout` the layouts of m8n8k4. An element type that the opcode does not name
-    is f16.
+    `unit` is the matrix unit. With `sparse`, the map of A covers only the stored elements. The modifiers in `slots`
+    give the shape and the element types. An element type that the opcode does not name is f16.
     """
     name, shape, element = _INSTRUCTIONS[unit], slots["shape"], element_of(slots, operand)
     if unit == "warp tiles":
@@ -46,18 +45,14 @@ def fragment_map(unit: UnitKind, operand: Operand, slots: Slots, *, sparse: bool
 
 
 def register_type(element: str) -> str:
-    """Return the type of the registers that hold elements of a type.
-
-    The register type is the element type for elements of 32 or 64 bits, a pair such as f16x2 for f16 and bf16, and b32
-    for other elements.
-    """
+    """Return the register type for a matrix element type, such as f16x2 for f16."""
     return element if element in _SELF_TYPED else f"{element}x2" if element in _PAIRED else "b32"
 
 
 def fragment(operand: Operand, unit: UnitKind, *, sparse: bool = False, updated: bool = False) -> OperandSpec:
     """Return the specification of a vector operand that holds the matrix "A", "B", "C" or "D".
 
-    If `updated`, the operand is read and written. `fragment_map` lists the modifiers that determine the matrix.
+    If `updated`, the instruction reads and writes the operand. `fragment_map` describes `unit` and `sparse`.
     """
 
     def find_map(slots: Slots) -> FragmentMap:
@@ -73,7 +68,7 @@ def fragment(operand: Operand, unit: UnitKind, *, sparse: bool = False, updated:
 
 
 def register_matrix(unit: UnitKind, operand: Operand, i: Bound, *, sparse: bool = False) -> RegisterMatrix:
-    """Return the matrix in the operand `a`, `b`, `c` or `d` of a bound instruction."""
+    """Return the matrix operand "A" to "D" of `i`. `fragment_map` describes `unit` and `sparse`."""
     slots = vars(i)
     found, element = fragment_map(unit, operand, slots, sparse=sparse), element_of(slots, operand)
     padded = operand in ("A", "B") and slots.get("kind", "") in _PADDED_KINDS
@@ -81,9 +76,9 @@ def register_matrix(unit: UnitKind, operand: Operand, i: Bound, *, sparse: bool 
 
 
 def product(unit: UnitKind, i: Bound, **changes: Any) -> Multiplication:
-    """Return the record of the matrix multiplication d = sum(a, b, c) with the operands of an instruction.
+    """Return the record of the multiplication d = sum(a, b, c) that `unit` executes for instruction `i`.
 
-    `changes` replaces or adds fields of the record. With `metadata` among them, A is sparse.
+    `changes` replaces or adds fields of the record. With the field `metadata`, A is sparse.
     """
     sparse = changes.get("metadata") is not None
     operands: dict[str, RegisterMatrix | SharedMatrix] = {
@@ -98,9 +93,9 @@ def product(unit: UnitKind, i: Bound, **changes: Any) -> Multiplication:
 
 
 def gather(warps: Warps, value: Value, fragment_map: FragmentMap, element: str, *, transposed: bool = False) -> Matrix:
-    """Return the matrices of all warps or warpgroups from the registers of a vector operand.
+    """Return the matrix of every warp or warpgroup from the registers of a vector operand.
 
-    Their dtype is `formats.STORAGE[element]`. With `transposed`, each matrix is returned transposed.
+    The dtype is `formats.STORAGE[element]`. With `transposed`, rows and columns are exchanged.
 
     Shapes: (warps * matrices per warp, rows, columns), or (warpgroups, rows, columns) for a map of 128 lanes.
     """
@@ -130,19 +125,15 @@ def scatter(
 
 
 def selectors(slots: Slots) -> tuple[int, ...]:
-    """Return the legal sparsity selectors.
-
-    A selector chooses which lanes of each group of four hold the metadata of two rows. Each lane holds 32 bits of
-    metadata. A row of A has four bits of metadata for each chunk of consecutive elements. A chunk has 2 elements of
-    tf32, 8 unpadded elements of four bits, or 4 elements of another type.
-    """
+    """Return the legal sparsity selectors, which choose the lanes that hold metadata."""
+    # Four lanes hold 128 bits of metadata. Two rows of A need 4 bits for each chunk of consecutive elements.
     is_packed = slots.get("kind", "").startswith("kind::mxf4")
     chunk = {32: 2, 4: 8}.get(4 if is_packed else TYPE_BITS[slots["atype"]], 4)
     return tuple(range(16 * chunk // k_of(slots["shape"])))
 
 
 def metadata_layout(unit: UnitKind) -> OperandLayout:
-    """Return the layout of the operand that holds the metadata of a sparse A."""
+    """Return the layout of the metadata operand of a sparse multiplication by `unit`."""
 
     def find_map(slots: Slots, given: LayoutInputs) -> FragmentMap:
         return metadata_map(_INSTRUCTIONS[unit], slots["shape"], slots["atype"], given.selector).fragment()
@@ -151,6 +142,9 @@ def metadata_layout(unit: UnitKind) -> OperandLayout:
 
 
 def metadata_of(unit: UnitKind, i: Bound, operand: str, selector: int, *, ordered: bool = False) -> Metadata:
-    """Return the metadata in an operand of a bound sparse multiplication (`ordered`: see `Metadata`)."""
+    """Return the record of the metadata operand named `operand` of a sparse multiplication by `unit`.
+
+    `selector` is the sparsity selector. `Metadata` explains `ordered`.
+    """
     found = metadata_map(_INSTRUCTIONS[unit], i.shape, i.atype, selector)
     return Metadata(operand, getattr(i, operand), found, ordered)

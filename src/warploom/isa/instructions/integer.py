@@ -17,7 +17,6 @@ from warploom.numerics.lanes import Lane
 
 
 def _wide(slots: Slots) -> str:
-    """Return the type of a result, which with the mode `wide` has twice the width of the sources."""
     word = slots["type"]
     return f"{word[0]}{2 * TYPES[word].bits}" if slots["mode"] == "wide" else word
 
@@ -191,7 +190,6 @@ def minimum(op: Word, relu: Word, type: Word, a: Lane, b: Lane) -> Lane:
 
 
 def _bytes(slots: Slots) -> str:
-    """Return the 32-bit integer type that has the signedness of the four bytes."""
     return f"{slots['type'][0]}32"
 
 
@@ -270,7 +268,7 @@ ADD_CARRY = Form(
 
 
 def _subtract(a: Lane, b: Lane, carry: Lane | None) -> tuple[Lane, Lane]:
-    """Return a - b, and the carry of a + ~b + 1, which is the inverted borrow (measured on an H200)."""
+    """Return a - b and the carry flag, which is the inverted borrow (measured on an H200)."""
     d, borrow = integers.sub_borrow(a, b, None if carry is None else ~carry)
     return d, ~borrow
 

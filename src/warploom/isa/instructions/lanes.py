@@ -1,4 +1,4 @@
-"""Helpers for operations of single lanes: copies of operands, and operations that take effect later."""
+"""Helpers for operations that take effect after their instruction."""
 
 from collections.abc import Callable, Mapping
 
@@ -11,14 +11,14 @@ Effect = Callable[[Warps, Array, Mapping[str, Array]], None]
 
 
 def spread(warps: Warps, operand: Array) -> Array:
-    """Return a copy of an operand, of shape (warps, 32), that later register writes do not change."""
+    """Return a copy of an operand, broadcast to shape (warps, 32). Register writes do not change the copy."""
     return np.array(np.broadcast_to(operand, (warps.count, 32)))
 
 
 def defer_with_completion(warps: Warps, i: Bound, size: int, effect: Effect, captured: Mapping[str, Array]) -> None:
-    """Defer the operation `effect` at the addresses `i.a` and its completion at the mbarrier `i.mbar`.
+    """Queue the operation `effect` at the addresses `i.a`, with completion at the mbarrier `i.mbar`.
 
-    The completion subtracts `size` bytes from the pending transactions of the mbarrier, for each active lane.
+    The completion subtracts `size` bytes for each active lane from the pending transactions of the mbarrier.
 
     Shapes: the first axis of each captured array is the warp.
     """

@@ -25,7 +25,7 @@ def _matrices(slots: Slots) -> int:
 
 
 def _registers(slots: Slots) -> int:
-    """Return the number of registers of each lane: one for every 8 rows of all matrices together."""
+    """Return the number of registers of each lane."""
     return _matrices(slots) * _MATRIX_ROWS[slots["shape"]] // 8
 
 
@@ -42,7 +42,7 @@ def _fragment(family: str, slots: Slots) -> FragmentMap:
 
 
 def _transposed(operand: str, slots: Slots) -> FragmentMap:
-    """Return the map from registers to elements of the matrix before ("A") or after ("D") transposition."""
+    """Return the register layout of the matrix before ("A") or after ("D") transposition."""
     return maps.transpose_fragment("movmatrix", operand, slots["shape"], slots["type"])
 
 
@@ -55,7 +55,7 @@ def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
 
 
 def _write(warps: Warps, i: Bound, matrix: NDArray[Any]) -> None:
-    """Write the vertically stacked matrices of each warp, of shape (warps, rows, columns), to registers."""
+    """Write the stacked matrices of each warp, of shape (warps, rows, columns), to registers."""
     order = _fragment("ldmatrix", vars(i)).order()
     assert order is not None
     warps.write_fragment(i.r, order, matrix.reshape(warps.count, -1).view(order.dtype))
@@ -103,13 +103,13 @@ LDMATRIX_WIDENED.execute(lambda warps, i: _write(warps, i, _WIDEN[i.src_fmt](_lo
 
 
 def _widen_fours(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the sixteen 4-bit elements in the first 8 bytes of each row, each in a separate byte."""
+    """Expand the sixteen 4-bit elements in the first 8 bytes of each row to bytes."""
     packed = rows[..., :8, None] >> np.array([0, 4], np.uint8) & np.uint8(15)
     return packed.reshape(*rows.shape[:-1], _ROW_BYTES)
 
 
 def _widen_sixes(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the sixteen 6-bit elements in the first 12 bytes of each row, each in a separate byte."""
+    """Expand the sixteen 6-bit elements in the first 12 bytes of each row to bytes."""
     triples = rows[..., :12].reshape(*rows.shape[:-1], 4, 3).astype(np.uint32)
     words = triples[..., 0] | triples[..., 1] << 8 | triples[..., 2] << 16
     spread = words[..., None] >> np.array([0, 6, 12, 18], np.uint32) & 63

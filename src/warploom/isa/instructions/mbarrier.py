@@ -71,7 +71,7 @@ _ORDERED = """
 
 
 def _arrivals(space: str, target: str, arrive: str, drop: str) -> str:
-    """Return the Form's table of arrive and arrive_drop, given their first PTX versions."""
+    """Return the table of arrive and arrive_drop, given the first PTX version of each."""
     return f"""
         op           sem  scope  space    ptx       target
         arrive       -    -      {space}  {arrive}  {target}
@@ -108,7 +108,6 @@ def arrive(warps: Warps, i: Bound) -> None:
 
 
 def _arrive(warps: Warps, i: Bound, action: str) -> None:
-    """Arrive once or `count` times, and write the state token if the form has an operand for it."""
     given, kept = getattr(i, "count", None), getattr(i, "state", None)
     state = warps.mbarrier(i.space, warps.addresses(i.addr), action, 1 if given is None else warps.read(given))
     if kept is not None:

@@ -41,10 +41,10 @@ with b128 from PTX 8.3.
 
 
 def _table(columns: str, *accesses: tuple[str, str], sem: bool = False) -> str:
-    """Return the Form's table of a load or store: up to 128 bits, and up to 256 bits in global memory.
+    """Return the table of a load or store Form.
 
-    Each item of `accesses` contains the cells of the extra `columns` of some rows, and the state spaces of these
-    rows. With `sem`, the table has a column for the scope.
+    Each item of `accesses` contains the cells of the extra `columns` and the state spaces of some rows. With `sem`, the
+    table has a column for the scope.
     """
     lines = [f"{columns} level2::eviction_priority ss vec type scope ptx target"]
     if not sem:
@@ -69,7 +69,7 @@ _LOADED = out("type", "vec", accepts="wide", allows=("braces", "integers"))
 
 
 def _stored_elements(slots: Slots) -> tuple[Allowance, ...]:
-    """Return the extra syntax of stored elements. In 256-bit stores, `_` ("gap") skips an element."""
+    # The gap `_` skips an element of a 256-bit store.
     is_widest = int(slots["vec"][1:] or 1) * bits_of(slots["type"]) == 256
     return ("braces", "integers", "gap") if is_widest else ("braces", "integers")
 

@@ -117,7 +117,7 @@ def _byte_ids(slots: Slots) -> tuple[int, ...]:
 
 
 def _vectors(kind: str, scale_vec: str) -> int:
-    """Return the number of scale factors for each row of A, which `scale_vec` or else `kind` determines."""
+    """Return the number of scale factors for each row of A."""
     return int(scale_vec[-2]) if scale_vec else 1 if kind == "kind::mxf8f6f4" else 2
 
 

@@ -20,8 +20,7 @@ def _part(count: int) -> Callable[[Slots], str]:
 
 
 def _with_gaps(slots: Slots) -> tuple[Allowance, ...]:
-    """Return the extra syntax of elements: `_` in a 32-bit register, whose bits are then undefined there."""
-    return ("gap",) if slots["type"] == "b32" else ()
+    return ("gap",) if slots["type"] == "b32" else ()  # the bits of an element `_` are undefined
 
 
 MOV = Form(
@@ -56,7 +55,7 @@ def mov(a: Lane) -> Lane:
 
 
 _VECTORS = ((1, "b16,b32,b64"), (2, "b16,b32,b64"), (4, "b32,b64"))
-"""Lengths of vectors, with the types of the registers that they are packed into."""
+"""Numbers of vector elements, with the types of the registers that hold all elements."""
 
 PACK1, PACK2, PACK4 = (
     Form(
@@ -79,7 +78,7 @@ PACK1, PACK2, PACK4 = (
 @PACK2.semantics
 @PACK4.semantics
 def pack(type: Word, a: Lane) -> Lane:
-    """Concatenate the elements of a vector, with the first element in the lowest bits."""
+    """Concatenate the elements of the vector a to a value of `type`, with the first in the lowest bits."""
     return lanes.concatenate(a, TYPES[type].bits)
 
 

@@ -17,7 +17,7 @@ EIGHTS = "sm_100f,sm_110f,sm_120a,sm_121a"
 
 
 def _register_type(slots: Slots) -> str:
-    """Return the type of the registers, which are declared as bits for 8-bit floating-point formats."""
+    """Return the register type: bits for 8-bit floating-point formats, else the type in the opcode."""
     word = slots["type"]
     return f"b{TYPES[word].bits}" if word.startswith(("e4m3", "e5m2")) else word
 

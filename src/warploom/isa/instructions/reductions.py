@@ -1,4 +1,4 @@
-"""Reduction operations of atomics and bulk copies, as functions of old memory contents and operands."""
+"""Reduction operations of atomic instructions and bulk copies, as NumPy functions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,17 +29,15 @@ _OF_TENSORS = {
 
 
 def tensor_map_types(op: str) -> tuple[str, ...]:
-    """Return the element types of tensor maps that support a tensor reduction such as "add"."""
+    """Return the element types that the tensor reduction `op`, such as "add", supports."""
     return _OF_TENSORS[op]
 
 
 def combine_bulk(op: str, type: str) -> Combine:
-    """Return the function that combines old memory contents with the operands of a bulk reduction.
+    """Return the function that computes the new memory contents in a bulk reduction.
 
-    `type` is a PTX type or an element type of tensor maps.
-
-    Sums of f32 and tf32 keep subnormal numbers, except for f32.ftz and tf32.ftz. Sums of f64 propagate the payload of a
-    NaN.
+    `type` is a PTX type or an element type of tensor maps. Sums of f32 and tf32 keep subnormal numbers, except for
+    f32.ftz and tf32.ftz. Sums of f64 propagate the payload of a NaN.
     """
     if (op, type) in (("add", "f32"), ("add", "tf32")):
         return floats.add
@@ -50,9 +48,9 @@ def combine_bulk(op: str, type: str) -> Combine:
 
 @dataclass(frozen=True, slots=True)
 class CommutativeReduction:
-    """Reduction of integers whose result does not depend on the order of its operations.
+    """Integer reduction operation that gives the same result in any order.
 
-    `type` is an unsigned type, unless the operation depends on the sign.
+    `type` is signed only if the operation depends on the sign.
     """
 
     operation: str
@@ -66,9 +64,7 @@ class CommutativeReduction:
     def merge(self, current: Array, before: Array, after: Array) -> Array:
         """Apply to `current` the operations that changed `before` into `after`, and return the result.
 
-        Two emulator processes can apply their operations to copies of the same memory and merge the results.
-
-        Shapes: (elements,).
+        Shapes: all arrays are (elements,).
         """
         if self.operation in ("add", "xor"):
             inverse = np.subtract if self.operation == "add" else np.bitwise_xor
@@ -77,15 +73,11 @@ class CommutativeReduction:
 
 
 def commutative_reduction(op: str, type: str) -> CommutativeReduction | None:
-    """Return the reduction of a type by an operation, or None if its result depends on the order.
-
-    The order matters for floats, because sums round and the maximum of NaNs is the last NaN. The order matters for
-    `inc` and `dec`, because each operation has its own bound.
-    """
-    if op not in _COMMUTING:
+    """Return the reduction `op` of a type, or None if the result depends on the order of operations."""
+    if op not in _COMMUTING:  # each inc or dec has its own bound
         return None
     element = TYPES[type.removesuffix(".ftz")]
-    if element.kind not in ("bits", "unsigned", "signed"):
+    if element.kind not in ("bits", "unsigned", "signed"):  # sums round, a maximum keeps the last NaN
         return None
     is_signed = element.kind == "signed" and op in ("min", "max")
     return CommutativeReduction(op, f"{'s' if is_signed else 'u'}{element.bits}")
@@ -111,12 +103,11 @@ _HALF: dict[str, Callable[..., Array]] = {"add": packed.add, "min": packed.minim
 
 @cache
 def combine(op: str, type: str, space: str = "global") -> Combine:
-    """Return the function that combines old memory contents in a state space with operands of a reduction.
+    """Return the function that computes the new memory contents in a reduction.
 
     Sums of f32 flush subnormal numbers to zero in global memory and keep them in shared memory.
 
-    Shapes: the old contents and the operands are 1-D, or their shapes broadcast together. Both have the NumPy dtype of
-    `type`.
+    Shapes: the old contents and the operands broadcast together. Both have the NumPy dtype of `type`.
 
     Source: PTX ISA 9.7.13.5, 9.7.9.25.5.
     """

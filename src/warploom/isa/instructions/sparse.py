@@ -16,7 +16,7 @@ from warploom.layout.maps import TYPE_BITS
 
 
 def _selector_bits(slots: Slots) -> int:
-    """Return the number of low bits of the sparsity selector that ptxas examines, or 0 for all bits."""
+    """Return the number of low selector bits that ptxas examines, or 0 for all bits."""
     return 32 if slots["dtype"] != "s32" and TYPE_BITS[slots["atype"]] <= 8 else 0
 
 

@@ -24,8 +24,8 @@ _REPEATS = "x2,x4,x8,x16,x32,x64,x128"
 
 
 def _registers(slots: Slots) -> int:
-    """Return the number of registers per lane: bits of the shape times repetitions, divided by 1024."""
-    return prod(map(int, re.findall(r"\d+", slots["shape"]))) * int(slots["num"][1:]) // 1024
+    """Return the number of registers per lane."""
+    return prod(map(int, re.findall(r"\d+", slots["shape"]))) * int(slots["num"][1:]) // 1024  # 32 lanes of 32 bits
 
 
 ALLOC = Form(
@@ -56,7 +56,7 @@ RELINQUISH = Form(
 
 
 def _rows(packing: str) -> str:
-    """Return the table of shapes with one range of tensor memory. `packing` is the slot: pack or unpack."""
+    """Return the table of shapes with one range of tensor memory. `packing` is "pack" or "unpack"."""
     return f"""
         shape           num              {packing}            ptx  target
         32x32b,16x64b   x1,{_REPEATS}    -,{packing}::16b     8.6  {_TARGETS}
@@ -66,7 +66,7 @@ def _rows(packing: str) -> str:
 
 
 def _split_rows(packing: str) -> str:
-    """Return the table of the shape with two ranges of tensor memory. `packing` is as for `_rows`."""
+    """Return the table of the shape with two ranges of tensor memory. `packing` is "pack" or "unpack"."""
     return f"shape num {packing} ptx target\n16x32bx2 x1,{_REPEATS} -,{packing}::16b 8.6 {_TARGETS}"
 
 

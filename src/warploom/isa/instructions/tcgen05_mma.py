@@ -1,8 +1,7 @@
 """Matrix multiplication in tensor memory: dense, sparse, block-scaled and weight-stationary.
 
-A is in tensor memory, or in shared memory with a descriptor. B is in shared memory with a descriptor, and D is in
-tensor memory. The shape and the exact types are in the instruction descriptor, which is a value at run time. Layouts
-are therefore known only if the user gives this value. The emulator executes none of these instructions.
+A is in tensor memory or shared memory, B in shared memory, and D in tensor memory. The shape and the exact types are in
+the instruction descriptor, which is a value at run time. The emulator executes none of these instructions.
 
 Source: PTX ISA 9.7.16.10.
 """
@@ -29,12 +28,12 @@ SOURCE = "PTX ISA 9.7.16.10.9"
 
 
 def _scales(slots: Slots) -> range:
-    """Return the legal exponents of the power of two by which the old D is divided."""
+    """Return the legal values of scale-input-d. The old D is divided by 2 to the power of this value."""
     return range(16 if slots["kind"] in ("kind::f16", "kind::tf32") else 0)
 
 
 def _fields(slots: Slots, given: LayoutInputs) -> InstructionDescriptor:
-    """Return the decoded instruction descriptor.
+    """Return the decoded instruction descriptor in `given`.
 
     Errors: UsageError if the descriptor is missing, or contradicts the modifiers of the instruction.
     """
@@ -66,7 +65,6 @@ def _ctas(slots: Slots) -> int:
 def _in_tensor(
     operand: str, formula: Callable[..., TensorMemoryMap], spec: OperandSpec, *, stationary: bool
 ) -> OperandSpec:
-    """Return `spec` with the layout of matrix `operand` in tensor memory, which `formula` computes."""
 
     def layout_map(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
         return formula(_fields(slots, given), _ctas(slots), stationary=stationary)
@@ -75,13 +73,13 @@ def _in_tensor(
 
 
 def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
-    """Return the specification of the descriptor of A or B. Each CTA of a pair has half of A and of B."""
+    """Return the specification of the shared-memory descriptor of A or B."""
 
     def tile_map(slots: Slots, given: LayoutInputs) -> SharedMap:
         fields, ctas = _fields(slots, given), _ctas(slots)
         data_path(fields, ctas, stationary=stationary)  # raises UsageError for an illegal shape
         require_k64(fields, operand)
-        if operand == "A":
+        if operand == "A":  # each CTA of a pair has half of A and of B
             rows, k, element, major = fields.m // ctas, fields.stored_k, fields.atype, fields.a_major
         else:
             rows, k, element, major = fields.n // ctas, fields.k, fields.btype, fields.b_major
@@ -97,7 +95,7 @@ def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
 
 
 def _factors(slots: Slots) -> int:
-    """Return the number of scale factors for each row of A, by `scale_vectorsize` and by the kind."""
+    """Return the number of scale factors for each row of A."""
     word = slots["scale_vectorsize"]
     if word.startswith("scale_vec"):
         return int(word[-2])
@@ -113,7 +111,7 @@ def _scale(operand: str) -> OperandSpec:
 
 
 def multiplication_operands(*more: str, tensor: bool) -> dict[str, OperandSpec]:
-    """Return the specifications of the operands that all multiplications have, and of those in `more`.
+    """Return the operands that all multiplications have, and the operands named in `more`.
 
     `tensor` is True if A is in tensor memory.
     """

@@ -44,7 +44,7 @@ def _box(slots: Slots, given: LayoutInputs) -> SharedMap:
         raise UsageError("the layout of a box depends on its tensor map; expected the fields of a tensor map")
     if given.tensor_map.rank != _rank(slots):
         raise UsageError(
-            f"a tensor map of rank {given.tensor_map.rank} for a copy of {_rank(slots)} dimensions;"
+            f"the tensor map has rank {given.tensor_map.rank}, but the copy has {_rank(slots)} dimensions;"
             f" expected rank {_rank(slots)}"
         )
     return box_map(given.tensor_map)
@@ -82,7 +82,7 @@ LOAD = Form(
 
 
 def _record(warps: Warps, i: Bound, **fields: Any) -> TensorCopy:
-    """Return the record of a copy of the tensor at `tensorMap`, with the other fields in `fields`."""
+    """Return the record of a tensor copy. `fields` are the fields other than tensor map and coordinates."""
     return TensorCopy(
         dimensions=int(i.dim[0]),
         tensor_map=spread(warps, warps.addresses(i.tensorMap)),
@@ -219,7 +219,7 @@ PREFETCH_ROWS.execute(no_effect)
 
 
 def _wide(slots: Slots) -> str:
-    """Return the reason why the emulator cannot copy in a mode other than im2col, or "" for im2col."""
+    """Return why the emulator cannot copy in mode im2col::w or im2col::w::128, or "" for im2col."""
     mode = slots["load_mode"]
     return f"the emulator cannot copy in mode {mode}" if mode != "im2col" else ""
 

@@ -1,4 +1,4 @@
-"""Changes of tensor maps in memory, and the fence that makes them visible to TMA.
+"""Changes of tensor maps in memory, and the fence that makes these changes visible to TMA.
 
 Source: PTX ISA 9.7.9.26, 9.7.13.15.
 """
@@ -33,11 +33,11 @@ _PACKED_NAMES: dict[str, LiteralString] = {
     "swizzle_mode": "swizzle",
     "fill_mode": "fill",
 }
-"""Names in `PACKED` of the fields that the instruction calls by another name."""
+"""Field names of the instruction that differ from the names in `PACKED`."""
 
 
 def _replace(warps: Warps, i: Bound, ordinal: int, value: Array) -> None:
-    """Store `value` in entry `ordinal` of a field of the tensor map, with the width of the field."""
+    """Store `value` in a field of the tensor map. `ordinal` is the index in a field with several entries."""
     assert PACKED.fields is not None
     field: str = i.field
     layout, offset = PACKED.fields[_PACKED_NAMES.get(field) or cast("LiteralString", field)][:2]

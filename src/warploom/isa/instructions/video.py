@@ -1,7 +1,7 @@
 """Video instructions on one byte or half of a register, and SIMD on all bytes or halves of a register.
 
-A selector after a register chooses the bytes or halves, as in `%r1.b0`. The emulator does not execute instructions with
-selectors, nor the Forms without semantics.
+A selector after a register chooses the bytes or halves, as in `%r1.b0`. The emulator executes neither instructions with
+selectors nor Forms without semantics.
 
 Source: PTX ISA 9.7.18.1, 9.7.18.2.
 """
@@ -21,17 +21,15 @@ _SHUFFLES = {"2": "h[0-3]{2}", "4": "b[0-7]{4}"}
 
 
 def _source(type: str) -> OperandSpec:
-    """Return the specification of a source with an optional selector for one byte or half."""
     return inp(type, selector=_PART)
 
 
 def _merged(slots: Slots) -> str:
-    """Return the pattern of d's selector, or "" if a second operation makes the selector illegal."""
-    return "" if slots["op2"] else _PART
+    return "" if slots["op2"] else _PART  # with a second operation, d has no selector
 
 
 def _negated(slots: Slots) -> tuple[Allowance, ...]:
-    """Allow a negated addend, except with `.po`, which adds one."""
+    """Allow a negated addend, except with the modifier `.po`."""
     return () if slots["po"] else ("minus",)
 
 

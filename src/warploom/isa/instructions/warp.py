@@ -26,14 +26,14 @@ def _gather_members(warps: Warps, i: Bound) -> Array:
 
 
 def _ballot(lanes: Lanes) -> Array:
-    """Return masks of lanes, of shape (warps, 32), as 32-bit integers of shape (warps, 1)."""
+    """Convert lane masks of shape (warps, 32) to 32-bit integers of shape (warps, 1)."""
     return np.bitwise_or.reduce(np.where(lanes, _BIT, np.uint32(0)), axis=-1, keepdims=True)
 
 
 def _shared_values(warps: Warps, i: Bound) -> tuple[Array, Lanes]:
-    """Reconverge the member lanes. Return operand a, and for each lane the active lanes in its mask.
+    """Reconverge the member lanes. Return operand a, and the active lanes in the member mask of each lane.
 
-    Shapes: (warps, 32), and (warps, 32, 32): the last axis is the member lane.
+    Shapes: a is (warps, 32). The masks are (warps, 32, 32), with the member lane last.
     """
     named = (_gather_members(warps, i)[:, :, np.newaxis] & _BIT) != 0
     members = np.broadcast_to(named & warps.active()[:, np.newaxis, :], (warps.count, 32, 32))
@@ -44,7 +44,7 @@ def _shared_values(warps: Warps, i: Bound) -> tuple[Array, Lanes]:
 
 
 def _source_lane(mode: str, b: Array, c: Array) -> tuple[Array, Lanes]:
-    """Return the source lane of each lane, and a mask: True if the source lane is within the bounds of c."""
+    """Return the source lane of each lane, and True where the source is within the bounds of c."""
     segment = (c >> np.uint32(8)) & np.uint32(31)
     step, clamp = b & np.uint32(31), c & np.uint32(31)
     first = _LANE & segment

@@ -27,7 +27,6 @@ from warploom.layout import SharedMap, descriptor
 
 
 def _in_shared_memory(operand: Operand, *, sparse: bool) -> OperandSpec:
-    """Return the specification of a matrix descriptor, with the layout of the matrix in shared memory."""
 
     def find_map(slots: Slots, given: LayoutInputs) -> SharedMap:
         rows, k = (64 if operand == "A" else int(slots["n"])), k_of(slots["shape"])
@@ -43,7 +42,7 @@ def _in_shared_memory(operand: Operand, *, sparse: bool) -> OperandSpec:
 
 
 def _selector_bits(slots: Slots) -> int:
-    """Return the number of low bits of the sparsity selector that ptxas examines, or 0 for all bits."""
+    """Return the number of low selector bits that ptxas examines, or 0 for all bits."""
     return 32 if len(selectors(slots)) == 1 else 0
 
 
@@ -93,11 +92,12 @@ def multiply(i: Bound) -> Multiplication:
 def _declare(name: str, syntax: str, rows: str, *, spelling: str = "", integers: bool = False) -> tuple[Form, Form]:
     """Declare one Form with A in shared memory, and one with A in registers.
 
-    The name A in the syntax line becomes `a-desc` in the first Form and `a` in the second. The second has no operand
-    `imm-trans-a`, because registers cannot be transposed.
+    "A" in `syntax` stands for this operand. `spelling` is another order of the opcode words. `integers` is True if the
+    elements of A are integers or bits.
     """
     return (
         _form(name, syntax.replace("A,", "a-desc,"), rows, spelling, integers=integers),
+        # A matrix in registers cannot be transposed.
         _form(
             f"{name}-registers", syntax.replace("A,", "a,").replace(" imm-trans-a,", ""), rows, spelling,
             integers=integers,

@@ -75,16 +75,17 @@ def load_matrix(warps: Warps, i: Bound) -> None:
 
 
 def _accesses(warps: Warps, i: Bound, found: FragmentMap) -> tuple[list[Array], str, int, Lanes]:
-    """Return the accesses that move a matrix between memory and registers.
+    """Return the memory accesses that move a matrix with the fragment map `found`.
 
-    The results are the addresses of each access, the type of a unit, the number of units that an access moves, and the
-    mask of participating lanes. The matrix consists of lines, which are its rows or columns. Lane n moves line n in
-    accesses of equal size. A unit is one element, a byte of two 4-bit elements, or a word of 32 single bits.
+    The results are the addresses of each access, the PTX type and the number of the units that an access moves, and the
+    mask of participating lanes.
     """
     count, elements = (found.rows, found.cols) if i.layout == "row" else (found.cols, found.rows)
     bits = bits_of(i.type)
     stride = np.uint64(elements) if i.stride is None else warps.read(i.stride).astype(np.uint64)
+    # Lane n moves row or column n in accesses of equal size.
     starts = warps.addresses(i.p) + np.arange(32, dtype=np.uint64) * (stride * np.uint64(bits) // np.uint64(8))
+    # A unit is one element, a byte of two 4-bit elements, or a word of 32 single bits.
     unit = i.type if register_type(i.type) == i.type else f"b{max(bits, 8) if bits > 1 else 32}"
     # The hardware requires the alignment of a line, of a fragment or of 16 bytes, whichever is smallest.
     size = min(elements * bits, found.registers * found.register_bits, 128) // 8

@@ -1,9 +1,4 @@
-"""Availability of Forms: targets, target families, and the PTX version that introduced each target.
-
-Each row of a Form's table names the targets that support it. `sm_90a` stands for exactly this target. `sm_120f` stands
-for the targets of its family whose number is 120 or higher and whose name ends with `f` or `a`. `sm_80` stands for
-every target whose number is 80 or higher. PTX 9.0 renamed sm_101 to sm_110; both names denote one target.
-"""
+"""Availability of Forms: targets, target families, and the PTX version that introduced each target."""
 
 from __future__ import annotations
 
@@ -56,7 +51,7 @@ FIRST_VERSION: dict[str, Version] = {
 Source: PTX ISA 11.1.2, and answers of ptxas.
 """
 
-_RENAMED = {101: 110}
+_RENAMED = {101: 110}  # PTX 9.0 renamed sm_101
 _FAMILIES = {100: 100, 103: 100, 110: 110, 120: 120, 121: 120}
 
 
@@ -77,7 +72,11 @@ class Target:
         return FIRST_VERSION[self.name]
 
     def has(self, needed: Target) -> bool:
-        """Return True if this target supports a feature that requires the target `needed`."""
+        """Return True if this target supports a feature that requires the target `needed`.
+
+        A feature of sm_80 exists on every target with the number 80 or higher. A feature of sm_90a exists only on
+        sm_90a. A feature of sm_120f exists on the `f` and `a` targets of its family with the number 120 or higher.
+        """
         if needed.suffix == "":
             return self.number >= needed.number
         if needed.suffix == "a":
@@ -116,7 +115,7 @@ def latest_version() -> Version:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """Requirement of an instruction that the chosen target or PTX version does not meet.
+    """Unmet requirement of an instruction: a target or a PTX version.
 
     `kind` is "target" or "ptx", and `needs` is the required target or version in words. `since` is the PTX version that
     removed the instruction, or None if no version removed it.
@@ -145,7 +144,7 @@ _WORDS: dict[str, tuple[Version, str]] = {
 
 
 def unmet_by_words(words: Iterable[str], target: Target, ptx: Version) -> Requirement | None:
-    """Return the first requirement of an opcode's words that the target or version does not meet, or None."""
+    """Return the first unmet requirement of the opcode words, or None."""
     for word in words:
         version, name = _WORDS.get(word, ((1, 0), "sm_10"))
         needed = read_target(name)
@@ -157,7 +156,7 @@ def unmet_by_words(words: Iterable[str], target: Target, ptx: Version) -> Requir
 
 
 def unmet_by_row(row: Row, target: Target, ptx: Version) -> Requirement | None:
-    """Return the requirement of a table row that the target or PTX version does not meet, or None."""
+    """Return the unmet requirement of a table row, or None."""
     if row.gone is not None and ptx >= row.gone[0] and target.number >= row.gone[1]:
         (major, minor), number = row.gone
         needs = f"a target below sm_{number}, or a PTX version below {major}.{minor}"
@@ -171,10 +170,10 @@ def unmet_by_row(row: Row, target: Target, ptx: Version) -> Requirement | None:
 
 
 def unmet_by_rows(rows: Iterable[Row], target: Target, ptx: Version) -> Requirement | None:
-    """Return the unmet requirement if no row is available for the target and PTX version, else None.
+    """Return the unmet requirement, or None if one of the rows supports the target and version.
 
-    If some rows lack only a newer PTX version, the requirement is the oldest version that makes a row available.
-    Otherwise the requirement lists the targets of all rows.
+    If a newer PTX version is sufficient, the requirement is the oldest such version. Otherwise the requirement lists
+    the targets of all rows.
     """
     lacks: list[Requirement] = []
     for row in rows:

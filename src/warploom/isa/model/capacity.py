@@ -10,7 +10,7 @@ SHARED_KIB = {
 """Maximum shared memory of a CTA in KiB, static plus dynamic, by architecture number."""
 
 PROCESSORS = 132
-"""Number of multiprocessors that the emulated device has, as an H200."""
+"""Number of multiprocessors of the emulated device, as on an H200."""
 
 MAX_THREADS = 1024
 """Maximum number of threads of a CTA."""
@@ -20,5 +20,5 @@ MAX_CLUSTER = 16
 
 
 def shared_bytes(number: int) -> int:
-    """Return the maximum bytes of static plus dynamic shared memory of a CTA on sm_`number`."""
+    """Return the maximum shared memory of a CTA on sm_`number`, static plus dynamic, in bytes."""
     return SHARED_KIB[number] * 1024

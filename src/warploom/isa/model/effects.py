@@ -1,10 +1,7 @@
 """Effects of an instruction, declared on its Form as typed data.
 
-The emulator, the observers, the checker and the author API learn from the effects what an instruction does.
-
 A *slot* is a named modifier of the instruction's syntax line, such as `.sem`. Its *word* is the text that an opcode has
-there, or "". A field of type `Rule` holds a PTX word, the name of a slot whose word applies, or a function that
-computes the word from all slots.
+there, or "".
 """
 
 from collections.abc import Callable, Mapping
@@ -15,6 +12,7 @@ from warploom.numerics.models import UnitKind
 
 Slots = Mapping[str, str]
 Rule = str | Callable[[Slots], str]
+"""PTX word, name of the slot that contains it, or function that computes the word from all slots."""
 
 Group = Literal["copy", "bulk", "multiplication"]
 """Kind of asynchronous operations that are committed and awaited in groups.
@@ -32,7 +30,7 @@ def word(rule: Rule, slots: Slots) -> str:
 
 
 def slot_or(slot: str, default: str) -> Rule:
-    """Return a rule that yields the word of a modifier, or `default` if the opcode omits the modifier."""
+    """Return a rule that yields the word of the modifier `slot`, or `default` if the modifier is absent."""
     return lambda slots: slots.get(slot) or default
 
 
@@ -54,14 +52,12 @@ class Collective:
 class Access:
     """Effect of an instruction that accesses memory at an address operand.
 
-    Either the executing lanes access memory, or an asynchronous operation that they issue does. All fields but
-    `kind`, `order`, `scope` and `proxy` are names of operands.
-
-    `value` names the registers that are loaded or stored. `compared` is the value that a compare-and-swap expects in
-    memory. `proxy` is "async" for accesses by asynchronous copies. The address operand determines the state space.
-
-    `size` is the number of bytes per lane, for instructions without `value`. At most `limit` of these bytes are read.
-    If `limit` names a predicate instead of a number, nothing is read where the predicate is true.
+    - `address`: operand with the address, which determines the state space
+    - `value`: operand that is loaded or stored
+    - `compared`: operand with the value that a compare-and-swap expects
+    - `proxy`: "generic", or "async" for accesses by asynchronous copies
+    - `size`: operand with the number of bytes per lane, for instructions without `value`
+    - `limit`: operand with the maximum number of bytes read, or a predicate that suppresses the read
     """
 
     kind: Literal["read", "write", "update"]
@@ -81,12 +77,14 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """Effect of an instruction that orders accesses before it with accesses after it.
+    """Effect of an instruction that orders earlier accesses with later accesses.
 
-    A "memory" fence orders accesses of the thread as other threads observe them. A "proxy" fence orders accesses
-    through the generic proxy with accesses through `proxy` (async, tensormap or alias). The fence applies to the state
-    space `space`, or to all spaces if `space` is "". If `address` names an operand, the fence applies only to the range
-    at this address. A "registers" fence orders register accesses with asynchronous multiplications.
+    - A "memory" fence orders accesses of the thread as other threads observe them.
+    - A "proxy" fence orders accesses through the generic proxy with accesses through the proxy `proxy`.
+    - A "registers" fence orders register accesses with asynchronous multiplications.
+
+    `space` limits the fence to a state space. `address` names the operand with an address, and limits the fence to the
+    range at this address.
     """
 
     kind: Literal["memory", "proxy", "registers"]
@@ -101,9 +99,8 @@ class Fence:
 class Issue:
     """Effect of an instruction that starts an asynchronous operation.
 
-    The emulator's schedule decides when the operation takes effect. `group` is the kind of group that the operation
-    joins. `mbarrier` names the address operand of the mbarrier that counts its completion. Without `group` and
-    `mbarrier`, the operation completes at an unspecified time.
+    `group` is the kind of group that the operation joins. `mbarrier` names the address operand of the mbarrier that
+    counts the completion. Without both, the operation completes at an unspecified time.
     """
 
     group: Group | None = None
@@ -122,8 +119,8 @@ class Wait:
     """Effect of an instruction that waits for asynchronous operations, or for a phase of an mbarrier.
 
     `pending` names the operand with the number of newest groups that may stay incomplete. Without `pending`, all groups
-    must be complete. If the word of `reads_only` is not empty, the wait covers only the reads of the operations.
-    `order` and `scope` apply to a wait for a phase. The scope is "" if the instruction does not name a scope.
+    must be complete. If `reads_only` gives a word, the wait covers only the reads of the operations. `suspends` is True
+    if the instruction may suspend the warp. `order` and `scope` apply to a wait for a phase.
     """
 
     on: Group | Literal["mbarrier", "tensor memory"]
@@ -137,10 +134,10 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Arrive:
-    """Effect of an instruction that arrives at an mbarrier or changes the mbarrier in another way.
+    """Effect of an instruction that changes an mbarrier, for example by an arrival.
 
-    `action` is init, inval, arrive, arrive_drop, expect_tx or complete_tx. If `after` names a kind of group, the
-    arrival happens when all earlier operations of the thread in groups of this kind are complete.
+    `action` is init, inval, arrive, arrive_drop, expect_tx or complete_tx. If `after` is a kind of group, the arrival
+    happens when all earlier operations of the thread in groups of this kind are complete.
     """
 
     address: str
@@ -154,7 +151,7 @@ class Arrive:
 class Barrier:
     """Effect of an instruction that synchronises the threads of a warp, CTA or cluster.
 
-    If the word of `aligned` is not empty, whole warps must execute the barrier.
+    If `aligned` gives a word, all threads of a warp must execute the barrier together.
     """
 
     level: Literal["warp", "cta", "cluster"]
@@ -168,8 +165,8 @@ class Barrier:
 class Multiply:
     """Effect of an instruction that multiplies matrices on a matrix unit.
 
-    The product is added to the accumulators. If the predicate operand that `keeps` names is false, the product replaces
-    them.
+    The product is added to the accumulators. `keeps` names a predicate operand. If the predicate is false, the product
+    replaces the accumulators.
     """
 
     unit: UnitKind
@@ -180,8 +177,8 @@ class Multiply:
 class Allocate:
     """Effect of an instruction that takes or releases registers or tensor memory.
 
-    The resource "permit" is the right to allocate tensor memory. The word of `action` is "take" or "release". `amount`
-    names the operand with the number of registers or columns.
+    `action` gives "take" or "release". `amount` names the operand with the number of registers or columns. The resource
+    "permit" is the right to allocate tensor memory.
     """
 
     resource: Literal["registers", "tensor memory", "permit"]
@@ -193,14 +190,14 @@ class Allocate:
 class Flow:
     """Effect that declares how values pass from source registers to results.
 
-    - `elements` are the operands whose elements are copied unchanged to the results.
-    - `address` are the operands that may be addresses. The result then points into the buffer of the operand.
-    - `offset` is True if the other operands are added to the address.
-    - `space` is the state space that the `address` operands certainly point to, or "".
-    - `numbers` tells whether integer sources are "scaled" (multiplied or shifted) or "compared".
-    - `unwritten` is the effect of a source register that was never written. With "propagate" the result counts as
-      unwritten too, with "ignore" the result counts as written, and with "use" the read is an error.
-    - `selects` names the predicate that chooses between the operands a and b.
+    - `elements`: operands whose elements are copied unchanged to the results
+    - `address`: operands that may be addresses; the result then points into the same buffer
+    - `offset`: True if the other operands are added to the address
+    - `space`: state space that the `address` operands certainly point to, or ""
+    - `numbers`: "scaled" for integer sources that are multiplied or shifted, and "compared" for compared ones
+    - `unwritten`: "propagate" if an unwritten source makes the result unwritten, "ignore" if the result counts as
+      written, and "use" if the read of an unwritten source is an error
+    - `selects`: predicate that chooses between the operands a and b
     """
 
     elements: tuple[str, ...] = ()

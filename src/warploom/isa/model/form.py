@@ -17,11 +17,8 @@ A Form is declared once, in the file of its family, together with its semantics:
     def bitwise(op, a, b):
         return {"and": a & b, "or": a | b, "xor": a ^ b}[op]
 
-The *slots* of a Form are the named words of its syntax line, here `op` and `type`. Each column of `rows` lists the
-words that a slot may have.
-
-A contradictory declaration stops the import. Examples are a row that does not fit its columns, a slot without words, an
-operand that the syntax line does not have, and a second Form of the same name.
+The *slots* of a Form are the modifiers of its syntax line, here `op` and `type`. Each column of `rows` lists the legal
+words of a slot.
 """
 
 from __future__ import annotations
@@ -85,13 +82,12 @@ _NAMES = frozenset(["op", "mode", "action", "matrix", "dir", "side"])
 class Form(Displayed):
     """Instruction form: syntax line, table of valid combinations, operands, effects and semantics.
 
-    `words` spells composite slots such as `{"shape": "m{m}n{n}k{k}"}`. The names in braces are columns of the table.
+    - `words`: spellings of composite modifiers, such as `{"shape": "m{m}n{n}k{k}"}` with the table columns m, n and k
+    - `spellings`: opcode patterns with the same words in another order, which assemblers also accept
+    - `early`: words that assemblers accept before the PTX version that introduced them
+    - `limit`: function that returns the reason why the emulator cannot execute an opcode, or ""
 
-    `spellings` are opcode patterns with the same words in another order, which assemblers accept and compilers write.
-
-    `early` lists words that assemblers accept before the PTX version that introduced them.
-
-    `limit` is a function of the slots. It returns the reason why the emulator cannot execute the form, or "".
+    Errors: FormError for a contradictory declaration, at import.
     """
 
     display_kind: ClassVar[str] = "form"
@@ -130,17 +126,17 @@ class Form(Displayed):
     # Semantics --------------------------------------------------------------------------------------------
 
     def semantics(self, function: LaneFunction) -> LaneFunction:
-        """Decorate the pure function of lane values that defines the results.
+        """Decorate a pure function that computes the results from lane values.
 
-        Its parameters are names of slots and operands. It returns the value of the destination operand. If the form has
-        several destinations, it returns a tuple with their values in the order of the syntax line.
+        The parameters of the function are names of modifiers and operands. The function returns the value of the
+        destination operand, or a tuple with the values of several destinations in the order of the syntax line.
         """
         self.lane_function = function
         self.execute(evaluate_lanes(self.name, function, self.operands))
         return function
 
     def execute(self, function: Execution) -> Execution:
-        """Decorate the function that executes the form on a batch of warps through the `Warps` protocol.
+        """Decorate the function that executes the instruction on a batch of warps.
 
         Errors: FormError if the form already has semantics.
         """
@@ -150,7 +146,7 @@ class Form(Displayed):
         return function
 
     def multiplication(self, function: MultiplicationFunction) -> MultiplicationFunction:
-        """Decorate the function that returns the record of a matrix multiplication, given the bound operands.
+        """Decorate the function that returns the record of a matrix multiplication.
 
         Errors: FormError if the form already has semantics or lacks the effect `Multiply`.
         """
@@ -160,7 +156,7 @@ class Form(Displayed):
         return function
 
     def copy(self, function: CopyFunction) -> CopyFunction:
-        """Decorate the function that returns one record with the asynchronous copies of all active lanes."""
+        """Decorate the function that returns a record of asynchronous copies by all active lanes."""
         self.execute(lambda warps, i: warps.issue(function(warps, i)))
         return function
 
@@ -170,7 +166,7 @@ class Form(Displayed):
         return self.execution is not None or self.multiply is not None
 
     def unsupported(self, arch: str, slots: Mapping[str, str]) -> str:
-        """Return the reason why `arch` cannot execute the form with these modifiers, or "" if it can."""
+        """Return the reason why the emulator cannot execute these modifiers for `arch`, or "" if it can."""
         reason = "" if self._limit is None else self._limit(slots)
         if reason or self.multiply is None:
             return reason
@@ -181,7 +177,7 @@ class Form(Displayed):
         return ""
 
     def model(self, arch: str, slots: Mapping[str, str]) -> Model:
-        """Return the arithmetic that an architecture uses for a matrix multiplication with these modifiers.
+        """Return the arithmetic of `arch` for a matrix multiplication with these modifiers.
 
         Errors: NoModelError if the arithmetic is not known.
         """
@@ -192,21 +188,18 @@ class Form(Displayed):
     # Effects ----------------------------------------------------------------------------------------------
 
     def effect(self, kind: type[EffectType]) -> EffectType | None:
-        """Return the first declared effect of a class such as `Wait`, or None."""
+        """Return the first declared effect of the class `kind`, such as `Wait`, or None."""
         found = self._effects_by_type.get(kind)
         return found[0] if found else None
 
     def effects_of(self, kind: type[EffectType]) -> tuple[EffectType, ...]:
-        """Return all declared effects of a class such as `Access`."""
+        """Return all declared effects of the class `kind`, such as `Access`."""
         return self._effects_by_type.get(kind, ())
 
     @cached_property
     def flow(self) -> Flow:
-        """Declaration of how values pass from sources to results.
-
-        Without a declared `Flow`, a result of a lane-wise form counts as unwritten if one of its sources is unwritten.
-        In all other forms without a declared `Flow`, the read of an unwritten source is an error.
-        """
+        """Declaration of how values pass from sources to results."""
+        # By default, lane-wise results propagate unwritten sources, and other forms must not read them.
         return self.effect(Flow) or Flow(unwritten="use" if self.lane_function is None else "propagate")
 
     @cached_property
@@ -228,7 +221,7 @@ class Form(Displayed):
 
     @cached_property
     def suspends(self) -> bool:
-        """True if the emulator may have to suspend a warp at the instruction and resume it there."""
+        """True if a warp may have to wait at the instruction."""
         barrier, wait, allocation = self.effect(Barrier), self.effect(Wait), self.effect(Allocate)
         return (
             (barrier is not None and barrier.waits)
@@ -238,7 +231,7 @@ class Form(Displayed):
 
     @cached_property
     def arrives(self) -> bool:
-        """True if the instruction is a barrier of a CTA or cluster, at which each warp counts once."""
+        """True for a barrier of a CTA or cluster."""
         barrier = self.effect(Barrier)
         return barrier is not None and barrier.level != "warp"
 
@@ -266,7 +259,7 @@ class Form(Displayed):
 
     @property
     def family(self) -> str:
-        """Family of the form, by which statistics are grouped: the first part of its name, such as "wgmma"."""
+        """First part of the form's name, such as "wgmma", by which statistics are grouped."""
         return self.name.partition(".")[0]
 
     @property
@@ -276,9 +269,9 @@ class Form(Displayed):
         return frozenset({first.literal}) if first.literal else self.vocabulary[first.slot]
 
     def match(self, words: tuple[str, ...]) -> dict[str, str] | None:
-        """Return the word of each slot if the opcode words follow the syntax line, else None.
+        """Return the word of each modifier if the opcode words follow the syntax line, else None.
 
-        The combination of words may still be illegal, because the rows of the table are not examined.
+        The combination of the words may be illegal (see `rows_of`).
         """
         for order in self.orders:
             slots = match_words(order, words, self.vocabulary)
@@ -288,12 +281,8 @@ class Form(Displayed):
 
     @property
     def name_words(self) -> int:
-        """Number of leading opcode words that name the instruction.
-
-        The name consists of the leading literal words and of the slots that choose an operation. Assemblers accept the
-        words after the name in any order.
-        """
-        count = 1
+        """Number of leading opcode words that name the instruction."""
+        count = 1  # the name ends before the first optional word, qualifier or modifier that chooses no operation
         for word in self.syntax.words[1:]:
             if word.optional and word.slot in OPTIONAL_NAME_WORDS:
                 continue
@@ -305,7 +294,7 @@ class Form(Displayed):
 
     @property
     def common_name(self) -> tuple[Word, ...]:
-        """Required words of the instruction's name, and later required slots that choose an operation."""
+        """Required words that identify the instruction: its name, and the modifiers that choose an operation."""
         found: list[Word] = []
         named = True
         for word in self.syntax.words:
@@ -319,18 +308,18 @@ class Form(Displayed):
 
     @property
     def slot_names(self) -> frozenset[str]:
-        """Names that diagnostic codes use for slots, literal words and parts of composite slots."""
+        """Names of modifiers and literal words in diagnostic codes."""
         return frozenset({*self.columns, *(word.slot or word.literal for word in self.syntax.words)})
 
     @property
     def parts(self) -> frozenset[str]:
-        """Columns that are parts of a composite slot, such as m, n and k of a shape."""
+        """Table columns that are parts of a composite modifier, such as m, n and k of a shape."""
         return frozenset(part for word in self.syntax.words if word.composite for part in word.composite.groupindex)
 
     def rows_of(self, slots: Mapping[str, str]) -> tuple[Row, ...]:
-        """Return the rows of the table that allow all these slot values.
+        """Return the table rows that allow this combination of words.
 
-        There are several rows if the combination is available from different versions on different targets.
+        If there are several rows, they give the PTX versions for different targets.
         """
         return tuple(
             row for row in self.rows if all(slots.get(column, "") in words for column, words in row.cells.items())
@@ -357,9 +346,9 @@ class Form(Displayed):
         return f"<Form {self.name}: {self.syntax_line}>"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Match:
-    """Opcode that follows a form: the word of each slot, and the rows of the table that allow these words."""
+    """Opcode of a Form: the word of each modifier, and the table rows that allow these words."""
 
     form: Form
     slots: Mapping[str, str]
@@ -422,4 +411,4 @@ match_opcode = lru_cache(maxsize=8192)(Form.registry.match)
 
 
 def no_effect(warps: Warps, i: Bound) -> None:
-    """Execute a hint, or a fence that the emulator does not need, by doing nothing."""
+    """Do nothing, as for a hint or a fence that the emulator does not need."""

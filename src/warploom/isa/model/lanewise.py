@@ -1,7 +1,6 @@
 """Evaluation of lane-wise semantics over batches of warps.
 
-Lane-wise semantics are pure functions of lane values. The interpreter evaluates such a function over arrays of shape
-(warps, 32).
+Lane-wise semantics are pure functions of lane values. A lane value is here an array of shape (warps, 32).
 """
 
 from collections.abc import Callable, Mapping
@@ -21,18 +20,20 @@ Word = Any
 def evaluate_lanes(
     form: str, function: LaneFunction, operands: Mapping[str, OperandSpec]
 ) -> Callable[[Warps, Bound], None]:
-    """Return a function that executes an instruction with lane-wise semantics on a batch of warps.
+    """Return the function that executes lane-wise semantics on a batch of warps.
 
-    The returned function reads the operands, evaluates `function` and writes the results. It passes a vector operand as
-    a sequence of registers and an absent operand as None. A parameter of `function` with the name of a
-    destination receives True if the instruction has this destination, else False. The last parameter may be `carry`,
-    the carry flag. The last result is then the new carry flag.
+    The parameters of `function` have the names of modifiers and operands. `function` receives these arguments:
+
+    - the word of a modifier
+    - the value of a source operand, as a sequence of registers for a vector, or None for an absent operand
+    - True for a destination that the instruction has, else False
+    - the carry flag for a last parameter `carry`; the last result is then the new carry flag
     """
     names = list(signature(function).parameters)
     has_carry = names[-1:] == ["carry"]
     if has_carry:
         names.pop()
-    values_of = attrgetter(*names, *names[:1])  # at least two names, so that the result is a tuple
+    values_of = attrgetter(*names) if len(names) > 1 else lambda i: [getattr(i, name) for name in names]
     conversions = [(k, found) for k, name in enumerate(names) if (found := _conversion(name, operands)) is not None]
     targets = [name for name, each in operands.items() if each.access == "write"]
     writers = [_write_vector if operands[name].count else _write for name in targets]
@@ -43,7 +44,7 @@ def evaluate_lanes(
     write_only = writers[0] if writers else _write
 
     def execution(warps: Warps, i: Bound) -> None:
-        arguments = list(values_of(i))[:-1]
+        arguments = [*values_of(i)]
         for k, convert in conversions:
             arguments[k] = convert(warps, arguments[k])
         if has_carry:

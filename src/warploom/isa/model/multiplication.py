@@ -1,7 +1,4 @@
-"""Record of a matrix multiplication: its operands, and the arithmetic that defines its result.
-
-The emulator executes the record. Observers read the operands from it.
-"""
+"""Record of a matrix multiplication, which the emulator executes and observers read."""
 
 from __future__ import annotations
 
@@ -34,9 +31,9 @@ class RegisterMatrix:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SharedMatrix:
-    """Matrix in shared memory that a warpgroup reads through a descriptor in a register.
+    """Matrix in shared memory, described by a `wgmma` descriptor in a register.
 
-    It has `rows` (M or N) by `k` stored elements. `major` is the dimension whose elements are contiguous.
+    `rows` is the extent M or N. `k` is the number of stored elements along K. `major` is the contiguous dimension.
     """
 
     name: Literal["A", "B"]
@@ -47,17 +44,16 @@ class SharedMatrix:
     major: Literal["K", "MN"] = "K"
 
     def offsets(self, fields: int) -> tuple[NDArray[np.int64], int, int]:
-        """Return the offsets of the 8-byte words of the matrix, and the swizzle and base offset in `fields`.
+        """Return the offsets of the 8-byte words of the matrix, the swizzle, and the base offset.
 
-        `fields` is the descriptor without its start address. A word contains elements that are adjacent along K, or
-        along the rows if the matrix is MN-major.
+        `fields` is the descriptor without its start address. The elements of a word are adjacent along `major`.
 
         Shapes: offsets (rows, words) if K-major, or (K, words) if MN-major. Units: bytes from the start address.
         """
         return _offsets(fields, self.rows, self.k, self.element, self.major)
 
     def chunks(self, fields: int) -> tuple[NDArray[np.int64], int, int]:
-        """Return the offsets of the 16-byte chunks of the matrix, and the swizzle and base offset in `fields`.
+        """Return the offsets of the 16-byte chunks of the matrix, the swizzle, and the base offset.
 
         `fields` is the descriptor without its start address.
 
@@ -93,9 +89,9 @@ def _chunks(fields: int, rows: int, k: int, element: str, major: str) -> tuple[N
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Metadata:
-    """Metadata of a sparse matrix A, which gives the index along K of each stored element.
+    """Indices along K of the stored elements of a sparse matrix A.
 
-    `operand` is the name of the metadata operand. If `ordered`, the first index of each pair must be the lower index.
+    `operand` is the name of the metadata operand. If `ordered`, the two indices of a pair must be ascending.
     """
 
     operand: str
@@ -108,8 +104,8 @@ class Metadata:
 class BlockScales:
     """Scale factors of A or B in a block-scaled multiplication.
 
-    Each row of A, or column of B, has `vectors` factors. `byte_id` and `thread_id` select the bytes and the lanes that
-    hold the factors.
+    Each row of A, or column of B, has `vectors` factors. `byte_id` and `thread_id` select the bytes and lanes of the
+    factors.
     """
 
     operand: Literal["A", "B"]
@@ -121,12 +117,14 @@ class BlockScales:
 
 @dataclass(frozen=True, eq=False)
 class Multiplication:
-    """Multiplication of matrices by each warp or warpgroup: d = sum(a, b, c).
+    """Multiplication of matrices by each warp or warpgroup: d = a * b + c.
 
-    The sum adds the products of A and B to C. `unit` and `slots` select its arithmetic, which `model` returns. If the
-    predicate `keeps` is false, c is replaced by zero. `scales` are the scale factors of A and B. `negate_a` and
-    `negate_b` change the signs of the elements of A and B. `satfinite` clamps integer results. `rounding` applies to
-    f64.
+    - `unit`, `slots`: matrix unit, and modifiers of the instruction; both determine the arithmetic
+    - `keeps`: predicate; if the predicate is false, c is replaced by zero
+    - `scales`: scale factors of A and B
+    - `negate_a`, `negate_b`: True if the signs of the elements of A or B change
+    - `satfinite`: True if integer results are clamped
+    - `rounding`: rounding mode of f64
     """
 
     unit: UnitKind
@@ -146,16 +144,16 @@ class Multiplication:
 
     @cached_property
     def k(self) -> int:
-        """Number of products in the sum of each element of D, including the zeros of a sparse A."""
+        """Extent K of the multiplication, including the zeros of a sparse A."""
         return k_of(self.slots["shape"])
 
     @cached_property
     def shared(self) -> tuple[SharedMatrix, ...]:
-        """Those of the operands A and B that are in shared memory."""
+        """The operands A and B that are in shared memory."""
         return tuple(each for each in (self.a, self.b) if isinstance(each, SharedMatrix))
 
     def model(self, arch: str) -> Model:
-        """Return the arithmetic that an architecture uses for the sum.
+        """Return the arithmetic that an architecture uses for this multiplication.
 
         Errors: NoModelError if the arithmetic is not known.
         """
@@ -165,7 +163,7 @@ class Multiplication:
 
     @cached_property
     def options(self) -> dict[str, Any]:
-        """Keyword arguments of `fused.multiply` that the modifiers of the instruction determine."""
+        """Keyword arguments of `fused.multiply` for signs, saturation and rounding."""
         return {
             "negate_a": self.negate_a,
             "negate_b": self.negate_b,
@@ -174,10 +172,7 @@ class Multiplication:
         }
 
     def continues(self, before: Multiplication) -> bool:
-        """Return True if the emulator can fuse this multiplication with the multiplication `before`.
-
-        Both must accumulate into the same registers and differ only in the contents of their matrices in shared memory.
-        """
+        """Return True if this multiplication adds to the result of `before` with the same arithmetic."""
         return (
             self.d.registers is before.d.registers
             and isinstance(self.a, SharedMatrix)
@@ -188,7 +183,7 @@ class Multiplication:
 
     @cached_property
     def _terms(self) -> tuple[object, ...]:
-        """Return a key. Multiplications with equal keys compute equal results from equal operands."""
+        """Key that is equal for multiplications with the same arithmetic."""
         majors = tuple(each.major for each in self.shared)
         operation = self.slots.get("bitOp", "")
         types = tuple(each.element for each in (self.a, self.b, self.d))
@@ -196,7 +191,7 @@ class Multiplication:
 
 
 def element_of(slots: Mapping[str, str], operand: str) -> str:
-    """Return the element type of operand "A", "B", "C" or "D", or f16 if the opcode does not name a type."""
+    """Return the element type of operand "A", "B", "C" or "D". A type that the opcode omits is f16."""
     return slots.get(f"{operand.lower()}type", "f16")
 
 
@@ -206,7 +201,7 @@ def k_of(shape: str) -> int:
 
 
 def select_model(unit: UnitKind, arch: str, slots: Mapping[str, str]) -> Model:
-    """Return the arithmetic that an architecture uses for a multiplication with these modifiers.
+    """Return the arithmetic of `arch` for a multiplication by `unit` with the modifiers `slots`.
 
     Errors: NoModelError if the arithmetic is not known.
     """

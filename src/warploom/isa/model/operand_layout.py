@@ -1,4 +1,4 @@
-"""Layout of the matrix that an operand holds in registers, shared memory or tensor memory."""
+"""Layouts of matrix operands in registers, shared memory and tensor memory."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -20,13 +20,15 @@ LayoutMap = FragmentMap | SharedMap | TensorMemoryMap
 
 @dataclass(frozen=True, slots=True)
 class LayoutInputs:
-    """Values outside the opcode that layouts depend on, such as descriptors and tensor maps.
+    """Values outside the opcode that layouts depend on.
 
-    `selector` is the sparsity selector. `byte_id` and `thread_id` select block scales. `descriptor` describes a tile in
-    shared memory. Without a descriptor, the tile is packed without gaps from address 0, with a swizzle of `swizzle`
-    bytes, and its contiguous dimension is `major`, "K" or "MN". `tensor_map` describes a tensor copy, whose box starts
-    at address 0. `idesc` is the instruction descriptor of a multiplication in tensor memory. Descriptors may be given
-    as integers.
+    - `selector`: sparsity selector
+    - `byte_id`, `thread_id`: selectors of block scales
+    - `descriptor`: matrix descriptor of a tile in shared memory, or its encoding as an integer
+    - `swizzle`, `major`: without `descriptor`, the swizzle in bytes and the contiguous dimension ("K" or "MN") of a
+      tile that is packed from address 0
+    - `tensor_map`: tensor map of a copy, with the box at address 0
+    - `idesc`: instruction descriptor of a multiplication in tensor memory, or its encoding as an integer
     """
 
     selector: int = 0
@@ -71,10 +73,10 @@ DEFAULT_INPUTS = LayoutInputs()
 
 @dataclass(frozen=True, slots=True)
 class OperandLayout:
-    """Layout of one operand.
+    """Layout of one matrix operand.
 
-    `operand` is the name of the matrix. `map` computes the positions of its elements from the instruction's modifiers
-    and the `LayoutInputs`. `needs` lists the fields of `LayoutInputs` that `map` depends on.
+    `operand` is the name of the matrix. `map` returns the layout for the modifiers of an instruction and the inputs.
+    `needs` lists the fields of `LayoutInputs` that `map` depends on.
     """
 
     operand: str

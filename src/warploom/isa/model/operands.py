@@ -1,8 +1,7 @@
 """Specification of the operands of a Form: kind, access, type and constraints.
 
-A *slot* is a named modifier of the instruction's syntax line, such as `.type`. A type is given as a PTX type word, as
-the name of a slot whose word is the type, or as a function of the slots. The number of registers is given in the same
-ways. Syntax that ptxas accepts beyond the manual is declared in `check/ptxas/`.
+A *slot* is a named modifier of the instruction's syntax line, such as `.type`. Syntax that ptxas accepts beyond the
+manual is declared in `check/ptxas/`.
 """
 
 from collections.abc import Callable, Collection
@@ -14,7 +13,9 @@ from warploom.isa.model.operand_layout import OperandLayout
 from warploom.isa.model.types import TYPES
 
 TypeRule = str | Callable[[Slots], str]
+"""PTX type, name of the slot that contains it, or function that computes the type from all slots."""
 CountRule = int | str | Callable[[Slots], int]
+"""Number, name of the slot that contains it, or function that computes the number from all slots."""
 Accepts = Literal["same", "wide", "bits", "own", "coded"]
 AcceptsRule = Accepts | Callable[[Slots], Accepts]
 Values = Collection[int] | Callable[[Slots], Collection[int] | None] | None
@@ -45,11 +46,12 @@ Allows = Collection[Allowance] | Callable[[Slots], Collection[Allowance]]
 
 @dataclass(frozen=True, slots=True)
 class ConstantConstraint:
-    """Constraint on the constants that are legal for an operand.
+    """Constants that are legal for an operand.
 
-    `values` are the legal constants. None allows all constants, and an empty collection allows registers only. If
-    `bits` is not 0, only the low `bits` bits of a constant are examined. `upto` names another operand, whose constant
-    is the maximum. `target` is the target that an instruction with this operand requires.
+    - `values`: legal constants; None allows every constant, and an empty collection only registers
+    - `bits`: number of low bits of a constant that are examined, or 0 for all bits
+    - `upto`: name of another operand, whose constant is the maximum
+    - `target`: target that an instruction with this operand requires
     """
 
     values: Values = None
@@ -65,11 +67,15 @@ class ConstantConstraint:
 
 @dataclass(frozen=True, slots=True)
 class RegisterConstraint:
-    """Constraint on the declared types of the registers that are legal for an operand.
+    """Registers that are legal for an operand, by their declared types.
 
-    `accepts` is "same" if the register must fit the operand's type. "wide" also accepts wider registers. "bits" accepts
-    only registers that are declared as bits, and no constants. "own" rejects f16x2 registers for an integer. "coded"
-    accepts floating-point constants only as bit patterns.
+    The value of `accepts` is one of the following.
+
+    - "same": registers that fit the operand's type
+    - "wide": also wider registers
+    - "bits": only registers that are declared as bits, and no constants
+    - "own": as "same", without f16x2 registers for an integer
+    - "coded": as "same", with floating-point constants only as bit patterns
 
     `selector` is a regular expression for the selector of bytes or halves that may follow a register, as in `%r1.b0`.
     """
@@ -86,13 +92,10 @@ _SAME_TYPE = RegisterConstraint()
 class OperandSpec:
     """Specification of one operand of a Form.
 
-    `count` is the number of registers of a vector, or of coordinates of an address. 0 means no vector, and -1 means a
-    vector of 1, 2 or 4 registers.
-
-    `when` names a modifier. The operand is present exactly if the opcode has this modifier.
-
-    `space` is the state space of an address, or "?" for any. An operand of the kind "register" may also be the address
-    of a variable, which must be in `space`.
+    - `count`: number of registers of a vector, or of coordinates of an address; 0 means no vector, and -1 means a
+      vector of 1, 2 or 4 registers
+    - `when`: modifier that the operand needs; the operand is present exactly if the opcode has this modifier
+    - `space`: state space of an address, or of a variable that a register operand names; "?" means any
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -113,7 +116,7 @@ class OperandSpec:
 
     @property
     def implied(self) -> bool:
-        """True if the form determines the operand's type and no word of the opcode names the type."""
+        """True if no word of the opcode names the operand's type."""
         return self.constraint.accepts == "own" or (isinstance(self.type, str) and self.type in TYPES)
 
     def type_word(self, slots: Slots) -> str:
@@ -123,7 +126,7 @@ class OperandSpec:
     def space_word(self, slots: Slots) -> str:
         """Return the state space of an address operand, as a PTX word.
 
-        It is "" for generic addresses, "?" for any space, and "register" if the base must be a register.
+        The result is "" for generic addresses, "?" for any space, and "register" if the base must be a register.
         """
         if callable(self.space):
             return self.space(slots)
@@ -132,7 +135,7 @@ class OperandSpec:
         return slots.get(self.space, self.space)
 
     def accepts(self, slots: Slots) -> Accepts:
-        """Return the rule for the registers that the operand accepts; `RegisterConstraint` lists the rules."""
+        """Return the value of `RegisterConstraint.accepts` in an instruction with these modifiers."""
         rule = self.constraint.accepts
         return rule(slots) if callable(rule) else rule
 
@@ -146,7 +149,7 @@ class OperandSpec:
         return rule(slots) if callable(rule) else rule
 
     def registers(self, slots: Slots) -> int:
-        """Return the number of registers of the vector: 0 for a single register, -1 for 1, 2 or 4."""
+        """Return the length of the operand's vector. 0 means no vector, and -1 means length 1, 2 or 4."""
         return _number(self.count, slots)
 
     def constants(self, slots: Slots) -> Collection[int] | None:
@@ -165,7 +168,7 @@ def _number(rule: CountRule, slots: Slots) -> int:
 
 
 def bits_as_unsigned(slots: Slots) -> str:
-    """Return the word of the modifier `type`, but an unsigned type for a type of bits (u32 for b32)."""
+    """Return the type in the opcode, with an unsigned type in place of bits (u32 for b32)."""
     word = slots["type"]
     return f"u{word[1:]}" if word[0] == "b" else word
 
@@ -173,7 +176,7 @@ def bits_as_unsigned(slots: Slots) -> str:
 def out(
     type: TypeRule, count: CountRule = 0, *, accepts: AcceptsRule = "same", allows: Allows = (), selector: TypeRule = ""
 ) -> OperandSpec:
-    """Return the specification of a destination register, or of a vector of `count` destination registers."""
+    """Return the specification of a destination: a register, or a vector of `count` registers."""
     constraint = RegisterConstraint(accepts, selector)
     return OperandSpec("register", "write", type, count, constraint=constraint, allows=allows)
 
@@ -184,15 +187,14 @@ def inp(
 ) -> OperandSpec:  # fmt: skip
     """Return the specification of a source: a register, a constant, or a vector of `count` registers.
 
-    `values` are the legal constants. None allows every constant, and `()` allows registers only. `OperandSpec` and its
-    constraints explain the other parameters.
+    `values` are the legal constants. None allows every constant, and `()` allows registers only.
     """
     legal, constraint = ConstantConstraint(values, bits), RegisterConstraint(accepts, selector)
     return OperandSpec("register", "read", type, count, when, space, legal, constraint, allows)
 
 
 def inout(type: TypeRule, count: CountRule = 0) -> OperandSpec:
-    """Return the specification of one or `count` registers that the instruction reads and writes."""
+    """Return the specification of an operand that is read and written: a register or a vector."""
     return OperandSpec("register", "both", type, count)
 
 
@@ -202,7 +204,10 @@ def pred_out(*, sink: bool = True) -> OperandSpec:
 
 
 def pred_in(values: Values = None, when: str = "") -> OperandSpec:
-    """Return the specification of a source predicate, which may be negated or a constant of `values`."""
+    """Return the specification of a source predicate. `values` are its legal constants.
+
+    With `when`, the operand is present exactly if the opcode has the modifier of this name.
+    """
     return OperandSpec("predicate", "read", "pred", when=when, legal=ConstantConstraint(values))
 
 
@@ -215,7 +220,7 @@ def address(coordinates: CountRule = 0, space: TypeRule = "?", *, allows: Allows
 
 
 def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") -> OperandSpec:
-    """Return the specification of an address `[taddr + offset]` in tensor memory, in a 32-bit register."""
+    """Return the specification of a tensor memory address `[taddr + offset]`."""
     return OperandSpec("address", "read", "u32", when=when, constraint=RegisterConstraint(accepts), space="tensor")
 
 

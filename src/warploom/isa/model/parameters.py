@@ -82,7 +82,7 @@ def parameter_block(variables: Iterable[Variable]) -> tuple[Parameter, ...]:
 
 
 def encode(number: int, parameter: Parameter, value: object) -> bytes:
-    """Return the bytes that pass a scalar argument to a parameter. None is encoded as a null pointer.
+    """Return the bytes of a scalar argument for a parameter. None is encoded as a null pointer.
 
     `number` is the position of the argument in the argument list, for messages.
 
@@ -107,7 +107,7 @@ def encode(number: int, parameter: Parameter, value: object) -> bytes:
 
 
 def integer_range(parameter: Parameter) -> tuple[int, int]:
-    """Return the smallest signed and the largest unsigned integer of the size of a parameter."""
+    """Return the smallest signed and the largest unsigned integer that fit in a parameter."""
     bits = 8 * parameter.size
     return -(1 << (bits - 1)), (1 << bits) - 1
 
@@ -120,11 +120,10 @@ def is_scalar(value: object) -> TypeGuard[Scalar]:
 def argument_error(number: int, parameter: Parameter, value: object, expected: str) -> UsageError:
     """Return the UsageError for an argument of a launch that does not fit its parameter.
 
-    The message states the argument's position `number`, the argument, and the text `expected`, which describes legal
-    arguments. The code is launch.argument.
+    `number` is the position of the argument. `expected` describes legal arguments. The code is launch.argument.
     """
     if _is_array(value):
-        found = f"an array of {value.dtype} and shape {value.shape}"
+        found = f"an array of type {value.dtype} and shape {value.shape}"
     elif is_scalar(value):
         found = f"{value.dtype.name} {value}"
     elif isinstance(value, (int, float, str, type(None))):

@@ -1,8 +1,7 @@
 """Records of asynchronous copies, with one copy for each active lane.
 
-A record contains the values of the operands at the time of the instruction. The emulator may therefore execute the
-record later. Observers read the copied ranges from the same record. Arrays have one element for each lane of the batch
-of warps. Elements of inactive lanes have no meaning.
+A record contains the values of the operands at the time of the instruction. Array elements of inactive lanes have no
+meaning.
 """
 
 from dataclasses import dataclass
@@ -38,22 +37,20 @@ class ThreadCopy:
 class BulkCopy:
     """Copy of consecutive bytes between two state spaces by `cp.async.bulk` or `cp.reduce.async.bulk`.
 
-    With completion "mbarrier", the copied bytes are subtracted from the pending transactions of the mbarrier. The
-    mbarrier is in the space of the destination. For shared::cluster it is in the CTA that owns the destination.
-
-    With a multicast mask, the bytes are written at the same offset in each CTA of the cluster whose bit is set. The
-    mbarrier at the same offset in that CTA counts them.
-
-    With completion "group", the copy joins the open bulk group of its lane. A `reduction` combines the bytes with the
-    old contents of the destination (see `reductions.combine_bulk`).
-
-    With `ignored`, some bytes at the start and at the end of the source are not read. Destination bytes without a
-    source byte are indeterminate on hardware, and the emulator leaves them unchanged. The mbarrier counts all bytes.
+    - `completion`: "mbarrier" if the bytes are subtracted from the pending transactions of `mbarrier`, or "group" if
+      the copy joins the open bulk group of its lane
+    - `mbarrier`: address in the state space of the destination; for shared::cluster, in the CTA that owns the
+      destination
+    - `multicast`: mask of the CTAs in the cluster that receive the bytes at the same offset; in each of these CTAs, the
+      mbarrier at the same offset counts the bytes
+    - `byte_mask`: bit i allows byte i of every 16 bytes to be written
+    - `reduction`: operation that combines the bytes with the destination (see `reductions.combine_bulk`)
+    - `ignored`: numbers of unread bytes at the start and at the end of the source, each 0 to 15; the emulator does not
+      change their destination bytes, and the mbarrier counts all bytes
 
     Shapes: every array is (warps, 32), or broadcasts to (warps, 32).
 
-    Units: `bytes` is a multiple of 16. Bit i of `byte_mask` allows byte i of every 16 bytes to be written. `ignored`
-    holds the number of bytes at the start and the number at the end, each 0 to 15.
+    Units: `bytes` is a multiple of 16.
 
     Errors: the emulator checks bounds, the alignment of both addresses to 16 bytes, and the range of `ignored`.
 
@@ -74,7 +71,7 @@ class BulkCopy:
     ignored: tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None
 
     def source_range(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the offset of the first byte that each copy reads, and the number of bytes that it reads.
+        """Return the offset of the first source byte that each copy reads, and the number of bytes.
 
         Shapes: both arrays broadcast to (warps, 32).
 
@@ -89,19 +86,16 @@ class BulkCopy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TensorCopy:
-    """Copy of one box of a tensor, or of one im2col column, between global and shared memory.
+    """Copy of one box of a tensor, tiled or im2col, between global and shared memory.
 
-    `tensor_map` contains the generic addresses of 128-byte tensor maps in global, const or param space. The emulator
-    decodes the maps when it executes the copy.
-
-    A "load" writes the box to the address `shared`. It subtracts the bytes of the whole box, including elements out of
-    bounds, from the pending transactions of the mbarrier. The multicast mask has the same meaning as in `BulkCopy`.
-
-    A "store" joins the open bulk group of its lane and accesses only elements in bounds. A `reduction` combines these
-    elements with the elements in global memory, in the element type of the map.
-
-    `is_im2col` is the mode of the instruction, which must equal the mode of the map. `offsets` are the positions in the
-    filter for an im2col load.
+    - `direction`: "load" into shared memory, or "store" into global memory; a store skips elements out of bounds
+    - `tensor_map`: generic addresses of 128-byte tensor maps, which the emulator decodes when it executes the copy
+    - `shared`: address of the box in shared memory
+    - `completion`, `mbarrier`, `multicast`: as in `BulkCopy`; the mbarrier counts the bytes of the whole box, including
+      elements out of bounds
+    - `reduction`: operation of a store that combines the elements with global memory, in the element type of the map
+    - `is_im2col`: mode of the instruction, which must equal the mode of the map
+    - `offsets`: positions in the filter for an im2col load
 
     Shapes: coordinates are (dimensions, warps, 32), int32. Offsets are (dimensions - 2, warps, 32). Both have the
     innermost dimension first. Other arrays are (warps, 32).

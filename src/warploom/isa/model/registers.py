@@ -1,8 +1,7 @@
 """Types of registers and constants that ptxas accepts for an operand of a given type.
 
-A register of bits is legal for every type of its width. Signed and unsigned registers of one width are interchangeable,
-and an `f16x2` register is legal for 32-bit integers and bits. Loads, stores and most conversions also accept registers
-that are wider than the value.
+A register that is declared as bits is legal for every type of its width. Signed and unsigned registers of one width are
+interchangeable. An `f16x2` register is legal for 32-bit integers and bits.
 
 Source: PTX ISA 5.2, 6.4, 9.4, and answers of ptxas.
 """
@@ -28,8 +27,8 @@ _PACKED_HALVES = frozenset({"f16x2", "u16x2", "s16x2"})
 def register_types(type_word: str, accepts: str = "same", implied: bool = False) -> frozenset[str]:
     """Return the declared types of the registers that are legal for an operand of a given type.
 
-    `accepts` is the rule of the operand's `RegisterConstraint`. `implied` is True if no word of the opcode names the
-    type. Then an `f16x2` register is not legal for an integer.
+    `accepts` is the value of `RegisterConstraint.accepts`. With `implied`, no word of the opcode names the type, and an
+    `f16x2` register is not legal for an integer.
     """
     width, kind = TYPES[type_word].bits, TYPES[type_word].kind
     if kind == "predicate":
@@ -45,7 +44,6 @@ def register_types(type_word: str, accepts: str = "same", implied: bool = False)
 
 
 def _holds(declared: str, type_word: str, kind: str, wide: bool) -> bool:
-    """Return True if a register of type `declared` and legal width may be an operand of type `type_word`."""
     if declared == "pred" or kind == "bits":
         return declared != "pred"
     if kind in ("unsigned", "signed"):
@@ -59,16 +57,15 @@ def _holds(declared: str, type_word: str, kind: str, wide: bool) -> bool:
 
 @cache
 def takes_integers(type_word: str) -> bool:
-    """Return True if an integer constant is legal for an operand of a type."""
+    """Return True if an integer constant is legal for an operand of type `type_word`."""
     return TYPES[type_word].kind in ("bits", "unsigned", "signed", "predicate")
 
 
 @cache
 def takes_floats(type_word: str, width: int | None) -> bool:
-    """Return True if a floating-point constant is legal for an operand of a type.
+    """Return True if a floating-point constant is legal for an operand of type `type_word`.
 
-    Every constant is legal for f32 and f64. `width` is 32 for a constant such as 0f3F800000, 64 for 0d3FF0000000000000,
-    and None for a decimal constant, which has 64 bits. A constant is also legal for the type of bits of its width.
+    `width` is 32 for a constant such as 0f3F800000, 64 for 0d3FF0000000000000, and None for a decimal constant.
     """
     return type_word in ("f32", "f64", f"b{width or 64}")
 
@@ -77,12 +74,10 @@ def inferred_type(declared: Sequence[str], constants: Sequence[str]) -> str:
     """Return the type of a vector of registers and constants, or "" if the items cannot be in one vector.
 
     Item i has its register type in `declared[i]` or its constant type in `constants[i]`. The other entry is "".
-
-    A vector can mix bits with one of the kinds integer, float, `f16x2` and predicate, but cannot mix two of these
-    kinds. Registers other than predicates have one width, 32 beside predicates. A mixed vector has a type of bits.
     """
     items = [name or constant for name, constant in zip(declared, constants, strict=True) if name or constant]
     kinds = [_KINDS.get(name, _KINDS.get(name[0], "integer")) for name in items]
+    # Bits mix with one other kind. Predicates mix only with registers of 32 bits.
     apart = any(one != other and "bits" not in (one, other) for one, other in pairwise(kinds))
     widths = {_BITS[name] for name in declared if name not in ("", "pred")}
     if not any(declared) or apart or len(widths) > 1:

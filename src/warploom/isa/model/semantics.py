@@ -1,10 +1,7 @@
-"""Protocol of a batch of warps, through which instructions execute.
+"""Interface of the emulator for the functions that execute instructions on a batch of warps.
 
-A batch has `count` warps of many CTAs, all at the same instruction, with 32 lanes each. Arrays have shape (warps, 32)
-or a shape that broadcasts to it. An immediate operand has shape (1, 1).
-
-The emulator keeps the mask of active lanes and applies it to writes, stores and branches. An instruction therefore
-computes on all lanes. It reads the mask only if its definition depends on the mask.
+All warps of a batch are at the same instruction. Arrays have shape (warps, 32) or a shape that broadcasts to it. The
+emulator applies the mask of active lanes to writes, stores and branches, so instructions compute on all lanes.
 """
 
 from __future__ import annotations
@@ -29,16 +26,16 @@ class Value(Protocol):
 
 
 class Address(Value, Protocol):
-    """Address operand. `extra` holds the vectors of tensor coordinates that follow the base, read as s32."""
+    """Address operand. `extra` holds vectors of tensor coordinates, read as s32."""
 
     extra: tuple[Value, ...]
 
 
 class Bound(Protocol):
-    """Instruction that is bound to a Form.
+    """Instruction with its modifiers and operands as attributes.
 
-    Each modifier of the Form's syntax line is an attribute with its word, or "" if the opcode omits the modifier. Each
-    operand is an attribute with its `Value`, or None if the operand is absent.
+    A modifier is its word, or "" if the opcode omits the modifier. An operand is a `Value`, an integer for an
+    immediate, or None if the operand is absent.
     """
 
     def __getattr__(self, name: str) -> Any: ...
@@ -68,32 +65,35 @@ class Warps(Protocol):
         ...
 
     def write(self, value: Value | None, result: Array) -> None:
-        """Write a result to the active lanes, extended as the operand's type requires. Do nothing for None."""
+        """Write a result to the active lanes, extended to the width of the register. Do nothing for None."""
 
     def write_vector(self, value: Value, results: Array) -> None:
         """Write results of shape (registers, warps, 32) to the active lanes of a vector."""
 
     def read_fragment(self, value: Value, order: Order) -> Array:
-        """Return the matrix that each warp or warpgroup has in a vector, as unsigned integers (units).
+        """Return the matrix of each warp or warpgroup from a vector of registers.
 
-        `order` determines the order of the units and their width.
+        The matrix consists of unsigned integers (units). `order` determines their order and width.
 
         Shapes: (warps, units), or (warpgroups, units) in the order of `warpgroups()`.
         """
         ...
 
     def write_fragment(self, value: Value, order: Order, units: Array) -> None:
-        """Write the matrix of each warp or warpgroup into a vector. This is the inverse of `read_fragment`."""
+        """Write the matrix of each warp or warpgroup to a vector. This is the inverse of `read_fragment`.
+
+        Shapes: `units` is (warps, units), or (warpgroups, units) in the order of `warpgroups()`.
+        """
 
     def update_fragment(
         self, value: Value, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]]
     ) -> None:
-        """Change the matrix that each warpgroup has in a vector.
+        """Change the matrix of each warpgroup in a vector of registers.
 
-        `change` receives the matrices and writes to them. It returns functions that do the remaining work and are
-        independent of each other. They finish before the next access to the registers.
+        `change` receives the matrices and writes to them. `change` returns functions for the remaining work, which run
+        in any order and finish before the next access to the registers.
 
-        Shapes: (warpgroups, units) in the order of `warpgroups()`.
+        Shapes: the matrices are (warpgroups, units) in the order of `warpgroups()`, as in `read_fragment`.
         """
 
     def read_carry(self) -> Lanes:
@@ -114,19 +114,20 @@ class Warps(Protocol):
         ...
 
     def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
-        """Load `count` consecutive elements for each active lane.
+        """Load `count` consecutive elements of PTX type `type` for each active lane.
 
-        `space` is the state space, or "" for generic addresses. `lanes` restricts the access to some lanes. The other
-        lanes receive zeros.
+        `space` is the state space, or "" for generic addresses. Lanes outside the mask `lanes` receive zeros.
 
-        Shapes: (count, warps, 32).
+        Shapes: the result is (count, warps, 32).
 
         Errors: emulator.out-of-bounds, emulator.misaligned.
         """
         ...
 
     def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
-        """Store consecutive elements for each active lane, or only for the active lanes in `lanes`.
+        """Store consecutive elements for each active lane, or only for the active lanes in the mask `lanes`.
+
+        `load` describes `space` and `type`.
 
         Shapes: `values` is (count, warps, 32).
 
@@ -136,10 +137,10 @@ class Warps(Protocol):
     def atomic(
         self, space: str, addresses: Array, op: str, type: str, values: Array, compares: Array | None = None
     ) -> Array:
-        """Read, modify and write memory, and return the old contents.
+        """Read, modify and write the element at the address of each active lane. Return the old elements.
 
-        Lanes with equal addresses act one after the other. `op` is an operation of `reductions.combine(op, type,
-        space)`, or "exch", or "cas". The operation "cas" stores `values` where memory equals `compares`.
+        `op` is an operation of `reductions.combine`, "exch" or "cas". The operation "cas" stores `values` where memory
+        equals `compares`. Lanes with equal addresses act one after the other.
         """
         ...
 
@@ -152,11 +153,11 @@ class Warps(Protocol):
         ...
 
     def is_space(self, space: str, addresses: Array) -> Lanes:
-        """Return a mask of the lanes whose generic address points to a state space."""
+        """Return a mask of the lanes whose generic address is in the state space `space`."""
         ...
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
-        """Return `addresses` moved to the same offsets in the shared memory of the CTAs with the ranks `rank`.
+        """Return for each address the address of the same offset in the shared memory of the CTA `rank`.
 
         `addresses` and the result are generic addresses if `generic` is True, else shared::cluster addresses.
         """
@@ -175,10 +176,10 @@ class Warps(Protocol):
         """Move each active lane to the entry `index` of a `.branchtargets` table."""
 
     def call(self, function: Value, results: Value | None, arguments: Value | None) -> None:
-        """Call a device function, by name or through a register."""
+        """Call a device function. `function` is a name or a register."""
 
     def leave(self, whole_kernel: bool) -> None:
-        """End the function call of the active lanes, or the active lanes themselves if `whole_kernel`."""
+        """Return from the function in the active lanes, or end these lanes if `whole_kernel`."""
 
     def trap(self, reason: str) -> None:
         """Stop the kernel with an error whose message is `reason`."""
@@ -188,7 +189,7 @@ class Warps(Protocol):
     def gather_members(self, members: Array, anywhere: bool = False) -> None:
         """Suspend the active lanes until all live lanes of their member mask have arrived.
 
-        All lanes must arrive at this instruction, or with `anywhere` at any instruction with the same member mask.
+        With `anywhere`, the other members may arrive at another instruction with the same member mask.
         """
 
     def gather_warp(self) -> None:
@@ -198,14 +199,17 @@ class Warps(Protocol):
         """
 
     def cta_barrier(self, number: Array, threads: Array | None, mode: str) -> None:
-        """Arrive at a CTA barrier, and with the `mode` "sync" instead of "arrive" wait for its completion.
+        """Arrive at a CTA barrier. If `mode` is "sync", also wait for its completion.
 
         `number` is the index of the barrier. `threads` is the number of threads that take part, or None for the whole
-        CTA.
+        CTA. The other `mode` is "arrive".
         """
 
     def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Value) -> None:
-        """Synchronise at a CTA barrier, and reduce the predicates by `mode` (popc, and, or) to `result`."""
+        """Synchronise at a CTA barrier, and write the reduction of `predicate` to `result`.
+
+        `mode` is "popc", "and" or "or". `cta_barrier` describes `number` and `threads`.
+        """
 
     def cluster_arrive(self) -> None:
         """Arrive at the barrier of the cluster."""
@@ -214,10 +218,10 @@ class Warps(Protocol):
         """Suspend the warps until all live threads of their cluster have arrived at the barrier."""
 
     def change_registers(self, count: int, take: bool) -> None:
-        """Change the number of registers per thread to `count`, through the register pool of the CTA.
+        """Change the number of registers per thread to `count`.
 
-        With `take`, registers come from the pool, and the warp waits until the pool has enough of them. Otherwise the
-        registers above `count` return to the pool.
+        With `take`, the warp waits until the register pool of the CTA has enough registers. Otherwise the registers
+        above `count` return to the pool.
         """
 
     # mbarrier -----------------------------------------------------------------------------------------
@@ -225,7 +229,7 @@ class Warps(Protocol):
     def mbarrier(
         self, space: str, addresses: Array, action: str, amount: Array | int = 0, transactions: Array | int = 0
     ) -> Array:
-        """Apply an action to the mbarrier of each active lane, and return the state tokens before the action.
+        """Apply an action to the mbarrier at each active lane's address, and return the old state tokens.
 
         The lanes act one after the other. `action` is one of the following.
 
@@ -235,21 +239,21 @@ class Warps(Protocol):
 
         An arrival with `transactions` first adds this number of bytes to the pending transactions.
 
-        Shapes: (warps, 32), uint64.
+        Shapes: the state tokens are (warps, 32), uint64.
         """
         ...
 
     def mbarrier_wait(
         self, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Value
     ) -> None:
-        """Test whether a phase of an mbarrier is complete, and write the outcome to the predicate `result`.
+        """Test if a phase of the mbarrier at each lane's address is complete. Write the outcome to `result`.
 
-        `phase` contains state tokens, or phase parities if `parity`. A `blocking` test suspends a warp until the test
+        `phase` contains phase parities if `parity`, else state tokens. A `blocking` test suspends a warp until the test
         succeeds for at least one active lane.
         """
 
     def pending_count(self, states: Array) -> Array:
-        """Return the numbers of pending arrivals that mbarrier state tokens contain, as uint32."""
+        """Return the number of pending arrivals in each mbarrier state token, as uint32."""
         ...
 
     # Asynchronous engines -----------------------------------------------------------------------------
@@ -259,14 +263,11 @@ class Warps(Protocol):
     ) -> None:
         """Queue an action of the active lanes. The schedule decides when the action takes effect.
 
-        `action(warps, captured)` receives a batch that may have fewer warps than the present batch. It also receives
-        the captured arrays of these warps. The first axis of the arrays is the warp. The action accesses registers and
-        memory when it takes effect.
+        `action(warps, captured)` receives a batch of some of the present warps, and the rows of these warps in the
+        captured arrays. The first axis of the arrays is the warp.
 
-        `channel` is a queue of actions. Actions in "copy" belong to the groups of each thread. Actions in
-        "multiplication" belong to the groups of each warpgroup. Actions in these queues take effect in order. Actions
-        in "remote" belong to no group and take effect in any order, at the latest when no warp can continue without
-        them.
+        `channel` is the queue: "copy" for the groups of each thread, "multiplication" for the groups of each warpgroup,
+        or "remote" for actions without a group. Actions in "remote" take effect in any order.
         """
 
     def commit(self, channel: str) -> None:
@@ -287,10 +288,10 @@ class Warps(Protocol):
         """Start the asynchronous copies of a record, one for each active lane."""
 
     def prefetch(self, request: TensorCopy) -> None:
-        """Check the tensor copies of a record, one for each active lane, without executing them."""
+        """Check the tensor copies in `request`, one for each active lane, without executing them."""
 
     def warpgroups(self) -> NDArray[np.intp]:
-        """Return for each warpgroup the indices of its warps in the batch, with shape (warpgroups, 4)."""
+        """Return the indices of the four warps of each warpgroup, with shape (warpgroups, 4)."""
         ...
 
     def shared_tile(
@@ -299,13 +300,13 @@ class Warps(Protocol):
     ) -> Array:  # fmt: skip
         """Return tiles of shared memory, read as 8-byte words at swizzled addresses.
 
-        An address is the sum of a tile's start and an entry of the table `offsets`. `groups` selects rows of
-        `warpgroups()`. The tiles of a warpgroup are stacked vertically with `down`, and are side by side without.
+        The address of a word is the start of a tile plus an entry of `offsets`. `groups` selects rows of
+        `warpgroups()`. With `down`, the tiles of a warpgroup are stacked vertically. Otherwise they are side by side.
 
-        Shapes: starts (n, tiles) for n selected warpgroups; offsets (rows, k). The uint64 result is
-        (n, tiles * rows, k) with `down` and (n, rows, tiles * k) without.
+        Shapes: starts (n, tiles) for n selected warpgroups; offsets (rows, k). The uint64 result is (n, tiles * rows,
+        k), or without `down` (n, rows, tiles * k).
 
-        Units: offsets are bytes. `swizzle` is 0, 32, 64 or 128 bytes.
+        Units: offsets are bytes. `swizzle` is 0, 32, 64 or 128 bytes. `base_offset` is as in a matrix descriptor.
 
         Errors: emulator.out-of-bounds.
         """
@@ -320,7 +321,7 @@ class Warps(Protocol):
         ...
 
     def count_macs(self, macs: int) -> None:
-        """Add a number of multiply-accumulate operations to the statistics of the run."""
+        """Add `macs` multiply-accumulate operations to the statistics of the run."""
 
 
 class Geometry(Protocol):

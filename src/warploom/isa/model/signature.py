@@ -9,7 +9,7 @@ from warploom.ptx import Function, Module
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Signature of a kernel, read from its parsed module without binding any instruction to a Form."""
+    """Name, parameters and directives of a kernel."""
 
     module: Module
     entry: Function
@@ -25,7 +25,7 @@ class Signature:
         return next((each.ints for each in self.entry.directives if each.name == name), None)
 
     def extents(self, name: str) -> tuple[int, int, int] | None:
-        """Return the x, y and z extents of a directive such as `.reqntid`, or None if the kernel lacks it."""
+        """Return the x, y and z extents of a directive such as `.reqntid`, or None if the directive is absent."""
         found = self.directive(name)
         if found is None:
             return None
@@ -36,8 +36,8 @@ class Signature:
 def read_signature(module: Module, name: str | None = None) -> Signature:
     """Return the signature of the kernel with this name, or of the module's only kernel.
 
-    Errors: UsageError with the code emulator.kernel for an unknown name, and without a name unless the module has
-    exactly one kernel.
+    Errors: UsageError with the code emulator.kernel for an unknown name. Without a name, the module must have exactly
+    one kernel.
     """
     entries = {f.name: f for f in module.functions.values() if f.kind == "entry" and f.body is not None}
     known = ", ".join(entries)

@@ -1,4 +1,4 @@
-"""Special registers of PTX: the value of each as a function of the geometry of a launch.
+"""Special registers of PTX, with their values as functions of the launch geometry.
 
 Source: PTX ISA 10.
 """
@@ -22,9 +22,8 @@ RESERVED = 1024
 class SpecialRegister:
     """Special register, or one member of a vector such as `%tid.x`.
 
-    A `dynamic` register changes while the kernel runs. The others have a constant value in each thread. `least` is the
-    smallest width in bits with which the register may be read. It is smaller than the width of `type` if the register
-    was narrower in early PTX versions.
+    `dynamic` is True if the value changes while the kernel runs. `least` is the smallest width in bits with which the
+    register may be read, or 0 for the width of its type.
     """
 
     name: str
@@ -43,12 +42,12 @@ class SpecialRegister:
         return (self.least or own.bits) <= read.bits <= own.bits
 
     def read(self, geometry: Geometry) -> Array:
-        """Return the value in every lane, in the register's dtype. The shape broadcasts to (warps, 32)."""
+        """Return the register's value in every lane of a batch, in a shape that broadcasts to (warps, 32)."""
         return np.atleast_2d(np.asarray(self.value(geometry))).astype(TYPES[self.type].dtype)
 
 
 def special(name: str) -> SpecialRegister | None:
-    """Return the special register named, for example, `%tid.x` or `%laneid`, or None for another name."""
+    """Return the special register with a name such as `%tid.x`, or None for another name."""
     return SPECIAL_REGISTERS.get(name)
 
 

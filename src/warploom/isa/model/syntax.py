@@ -1,11 +1,7 @@
-"""Parser of the manual's syntax line, and matching of opcode words with it.
+"""Parser of the manual's syntax lines, such as `add{.rnd}{.ftz}.type d, a, b{, c};`.
 
-A syntax line such as `add{.rnd}{.ftz}.type d, a, b{, c};` consists of opcode words and operands. Optional words are in
-braces. An operand is a name, a pair `d|p`, an address `[a]` or a vector of named parts `{x, y}`. Optional operands are
-in braces that begin with a comma. Signs and selectors, such as `{!}p` and `a{.asel}`, are ignored.
-
-A *slot* is a word of the syntax line that stands for one of several words of an opcode. It has a column of this name in
-the Form's table, or is a composite spelling such as `m{m}n{n}k{k}`. Every other word is a literal.
+A *slot* is a word of the syntax line that stands for one of several opcode words, such as `.type`. Every other word is
+a literal.
 """
 
 import re
@@ -15,7 +11,7 @@ from dataclasses import dataclass, field
 from warploom.isa.model.table import FormError
 
 _OPCODE_PIECE = re.compile(r"\{\.([\w:]+)\}|\.?([\w:]+)")
-_SIGN = re.compile(r"\{(?:[!-]|\.\w+)\}")
+_SIGN = re.compile(r"\{(?:[!-]|\.\w+)\}")  # ignored signs and selectors, such as {!}p and a{.asel}
 _OPERAND_PIECE = re.compile(
     r"\s*(?:\{(?P<vector>[\w-]+(?:,\s*[\w-]+)+)\}|(?P<sign>[{},])"
     r"|\[(?P<address>[\w-]+)(?:,[^\]]*)?\]|\((?P<list>[\w-]+)\)"
@@ -25,9 +21,9 @@ _OPERAND_PIECE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word of the opcode pattern: a slot, or a literal word.
+    """One word of an opcode pattern: a modifier or a literal.
 
-    A required literal has no slot. An optional literal is the slot of the same name.
+    `slot` is the name of the modifier, or the text of an optional literal, or "" for a required literal.
     """
 
     slot: str
@@ -40,8 +36,8 @@ class Word:
 class OperandPattern:
     """One operand of the syntax line.
 
-    `first` is its name. `second` is the second name of a pair `d|p`. A vector of named parts `{x, y}` has `parts`
-    instead of `first`. `names` holds all these names.
+    `first` is the name of the operand. `second` is the second name of a pair `d|p`. A vector of named parts `{x, y}`
+    has `parts` instead of `first`. `names` contains all these names.
     """
 
     first: str
@@ -67,7 +63,8 @@ class Syntax:
 def read_syntax(form: str, line: str, columns: tuple[str, ...], composites: Mapping[str, str]) -> Syntax:
     """Return the parsed syntax line of a Form.
 
-    `columns` are the columns of the Form's table, and `composites` the spellings of its composite slots.
+    `columns` are the columns of the Form's table, and `composites` the spellings of its composite modifiers. Optional
+    words are in braces. Optional operands are in braces that begin with a comma.
 
     Errors: FormError for a line that cannot be parsed.
     """
@@ -120,9 +117,10 @@ def _word(text: str, optional: bool, columns: tuple[str, ...], composites: Mappi
 def match_words(
     pattern: tuple[Word, ...], words: tuple[str, ...], vocabulary: Mapping[str, frozenset[str]], p: int = 0, w: int = 0
 ) -> dict[str, str] | None:
-    """Return the word of each slot if the opcode words follow the pattern, else None.
+    """Return the word of each modifier if the opcode words follow the pattern, else None.
 
-    The word of an omitted slot is "". The match begins at the indices `p` in `pattern` and `w` in `words`.
+    An omitted modifier has the word "". `vocabulary` maps each modifier to its legal words. `p` and `w` are the first
+    indices in `pattern` and `words`.
     """
     if p == len(pattern):
         return {} if w == len(words) else None
@@ -141,7 +139,10 @@ def match_words(
 
 
 def bind_word(word: Word, text: str, vocabulary: Mapping[str, frozenset[str]]) -> dict[str, str] | None:
-    """Return the slots that the opcode word `text` fills, with their words; None if it misfits `word`."""
+    """Return the modifiers in the opcode word `text`, or None if `text` does not fit `word`.
+
+    A composite word such as `m16n8k16` contains several modifiers: the shape, m, n and k.
+    """
     if word.composite is not None:
         found = word.composite.fullmatch(text)
         return None if found is None else {word.slot: text, **found.groupdict()}

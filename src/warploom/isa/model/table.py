@@ -1,9 +1,6 @@
-"""Parser of the text tables of Forms, which checks them at import.
+"""Parser of the text tables of Forms.
 
-A table row allows every combination of the words in its cells. A cell is one word (`f32`), alternatives (`f16,bf16`),
-`-` for an omitted modifier, or a range of integers (`8..256/8`). The columns `ptx` and `target` are the availability of
-the row. A cell of the column `gone`, such as `6.4@sm_70`, is the PTX version that removed the row, and the lowest
-target on which the row was removed.
+A table row allows every combination of the words in its cells.
 """
 
 import re
@@ -20,7 +17,7 @@ class FormError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a Form's table: the words that it allows in each column, and its availability."""
+    """One row of a Form's table: the words that the row allows in each column, and its availability."""
 
     cells: dict[str, tuple[str, ...]]
     ptx: tuple[int, int]
@@ -33,7 +30,11 @@ class Row:
 
 
 def read_rows(form: str, text: str) -> tuple[tuple[str, ...], tuple[Row, ...]]:
-    """Return the columns and the rows of a table that is given as text.
+    """Return the columns and the rows of a text table.
+
+    A cell is one word (`f32`), alternatives (`f16,bf16`), `-` for an omitted modifier, or a range (`8..256/8`). The
+    columns `ptx` and `target` are the availability of the row. A cell of the column `gone`, such as `6.4@sm_70`, is the
+    PTX version that removed the row, and the lowest target on which the row was removed.
 
     Errors: FormError for a row that does not fit its columns.
     """

@@ -1,7 +1,7 @@
 """Scalar types of PTX: width, NumPy dtype and kind.
 
 Values of packed formats, of tf32, and of floating-point formats narrower than 32 bits are stored as unsigned bit
-patterns. `numerics` implements their arithmetic.
+patterns.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ class Type:
 
     @property
     def bytes(self) -> int:
-        """Width in bytes. It is 0 for types of fewer than 8 bits."""
+        """Width in bytes, or 0 for types of fewer than 8 bits."""
         return self.bits // 8
 
 

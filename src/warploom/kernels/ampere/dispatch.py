@@ -15,14 +15,12 @@ _MAX_STRIDE = 2**32 - CHUNK  # largest distance of two rows in bytes
 
 @dataclass(frozen=True, slots=True)
 class AmpereDispatch:
-    """Problem and the plan of its kernel, which determine the arguments of a launch.
-
-    The interface is that of `hopper.dispatch.HopperDispatch`.
-    """
+    """Launch of an Ampere kernel: the problem, and the plan of the kernel."""
 
     problem: Problem
     plan: WarpPlan
 
+    # These values stand for the properties of `HopperDispatch` with the same names.
     cluster = workspace = None
     programmatic = stores_by_address = False
     alignment = CHUNK
@@ -33,15 +31,18 @@ class AmpereDispatch:
         return self.plan.tile.count(self.problem)
 
     def tensor_maps(self, a: Any, b: Any, c: Any, d: Any) -> tuple[TensorMap, ...]:
-        """Return no tensor maps, because the kernel takes addresses."""
+        """Return an empty tuple, because the kernel has no tensor maps."""
         return ()
 
     def unused_pointers(self, operands: Operands) -> tuple[str, ...]:
-        """Return the names of the pointer parameters for which no array was given."""
+        """Return the names of the pointer parameters without an array."""
         return operands.missing("row_scales", "column_scales", "bias")
 
     def arguments(self, operands: Operands, d: Any, start: Any, alpha: float, beta: float) -> list[Any]:
-        """Return all kernel arguments for NumPy arrays. `start` is D with padded rows, and `d` a view of D."""
+        """Return the kernel arguments for NumPy arrays.
+
+        `start` is the array that the kernel writes. Its rows are padded. `d` is a view of `start` without the padding.
+        """
         plan = self.plan
         a, b = operands.a, operands.b
         a = _aligned(a) if plan.a_major == "k" else transposed(_aligned(transposed(a)))
@@ -55,9 +56,9 @@ class AmpereDispatch:
         ]
 
     def numbers(self, d: Any, operands: Operands) -> tuple[int, ...]:
-        """Return the arguments for the trailing number parameters: strides and sizes.
+        """Return the last kernel arguments: strides in bytes, then M, N and K.
 
-        Units: bytes for strides, elements for sizes. Errors: UsageError kernels.layout.
+        Errors: UsageError kernels.layout.
         """
         plan, problem = self.plan, self.problem
         c = d if operands.c is None else operands.c
@@ -71,9 +72,9 @@ class AmpereDispatch:
 
 
 def _strides(name: str, array: Any, contiguous: int) -> tuple[int, int]:
-    """Return the byte strides of an array between lines and between batches.
+    """Return the byte stride of the axis that is not contiguous, and the byte stride of the batch axis.
 
-    Axis `contiguous` (0 or 1) of the last two axes runs along a line. The elements of a line must be contiguous.
+    `contiguous` is the contiguous one of the last two axes, 0 or 1.
     """
     layout = strided(array)
     lines, across = layout.shape[-2:][1 - contiguous], layout.strides[-2:][1 - contiguous]
@@ -86,7 +87,7 @@ def _strides(name: str, array: Any, contiguous: int) -> tuple[int, int]:
 
 
 def _aligned(array: Any) -> Any:
-    """Return a copy whose rows start at multiples of 16 bytes. Asynchronous copies require this alignment."""
+    """Return a copy of an array. Its rows start at multiples of 16 bytes."""
     per_row = CHUNK // array.dtype.itemsize
     wide = -(-array.shape[-1] // per_row) * per_row
     made = np.zeros((*array.shape[:-1], wide), array.dtype)[..., : array.shape[-1]]

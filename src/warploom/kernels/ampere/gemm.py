@@ -1,8 +1,4 @@
-"""GEMM kernel for sm_80 and later: D = epilogue(A B), one tile for each CTA.
-
-All threads copy tiles of A and B into a ring of stages in shared memory. The warps load fragments from the stages,
-multiply the fragments by mma, and store D by way of the same shared memory.
-"""
+"""GEMM kernel for sm_80 and later: D = epilogue(A B). Each CTA computes one tile of D."""
 
 # Annotations of a kernel's parameters are PTX types.
 # pyright: reportInvalidTypeForm=false, reportUnknownParameterType=false, reportUnknownVariableType=false
@@ -33,8 +29,10 @@ def warp_gemm(
 ):  # fmt: skip
     """Compute D = epilogue(A B). The grid has a CTA for each tile of each batch.
 
-    Units: strides (between rows, or between elements of K) and planes (between batches) are bytes. m, n and k count
-    elements.
+    `Epilogue` describes the scales, `bias`, `alpha` and `beta`. A stride is the distance of two rows, or of two
+    elements of K. A plane is the distance of two batches.
+
+    Units: bytes for strides and planes, elements for `m`, `n` and `k`.
     """
     tile = plan.tile
     bounds(threads=tile.threads)
@@ -63,12 +61,13 @@ def warp_gemm(
 
     arguments = EpilogueArguments(alpha, beta, row_scales, column_scales, bias, m, n, d, d_stride, d_plane)
     addend: Any = (c, c_stride, c_plane)
+    # The stages of A and B become the store buffers.
     store = Store(plan, start_a + warp * plan.buffer_bytes, lane, arguments, addend)
     store(sums, row + above, column + left, batch)
 
 
 def kernel_of(plan: WarpPlan) -> Kernel:
-    """Return the kernel of a plan, for the target of the plan."""
+    """Return the kernel of a plan."""
     version = warp_gemm.version
     if plan.accumulator == "f16" and plan.a != "f16":
         major, minor = max(_SHORT_SUMS, find_target(plan.target).first_version)

@@ -1,8 +1,6 @@
 """Main loop of the Ampere kernel: copies to shared memory, fragments in registers, multiplications.
 
-All threads copy tiles of A and B into stages. A stage is a part of shared memory that holds 64 or 128 bytes along K of
-each line of both tiles. A step is 32 of these bytes. A warp loads the fragments of a step while it multiplies those of
-the step before.
+A line is a row of A or a column of B. A stage is a part of shared memory. It holds 64 or 128 bytes of each line.
 """
 
 from collections.abc import Sequence
@@ -25,11 +23,11 @@ Sums = Sequence[Sequence[Register]]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Source of the tile of one operand in global memory.
+    """Tile of A or B in global memory.
 
-    Lines are rows of A or columns of B. `matrix` is the address. `stride` is the byte distance between lines if K is
-    contiguous, else between elements of K. The operand has `extent` lines and `k` elements along K. The tile has
-    `lines` lines, from line `first` on.
+    `matrix` is the address of A or B. `extent` is its number of lines, and `k` its number of elements along K.
+    `first` is the first line of the tile, and `lines` the number of its lines. `stride` is the byte distance of two
+    lines if K is contiguous. Otherwise it is the byte distance of two elements of K.
     """
 
     matrix: Any
@@ -41,7 +39,10 @@ class Source:
 
 
 class _OperandCopies:
-    """Copies of one operand into rows of `span` bytes in shared memory. The first stage is at `target`."""
+    """Copies of a tile of A or B to shared memory by one thread.
+
+    `target` is the address of the tile in the first stage. A row in shared memory has `span` bytes.
+    """
 
     def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any, span: int) -> None:
         chunks = span // CHUNK
@@ -52,7 +53,7 @@ class _OperandCopies:
         self.target = target + row * span + (swizzle_mask(row, span) ^ self.chunk) * CHUNK
 
     def begin(self, stage: Any) -> None:
-        """Select the stage at an offset in shared memory for the following copies. Units: bytes."""
+        """Select the stage at byte offset `stage` as the target of the next copies."""
         self.here = self.target + stage
 
     def _copy(self, offset: int, source: Register, source_offset: int, size: Any) -> None:
@@ -61,9 +62,9 @@ class _OperandCopies:
 
 
 class AlongK(_OperandCopies):
-    """Copies of an operand that is contiguous along K. A stage has a row of `span` bytes for each line.
+    """Copies of an operand that is contiguous along K. A line is a row of A or a column of B.
 
-    A line beyond the operand gets a copy of the last line, whose products are not stored. Bytes beyond K become zero.
+    A stage has `span` bytes for each line. Lines beyond the operand repeat the last line. Bytes beyond K become zero.
     """
 
     def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any) -> None:
@@ -74,27 +75,28 @@ class AlongK(_OperandCopies):
         self.left = new(s32, source.k * size_of(plan.a) - self.chunk * CHUNK)  # remaining bytes of K
 
     def begin(self, stage: Any) -> None:
-        """Select the stage at an offset in shared memory for the following copies. Units: bytes."""
+        """Select the stage at byte offset `stage` as the target of the next copies."""
         super().begin(stage)
         self.size = ptx.max(ptx.min(self.left, CHUNK, type=s32), 0, type=s32)
 
     def issue(self, number: int) -> None:
         """Issue copy `number` of the `count` copies that a thread makes for each stage."""
+        # The results of a repeated line are not stored.
         line = ptx.min(self.line + number * self.rows, self.last, type=u32)
         source = ptx.mad_wide(line, self.stride, self.address, type=u32)
         self._copy(number * self.rows * self.span, source, 0, self.size)
 
     def end(self) -> None:
-        """Advance the source along K to the next stage."""
+        """Advance along K by one stage."""
         self.address += self.span
         self.left -= self.span
 
 
 class AcrossK(_OperandCopies):
-    """Copies of an operand that is contiguous along M or N.
+    """Copies of a tile of A or B that is contiguous along M or N.
 
-    A stage has a block for every 64 lines. A block has a row of 128 bytes for each element of K. Elements beyond the
-    last line and beyond K become zero.
+    Shared memory has a block for every 64 lines. A block has a row of 128 bytes for each element of K. Elements
+    outside of the matrix become zero.
     """
 
     def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any) -> None:
@@ -112,7 +114,7 @@ class AcrossK(_OperandCopies):
             self.sizes.append(ptx.max(ptx.min(left, CHUNK, type=s32), 0, type=s32))
 
     def issue(self, number: int) -> None:
-        """Issue copy `number` of the `count` copies that a thread makes for each stage."""
+        """Issue copy `number` of the `count` copies that this thread makes for a stage."""
         block, turn = divmod(number, self.turns)
         row = self.row + turn * self.rows
         source = ptx.mad_wide(row, self.stride, self.address, type=u32)
@@ -120,24 +122,25 @@ class AcrossK(_OperandCopies):
         self._copy((block * self.depth + turn * self.rows) * _ROW, source, block * _ROW, size)
 
     def end(self) -> None:
-        """Advance the source along K to the next stage."""
+        """Advance along K by one stage."""
         self.row += self.depth
 
 
 class Copies:
-    """All copies of a thread. In each stage, the copies of A precede the copies of B."""
+    """Copy instructions of one thread. In each stage, the copies of A precede the copies of B."""
 
     def __init__(self, *operands: AlongK | AcrossK) -> None:
         self.operands = operands
+        # In each stage, the copies of A precede the copies of B.
         self.each = [(operand, number) for operand in operands for number in range(operand.count)]
 
     def begin(self, stage: Any) -> None:
-        """Select the stage at an offset in shared memory for the following copies. Units: bytes."""
+        """Select the stage at byte offset `stage` as the target of the next copies."""
         for operand in self.operands:
             operand.begin(stage)
 
     def issue(self, share: int, shares: int) -> None:
-        """Divide the copies of a stage into `shares` equal shares, and issue share number `share`."""
+        """Issue part `share` of the copies of a stage, which are divided into `shares` equal parts."""
         count = len(self.each)
         for operand, number in self.each[count * share // shares : count * (share + 1) // shares]:
             operand.issue(number)
@@ -150,16 +153,15 @@ class Copies:
 
 
 class Fragments:
-    """Fragments of one operand for a warp.
+    """Fragments of A or B in the registers of a warp.
 
     The warp loads `own` lines of the tile, from line `first` on. `start` is the address of the tile in the first stage.
-    The 8 by 8 matrices of a fragment are ordered along the lines first for A, and along K first for B. The registers of
-    one instruction are therefore neighbours.
     """
 
     def __init__(self, plan: WarpPlan, operand: str, start: Any, first: Any, own: int, lane: Any) -> None:
         major = plan.a_major if operand == "a" else plan.b_major
         self.along_k, self.span, self.depth = major == "k", plan.tile.span, plan.stage_k
+        # The registers of one instruction are neighbours: 8x8 matrices are ordered along lines for A, along K for B.
         second, third = ((lane >> 3) & 1, lane >> 4)  # bits of the index of the 8x8 matrix whose row a lane addresses
         line, half = (second, third) if operand == "a" else (third, second)
         if self.along_k:
@@ -174,7 +176,7 @@ class Fragments:
         self.sets = [[[new("b32") for _ in range(4)] for _ in range(own // 16)] for _ in range(2)]
 
     def load(self, stage: Any, step: int) -> None:
-        """Load the fragments of a step of the stage at the offset `stage` in shared memory."""
+        """Load the fragments of step `step` from the stage at byte offset `stage`. A step has 32 bytes of K."""
         here = self.address + stage
         if self.along_k and step:
             here = here ^ step * STEP
@@ -189,12 +191,12 @@ class Fragments:
             ptx.ldmatrix(place, shape="m8n8", num="x4", trans=True, type="b16", out=fragment)
 
     def of(self, step: int) -> list[Fragment]:
-        """Return the registers for the fragments of a step. Steps alternate between two sets of registers."""
+        """Return the registers of the fragments of step `step`. Steps alternate between two sets of registers."""
         return self.sets[step % 2]
 
 
 def multiply(plan: WarpPlan, k_tiles: Any, copies: Copies, from_a: Fragments, from_b: Fragments, sums: Sums) -> None:
-    """Multiply the tile of a warp: `sums` += A B over `k_tiles` stages."""
+    """Add the product of a warp's tiles of A and B to `sums`. K has `k_tiles` stages."""
     tile, steps = plan.tile, plan.steps
     for stage in range(tile.stages - 1):
         copies.begin(stage * tile.stage_bytes)
@@ -216,6 +218,7 @@ def multiply(plan: WarpPlan, k_tiles: Any, copies: Copies, from_a: Fragments, fr
                 after = read + tile.stage_bytes
                 ptx.selp(after, 0, after < tile.shared_bytes, type=u32, out=read)
             for operand in (from_a, from_b):
+                # The fragments of the next step are loaded while this step is multiplied.
                 operand.load(read, (step + 1) % steps)
             if not last:
                 copies.issue(step, steps - 1)
@@ -232,7 +235,6 @@ def _wait(plan: WarpPlan) -> None:
 
 
 def _multiply_step(plan: WarpPlan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sums) -> None:
-    """Multiply the fragments of one step. Odd rows traverse B backwards, to reuse its last fragment."""
     accumulator, count = plan.accumulator, plan.accumulators
     words = {
         "shape": _SHAPES[size_of(plan.a)], "dtype": accumulator, "atype": plan.a, "btype": plan.b, "ctype": accumulator,
@@ -240,6 +242,7 @@ def _multiply_step(plan: WarpPlan, from_a: Sequence[Fragment], from_b: Sequence[
     blocks = [pair[half : half + 2] for pair in from_b for half in (0, 2)]
     zeros = [new("f32", 0.0) for _ in range(count)] if plan.promoted else []
     for row, (fragment, of_row) in enumerate(zip(from_a, sums, strict=True)):
+        # Odd rows traverse B backwards, to reuse its last fragment.
         for number in range(len(blocks))[:: -1 if row % 2 else 1]:
             totals = list(of_row[number * count : (number + 1) * count])
             if plan.promoted:

@@ -1,4 +1,4 @@
-"""Plan of the GEMM kernel for sm_80 and later: the tile of a CTA, and the tiles of its warps."""
+"""Plan of the GEMM kernel for sm_80 and later: the types, and the tile of a CTA."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,10 +22,11 @@ _MAX_ROW = 2**31 - 256  # bytes along K that 32-bit counters can address
 
 @dataclass(frozen=True, slots=True)
 class WarpTile:
-    """Tile of a CTA: `rows` of M by `columns` of N, divided among `down` by `across` warps.
+    """Tile of D that one CTA computes, with `rows` rows and `columns` columns.
 
-    A stage holds `span` bytes of K of each row and column, 64 or 128. Consecutive CTAs compute `group` tiles of a tile
-    column before the next tile column, so that their operands meet in the L2 cache.
+    The CTA has `down` times `across` warps. Each warp computes an equal part of the tile. Shared memory has `stages`
+    stages of `span` bytes of K, 64 or 128. Consecutive CTAs compute `group` tiles of a tile column before the next
+    tile column.
     """
 
     rows: int = 128
@@ -34,11 +35,12 @@ class WarpTile:
     across: int = 2
     span: int = 64
     stages: int = 4
+    # With such a group, the operands of neighbouring tiles meet in the L2 cache.
     group: int = 8
 
     @property
     def threads(self) -> int:
-        """Threads of a CTA."""
+        """Number of threads of a CTA."""
         return 32 * self.down * self.across
 
     @property
@@ -53,7 +55,7 @@ class WarpTile:
 
     @property
     def stage_bytes(self) -> int:
-        """Size of A and B in a stage. Units: bytes."""
+        """Size of a stage: the parts of A and B in it. Units: bytes."""
         return (self.rows + self.columns) * self.span
 
     @property
@@ -62,18 +64,21 @@ class WarpTile:
         return self.stages * self.stage_bytes
 
     def count(self, problem: Problem) -> int:
-        """Return the number of tiles of a problem. Each CTA computes one tile."""
+        """Return the number of tiles of D in all batches."""
         return problem.batch * -(-problem.m // self.rows) * -(-problem.n // self.columns)
 
     def ctas_per_sm(self, most: int) -> int:
-        """Return the CTAs that fit on a multiprocessor if a CTA may have `most` bytes of shared memory."""
+        """Return the number of CTAs that fit on a multiprocessor.
+
+        `most` is the shared memory that a CTA may use. Units: bytes.
+        """
         warps = 8 if self.warp_rows * self.warp_columns > 32 * 64 else 16
         by_shared = (most + _RESERVED) // (self.shared_bytes + _RESERVED)
         return max(1, min(warps // (self.down * self.across), by_shared))
 
     @property
     def clocks(self) -> int:
-        """Estimated clocks of sm_80 for 32 bytes along K: multiplications plus shared-memory accesses."""
+        """Estimated clocks of an sm_80 multiprocessor for 32 bytes of K."""
         warps = self.down * self.across
         lines = warps * (self.warp_rows + self.warp_columns) + self.rows + self.columns
         return self.rows * self.columns // _PRODUCTS + lines * STEP // _BANK_BYTES
@@ -91,13 +96,13 @@ TILES = (
 def choose_tile(problem: Problem, multiprocessors: int, most: int) -> WarpTile:
     """Return the tile with the shortest estimated time.
 
-    `most` is the shared memory that one CTA may have, in bytes. The estimate assumes that every wave but the last fills
-    all multiprocessors, and that the tiles of the last wave are spread evenly.
+    `most` is the shared memory that a CTA may use. Units: bytes.
     """
 
     def cost(tile: WarpTile) -> int:
         resident = tile.ctas_per_sm(most)
         waves, rest = divmod(tile.count(problem), multiprocessors * resident)
+        # All waves but the last fill all multiprocessors. The tiles of the last wave are spread evenly.
         return (waves * resident - (-rest // multiprocessors)) * tile.clocks
 
     return min((tile for tile in TILES if tile.shared_bytes <= most), key=cost)
@@ -105,12 +110,12 @@ def choose_tile(problem: Problem, multiprocessors: int, most: int) -> WarpTile:
 
 @dataclass(frozen=True, slots=True)
 class WarpPlan(GemmPlan):
-    """Plan of one kernel of warp-level multiplications.
+    """Plan of one Ampere kernel.
 
-    If `promoted`, each instruction sums from zero, and its result is added in f32 outside the tensor cores, which keep
-    fewer bits. The tensor cores read the upper 19 bits of f32 elements as tf32.
+    If `promoted`, each instruction sums from zero, and a separate addition in f32 adds its result. This is more exact,
+    because the tensor cores keep fewer bits than f32. For type tf32, A and B hold f32 elements.
 
-    Errors: UsageError kernels.plan if no such kernel exists for the tensor cores or the CTA.
+    Errors: UsageError kernels.plan if no kernel supports the plan.
     """
 
     promoted: bool = False
@@ -122,7 +127,7 @@ class WarpPlan(GemmPlan):
         yield from GemmPlan.errors(self)
         tile, number = self.tile, find_target(self.target).number
         if self.promoted and self.accumulator != "f32":
-            yield f"only f32 accumulators are promoted, not {self.accumulator}"
+            yield f"promotion needs an f32 accumulator, not {self.accumulator}"
         if number < OLDEST:
             yield f"{self.target} has no asynchronous copies; expected sm_{OLDEST} or above"
         types = (self.a, self.b, self.d, self.epilogue.addend)
@@ -130,18 +135,16 @@ class WarpPlan(GemmPlan):
             yield f"{self.target} has no {small[0]}; expected sm_89 or above"
         yield from tile_errors(tile)
         if tile.shared_bytes > (most := shared_bytes(number)):
-            yield f"{tile.stages} stages of {tile.stage_bytes} bytes; expected at most {most} bytes on {self.target}"
+            yield f"{tile.stages} stages have {tile.shared_bytes} bytes; expected at most {most} bytes on {self.target}"
         if tile.span not in (64, 128):
-            yield f"{tile.span} bytes of K in a stage; expected 64 or 128"
+            yield f"a stage has {tile.span} bytes of K; expected 64 or 128"
         if not 3 <= tile.stages <= 5:
-            yield f"{tile.stages} stages of a tile; expected 3, 4 or 5"
+            yield f"the tile has {tile.stages} stages; expected 3, 4 or 5"
         if tile.down * tile.across not in (4, 8):
-            yield f"{tile.down} by {tile.across} warps of a tile; expected 4 or 8 warps"
+            yield f"the tile has {tile.down} by {tile.across} warps; expected 4 or 8 warps"
         for name, extent, warps in (("rows", tile.rows, tile.down), ("columns", tile.columns, tile.across)):
             if extent not in (64, 128, 256) or extent // warps not in (32, 64):
-                yield (
-                    f"{extent} {name} of a tile for {warps} warps; expected 64, 128 or 256, and 32 or 64 for each warp"
-                )
+                yield f"the tile has {extent} {name} for {warps} warps; expected 64, 128 or 256, and 32 or 64 per warp"
         if self.buffer_bytes * tile.down * tile.across > tile.shared_bytes:
             yield f"the store buffers of D need more than the {tile.shared_bytes} bytes of the stages"
 
@@ -149,27 +152,27 @@ class WarpPlan(GemmPlan):
 
     @property
     def stage_k(self) -> int:
-        """Elements of K in a stage."""
+        """Number of elements of K in a stage."""
         return self.tile.span // size_of(self.a)
 
     @property
     def steps(self) -> int:
-        """Number of multiply instructions along K in a stage."""
+        """Number of steps of a stage. A step has 32 bytes of K."""
         return self.tile.span // STEP
 
     @property
     def accumulators(self) -> int:
-        """Accumulator registers of a thread for 16 rows by 8 columns."""
+        """Number of accumulator registers that a thread has for 16 rows by 8 columns."""
         return 2 if self.accumulator == "f16" else 4
 
     @property
     def row_bytes(self) -> int:
-        """Size of a row of D in the tile of a warp. Units: bytes."""
+        """Size of a row of D in a warp's part of the tile. Units: bytes."""
         return self.tile.warp_columns * size_of(self.d)
 
     @property
     def buffer_bytes(self) -> int:
-        """Size of the store buffer of a warp, which holds 16 rows of D. Units: bytes."""
+        """Size of the shared memory through which a warp stores 16 rows of D. Units: bytes."""
         return 16 * self.row_bytes
 
 
@@ -184,10 +187,10 @@ def plan_for(
     tile: WarpTile | None = None,
     multiprocessors: int = MULTIPROCESSORS,
 ) -> WarpPlan:
-    """Return the plan of a problem, by default with the tile that has the shortest estimated time.
+    """Return the plan of a problem.
 
-    `accumulator` and `result` are types, or "" for the default of the problem. `WarpPlan` describes `promoted`. The
-    estimate depends on `multiprocessors`, the number of multiprocessors of the GPU.
+    `accumulator` and `result` are types. If one is "", the problem determines it. Without `tile`, the tile with the
+    shortest estimated time on `multiprocessors` multiprocessors is chosen. `WarpPlan` describes `promoted`.
 
     Errors: UsageError kernels.plan, kernels.type.
     """
@@ -195,7 +198,7 @@ def plan_for(
     result = result or problem.result(accumulator)
     row = problem.k * size_of(problem.a)
     if row > _MAX_ROW:
-        raise UsageError(f"rows of {row} bytes along K; expected at most {_MAX_ROW}", code="kernels.plan")
+        raise UsageError(f"a row along K has {row} bytes; expected at most {_MAX_ROW}", code="kernels.plan")
     number = find_target(target).number
     if tile is None and number >= OLDEST:
         tile = choose_tile(problem, multiprocessors, shared_bytes(number))

@@ -1,7 +1,6 @@
-"""Store of the tile of a warp, through shared memory to D, 16 rows at a time.
+"""Store of a warp's part of a tile, 16 rows at a time.
 
-The threads exchange elements in a swizzled buffer without bank conflicts, so that each thread stores 16 bytes, and
-neighbouring threads store neighbouring bytes.
+The results go through shared memory, so that each thread stores 16 contiguous bytes of D.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,9 +16,10 @@ _ALL_LANES = 0xFFFFFFFF
 
 
 class Store:
-    """Epilogue and store of one warp. `buffer` is the address of the warp's buffer in shared memory.
+    """Epilogue and store of one warp.
 
-    `addend` has the address of C, and the byte strides of C between rows and between batches.
+    `buffer` is the address of the warp's shared memory. `addend` has the address of C, the byte distance of two rows
+    of C, and the byte distance of two batches of C.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Store:
         return swizzle_mask(row, min(self.plan.row_bytes, 128))
 
     def __call__(self, sums: Sequence[Sequence[Register]], row: Any, column: Any, batch: Any) -> None:
-        """Apply the epilogue to the tile of a warp, and store it at a row and column of D."""
+        """Apply the epilogue to the accumulators `sums`, and store the results at a row and column of D."""
         arguments, size = self.arguments, self.size
         first = column + self.chunk * (CHUNK // size)
         start = arguments.start + ptx.mul_wide(first, size, type=u32)
@@ -64,7 +64,7 @@ class Store:
     # C ------------------------------------------------------------------------------------------------------
 
     def _addends(self, line: Any, column: Any, batch: Any) -> Iterator[list[Register] | None]:
-        """Yield the thread's elements of C for each 8 columns as f32, 0 outside of C. Without C yield None."""
+        """Yield four elements of C as f32 for each 8 columns of D. Yield None if there is no C."""
         type_word, blocks = self.plan.epilogue.addend, self.plan.tile.warp_columns // 8
         if not type_word:
             yield from [None] * blocks
@@ -86,10 +86,9 @@ class Store:
             ]
 
     def _pair(self, place: Any, column: Any, offset: int, inside: Any) -> list[Register]:
-        """Load the elements of C in `column` and `column + 1` as f32, or 0 for an element outside of C.
+        """Load the elements of C in `column` and `column + 1` as f32. An element outside of C becomes 0.
 
-        They are `offset` bytes after `place`. `inside` is true if the row exists. In aligned rows, either both elements
-        exist or neither.
+        The elements are `offset` bytes after `place`. `inside` is true if the row exists.
         """
         type_word = self.plan.epilogue.addend
         size = size_of(type_word)
@@ -116,7 +115,7 @@ class Store:
     def _write(
         self, sums: Sequence[Register], line: Any, columns: ColumnTerms, addends: Iterator[list[Register] | None]
     ) -> None:
-        """Write the results of 16 rows to the buffer, 8 columns at a time. `addends` is from `_addends`."""
+        """Write the results of 16 rows to the buffer. `addends` is a result of `_addends`."""
         span, size = self.plan.row_bytes, self.size
         rows = self.math.row_terms(line)
         for number, addend in enumerate(addends):
@@ -135,9 +134,10 @@ class Store:
         return ptx.ld(address.at(above * self.plan.row_bytes, "shared"), vec="v4", type="b32")
 
     def _store(self, place: Any, words: Sequence[Register], inside: Any, first: Any, whole: Any) -> None:
-        """Store `words`, 16 bytes of a row of D, at `place`, without the elements that are outside of D.
+        """Store `words`, 16 bytes of a row of D, at `place`. Skip elements that are outside of D.
 
-        `first` is the column of the first element. `inside` is true if the row exists, `whole` if all columns exist.
+        `first` is the column of the first element. `inside` is true if the row exists. `whole` is true if all columns
+        exist.
         """
         size = self.size
         with guarded(ptx.and_(inside, whole, type="pred")):
@@ -151,7 +151,6 @@ class Store:
 
 
 def _load_or_zero(place: Location, size: int, exists: Register) -> Register:
-    """Load `size` bytes if `exists` is true. Otherwise return 0."""
     type_word = f"b{8 * size}"
     found = new(type_word if size > 1 else "b16", 0)
     with guarded(exists):
@@ -160,7 +159,7 @@ def _load_or_zero(place: Location, size: int, exists: Register) -> Register:
 
 
 def _elements(word: Register, size: int) -> list[Register]:
-    """Return the elements of `size` bytes in a 32-bit register, the lowest first."""
+    """Return the elements that are packed in a 32-bit register, the lowest first. Each has `size` bytes."""
     if size == 4:
         return [word]
     low_high = split_pair("b16", word)

@@ -1,8 +1,4 @@
-"""Block scales: factors of the sum over each 128 elements of K, applied before these sums are added.
-
-A thread has two rows and some columns of a tile. It loads its scales from global memory. It loads the scales of the
-next block while the tensor cores multiply.
-"""
+"""Block scales: factors of the sums over each 128 elements of K, applied before these sums are added."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +14,11 @@ _SHUFFLED = 64  # columns whose scales the lanes of a warp load together, two ea
 
 @dataclass(frozen=True, slots=True)
 class ScaleArray:
-    """Scales of A's rows or B's columns: address, and byte strides along M or N, K blocks and batches."""
+    """Block scales of A or B in global memory.
+
+    `start` is the address. `step`, `block` and `plane` are the byte distances of two lines (rows of A or columns of
+    B), two blocks of K and two batches.
+    """
 
     start: Any
     step: Any
@@ -26,7 +26,7 @@ class ScaleArray:
     plane: Any
 
     def address(self, line: Any, block: Any, batch: Any) -> Register:
-        """Return the address of the scale of a row or column `line` in a block of K and a batch."""
+        """Return the address of the scale of row or column `line`, in a block of K and a batch."""
         found = self.start
         for number, stride in ((line, self.step), (block, self.block), (batch, self.plane)):
             found = found + ptx.cvt(number, dtype="u64") * stride
@@ -34,11 +34,7 @@ class ScaleArray:
 
 
 class BlockScaling:
-    """Scales of one thread. `thread` is its index within its consumer warpgroup.
-
-    If each column has its own scale, a lane loads two scales of every 64 columns. It gets the other scales from other
-    lanes by shuffles.
-    """
+    """Block scales in registers of one thread. `thread` is the thread's index in its warpgroup."""
 
     def __init__(
         self, plan: Plan, row_scales: ScaleArray, column_scales: ScaleArray, m: Any, n: Any, thread: Any
@@ -46,6 +42,7 @@ class BlockScaling:
         self.plan, self.row_scales, self.column_scales, self.m, self.n = plan, row_scales, column_scales, m, n
         lane = thread & 31
         self.line = (thread >> 5) * 16 + (lane >> 2)
+        # If each column has its own scale, a lane loads two of every 64 scales, and gets the others by shuffles.
         self.quarter, self.own = lane & 3, lane * 2
         width, extent = plan.block_scales.columns, plan.tile.columns
         self.per_column = width == 1
@@ -79,7 +76,7 @@ class BlockScaling:
         self._load()
 
     def prefetch(self, more: Any) -> None:
-        """Select the loaded scales for `add`. Then start to load the next block's scales if `more` is true."""
+        """Select the loaded scales for `add`. If `more` is true, load the scales of the next block of K."""
         if self.per_column:
             self.ready = [[new(f32, each) for each in loaded] for loaded in (self.rows, self.columns)]
         else:
@@ -92,7 +89,7 @@ class BlockScaling:
         self._load()
 
     def add(self, sums: Sequence[Register], part: Sequence[Register]) -> None:
-        """Multiply the sums `part` of one block by their scales, and add the products to `sums`."""
+        """Multiply the sums of one block, `part`, by their scales. Add the products to `sums`."""
         scales: list[Register] = []
         for first in range(0, self.plan.tile.columns, 8):
             if self.per_column:
@@ -104,7 +101,7 @@ class BlockScaling:
                 ptx.fma(part[first // 2 + number], scales[number], total, rnd="rn", type=f32, out=total)
 
     def _shuffled(self, first: int) -> list[Register]:
-        """Return the scales of the thread's four sums in the 8 columns from `first`, one for each sum."""
+        """Return the scales of four sums: two rows by two columns. `first` is the first of 8 columns."""
         rows, columns = self.ready
         turn, among = divmod(first, _SHUFFLED)
         here = [
@@ -113,10 +110,6 @@ class BlockScaling:
         return [_product(row, column) for row in (rows or [None, None]) for column in here]
 
     def _shared(self, first: int) -> list[Register]:
-        """Return the scales of the thread's four sums in the 8 columns of the tile from `first` on.
-
-        The scales also apply to the next groups of 8 columns, up to the next multiple of `grain`.
-        """
         # The columns are in one of two neighbouring blocks, depending on where the tile starts in its first block.
         low, high = (min(at // SCALE_BLOCK, len(self.ready) - 1) for at in (first, SCALE_BLOCK - self.grain + first))
         scales = self.ready[low]
@@ -144,7 +137,6 @@ class BlockScaling:
 
 
 def _product(row: Register | None, column: Register | None) -> Register:
-    """Return the product of the scales of a row and a column. None stands for an absent scale."""
     if row is None or column is None:
         found = column if row is None else row
         assert found is not None

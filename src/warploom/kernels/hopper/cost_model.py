@@ -1,10 +1,6 @@
 """Estimated times of the Hopper kernel, by which tiles and schedules are chosen.
 
-The tensor cores or L2 limit the speed of a CTA, and memory limits the speed of all CTAs together. The end of a tile
-costs time if nothing overlaps it, and a partial wave costs as much as a full wave. CTAs that work on cut tiles read
-different parts of K and share nothing in L2. The constants were fitted to times on an H200
-(`tests/evidence/kernels_speed/h200.json`). Each time on the H200 is the geometric mean of a time at full power and a
-time after a rest.
+The constants were fitted to times on an H200 (`tests/evidence/kernels_speed/h200.json`).
 """
 
 from collections.abc import Iterator
@@ -19,7 +15,7 @@ from warploom.kernels.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """Parameters of a GPU.
+    """Parameters of a GPU for the estimates.
 
     Units: clocks, except GHz for `clock`, bytes per clock for `cache_bytes`, bytes for `cache` and TB/s for `memory`.
     """
@@ -51,7 +47,11 @@ _OVERLAP_NORM = 3.6  # exponent of the norm that combines two partly overlapping
 
 @dataclass(frozen=True, slots=True)
 class TileSchedule:
-    """Distribution of tiles: CTAs of the grid, tiles cut along K, number of all tiles, stages of a tile."""
+    """Distribution of tiles over CTAs.
+
+    `ctas` is the size of the grid. `split` is the number of tiles that are cut along K, and `tiles` the number of all
+    tiles. `stages` is the number of stages of a tile.
+    """
 
     ctas: int
     split: int
@@ -60,13 +60,13 @@ class TileSchedule:
 
 
 def tile_counts(problem: Problem, plan: Plan) -> tuple[int, int]:
-    """Return the number of clusters of tiles along M, and the number of tiles along N."""
+    """Return the number of tiles along M, counted in clusters, and the number of tiles along N."""
     tile = plan.tile
     return ceil(problem.m / (tile.rows * tile.cluster)), ceil(problem.n / tile.columns)
 
 
 def schedules(problem: Problem, plan: Plan) -> Iterator[TileSchedule]:
-    """Yield a schedule of whole tiles only and, if useful, a schedule with some tiles cut along K."""
+    """Yield a schedule without tiles that are cut along K. If useful, also yield one with such tiles."""
     tile = plan.tile
     tiles = prod(tile_counts(problem, plan)) * problem.batch
     stages = ceil(problem.k / plan.stage_k)
@@ -116,7 +116,7 @@ def _overlapped(first: float, second: float) -> float:
 
 
 def tiled_plans(plan: Plan) -> Iterator[Plan]:
-    """Yield the plan with each legal tile. Each tile has as many stages as fit into shared memory."""
+    """Yield the plan with each legal tile. Each tile has as many stages as are useful and fit."""
     # If tiles start with a scale block, a thread needs fewer scales.
     step = 64 if plan.b_major == "n" or plan.block_scales.columns else 16
     for columns in range(64, 257, step):
@@ -137,7 +137,7 @@ def _with_max_stages(plan: Plan, tile: Tile) -> Iterator[Plan]:
 
 
 def configurations(problem: Problem, plan: Plan) -> Iterator[tuple[Plan, TileSchedule]]:
-    """Yield the plan with each legal tile, together with each schedule of that tile."""
+    """Yield (plan, schedule) for each legal tile of the plan and each schedule of the tile."""
     for tiled in tiled_plans(plan):
         if tiled.tile.cluster > 1 and problem.m <= tiled.tile.rows:
             continue  # the other CTA would have no rows
@@ -145,5 +145,5 @@ def configurations(problem: Problem, plan: Plan) -> Iterator[tuple[Plan, TileSch
 
 
 def choose(problem: Problem, plan: Plan) -> tuple[Plan, TileSchedule]:
-    """Return the plan with the tile and the schedule that have the shortest estimated time."""
+    """Return the plan and the schedule with the shortest estimated time."""
     return min(configurations(problem, plan), key=lambda each: microseconds(problem, *each))

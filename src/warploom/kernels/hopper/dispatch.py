@@ -20,10 +20,10 @@ _L2_PROMOTION = 256  # bytes that L2 fetches at once
 
 @dataclass(frozen=True, slots=True)
 class HopperDispatch:
-    """Problem, the plan of its kernel, and the schedule of its tiles.
+    """Launch of a Hopper kernel: the problem, the plan of the kernel, and the schedule of the tiles.
 
-    `programmatic`: the kernel itself waits for the previous grid of its stream, so its launch may overlap that grid.
-    `alignment` is the required alignment of matrix addresses. It is 1, because tensor maps check their own alignment.
+    If `programmatic`, the launch may overlap the previous grid of the stream. `alignment` is the required alignment of
+    the addresses of matrices, in bytes.
     """
 
     problem: Problem
@@ -31,6 +31,7 @@ class HopperDispatch:
     schedule: TileSchedule
 
     programmatic = True
+    # Tensor maps check their own alignment.
     alignment = 1
 
     @property
@@ -45,7 +46,7 @@ class HopperDispatch:
 
     @property
     def stores_by_address(self) -> bool:
-        """True if the kernel takes the address of D in addition to its tensor map."""
+        """True if the kernel needs the address of D in addition to the tensor map of D."""
         return self.plan.stores_by_address
 
     @property
@@ -57,7 +58,7 @@ class HopperDispatch:
         return flags * 128 * self.plan.accumulators, flags
 
     def tensor_maps(self, a: Any, b: Any, c: Any, d: Any) -> tuple[TensorMap, ...]:
-        """Return the tensor maps of A, B, C and D. Without C, the map of D takes the place of the map of C."""
+        """Return the tensor maps of A, B, C and D. If `c` is None, the third map is also that of D."""
         plan, tile = self.plan, self.plan.tile
         of_d = self._result_map(d, "d")
         return (
@@ -68,7 +69,7 @@ class HopperDispatch:
         )
 
     def _operand_map(self, array: Any, name: str, type_word: str, major: str, lines: int, span: int) -> TensorMap:
-        """Return the tensor map of an array (M or N, K). Its boxes have `lines` rows and `span` bytes of K."""
+        """Return the tensor map of A, or of B transposed. A box has `lines` rows and `span` bytes of K."""
         if major == "k":
             return self._map(array, name, (lines, span // size_of(type_word)), span, type_word)
         return self._map(transposed(array), name, (self.plan.stage_k, BLOCK), SPAN, type_word)
@@ -83,13 +84,16 @@ class HopperDispatch:
         return TensorMap.tiled(array, whole, swizzle=swizzle, dtype=dtype, l2_promotion=_L2_PROMOTION)
 
     def unused_pointers(self, operands: Operands) -> tuple[str, ...]:
-        """Return the names of the pointer parameters for which no array was given."""
+        """Return the names of the pointer parameters without an array."""
         missing = operands.missing("row_scales", "column_scales", "bias", "metadata", "ends")
         missing += () if self.stores_by_address else ("d_start",)
         return missing if self.workspace is not None else (*missing, "partial", "flags")
 
     def arguments(self, operands: Operands, d: Any, start: Any, alpha: float, beta: float) -> list[Any]:
-        """Return all kernel arguments for NumPy arrays. `start` is D with padded rows, and `d` a view of D."""
+        """Return the kernel arguments for NumPy arrays.
+
+        `start` is the array that the kernel writes. Its rows are padded. `d` is a view of `start` without the padding.
+        """
         rows, columns = dense_scales(operands.row_scales), dense_scales(operands.column_scales)
         operands = operands._replace(row_scales=rows, column_scales=columns)
         return [
@@ -103,7 +107,7 @@ class HopperDispatch:
         ]
 
     def numbers(self, d: Any, operands: Operands) -> tuple[int, ...]:
-        """Return the trailing number arguments: strides of D, sizes, and strides of block scales."""
+        """Return the last kernel arguments: strides of D, sizes, and strides of block scales."""
         problem, schedule, layout = self.problem, self.schedule, strided(d)
         return (
             layout.strides[-2],
@@ -118,7 +122,7 @@ class HopperDispatch:
 
 @lru_cache(maxsize=256)
 def dispatch_for(problem: Problem, plan: Plan, tile: Tile | None, gpu: str) -> HopperDispatch:
-    """Return a dispatch with `tile`, or else the tuned tile of `gpu`, or else the best estimated tile."""
+    """Return a launch with `tile`. Without `tile`, use the tuned tile of `gpu` or the best estimate."""
     if tile is None:
         return HopperDispatch(problem, *(choose_tuned(gpu, problem, plan) if gpu else choose(problem, plan)))
     plan = plan.with_tile(tile)
@@ -138,7 +142,7 @@ def block_scales_of(operands: Operands, problem: Problem) -> BlockScales:
 
 
 def _count(name: str, value: Any, problem: Problem, counts: tuple[int, ...]) -> int | None:
-    """Return the number, one of `counts`, of block scales along M or N; None for other scales."""
+    """Return the number of block scales along M or N, one of `counts`, or None for other scales."""
     if not is_by_block(value):
         return None
     layout, along_k = strided(value), ceil(problem.k / SCALE_BLOCK)
@@ -153,7 +157,7 @@ def _count(name: str, value: Any, problem: Problem, counts: tuple[int, ...]) -> 
 
 
 def scale_strides(value: Any) -> tuple[int, int, int]:
-    """Return the byte strides of block scales along M or N, K blocks and batches. Zeros for other scales."""
+    """Return byte strides of block scales: M or N, blocks of K, batches. They are 0 for other scales."""
     if not is_by_block(value):
         return 0, 0, 0
     layout = strided(value)
@@ -161,12 +165,12 @@ def scale_strides(value: Any) -> tuple[int, int, int]:
 
 
 def dense_scales(value: Any) -> Any:
-    """Return a copy of block scales in host memory without gaps. Return other scales unchanged."""
+    """Return a copy of block scales in host memory, without gaps. Return other scales unchanged."""
     if not is_by_block(value):
         return value
     return (as_numpy(value) if is_foreign_type(value.__class__) else value).copy(order="K")
 
 
 def is_by_block(value: Any) -> bool:
-    """Return True if an array holds block scales. Other scales have one dimension."""
+    """Return True if an array holds block scales: it has two or more dimensions."""
     return value is not None and len(value.shape) > 1

@@ -1,8 +1,6 @@
 """GEMM kernel for Hopper: D = epilogue(A B).
 
-One producer warpgroup copies tiles of A and B into a ring of stages by TMA. The consumer warpgroups multiply the stages
-by wgmma, 64 rows each, and store D by TMA. CTAs are persistent. Some tiles are cut along K so that all CTAs end at
-the same time.
+One producer warpgroup copies tiles of A and B to shared memory by TMA. The consumer warpgroups multiply by wgmma.
 """
 
 # Annotations of a kernel's parameters are PTX types.
@@ -58,8 +56,9 @@ def gemm(
 ) -> None:  # fmt: skip
     """Compute D = epilogue(A B).
 
-    `partial` and `flags` are memory for the partial sums of the `split` tiles that are cut along K. `ends` has the end
-    row of each of `groups` groups of rows. `d_start` is the address of D. `Sizes` describes `m` to `groups`.
+    `split` tiles are cut along K. `partial` and `flags` are memory for their partial sums. `ends` has the end row of
+    each of `groups` groups of rows. `metadata` belong to a compressed A. `d_start` is the address of D. `Epilogue`
+    describes the scales, `bias`, `alpha` and `beta`. `Sizes` describes `m` and `m_tiles` to `groups`.
 
     Units: `d_stride`, `d_plane` and the strides of block scales, from `row_step` on, are bytes.
     """
@@ -156,17 +155,16 @@ def gemm(
 def _pingpong(
     scheduler: Scheduler, ring: RingState, number: Any, compute: Callable[[Callable[[], None]], None]
 ) -> None:
-    """Let two consumers compute alternate work items.
+    """Let two consumers compute work items in turn. This consumer has the index `number`, 0 or 1.
 
-    `compute` calls its argument after it has waited for the last stage of an item. Only then does the other consumer
-    start. Otherwise a consumer could fall two phases behind, and the parity of an mbarrier only distinguishes a phase
-    from the next phase.
+    `compute` must call its argument after it has waited for the last stage of an item.
     """
     turn, waits = new(u32, 0), new(u32, 0)
     with while_(scheduler.has_next):
         scheduler.take()
         scheduler.prefetch_group()
 
+        # Otherwise a consumer could fall two phases behind. The parity of an mbarrier cannot distinguish these phases.
         def hand_over() -> None:
             with when(scheduler.has_next()):
                 ptx.bar_arrive((number ^ 1) + _PINGPONG_BARRIERS, 256)
@@ -191,9 +189,9 @@ def produce(
     start_b: Any,
     metadata: SparseMetadata | None,
 ) -> None:
-    """Copy tiles into stages until no work item is left.
+    """Copy the tiles of A and B to shared memory for all work items of this CTA.
 
-    The copies go from the tensor maps `a` and `b` to stages that begin at the addresses `start_a` and `start_b`.
+    `a` and `b` are tensor maps. The stages of A start at address `start_a`, and those of B at `start_b`.
     """
     tile = plan.tile
     rank = special("cluster_ctarank") if tile.cluster > 1 else 0
@@ -231,7 +229,7 @@ def produce(
 def _load(
     tensor: Any, major: str, target: Any, ring: RingState, origin: tuple[Any, ...], extent: int, mask: Any
 ) -> None:
-    """Copy `extent` rows of A or columns of B for one stage, to this CTA or to all CTAs in `mask`."""
+    """Copy `extent` lines from `origin` to a stage of this CTA. With `mask`, copy to the CTAs in it."""
     k, line, *batch = origin
     blocks = 1 if major == "k" else extent // BLOCK
     words: dict[str, Any] = {} if mask is None else {"multicast": "multicast::cluster", "ctaMask": mask}

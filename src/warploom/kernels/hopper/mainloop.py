@@ -1,4 +1,4 @@
-"""Main loop of a consumer, which multiplies 64 rows stage by stage, with one stage of wgmma in flight."""
+"""Main loop of a consumer warpgroup: it multiplies 64 rows of a tile by wgmma."""
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -17,10 +17,11 @@ _WARPS = 4
 
 
 class SparseMetadata:
-    """Metadata of a sparse A at the address `source`, and their copies in the shared memory `stages`.
+    """Metadata of a compressed A, and their copies in shared memory.
 
-    Shape in global memory, as `sparse.compress` returns them: (batch, stages of K, blocks of 64 rows, 128 threads,
-    words).
+    `source` is the address of the metadata, and `stages` the shared memory.
+
+    Shapes: metadata (batch, stages of K, blocks of 64 rows, 128 threads, words).
     """
 
     def __init__(self, plan: Plan, source: Any, stages: Shared, m: Any, k_tiles: Any) -> None:
@@ -29,22 +30,19 @@ class SparseMetadata:
         self.block = METADATA * plan.metadata_words  # bytes of 64 rows in a stage
 
     def copy(self, ring: RingState, row: Any, k_tile: Any, batch: Any) -> None:
-        """Start the copies of the metadata of a stage, for the tile of A that starts at `row`.
-
-        A tile may extend beyond the last row. The last block is then copied again, because zeros would be illegal
-        metadata. Its products are discarded.
-        """
+        """Start to copy the metadata of stage `k_tile`, for the tile of A that starts at `row`."""
         blocks = (self.m + 63) >> 6
         line = (batch * self.k_tiles + k_tile) * blocks
         target = self.start + ring.stage * self.plan.metadata_bytes
         for number in range(self.plan.tile.tile_consumers):
+            # Beyond the last row, the last block is copied again, because zeros would be illegal metadata.
             block = line + ptx.min((row >> 6) + number, blocks - 1, type=u32)
             to = target.at(number * self.block, "shared::cluster")
             source = (self.source + ptx.mul_wide(block, self.block, type=u32)).at(0, "global")
             ptx.cp_async_bulk(to, source, self.block, ring.barrier("shared::cluster"), dst="shared::cluster")
 
     def load(self, ring: RingState, number: Any, thread: Any) -> list[tuple[Register, int]]:
-        """Load a thread's metadata for consumer `number`. Return a register and selector per instruction."""
+        """Load a thread's metadata for consumer `number`. Return (register, selector) for each instruction."""
         count = self.plan.metadata_words
         here = self.start + ring.stage * self.plan.metadata_bytes + number * self.block + thread * (4 * count)
         where = here.at(0, "shared::cta")
@@ -53,19 +51,16 @@ class SparseMetadata:
 
 
 def releases(plan: Plan) -> int:
-    """Return the number of arrivals by which a consumer releases a stage.
-
-    The wgmma of all its warps complete together, so one arrival is enough. Sparse metadata are loaded by each warp on
-    its own, so each warp arrives.
-    """
+    """Return the number of arrivals by which a consumer releases a stage."""
+    # All wgmma of a consumer complete together. Each warp loads its own metadata, so each warp arrives for them.
     return _WARPS if plan.sparse else 1
 
 
 class MainLoop:
-    """Multiplications of one consumer, which multiplies block `number` of 64 rows of the tile.
+    """Multiplications of one consumer warpgroup.
 
-    `thread` is the index of the thread in the consumer. `start_a` and `start_b` are the addresses of A and B in the
-    first stage.
+    The consumer multiplies block `number` of 64 rows of the tile. `thread` is the thread's index in the consumer.
+    `start_a` and `start_b` are the addresses of A and B in the first stage.
     """
 
     def __init__(
@@ -86,7 +81,7 @@ class MainLoop:
         self.b = _StageDescriptors(start_b, plan.b_major, columns, SPAN, SPAN // plan.steps)
 
     def __call__(self, scheduler: Scheduler, sums: Sequence[Register], issued: Callable[[], None]) -> None:
-        """Multiply the stages of one work item. Call `issued` after the last multiplication is issued."""
+        """Multiply the stages of one work item into `sums`. Call `issued` when all wgmma are issued."""
         k_tile = new(u32, scheduler.first)
         if self.plan.promotion_stages:
             self._promoted(scheduler, k_tile, sums, issued)
@@ -98,7 +93,7 @@ class MainLoop:
     def _promoted(
         self, scheduler: Scheduler, k_tile: Register, sums: Sequence[Register], issued: Callable[[], None]
     ) -> None:
-        """Sum a few stages at a time from zero in the tensor cores, and add the results to `sums` in f32."""
+        """Multiply all stages of one work item. Every few stages, add the sums of the tensor cores in f32."""
         part = [new(self.plan.register_type) for _ in sums]
         for each in sums:
             each.set(0.0)
@@ -119,13 +114,13 @@ class MainLoop:
                 self.scaling.add(sums, part)
 
     def _promotion_end(self, scheduler: Scheduler, k_tile: Register) -> Register:
-        """Return the first stage after `k_tile` that is not promoted together with stage `k_tile`."""
+        """Return the first stage that is not summed together with stage `k_tile` in the tensor cores."""
         count = self.plan.promotion_stages
         begin = k_tile if self.scaling is None or count == 1 else k_tile & -count
         return ptx.min(begin + count, scheduler.last, type=u32)
 
     def _stage(self, k_tile: Register, sums: Sequence[Register]) -> Register:
-        """Issue the multiplications of one stage. Return the index of the stage in the ring."""
+        """Issue the multiplications of stage `k_tile`. Return the index of the stage in the ring."""
         self.ring.wait_full()
         self._issue(sums, 0)
         stage = new(u32, self.ring.stage)
@@ -134,7 +129,7 @@ class MainLoop:
         return stage
 
     def _stages(self, k_tile: Register, end: Any, sums: Sequence[Register]) -> Register:
-        """Issue stages until `k_tile` is `end`. Return the ring index of the last stage, still in flight."""
+        """Issue the stages from `k_tile` to below `end`. Return the index of the last one in the ring."""
         start, before = new(u32, k_tile), new(u32)
         with while_(lambda: k_tile < end):
             self.ring.wait_full()
@@ -161,7 +156,7 @@ class MainLoop:
             self.ring.release(stage, self.thread & 31)
 
     def _issue(self, sums: Sequence[Register], accumulates: Any) -> None:
-        """Issue one stage as one wgmma group, which overwrites `sums` if `accumulates` is false."""
+        """Issue the multiplications of one stage. If `accumulates` is false, they overwrite `sums`."""
         plan = self.plan
         a, b = self.a.at(self.ring.stage), self.b.at(self.ring.stage)
         flags = () if plan.accumulator == "s32" else (1, 1)  # signs of A and B
@@ -199,10 +194,10 @@ class _StageDescriptors:
         self.step = step if major == "k" else step // 2 * SPAN
 
     def at(self, stage: Register) -> Register:
-        """Return the low word of the first descriptor of a stage."""
+        """Return the low 32 bits of the descriptor of a stage's first instruction."""
         return self.low + stage * (self.stage >> 4)
 
     def descriptor(self, low: Register, step: int) -> Register:
-        """Return the descriptor of instruction number `step` of a stage. `low` is a result of `at`."""
+        """Return the descriptor of instruction `step` of a stage. `low` is a result of `at`."""
         offset = step * self.step >> 4
         return ptx.mov((low + offset if offset else low, self.high), type="b64")

@@ -1,6 +1,6 @@
 """Plan of the Hopper GEMM kernel: the tile of a CTA, its shared memory and its registers.
 
-A stage is a part of shared memory that holds 128 bytes of K of the tiles of A and B.
+A stage is a part of shared memory. It holds 128 bytes of K of the tiles of A and B.
 """
 
 from __future__ import annotations
@@ -28,23 +28,19 @@ PROMOTION_STAGES = 4
 
 
 def metadata_slots(type_word: str) -> tuple[tuple[int, int], ...]:
-    """Return (index of a thread's metadata word, sparsity selector) for each instruction of a stage.
-
-    For 8-bit types, each instruction uses one word of every thread. For wider types, it uses the words of half of the
-    threads, and the selector chooses the half.
-    """
+    """Return (index of a thread's metadata word, sparsity selector) for each instruction of a stage."""
+    # For wider types, an instruction uses the words of half of the threads, which the selector chooses.
     return ((0, 0), (1, 0)) if size_of(type_word) == 1 else ((0, 0), (0, 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """Tile of a CTA: `rows` of M by `columns` of N, with `stages` stages in shared memory.
+    """Tile of D that one CTA computes, with `rows` rows and `columns` columns.
 
-    Each consumer warpgroup multiplies 64 rows of the tile. With `pingpong` there are two consumers, and each multiplies
-    every second tile alone, so that one consumer stores while the other multiplies. `buffers` is the number of store
-    buffers of a consumer. The tiles of the CTAs of a `cluster` are neighbours along M. The CTAs share their columns of
-    B by multicast. Consecutive clusters compute `group` tiles of a tile column before the next tile column, so that
-    their operands meet in the L2 cache.
+    Each consumer warpgroup multiplies 64 rows of the tile. With `pingpong` there are two consumers. Each multiplies
+    every second tile alone. Shared memory has `stages` stages, and `buffers` store buffers for each consumer. The tiles
+    of the `cluster` CTAs of a cluster are neighbours along M. Consecutive clusters compute `group` tiles of a tile
+    column before the next tile column.
     """
 
     rows: int = 128
@@ -77,10 +73,10 @@ SMALL = Tile(64, 64, 2)
 
 @dataclass(frozen=True, slots=True)
 class BlockScales:
-    """Presence of block scales, which multiply each sum over 128 elements of K before the sums are added.
+    """Presence of block scales. They multiply the sums over each 128 elements of K.
 
-    `rows`: each row of A has its own scales. `columns`: the number of columns of B that share their scales, 1 or 128,
-    or 0 without scales.
+    If `rows`, each row of A has its own scales. `columns` is the number of columns of B that share a scale: 1 or 128,
+    or 0 without scales of B.
     """
 
     rows: bool = False
@@ -94,12 +90,11 @@ class BlockScales:
 class Plan(GemmPlan):
     """Plan of one Hopper kernel.
 
-    `batched`: D and its operands have a batch axis, except the operands in `broadcast` ("a", "b", "c"). `grouped`: the
-    rows of A and D belong to groups, and each group has its own B. `promotion_stages`: the tensor cores sum this number
-    of stages, then the sum is added in f32. With 0 they sum all stages. With `block_scales` it is the number of stages
-    in one scale block. `sparse`: A is compressed (`sparse.compress`).
+    If `batched`, all matrices but those in `broadcast` ("a", "b", "c") have a batch axis. If `grouped`, the rows of A
+    and D form groups, and each group has its own B. If `sparse`, A is compressed. The tensor cores sum
+    `promotion_stages` stages, then each sum is added in f32. With 0 the tensor cores sum all stages.
 
-    Errors: UsageError kernels.plan if no such kernel exists for the tensor cores or the CTA.
+    Errors: UsageError kernels.plan if no kernel supports the plan.
     """
 
     batched: bool = False
@@ -124,7 +119,7 @@ class Plan(GemmPlan):
         if self.block_scales:
             yield from self._scale_errors()
         elif self.promotion_stages and self.accumulator != "f32":
-            yield f"only f32 accumulators are promoted, not {self.accumulator}"
+            yield f"promotion needs an f32 accumulator, not {self.accumulator}"
         if wrong := list(tile_errors(self.tile)):
             yield from wrong
         else:
@@ -133,20 +128,20 @@ class Plan(GemmPlan):
     def _tile_errors(self) -> Iterator[str]:
         tile = self.tile
         if tile.cluster not in (1, 2, 4):
-            yield f"clusters of {tile.cluster} CTAs; expected 1, 2 or 4"
+            yield f"a cluster has {tile.cluster} CTAs; expected 1, 2 or 4"
         if tile.rows % 64 or not 64 <= tile.rows <= 192:
-            yield f"{tile.rows} rows of a tile; expected 64, 128 or 192"
+            yield f"the tile has {tile.rows} rows; expected 64, 128 or 192"
         if tile.pingpong and tile.rows != 64:
-            yield f"{tile.rows} rows of a pingpong tile; expected 64"
+            yield f"the pingpong tile has {tile.rows} rows; expected 64"
         if tile.buffers not in (1, 2):
-            yield f"{tile.buffers} buffers of a tile; expected 1 or 2"
+            yield f"the tile has {tile.buffers} buffers; expected 1 or 2"
         step = 64 * tile.cluster if self.b_major == "n" else 16
         if tile.columns % step or not 64 <= tile.columns <= 256:
-            yield f"{tile.columns} columns of a tile; expected a multiple of {step} from 64 to 256"
+            yield f"the tile has {tile.columns} columns; expected a multiple of {step} from 64 to 256"
         if tile.stages < 2 or self.shared_bytes > SHARED:
             rest = self.shared_bytes - tile.stages * self.stage_bytes
             yield (
-                f"{tile.stages} stages of {self.stage_bytes} bytes and {rest} other bytes; "
+                f"the tile has {tile.stages} stages of {self.stage_bytes} bytes and {rest} other bytes; "
                 f"expected at least 2 stages and at most {SHARED} bytes in all"
             )
         scales = " and scales" if self.block_scales.columns == 1 else ""
@@ -156,7 +151,7 @@ class Plan(GemmPlan):
         for count, most in ((self.accumulators, _MOST_ACCUMULATORS), (registers, _MOST_REGISTERS)):
             if count > most.get(tile.consumers, count):
                 yield (
-                    f"{count} registers of accumulators{scales} for each thread of {tile.consumers} consumers;"
+                    f"each thread of {tile.consumers} consumers has {count} registers of accumulators{scales};"
                     f" expected at most {most[tile.consumers]}"
                 )
 
@@ -182,23 +177,23 @@ class Plan(GemmPlan):
     # Derived sizes ------------------------------------------------------------------------------------------
 
     def rank(self, operand: str) -> int:
-        """Return the number of dimensions of A, B, C or D: 3 with a batch axis or a group axis, else 2."""
+        """Return the number of dimensions of operand "a", "b", "c" or "d": 3 with batches or groups, else 2."""
         own = self.batched and operand not in self.broadcast
         return 3 if own or (self.grouped and operand == "b") else 2
 
     @property
     def stores_by_address(self) -> bool:
-        """True if elements at unaligned ends of rows, or at ends of groups, are stored without a tensor map."""
+        """True if the kernel stores some elements of D by address, not through a tensor map."""
         return self.unaligned or self.grouped
 
     @property
     def stage_k(self) -> int:
-        """Elements of K in a stage."""
+        """Number of elements of K in a stage."""
         return SPAN // size_of(self.a)
 
     @property
     def span_a(self) -> int:
-        """Bytes of a row of A in a stage. A sparse A stores half of each row."""
+        """Size of a row of A in a stage, which is half as long for a compressed A. Units: bytes."""
         return SPAN // 2 if self.sparse else SPAN
 
     @property
@@ -208,7 +203,7 @@ class Plan(GemmPlan):
 
     @property
     def metadata_words(self) -> int:
-        """Number of metadata words of a thread for a stage."""
+        """Number of metadata words that a thread needs for a stage."""
         return 1 + max(word for word, _ in metadata_slots(self.a)) if self.sparse else 0
 
     @property
@@ -228,22 +223,22 @@ class Plan(GemmPlan):
 
     @property
     def subtile_columns(self) -> int:
-        """Number of columns of D that a consumer stores together."""
+        """Number of columns of D that a consumer stores at once."""
         return 32 if size_of(self.d) == 4 else 64
 
     @property
     def box_columns(self) -> int:
-        """Number of columns of one tensor copy to D, a divisor of the columns of a subtile and of the tile."""
+        """Number of columns of D that one tensor copy stores."""
         return gcd(self.tile.columns, self.subtile_columns)
 
     @property
     def box_row_bytes(self) -> int:
-        """Bytes of a row of a box, which is also the span of its swizzle. Rows of 16 bytes are not swizzled."""
+        """Size of a row of D that one tensor copy stores. Units: bytes."""
         return self.box_columns * size_of(self.d)
 
     @property
     def buffer_bytes(self) -> int:
-        """Size of a store buffer, which holds 64 rows of a subtile. Units: bytes."""
+        """Size of a store buffer: 64 rows of `subtile_columns` columns. Units: bytes."""
         return 64 * self.subtile_columns * size_of(self.d)
 
     @property
@@ -254,7 +249,7 @@ class Plan(GemmPlan):
 
     @property
     def max_stages(self) -> int:
-        """Largest number of stages that fits into shared memory with this tile."""
+        """Largest number of stages for which this tile fits into shared memory."""
         return self.tile.stages + (SHARED - self.shared_bytes) // (self.stage_bytes + 16)
 
 
@@ -267,7 +262,7 @@ def plan_for(
     promoted: bool = False,
     scales: BlockScales = BlockScales(),
 ) -> Plan:
-    """Return the plan of a problem with the smallest tile. Errors: UsageError kernels.plan."""
+    """Return a plan for a problem. The plan has the smallest tile. Errors: UsageError kernels.plan."""
     stages = SCALE_BLOCK * size_of(problem.a) // SPAN if scales else PROMOTION_STAGES if promoted else 0
     return Plan(
         problem.a, problem.b, accumulator, result, problem.a_major, problem.b_major, problem.is_unaligned(result),

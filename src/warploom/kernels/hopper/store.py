@@ -1,9 +1,9 @@
-"""Store of a consumer: results go through swizzled buffers in shared memory to D by TMA.
+"""Store of a consumer warpgroup: results go through shared memory to D by TMA.
 
 A consumer stores its 64 rows in subtiles. A buffer holds one subtile, which consists of boxes of 64 rows of up to 128
 bytes. The boxes are swizzled so that neither the writes of the threads nor the copy have bank conflicts. A tensor copy
-always writes a whole box. Therefore the threads themselves store the last rows of a group from shared memory, and the
-boxes at the unaligned end of rows element by element.
+of the last rows of a group would also write rows of the next group. Therefore the threads copy these last rows from
+shared memory. At the unaligned end of rows, the threads store each element from a register.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,11 +21,9 @@ Results = dict[int, list[list[Register]]]
 
 
 class Store:
-    """Epilogue and store of one consumer.
+    """Epilogue and store of one consumer warpgroup.
 
-    `number` is the index of the consumer in the CTA, and `thread` the index of the thread in the consumer. In the
-    methods, `places` are the thread's addresses in the first box of the buffer, `block` is the first of 16 columns, and
-    `width` is the number of columns of a subtile.
+    `number` is the index of the consumer in the CTA. `thread` is the index of the thread in the consumer.
     """
 
     def __init__(
@@ -63,7 +61,7 @@ class Store:
             self.places = [self._chunk(self.row, 0, chunk) + self.pair for chunk in range(chunks)]
 
     def _chunk(self, row: Any, low: Any, chunk: int) -> Register:
-        """Return the address of a 16-byte chunk in a row of a box: `chunk`, or `chunk + 1` if `low` is 1."""
+        """Return the address of chunk `chunk + low` in a row of a box. A chunk has 16 bytes."""
         span = self.plan.box_row_bytes
         where = low | chunk if chunk else low
         if span > 16:
@@ -71,12 +69,12 @@ class Store:
         return self.base + row * span + where * 16
 
     def __call__(self, sums: Sequence[Register], row: Any, column: Any, batch: Any, bottom: Any) -> None:
-        """Apply the epilogue to the tile at a row and column of D, and store the rows before row `bottom`."""
+        """Apply the epilogue, and store the tile at a row and column of D. Skip rows from `bottom` on."""
         with when(row < bottom) if self.plan.grouped else nullcontext():
             self._tile(sums, row, column, batch, bottom)
 
     def finish(self) -> None:
-        """Wait until all copies of this consumer are complete."""
+        """Wait until all tensor copies of this consumer are complete."""
         with guarded(self.leads):
             ptx.cp_async_bulk_wait_group(0)
 
@@ -118,7 +116,7 @@ class Store:
     def _store_boxes(
         self, results: Results, places: Sequence[Register], width: int, column: Any, row: Any, batch: Any, bottom: Any
     ) -> None:
-        """Store a subtile through the buffer: by TMA, or row by row at the end of a group."""
+        """Store `width` columns through the buffer. `places` are the thread's addresses in the buffer."""
         for block, both in results.items():
             self._write(both, block, places)
         ptx.fence_proxy(proxykind="async", space="shared::cta")
@@ -129,6 +127,7 @@ class Store:
         with when(row + 64 <= bottom):
             self._store_tensor(width, column, row, batch)
         with otherwise():
+            # A tensor copy would write a whole box, beyond the end of the group.
             self._store_rows(width, column, row, bottom)
             self._end_reads()
 
@@ -140,7 +139,7 @@ class Store:
                 ptx.cp_async_bulk_tensor(target, source, dim=f"{len(origin)}d", src="shared::cta")
 
     def _store_rows(self, width: int, column: Any, row: Any, bottom: Any) -> None:
-        """Copy the rows of a subtile before row `bottom` to D. Neighbouring threads copy 16 bytes each."""
+        """Copy the rows before row `bottom` from the buffer to D, without a tensor copy."""
         arguments, plan, size = self.arguments, self.plan, self.size
         chunks = plan.box_row_bytes // 16
         line, chunk = self.thread >> chunks.bit_length() - 1, self.thread & chunks - 1
@@ -160,7 +159,7 @@ class Store:
                 target = target + arguments.stride * step
 
     def _store_elements(self, results: Results, column: Any, line: Any, batch: Any, bottom: Any) -> None:
-        """Store a subtile at the unaligned end of rows, where a tensor copy would write beyond the end."""
+        """Store elements one by one, at the unaligned end of rows."""
         arguments, size = self.arguments, self.size
         first = column + self.pair
         start = arguments.start + ptx.mul_wide(first, size, type=u32)
@@ -191,14 +190,14 @@ class Store:
     def _boxes(
         self, width: int, column: Any, row: Any, batch: Any, operand: str = "d"
     ) -> Iterator[tuple[int, tuple[Any, ...]]]:
-        """Yield (offset in the buffer, coordinates in D or C) for each box of a subtile of `width` columns."""
+        """Yield (offset in the buffer, coordinates in D or C) for each box of `width` columns."""
         for number in range(width // self.plan.box_columns):
             start = number * self.plan.box_columns
             origin = (column + start if start else column, row, batch)[: self.plan.rank(operand)]
             yield number * self.box_bytes, origin
 
     def _load_addend(self, width: int, column: Any, row: Any, batch: Any) -> None:
-        """Copy C into the buffer that D will overwrite, and wait for the copy."""
+        """Copy a part of C into the buffer, and wait for the copy."""
         barrier = self.addend_barrier.at(0, "shared::cta")
         with when(self.leads):
             ptx.mbarrier_arrive_expect_tx(barrier, width * self.size * 64)
@@ -210,7 +209,10 @@ class Store:
         self.phase ^= 1
 
     def _addends(self, block: int, places: Sequence[Register]) -> list[list[Register] | None]:
-        """Return the thread's elements of C in the first and the last 8 of 16 columns; None without C."""
+        """Return the thread's elements of C in 16 columns, from column `block` of the buffer on.
+
+        The result has a list for each 8 columns, or None without C. `places` are the thread's addresses in the buffer.
+        """
         addend = self.plan.epilogue.addend
         if not addend:
             return [None, None]
@@ -240,12 +242,11 @@ class Store:
                 ptx.st(place, word, type="b16")
 
     def _matrix(self, block: int, places: Sequence[Register]) -> Location:
-        """Return the location that a thread passes to ldmatrix or stmatrix for the columns of `block`."""
         box, inside = divmod(block, self.plan.box_columns)
         return places[inside // 16].at(box * self.box_bytes, "shared::cta")
 
     def _pairs(self, block: int, places: Sequence[Register]) -> Iterator[Location]:
-        """Yield the locations of the thread's four pairs of 32-bit or 8-bit elements in 16 columns."""
+        """Yield the locations of the thread's four pairs of elements in 16 columns, from `block` on."""
         wide = self.size == 4
         for half in (0, 8):
             box, inside = divmod(block + half, self.plan.box_columns)

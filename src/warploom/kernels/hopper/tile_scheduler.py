@@ -1,13 +1,8 @@
-"""Assignment of tiles and of ranges of K to persistent clusters, and exchange of partial sums.
+"""Assignment of tiles to persistent clusters, and exchange of partial sums.
 
-The schedule is stream-K. Clusters take whole tiles in turn, except for the first `split` tiles, which are cut along K.
-The stages of the cut tiles form one sequence, which is divided into equal runs, one for each cluster. A cluster whose
-run ends inside a tile stores its partial sums in global memory. The cluster whose run starts inside this tile finishes
-the tile and adds these sums. A run is processed from its end, so that partial sums are stored early and the part of a
-tile that waits for them comes last.
-
-With grouped rows, each tile belongs to one group, and all tiles are whole. The ends of the groups are in GPU memory.
-The producer and each consumer search the ends independently.
+The schedule is stream-K. The first `split` tiles are cut along K. Each cluster gets an equal part of their stages, and
+its share of the other tiles. If a part ends inside a tile, its cluster stores partial sums in global memory. The next
+cluster completes this tile.
 """
 
 from collections.abc import Sequence
@@ -24,7 +19,7 @@ _QUAD = 16  # bytes that a thread stores at once
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Sizes of a launch in registers, from the kernel's parameters."""
+    """Registers with the sizes of a matrix multiplication."""
 
     m: Any  # rows
     m_tiles: Any  # tile rows, counted in clusters
@@ -36,9 +31,9 @@ class Sizes:
 
 
 class TileScheduler:
-    """Work items of one cluster: whole tiles and parts of cut tiles.
+    """Work items of one cluster: whole tiles, and parts of tiles that are cut along K.
 
-    The taken work item consists of the stages of K from `first` to below `last` of tile number `tile`.
+    The current work item is the stages of K from `first` to below `last` of tile number `tile`.
     """
 
     def __init__(self, sizes: Sizes, shape: Tile) -> None:
@@ -52,7 +47,7 @@ class TileScheduler:
         self.starts_with_run = ptx.setp(self.end, self.begin, CmpOp="ne", type=u32)
 
     def run_begin(self, cluster: Any) -> Any:
-        """Return the first stage of the run of a cluster, counted over all cut tiles."""
+        """Return the first stage of a cluster, counted over all tiles that are cut along K."""
         return cluster * (self.sizes.split * self.sizes.k_tiles) // self.clusters
 
     def has_next(self) -> Any:
@@ -62,7 +57,7 @@ class TileScheduler:
         return ptx.setp(self.end, self.begin, whole, CmpOp="ne", BoolOp="or", type=u32)
 
     def take(self) -> None:
-        """Take the next work item: first the end of the run, then whole tiles, then the rest of the run."""
+        """Make the next work item the current one."""
         mine = self.me + self.turn * self.clusters + self.sizes.split
         whole = ptx.setp(mine, self.sizes.tiles, ~self.starts_with_run, CmpOp="lt", BoolOp="and", type=u32)
         with when(whole):
@@ -71,6 +66,7 @@ class TileScheduler:
             self.last.set(self.sizes.k_tiles)
             self.turn += 1
         with otherwise():
+            # Parts are taken from the last to the first, so that other clusters get partial sums early.
             self.tile.set((self.end - 1) // self.sizes.k_tiles)
             base = self.tile * self.sizes.k_tiles
             low = ptx.max(self.begin, base, type=u32)
@@ -80,21 +76,20 @@ class TileScheduler:
         ptx.setp(self.turn, self.turn, CmpOp="ne", type=u32, out=self.starts_with_run)
 
     def prefetch_group(self) -> None:
-        """Do nothing, because these tiles have no groups. `GroupedTileScheduler` overrides this method."""
+        """Do nothing, because these tiles have no groups."""
 
     def origin(self, rank: Any) -> tuple[Any, Any, Any]:
-        """Return the first row and column of the tile of the CTA with this rank in the cluster, and the batch."""
+        """Return the first row, the first column and the batch of the tile of CTA `rank` of the cluster."""
         shape, sizes = self.shape, self.sizes
         row, column, batch = tile_position(self.tile, sizes.m_tiles, sizes.n_tiles, shape.group)
         return (row * shape.cluster + rank) * shape.rows, column * shape.columns, batch
 
 
 class GroupedTileScheduler:
-    """Tiles of one cluster for grouped rows, with the interface of `TileScheduler`.
+    """Tiles of one cluster for groups of rows. The interface is that of `TileScheduler`.
 
-    `ends` has the end row of each group. A group that ends before it begins is empty, and no group exceeds row `m`. The
-    taken tile has number `tile` in its group, which has the rows from `top` to below `bottom`. The search for groups is
-    one tile ahead, because `has_next` depends on its result.
+    `ends` has the end row of each group. The current tile is tile number `tile` of group `group`. The group has the
+    rows from `top` to below `bottom`.
     """
 
     def __init__(self, ends: Pointer, sizes: Sizes, shape: Tile) -> None:
@@ -109,7 +104,7 @@ class GroupedTileScheduler:
         self.prefetch_group()
 
     def prefetch_group(self) -> None:
-        """Advance to the group of the next tile."""
+        """Find the group of the next tile. Call this method after each `take`, before `has_next`."""
 
         def is_beyond() -> Any:
             more = self.groups_seen < self.sizes.groups
@@ -117,6 +112,7 @@ class GroupedTileScheduler:
 
         with while_(is_beyond):
             self.next_top.set(self.next_bottom)
+            # A group that ends before it begins is empty.
             end = ptx.min(self.ends[self.groups_seen], self.sizes.m, type=u32)
             ptx.max(end, self.next_top, type=u32, out=self.next_bottom)
             self.groups_seen += 1
@@ -130,11 +126,11 @@ class GroupedTileScheduler:
         return count // (height >> shift) if height >> shift > 1 else count
 
     def has_next(self) -> Any:
-        """Return a predicate that is true if tiles are left. `prefetch_group` must follow each `take`."""
+        """Return a predicate that is true if tiles are left."""
         return self.next_tile < self.tiles_seen
 
     def take(self) -> None:
-        """Take the next tile."""
+        """Make the next tile the current one."""
         self.tile.set(self.next_tile - self.tiles_before)
         self.group.set(self.groups_seen - 1)
         self.top.set(self.next_top)
@@ -142,7 +138,7 @@ class GroupedTileScheduler:
         self.next_tile += self.clusters
 
     def origin(self, rank: Any) -> tuple[Any, Any, Any]:
-        """Return the first row and column of the tile of the CTA with this rank in the cluster, and the group."""
+        """Return the first row, the first column and the group of the tile of CTA `rank` of the cluster."""
         shape = self.shape
         rows = self._tile_rows(self.top, self.bottom)
         row, column = position_in_plane(self.tile, rows, self.sizes.n_tiles, shape.group)
@@ -156,7 +152,7 @@ Scheduler = TileScheduler | GroupedTileScheduler
 
 
 class PartialSums:
-    """Partial sums in global memory. Each consumer of each CTA has memory for its sums, and a flag."""
+    """Partial sums in global memory, with a flag for each consumer of each CTA."""
 
     def __init__(
         self, plan: Plan, scheduler: TileScheduler, partial: Any, flags: Any, number: Any, thread: Any
@@ -178,7 +174,7 @@ class PartialSums:
         return sums, self.flags + ptx.mul_wide(consumer, 4, type=u32)
 
     def store(self, accumulators: Sequence[Register]) -> None:
-        """Store the sums of a tile that another cluster completes, and set the flag."""
+        """Store the partial sums of a tile that another cluster completes, and set the flag."""
         slot, flag = self._slot(self.scheduler.me)
         for quad in range(self.quads):
             part = list(accumulators[4 * quad : 4 * quad + 4])
@@ -189,7 +185,7 @@ class PartialSums:
             ptx.st(flag.at(0, "global"), 1, sem="release", scope="gpu", type=u32)
 
     def add(self, accumulators: Sequence[Register]) -> None:
-        """Add the sums of the clusters that computed earlier parts of the tile, and clear their flags."""
+        """Add the partial sums that other clusters stored for this tile, and clear their flags."""
         scheduler = self.scheduler
         covered, cluster = new(u32, scheduler.begin), new(u32, scheduler.me)
         base = scheduler.tile * scheduler.sizes.k_tiles

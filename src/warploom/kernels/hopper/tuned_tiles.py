@@ -2,12 +2,10 @@
 
     {"format": 1, "gpus": {"NVIDIA H200": {"4096x2112x7168 a=bf16 ...": {"tile": {...}, "split": 78, ...}}}}
 
-The whole file is validated before an entry is used.
+An error anywhere in the file makes all entries unusable.
 """
 
 import json
-import os
-import tempfile
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any, cast
 
 from warploom.diagnostics import UsageError
 from warploom.diagnostics.wording import os_reason
+from warploom.files import replacement
 from warploom.gpu.cache import cache_directory
 from warploom.kernels.hopper.cost_model import TileSchedule, choose, microseconds, schedules
 from warploom.kernels.hopper.plan import Plan, Tile
@@ -26,7 +25,7 @@ _MAX_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """Fastest tile of a problem, its number of tiles cut along K, and its time in microseconds."""
+    """Fastest tile of a problem, and its time. `split` is the number of tiles that are cut along K."""
 
     tile: Tile
     split: int
@@ -56,7 +55,7 @@ def key_of(problem: Problem, plan: Plan) -> str:
 
 
 def choose_tuned(gpu: str, problem: Problem, plan: Plan) -> tuple[Plan, TileSchedule]:
-    """Return the plan with the tuned tile for `gpu`, or else the best estimated tile, and the schedule.
+    """Return the plan and the schedule with the tuned tile for `gpu`, or with the best estimated tile.
 
     Errors: UsageError kernels.tuned.
     """
@@ -73,7 +72,7 @@ def choose_tuned(gpu: str, problem: Problem, plan: Plan) -> tuple[Plan, TileSche
 
 
 def read() -> Record:
-    """Return the contents of the file, which are empty without a file. Errors: UsageError kernels.tuned."""
+    """Return all tuned tiles, or {} if there is no file. Errors: UsageError kernels.tuned."""
     try:
         with record_file().open("rb") as file:
             data = file.read(_MAX_BYTES + 1)
@@ -97,17 +96,16 @@ def read() -> Record:
 
 
 def keep(gpu: str, key: str, found: Tuned) -> None:
-    """Add or replace the tuned tile of a problem in the file. Errors: UsageError kernels.tuned."""
+    """Add a tuned tile to the file, or replace it. Errors: UsageError kernels.tuned."""
     record = read()
     record.setdefault(gpu, {})[key] = found
     _write(record)
 
 
 def forget(keys: set[str] | None = None) -> int:
-    """Remove the entries of problem keys for all GPUs, or the whole file if `keys` is None.
+    """Remove the tuned tiles with these keys for all GPUs. If `keys` is None, remove the file.
 
-    Return the number of removed entries. A file that cannot be read counts as one entry. Errors: UsageError
-    kernels.tuned.
+    Return the number of removed tiles. An unreadable file counts as one. Errors: UsageError kernels.tuned.
     """
     if keys is None:
         count = 1
@@ -135,7 +133,7 @@ def _table(value: Any, name: str) -> dict[str, Any]:
 
 
 def _entry(key: str, value: Any) -> Tuned:
-    """Return an entry of the file. It must have exactly the fields of `Tuned`, with values of their types."""
+    """Return an entry of the file, after a check of its fields."""
     table = _table(value, key)
     tile = _table(table.get("tile"), "tile")
     types: dict[str, Any] = {field.name: type(field.default) for field in fields(Tile)}
@@ -149,17 +147,12 @@ def _entry(key: str, value: Any) -> Tuned:
 def _write(record: Record) -> None:
     """Replace the file atomically."""
     gpus = {gpu: {key: asdict(each) for key, each in tuned.items()} for gpu, tuned in record.items()}
-    path, temporary = record_file(), ""
+    path = record_file()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tuned-")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with replacement(path) as file:
             json.dump({"format": _FORMAT, "gpus": gpus}, file, indent=1)
-        Path(temporary).replace(path)
     except OSError as error:
-        if temporary:
-            with suppress(OSError):
-                Path(temporary).unlink()
         raise UsageError(f"cannot write {path}: {os_reason(error)}", code="kernels.tuned") from None
 
 

@@ -1,4 +1,4 @@
-"""Reference libraries PyTorch and CuPy, which call cuBLAS: matrices, multiplications, comparisons."""
+"""PyTorch and CuPy as references for the speed and the results of our GEMM."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -25,35 +25,35 @@ _SPREAD = 40  # standard deviation of integers, so that few exceed 127
 class Kind:
     """Combination of types of A, B and D that is timed.
 
-    If `fast`, 8-bit floats are summed in the tensor cores. If A is `sparse`, our kernel multiplies the compressed A.
-    Its result is compared with the result of the library, and its time with the time of our kernel for a dense A.
-    `tolerance` is the largest accepted difference of two elements, as a fraction of the root mean square of all
-    elements. It is far above rounding errors, and far below the error that one missing instruction would cause.
+    `operand` is the type of A and B, and `result` the type of D. If `fast`, 8-bit floats are summed in the tensor
+    cores. If `sparse`, our kernel multiplies a compressed A, and its time is compared with our kernel for a dense A.
+    `tolerance` is the largest accepted difference of two elements, as a fraction of the root mean square.
     """
 
     name: str
     operand: str
     result: str
     fast: bool = False
+    # The default is far above rounding errors, and far below the error of one missing instruction.
     tolerance: float = 0.1
     sparse: bool = False
 
     @property
     def reference(self) -> str:
-        """Name of our own kernel that serves as the reference, or "" if the library is the reference."""
+        """Name of our kernel if it is the reference, or "" if the library is the reference."""
         return "our dense" if self.sparse else ""
 
     @property
     def title(self) -> str:
-        """Name of the combination, with the reference if it is not the library."""
+        """Name of the combination, followed by the reference if our own kernel is the reference."""
         return f"{self.name} beside {self.reference}" if self.reference else self.name
 
     def problem(self, m: int, n: int, k: int) -> Problem:
-        """Return the multiplication of this kind with these sizes. Both matrices are contiguous along K."""
+        """Return the problem of these sizes. A and B are contiguous along K."""
         return Problem(m, n, k, 1, self.operand, self.operand, "k", "k", sparse=self.sparse)
 
     def plan(self, problem: Problem) -> Plan:
-        """Return the plan that `gemm` would use, but with the smallest tile."""
+        """Return the plan of our kernel, with the smallest tile."""
         promoted = self.operand == "e4m3" and not self.fast
         return plan_for(problem, accumulator=problem.accumulator(), result=self.result, promoted=promoted)
 
@@ -78,13 +78,16 @@ KINDS = {
 
 
 def default_kinds(names: Iterable[str]) -> list[str]:
-    """Return those of the names whose kinds have a library as their reference."""
+    """Return the names of the kinds for which a library is the reference."""
     return [name for name in names if not KINDS[name].reference]
 
 
 @dataclass(frozen=True, slots=True)
 class Matrices:
-    """Matrices A (M, K) and B (K, N), contiguous along K, and D. A sparse A is also compressed."""
+    """Matrices A (M, K), B (K, N) and D. A and B are contiguous along K.
+
+    If A is sparse, `compressed` is its compressed form.
+    """
 
     a: Any
     b: Any
@@ -93,12 +96,12 @@ class Matrices:
 
     @property
     def ours(self) -> Any:
-        """A as the argument of our kernel."""
+        """A as our kernel takes it: compressed if A is sparse."""
         return self.a if self.compressed is None else self.compressed
 
 
 class Peer(ABC):
-    """Library with which our kernel is compared: it creates and multiplies matrices, and compares results."""
+    """Library with which our kernel is compared."""
 
     name: str
     version: str
@@ -107,17 +110,14 @@ class Peer(ABC):
 
     @abstractmethod
     def settings(self) -> AbstractContextManager[None]:
-        """Return a context with the library's settings for the comparison, such as tf32 for f32 matrices."""
+        """Return a context in which the library multiplies f32 matrices as tf32."""
 
     @abstractmethod
     def multiply(self, kind: Kind) -> Multiply:
         """Return the library's function that multiplies matrices of a kind."""
 
     def matrices(self, kind: Kind, m: int, n: int, k: int, seed: int) -> Matrices:
-        """Return normally distributed random matrices.
-
-        Matrices of s8 contain rounded integers. A sparse A keeps the largest elements of each chunk.
-        """
+        """Return random matrices with a normal distribution. Matrices of s8 contain rounded numbers."""
         normal = self._normal(seed)
 
         def matrix(rows: int) -> Any:
@@ -132,13 +132,13 @@ class Peer(ABC):
         return Matrices(a, b, d, compress(a))
 
     def difference(self, first: Any, second: Any) -> float:
-        """Return the largest difference over the root mean square of `second`; NaN if any element is NaN."""
+        """Return the largest difference of two elements over the root mean square of `second`, or NaN."""
         x, y = self._wide(first), self._wide(second)
         return float(abs(x - y).max() / (y * y).mean() ** 0.5)
 
     @abstractmethod
     def _normal(self, seed: int) -> Callable[[int, int], Any]:
-        """Return a function that creates normally distributed f32 matrices of given extents."""
+        """Return a function from (rows, columns) to a random f32 matrix with a normal distribution."""
 
     @abstractmethod
     def _empty(self, rows: int, columns: int, dtype: str) -> Any:
@@ -150,7 +150,7 @@ class Peer(ABC):
 
 
 class Torch(Peer):
-    """PyTorch: `mm`, `_int_mm`, and `_scaled_mm` for 8-bit floats with and without fast accumulation."""
+    """PyTorch as the reference: `mm`, `_int_mm` and `_scaled_mm`."""
 
     name = "PyTorch"
     kinds = tuple(KINDS)
@@ -201,7 +201,7 @@ class Torch(Peer):
 
 
 class CuPy(Peer):
-    """CuPy: `dot` for f16 and tf32, the only types that it multiplies by tensor cores."""
+    """CuPy as the reference: `dot` for f16 and tf32. It multiplies no other types by tensor cores."""
 
     name = "CuPy"
     kinds = ("f16", "tf32", "f16-sparse")
@@ -225,7 +225,7 @@ class CuPy(Peer):
             products.set_compute_type(f32, before)
 
     def multiply(self, kind: Kind) -> Multiply:
-        """Return CuPy's function that multiplies matrices."""
+        """Return CuPy's function that multiplies matrices of a kind."""
         return lambda a, b, d: self._cupy.dot(a, b, out=d)
 
     def _normal(self, seed: int) -> Callable[[int, int], Any]:
@@ -252,7 +252,7 @@ def _stored(operand: str) -> str:
 
 
 def _padded(columns: int, size: int) -> int:
-    """Return the number of elements from row to row, such that rows start at multiples of 16 bytes."""
+    """Return the number of elements from row to row, if rows start at multiples of 16 bytes."""
     return -(-columns * size // ALIGNMENT) * ALIGNMENT // size
 
 
@@ -269,7 +269,7 @@ def _library(module: str, name: str) -> Any:
 
 @contextmanager
 def library_errors(name: str, what: object) -> Generator[None]:
-    """Turn an exception of the library `name` into a UsageError bench.peer. `what` names the computation."""
+    """Turn an exception of a library into a UsageError bench.peer. `what` is what the library refused."""
     try:
         yield
     except (RuntimeError, ValueError, TypeError, MemoryError) as error:

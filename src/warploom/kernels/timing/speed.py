@@ -1,4 +1,4 @@
-"""Timing of our GEMM and a library's in one run, in alternation, with the same matrices and clocks."""
+"""Timing of our GEMM and a library's in turn, with the same matrices and clocks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
@@ -40,9 +40,10 @@ Clock = Callable[[Mapping[str, Sequence[Call]], int], Mapping[str, Timing]]
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Environment of a measurement: GPU name, reference library, and the function that measures times.
+    """Environment of a measurement.
 
-    `wait` returns when the GPU is idle, and raises errors of launches.
+    `peer` is the library to compare with. `clock` measures times. `wait` waits for the GPU, and raises errors of
+    launches.
     """
 
     gpu: str
@@ -65,16 +66,16 @@ class Case:
         return f"{self.kind.name} {self.m}x{self.n}x{self.k}"
 
     def teraflops(self, timing: Timing) -> float:
-        """Return the rate of a multiplication with 2 M N K operations. Units: 10^12 operations per second."""
+        """Return the rate of 2 M N K operations in the median time. Units: 10^12 operations per second."""
         return 2e-6 * self.m * self.n * self.k / timing.median
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Times of our kernel and of the reference.
+    """Times of our kernel (`ours`) and of the reference (`theirs`).
 
-    `calls` counts the calls in a repetition, and `sets` the sets of matrices that they use in turn. `difference` is the
-    difference of the results, and `state` the state of the GPU afterwards.
+    A repetition has `calls` calls. They use `sets` sets of matrices in turn. `difference` is the difference of the
+    results. `state` is the state of the GPU afterwards.
     """
 
     case: Case
@@ -95,7 +96,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class WrongResult:
-    """Multiplication whose result differs from the library's. It is not timed."""
+    """Multiplication that is not timed, because its result differs from the library's."""
 
     case: Case
     difference: float
@@ -104,14 +105,14 @@ class WrongResult:
     def __str__(self) -> str:
         return (
             f"{self.case} is wrong: an element differs from {self.peer}'s by {self.difference:.3g} of the root mean"
-            f" square, more than {self.case.kind.tolerance:g}; it is not timed"
+            f" square, more than {self.case.kind.tolerance:g}; the case is not timed"
         )
 
 
 def compare(
     bench: Bench, case: Case, gemm: Callable[..., object], state: Callable[[], State]
 ) -> Comparison | WrongResult:
-    """Compare the results of `gemm` and the library, then time both in alternation.
+    """Compare the results of `gemm` and of the library. If they agree, time both in turn.
 
     Errors: UsageError bench.peer if the library raises an exception, gpu.timing, kernels.*; DeviceFault gpu.fault.
     """
@@ -136,7 +137,7 @@ def matrix_sets(peer: Peer, case: Case) -> list[Matrices]:
 
 
 def difference(bench: Bench, case: Case, matrices: Matrices, ours: Callable[[], object]) -> float:
-    """Call `ours` to launch our kernel. Return the difference of its result from the library's result."""
+    """Call `ours`, which launches our kernel. Return the difference of its result from the library's."""
     peer = bench.peer
     theirs = peer.multiply(case.kind)
     matrices.d[...] = 0
@@ -152,13 +153,13 @@ def difference(bench: Bench, case: Case, matrices: Matrices, ours: Callable[[], 
 def clocked(
     bench: Bench, calls: Callable[[int], Mapping[str, Sequence[Call]]], sets: int
 ) -> tuple[Mapping[str, Timing], int]:
-    """Time lists of calls, with so many rounds that the fastest list runs long enough to be measured.
+    """Time several lists of calls in turn. Return the times by name, and the number of rounds.
 
-    `calls` returns the lists for a number of rounds. A round uses each of `sets` sets of matrices once. The second
-    result is the number of rounds.
+    A round uses each of `sets` sets of matrices once. `calls` returns the lists for a number of rounds.
     """
     tried = bench.clock(calls(1), _TRIES)
     fastest = min(timing.median for timing in tried.values())
+    # The fastest list must run long enough to be measured.
     rounds = max(1, ceil(_MIN_MICROSECONDS / fastest / sets))
     return bench.clock(calls(rounds), bench.repetitions), rounds
 
@@ -178,7 +179,7 @@ def _calls(peer: Peer, kind: Kind, gemm: Callable[..., object], sets: Sequence[M
 
 
 def summary(found: Sequence[Comparison]) -> dict[str, tuple[float, Comparison]]:
-    """Return the geometric mean of the ratios for each kind, and the comparison with the smallest ratio."""
+    """Return (geometric mean of the ratios, comparison with the smallest ratio) for each kind."""
     by_kind: dict[str, list[Comparison]] = {}
     for each in found:
         by_kind.setdefault(each.case.kind.name, []).append(each)
@@ -189,7 +190,7 @@ def summary(found: Sequence[Comparison]) -> dict[str, tuple[float, Comparison]]:
 
 
 def record(found: Sequence[Comparison], about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all comparisons as plain data for JSON, after the entries of `about`.
+    """Return the comparisons and the entries of `about` as JSON data.
 
     Units: microseconds of a call, TFLOP/s.
     """

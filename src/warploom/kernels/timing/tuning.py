@@ -1,4 +1,4 @@
-"""Search for the fastest tile of a problem on a GPU, among the best tiles of the cost model."""
+"""Search for the fastest tile of a problem on a GPU, among the tiles with the best estimates."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ Launch = Callable[[Operands], object]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Plan and schedule of a problem, and the estimated time. Units: microseconds."""
+    """Plan and schedule of a problem, with the estimated time. Units: microseconds."""
 
     plan: Plan
     schedule: TileSchedule
@@ -33,7 +33,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Candidate that was run, and its times. The times are None if its result is wrong."""
+    """Candidate that was run. `timing` is None if the result is wrong."""
 
     candidate: Candidate
     timing: Timing | None
@@ -41,7 +41,7 @@ class Trial:
 
     @property
     def microseconds(self) -> float:
-        """Median time, or infinity without times. Units: microseconds."""
+        """Median time, or infinity if the candidate was not timed. Units: microseconds."""
         return inf if self.timing is None else self.timing.median
 
 
@@ -63,7 +63,7 @@ Prepare = Callable[[HopperDispatch, Operands], Launch]
 
 
 def candidates(problem: Problem, plan: Plan) -> list[Candidate]:
-    """Return the configurations whose estimates are near the best estimate, in the order of estimates."""
+    """Return the plans and schedules with the best estimates, the best first."""
     found = [
         Candidate(tiled, schedule, microseconds(problem, tiled, schedule))
         for tiled, schedule in configurations(problem, plan)
@@ -73,11 +73,10 @@ def candidates(problem: Problem, plan: Plan) -> list[Candidate]:
 
 
 def tune(bench: Bench, case: Case, prepare: Prepare, progress: Callable[[str, int, int], object]) -> Outcome:
-    """Measure all candidates for a problem, and store the fastest as the problem's tuned tile.
+    """Time the candidates for a problem, and store the fastest tile as the tuned tile.
 
-    A candidate whose result differs from the library's is not timed. The other candidates are timed in alternation.
-    `prepare` returns a function that launches a candidate. `progress` receives the name of a step, the number of
-    completed steps and the number of all steps.
+    `prepare` returns a function that launches a candidate. `progress` receives a description of the step, the number of
+    completed steps and the number of all steps. Candidates with wrong results are not timed.
 
     Errors: UsageError bench.peer, gpu.timing, kernels.*; DeviceFault gpu.fault.
     """

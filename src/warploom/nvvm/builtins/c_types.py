@@ -27,7 +27,7 @@ _RANKS = ("int", "unsigned int", "long", "unsigned long", "long long", "unsigned
 
 @dataclass(frozen=True, slots=True)
 class CType:
-    """C type: its base type, the number of its pointer levels, and a flag for a `const` base type."""
+    """C type: a base type that may be `const`, and the number of pointer levels."""
 
     base: str
     depth: int = 0
@@ -61,10 +61,7 @@ NULL = CType("std::nullptr_t")
 
 
 def type_of_words(words: list[str]) -> CType | None:
-    """Return the C type that the words spell in any order, such as `unsigned const long long`.
-
-    Return None if the words spell no known type.
-    """
+    """Return the C type of words such as `unsigned const long long`, or None if it is unknown."""
     const = "const" in words
     kept = [word for word in words if word not in ("const", "volatile")]
     if "long" in kept or "short" in kept:
@@ -79,23 +76,22 @@ def type_of_words(words: list[str]) -> CType | None:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Value of an expression in a call of a builtin.
-
-    `constant` is the value if it is known at compile time, else None. If `terms` is None, any other value is unknown.
-    Otherwise it is the sum of `base`, `offset` and `terms`. `base` is the name of a pointer parameter or of an array,
-    or "". `terms` are pairs of a variable and its factor. `space` is the state space of a pointer: "global", "shared",
-    "local", "const", or "" if it is unknown. `inside` is the part of `offset` that stands in an index with variables,
-    such as the 4 in `p[i + 4]`. The compiler adds this part to the index before it widens the index.
+    """Value of an expression in a builtin's call: a constant, a sum of variables, or unknown.
 
     Units: bytes for `offset`, `inside` and the factors of a pointer; none for those of an integer
     """
 
     type: CType
+    # Constant value, or None for a value computed at run time.
     constant: int | float | None = None
+    # Name of the pointer parameter or array that the value starts from.
     base: str = ""
     offset: int = 0
+    # State space of a pointer: "global", "shared", "local", "const", or "" if it is unknown.
     space: str = ""
+    # Pairs of a variable and its factor. None marks an unknown value.
     terms: tuple[tuple[str, int], ...] | None = ()
+    # Part of `offset` inside an index with variables: 4 in `p[i + 4]`, added before the index is widened.
     inside: int = 0
 
     @property
@@ -105,12 +101,12 @@ class Value:
 
 
 def computed(ctype: CType, space: str = "") -> Value:
-    """Return a value that is neither a constant nor a sum of variables with factors."""
+    """Return an unknown value of the type `ctype`."""
     return Value(ctype, None, "", 0, space, None)
 
 
 def wrap(value: float, ctype: CType) -> int | float | None:
-    """Return a constant converted to a type by the rules of C++, or None if the result is undefined."""
+    """Return a constant converted to `ctype` by the rules of C++, or None if the result is undefined."""
     if ctype.base in FLOATS:
         return float(value)
     if ctype == BOOL:
@@ -126,12 +122,12 @@ def wrap(value: float, ctype: CType) -> int | float | None:
 
 
 def promoted(ctype: CType) -> CType:
-    """Return the type of an operand after the integer promotion of C++."""
+    """Return the type of an operand of the type `ctype` after the integer promotion of C++."""
     return CType(ctype.base) if ctype.base in _RANKS or not ctype.is_integer else INT
 
 
 def common(one: CType, other: CType) -> CType:
-    """Return the result type of arithmetic on operands of two types."""
+    """Return the C++ result type of arithmetic on operands of two types."""
     if is_float(one) or is_float(other):
         return CType("double" if "double" in (one.base, other.base) else "float")
     return CType(max(promoted(one).base, promoted(other).base, key=_RANKS.index))

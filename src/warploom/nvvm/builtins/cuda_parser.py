@@ -7,8 +7,7 @@
         __hmma_m16n16k16_ld_a(tile, &matrix[16], ldm, 0);
     }
 
-Outside a function, undeclared names are parameters of a kernel, with the types of the builtin's parameters. The
-pointers of a kernel point to global memory. The pointers of a `__device__` function point to an unknown space.
+Outside a function, undeclared names are kernel parameters.
 """
 
 from dataclasses import dataclass, field, replace
@@ -29,7 +28,7 @@ _MOST_ARGUMENTS = 64
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """Value of an argument in a call, and the span of the argument in the text."""
+    """Value and span of an argument in a call."""
 
     value: Value
     span: Span
@@ -37,7 +36,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Declared array. `type` is the element type, and `space` the state space."""
+    """Declared array with its element type and state space."""
 
     type: CType
     count: int
@@ -47,7 +46,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Call:
-    """Call of a builtin, with the name, the parameters and the arrays of the function around the call."""
+    """Call of a builtin. `function`, `parameters` and `arrays` describe the function around the call."""
 
     source: Source
     builtin: Builtin
@@ -207,7 +206,7 @@ class _Parser(Expressions):
         self.scope.names[name] = Value(replace(ctype, depth=ctype.depth + 1), None, name, 0, space)
 
     def _initializer(self, ctype: CType) -> tuple[Value, ...]:
-        """Parse the initializer of an array. Elements that the initializer omits are zero."""
+        """Parse an array initializer and return its elements, converted to `ctype`."""
         self.expect("{")
         found: list[Value] = []
         for _ in self.list_items("}"):
@@ -238,7 +237,7 @@ class _Parser(Expressions):
 
 
 def expected_type(builtin: Builtin, position: int) -> CType:
-    """Return the C type of an undeclared name in the argument with the index `position`."""
+    """Return the C type that an undeclared name has as the argument with the index `position`."""
     if position >= len(builtin.parameters):
         return DESCRIPTOR
     parameter = builtin.parameters[position]

@@ -44,7 +44,7 @@ _QUALIFIERS = frozenset({"const", "volatile", "__restrict__"})
 
 @dataclass
 class Scope:
-    """Declared names of a CUDA C text. If `open` is True, an undeclared name becomes a kernel parameter.
+    """Declared names of a CUDA C text. An open scope declares unknown names as kernel parameters.
 
     `extents` maps the name of each array to its extents.
     """
@@ -57,7 +57,7 @@ class Scope:
     def find(self, name: str, expected: CType) -> Value | None:
         """Return the value of a variable, or None for an undeclared name in a closed scope.
 
-        In an open scope, an undeclared name becomes a parameter of the expected type.
+        In an open scope, an undeclared name becomes a parameter of the type `expected`.
         """
         if name not in self.names:
             if not self.open:
@@ -66,11 +66,9 @@ class Scope:
         return self.names[name]
 
     def declare_parameter(self, name: str, ctype: CType, *, kernel: bool = True) -> None:
-        """Declare a parameter of a kernel, or of a `__device__` function if `kernel` is False.
-
-        A pointer parameter of a kernel points to global memory. The state space of other pointer parameters is unknown.
-        """
+        """Declare a parameter of a kernel, or of a `__device__` function if `kernel` is False."""
         self.parameters[name] = ctype
+        # Only pointers of a kernel are known to point to global memory.
         space = "global" if kernel and ctype.depth else ""
         if ctype.depth:
             self.names[name] = Value(ctype, None, name, 0, space)
@@ -81,7 +79,7 @@ class Scope:
 class Expressions:
     """Parser for expressions in a list of tokens.
 
-    `expected`, a parameter of many methods, is the type of an undeclared name.
+    The argument `expected` of a method is the type of an undeclared name.
     """
 
     def __init__(self, source: Source, tokens: list[Token], scope: Scope) -> None:
@@ -106,26 +104,26 @@ class Expressions:
         return token
 
     def accept(self, text: str) -> bool:
-        """Consume the next token if it has a certain text. Return True if it was consumed."""
+        """Consume the next token if its text is `text`. Return True in that case."""
         if self.next.text != text or self.next.kind in ("string", "character"):
             return False
         self.take()
         return True
 
     def expect(self, text: str) -> Token:
-        """Consume a token of a certain text. Errors: BuiltinError for another token."""
+        """Consume the next token. Errors: BuiltinError if the text of the token is not `text`."""
         if self.next.text != text:
             raise self.error(f"expected '{text}', got {self.next.text}", self.next.span)
         return self.take()
 
     def expect_name(self, kind: str) -> Token:
-        """Consume a name. `kind` describes it in messages. Errors: BuiltinError for another token."""
+        """Consume a name and return the token. Errors: BuiltinError "expected the name of `kind`"."""
         if self.next.kind != "name":
             raise self.error(f"expected the name of {kind}, got {self.next.text}", self.next.span)
         return self.take()
 
     def list_items(self, close: str) -> Iterator[None]:
-        """Yield before each item of a list, so that the caller parses the item. Consume commas and `close`."""
+        """Yield before each item of a list for the caller to parse. Consume commas and the final `close`."""
         while not self.accept(close):
             yield
             if self.next.text != close:
@@ -147,7 +145,7 @@ class Expressions:
         return _starts_type(self.next)
 
     def type(self) -> CType:
-        """Parse a type without its pointers. Errors: BuiltinError for anything else."""
+        """Parse a type without its pointers. Errors: BuiltinError."""
         start = self.next.span
         words: list[str] = []
         while self.starts_type():
@@ -157,7 +155,7 @@ class Expressions:
         return found
 
     def pointers(self, base: CType) -> CType:
-        """Parse the `*` and qualifiers after a type, and return the pointer type."""
+        """Parse the `*` and qualifiers after the type `base`. Return the pointer type."""
         found = base
         while self.accept("*"):
             found = replace(found, depth=found.depth + 1)
@@ -168,13 +166,13 @@ class Expressions:
     # Expressions --------------------------------------------------------------------------------------------
 
     def argument(self, expected: CType) -> tuple[Value, Span]:
-        """Parse an expression and return its value and its span."""
+        """Parse an expression. Return its value and span."""
         start = self.next.span.start
         value = self.expression(expected)
         return value, Span(start, self._tokens[self._at - 1].span.end)
 
     def expression(self, expected: CType) -> Value:
-        """Parse an expression, which may contain `?:`, and return its value."""
+        """Parse an expression, including `?:`. Return its value."""
         self._enter()
         value = self._binary(1, expected)
         if self.accept("?"):
@@ -231,7 +229,7 @@ class Expressions:
         return self._postfix(expected)
 
     def _address(self, expected: CType) -> Value:
-        """Parse `&p[n]` or `&x`, the only addresses that arguments use."""
+        """Parse the operand of `&`: `p[n]` or `x`."""
         name = self.expect_name("an array or variable after &")
         if self.scope.open and name.text not in self.scope.names and self.next.text != "[":
             # Only the address of an undeclared fragment matters, so its name becomes a pointer.
@@ -257,7 +255,7 @@ class Expressions:
         return found
 
     def _flat(self, name: str, indices: list[Value]) -> Value:
-        """Return the linear index of an element of an array with several extents."""
+        """Return the linear index of an array element. `indices` has one index for each extent."""
         extents = self.scope.extents.get(name, ())
         found = indices[0]
         for extent, index in zip(extents[1:], indices[1:], strict=False):
@@ -347,10 +345,9 @@ def _integer(text: str) -> Value:
 
 
 def convert(value: Value, ctype: CType) -> Value:
-    """Return a value converted to a type.
+    """Return a value converted to the type `ctype`.
 
-    A cast between pointers keeps the state space. A number converted to a pointer points to global memory, because a
-    kernel receives addresses only of global memory.
+    A pointer keeps its state space. A number that becomes a pointer points to global memory.
     """
     if value.constant is not None:
         constant = wrap(value.constant, ctype)
@@ -359,6 +356,7 @@ def convert(value: Value, ctype: CType) -> Value:
         kept = value.type.size == ctype.size and is_float(value.type) == is_float(ctype) and ctype != BOOL
         terms = value.terms if kept or value.type.depth else None
         return Value(ctype, None, value.base, value.offset, value.space if ctype.depth else "", terms, value.inside)
+    # A kernel receives addresses only of global memory, so an integer parameter is such an address.
     plain = value.terms is not None and len(value.terms) == 1 and value.terms[0][1] == 1 and not value.offset
     return Value(ctype, None, value.terms[0][0], 0, "global") if plain and value.terms else computed(ctype)
 
@@ -414,15 +412,16 @@ def _moved(sign: str, pointer: Value, index: Value) -> Value:
 
 
 def _is_bounded(index: Value) -> bool:
-    """Return True for an index that cannot wrap: a bare variable, or a small multiple of `threadIdx.x`."""
+    """Return True for an index that cannot wrap."""
     assert index.terms is not None
     one = len(index.terms) == 1 and index.terms[0][1] == 1 and index.offset == 0
+    # `threadIdx.x` is below 1024.
     small = all(name == THREAD and 0 <= factor < 1 << 16 for name, factor in index.terms)
     return one or (small and 0 <= index.offset < 1 << 16)
 
 
 def _sum(ctype: CType, left: Value, right: Value, factor: int) -> Value:
-    """Return `left + factor * right`."""
+    """Return `left + factor * right` as a value of the type `ctype`."""
     terms = dict(left.terms or ())
     for name, of in right.terms or ():
         terms[name] = terms.get(name, 0) + of * factor
@@ -436,10 +435,7 @@ def _offset(value: Value) -> int:
 
 
 def _linear(sign: str, left: Value, right: Value, ctype: CType) -> Value:
-    """Return the result of an integer operator as a sum of variables with factors if possible.
-
-    Otherwise return a value from `computed`.
-    """
+    """Return the result of an integer operator as a sum of variables, or as an unknown value."""
     if left.terms is None or right.terms is None or not ctype.is_integer or left.base or right.base:
         return computed(ctype)
     if left.type.size != right.type.size and None in (left.constant, right.constant) and sign != "<<":

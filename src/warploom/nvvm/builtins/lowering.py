@@ -1,4 +1,4 @@
-"""Lowering of a builtin's call in CUDA C or MLIR text to PTX, or to the nvvm and llvm dialects."""
+"""Lowering of a builtin's call to PTX, or to the nvvm or llvm dialect."""
 
 from dataclasses import replace
 
@@ -42,7 +42,8 @@ def read_and_select(text: str, target: Target, name: str = "<text>") -> tuple[Ca
 def lower_builtin(text: str, to: str, target: str, version: Version | None = None, name: str = "<text>") -> str:
     """Lower the text of a call to PTX, or to an MLIR module in the nvvm or llvm dialect.
 
-    `text` is CUDA C or MLIR. `to` is "ptx", "nvvm" or "llvm".
+    `text` is CUDA C or MLIR. `to` is "ptx", "nvvm" or "llvm". The default version of the PTX is the first that has all
+    instructions.
 
     Errors: UsageError lower.level, lower.target; BuiltinError as in `read_and_select`, and builtin.computed
     """
@@ -65,7 +66,7 @@ _INTEGERS = {8: "char", 16: "short", 32: "int", 64: "unsigned long long"}
 
 
 def _call_from_mlir(text: str, name: str) -> Call:
-    """Parse MLIR text that contains exactly one call of a builtin, an `llvm.call` in a function.
+    """Parse MLIR text that contains exactly one `llvm.call` of a builtin.
 
     Errors: LowerError as in `parse_mlir`; BuiltinError builtin.text for another number of calls
     """
@@ -111,7 +112,7 @@ def _type_of(value: SSAValue) -> CType:
 
 
 def _value(builtin: Builtin, position: int, value: SSAValue, names: dict[SSAValue, str], *, is_kernel: bool) -> Value:
-    """Return the value of a call's argument: a constant, a parameter in `names`, or a computed value."""
+    """Return the value of the argument at `position`. `names` maps the parameters to their names."""
     if isinstance(value.owner, llvm.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
         return Value(_type_of(value), value.owner.value.value.data)
     if isinstance(value.type, LLVMPointerType):

@@ -1,8 +1,6 @@
 """Registry of the tensor-core builtins of NVIDIA's compiler by number and by name.
 
-A row of ROWS lists the operations of one unit, such as `hmma`, for one shape. The operations of a row have consecutive
-numbers. The name of an operation implies its matrix, its element types and the C types of its parameters. The
-reference text is "Tensor Core / MMA Builtins", a description of NVIDIA's disassembled compiler cicc.
+Reference text: "Tensor Core / MMA Builtins", a description of NVIDIA's disassembled compiler cicc.
 """
 
 import re
@@ -13,6 +11,7 @@ from functools import cached_property
 from warploom.diagnostics import UsageError
 from warploom.diagnostics.wording import did_you_mean
 
+# The operations of a row have consecutive numbers and one shape. Their names imply all types.
 ROWS = """
     number  target  unit   shape      operations
     678     sm_70   hmma   m16n16k16  ld_a ld_b ld_c_f16 ld_c_f32 st_c_f16 st_c_f32 mma_f16f16 mma_f32f16 mma_f16f32 mma_f32f32
@@ -68,7 +67,7 @@ _BOOLEANS = {
 class Parameter:
     """Parameter of a builtin: its name and C type.
 
-    The builtin reads through a pointer to `const`, and writes through any other pointer.
+    A pointer to `const` is an input. Any other pointer is an output.
     """
 
     name: str
@@ -85,8 +84,7 @@ class Builtin:
     """Builtin function of the compiler.
 
     `target` is the first target that has the builtin. `kind` is "load", "store", "multiply" or "warpgroup". `types` are
-    the element types of the operands a, b, c and d. A load or store has only the type of its `matrix`. `bits` is the
-    operation on single bits, "xor" or "and", or "" for other element types.
+    the element types of the operands a, b, c and d.
     """
 
     number: int
@@ -96,7 +94,9 @@ class Builtin:
     operation: str
     kind: str
     matrix: str
+    # A load or store has only the type of its matrix.
     types: dict[str, str]
+    # Operation on single bits: "xor" or "and".
     bits: str = ""
 
     @cached_property
@@ -111,13 +111,14 @@ class Builtin:
 
     @property
     def is_second_generation(self) -> bool:
-        """True if the builtin came with SM 80. Such a builtin uses generic addresses and ignores `satf`."""
+        """True if the builtin came with SM 80."""
         return self.unit in _SECOND_GENERATION
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Parameters in order, except A and B of a warpgroup multiplication, whose types depend on the call."""
+        """Parameters in order, without A and B of a warpgroup multiplication."""
         if self.kind == "warpgroup":
+            # The types of A and B depend on the call.
             sizes = (Parameter(name, "unsigned int") for name in ("m", "n", "k"))
             flags = (Parameter(name, "bool") for name in self.booleans)
             return (*sizes, *flags, Parameter("d", "void", pointer=True))
@@ -135,7 +136,7 @@ class Builtin:
 
     @property
     def booleans(self) -> tuple[str, ...]:
-        """Names of the boolean parameters of a warpgroup multiplication, in order; empty for other builtins."""
+        """Names of the boolean parameters of a warpgroup multiplication. Empty for other builtins."""
         return _BOOLEANS.get(self.operation, ()) if self.kind == "warpgroup" else ()
 
     @property
@@ -188,6 +189,6 @@ def builtin_numbered(number: int) -> Builtin:
     if number in _BY_NUMBER:
         return _BY_NUMBER[number]
     if number in BARRIERS:
-        raise UsageError(f"{number} is a barrier of the warpgroup, which no program calls by name")
+        raise UsageError(f"builtin {number} is a warpgroup barrier, which a program cannot call by name")
     first, last = BUILTINS[0].number, BUILTINS[-1].number
     raise UsageError(f"unknown builtin {number}; expected {first} to {last}")

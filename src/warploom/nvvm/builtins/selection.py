@@ -14,7 +14,7 @@ from warploom.nvvm.forms import WGMMA_DESCRIPTORS, WGMMA_REGISTERS, WMMA
 from warploom.ptx import Address, Integer, Name, Operand, Vector
 
 _LATE_SLOTS = ("rnd",)
-"""Slots of the modifiers that the compiler prints after the types."""
+"""Names of the modifiers that the compiler prints after the types."""
 _LAYOUTS = ("row", "col")
 _BASES_OF_A = frozenset({"void", "int", "unsigned int"})
 
@@ -28,7 +28,7 @@ class ArgumentError(NamedTuple):
 
 
 class RefusedCall(Exception):
-    """Exception for a call that the compiler refuses, with all errors of the call."""
+    """Exception with all errors of a call that the compiler refuses."""
 
     def __init__(self, *errors: ArgumentError) -> None:
         super().__init__(*errors)
@@ -37,21 +37,21 @@ class RefusedCall(Exception):
 
 @dataclass(frozen=True)
 class Selection:
-    """Instruction of a builtin's call: its form, its modifiers by name, and the origin of each operand.
-
-    `late` names the modifiers that are printed last. `constants` are the constant operands. `fragments` maps a vector
-    operand to the index of the argument that points to its elements. `values` maps a scalar operand, and `address` an
-    address operand, to the index of its argument. The operand A is in `values` if it is a descriptor, otherwise in
-    `fragments`. `offset` is the constant in the instruction's address operand, in bytes.
-    """
+    """Instruction of a builtin's call: its form, its modifiers by name, and the origin of each operand."""
 
     form: Form
     words: dict[str, str]
+    # Names of the modifiers that are printed last.
     late: tuple[str, ...] = ()
+    # Constant operands by name.
     constants: dict[str, int] = field(default_factory=dict[str, int])
+    # Index of the argument that points to the elements, by vector operand.
     fragments: dict[str, int] = field(default_factory=dict[str, int])
+    # Index of the argument, by scalar operand. A descriptor of A is a scalar.
     values: dict[str, int] = field(default_factory=dict[str, int])
+    # Index of the argument, by address operand.
     address: dict[str, int] = field(default_factory=dict[str, int])
+    # Constant in the address operand, in bytes.
     offset: int = 0
 
     def registers(self, operand: str) -> int:
@@ -63,7 +63,7 @@ class Selection:
         return self.form.operands[operand].type_word(slots_of(self.form, self.words))
 
     def text(self) -> str:
-        """Return the instruction as PTX text. Its registers are named for the operands, such as `%a0`."""
+        """Return the instruction as PTX text. Registers have the names of the operands, such as `%a0`."""
         operands: dict[str, Operand] = {name: Integer(value) for name, value in self.constants.items()}
         for name in self.fragments:
             operands[name] = Vector(tuple(Name(f"%{name}{k}") for k in range(self.registers(name))))
@@ -125,9 +125,10 @@ def accepts(parameter: Parameter, value: Value) -> bool:
 def gate_message(builtin: Builtin) -> str:
     """Return the compiler's message for a builtin that the target lacks.
 
-    Source: cicc, Architecture Gating. That section gives no message for the builtins that came with SM 80.
+    Source: cicc, Architecture Gating
     """
     if builtin.is_second_generation:
+        # The reference text has no message for builtins of SM 80.
         return f"{builtin.name} is not supported on this architecture"
     if builtin.kind == "multiply":
         return f"{builtin.unit}mma is not supported on this architecture"
@@ -143,7 +144,7 @@ def _constant(value: Value, type: CType = INT) -> int | None:
 
 
 def _code(values: Sequence[Value], position: int, name: str, expected: str) -> int:
-    """Return the constant argument at an index. Errors: RefusedCall for values that `expected` lacks."""
+    """Return the constant argument at `position`. `expected` lists the legal values, such as "0 or 1"."""
     code = _constant(values[position])
     if code is None:
         raise RefusedCall(ArgumentError(position, f"unexpected '{name}' operand"))
@@ -165,6 +166,7 @@ def _move(builtin: Builtin, values: Sequence[Value]) -> Selection:
         "aligned": "aligned",
         "layout": layout,
         "shape": builtin.shape,
+        # Builtins of SM 80 use generic addresses.
         "ss": "" if builtin.is_second_generation else pointer.space,
         "type": builtin.types[builtin.matrix],
     }
@@ -190,6 +192,7 @@ def _multiply(builtin: Builtin, values: Sequence[Value]) -> Selection:
         "dtype": types["d"],
         "ctype": types["c"],
     }
+    # The compiler ignores `satf` in builtins of SM 80.
     has_satf = builtin.unit != "bmma" and not builtin.is_second_generation
     saturation = "satfinite" if has_satf and _code(values, 5, "satf", "0, or 1") else ""
     if builtin.unit == "hmma":
@@ -218,7 +221,7 @@ def _check_rows(builtin: Builtin, selection: Selection, target: Target) -> None:
 
 
 def _illegal_layouts(builtin: Builtin, selection: Selection) -> Iterator[ArgumentError]:
-    """Yield an error for each illegal layout. Elements of fewer than 8 bits allow one layout per matrix."""
+    # Elements of fewer than 8 bits allow one layout per matrix.
     opcode = selection.text().partition(" ")[0].split(".")
     if builtin.kind == "multiply":
         legal = {"alayout": "row", "blayout": "col"}
@@ -281,7 +284,7 @@ def _is_descriptor(type: CType) -> bool:
 
 
 def _argument(values: Sequence[Value], position: int, builtin: Builtin, errors: list[ArgumentError]) -> int:
-    """Return a constant argument of a warpgroup multiplication, or record an error and return 0."""
+    """Return a constant argument of a warpgroup call. On error, append to `errors` and return 0."""
     if position >= len(values):
         return 0
     value = values[position]

@@ -1,8 +1,6 @@
-"""Lowering of a builtin's call to an operation of the nvvm dialect, in a function.
+"""Lowering of a builtin's call to an MLIR function with an operation of the nvvm dialect.
 
-The arguments of the C call are pointers to fragments. The operands of the operation are the registers of the fragments.
-The arguments of the MLIR function are the values that the builtin reads. The result of the function is the value that
-the builtin writes.
+The C call has pointers to fragments. The MLIR function has the registers of the fragments as arguments and result.
 """
 
 import re
@@ -30,7 +28,7 @@ _UNSIGNED = CType("unsigned int")
 
 
 def module_of(call: Call, selection: Selection) -> ModuleOp:
-    """Return an MLIR module with one function, which contains the operation of a builtin's call."""
+    """Return an MLIR module whose only function contains the operation of a builtin's call."""
     return ModuleOp([_Builder(call, selection).function()])
 
 
@@ -61,9 +59,9 @@ class _Builder:
         return operation.results[0]
 
     def _number(self, operand: str, type: IntegerType, word: CType) -> SSAValue:
-        """Return the SSA value of a scalar operand, which is an integer argument of the builtin's call.
+        """Return a scalar operand: an MLIR constant, or a new argument of the MLIR function.
 
-        A constant argument becomes an MLIR constant. Another argument becomes an argument of the MLIR function.
+        A constant is converted to the C type `word`.
         """
         value: Value = self._call.arguments[self._selection.values[operand]].value
         if value.constant is None:

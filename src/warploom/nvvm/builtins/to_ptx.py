@@ -1,8 +1,6 @@
-"""Lowering of a builtin's call to PTX: the instruction, its loads and stores, and its function.
+"""Lowering of a builtin's call to a PTX function with its instruction, loads and stores.
 
-The instruction has the same text as in the compiler's output. Loads and stores access the fragments through the pointer
-arguments, in the state space of the pointers if it is known. A warpgroup multiplication follows a fence and precedes a
-commit and a wait.
+The instruction has the same text as in the compiler's output.
 """
 
 import struct
@@ -32,7 +30,7 @@ _ACCUMULATOR = "d"
 def write(call: Call, selection: Selection, target: Target, version: Version | None = None) -> Module:
     """Return a PTX module with a function that contains the lowered call.
 
-    Without a version, the module states the first PTX version that has all its instructions.
+    The default version is the first PTX version that has all instructions.
 
     Errors: BuiltinError builtin.computed for an argument that is no sum of a constant and variables
     """
@@ -94,7 +92,7 @@ class _CallWriter:
         self._statements.append(compose(form, words or {}, operands))
 
     def _computed(self, form: Form, word: str, words: dict[str, str], result: str, **operands: Operand) -> Name:
-        """Write an instruction. Return the fresh register, of the type `word`, of its operand `result`."""
+        """Write an instruction with a new register as the operand `result`. Return the register."""
         register = Name(self._registers.fresh(word))
         self._write(form, words, **{result: register}, **operands)
         return register
@@ -112,7 +110,7 @@ class _CallWriter:
     # Operands -----------------------------------------------------------------------------------------------
 
     def _value(self, argument: Argument, word: str) -> Name:
-        """Return a register of the PTX type `word` that contains a leading dimension or descriptor."""
+        """Return a register of the PTX type `word` that contains an integer argument."""
         value, ctype = argument.value, CType("unsigned int" if word == "b32" else "unsigned long long")
         if value.constant is not None:
             constant = wrap(value.constant, ctype)
@@ -144,17 +142,14 @@ class _CallWriter:
         return self._computed(integer.MAD, word, words, "d", a=register, b=Integer(factor), c=addend)
 
     def _address(self, argument: Argument) -> Address:
-        """Return the address operand for a pointer argument.
-
-        An `add` instruction adds the part of the offset that the address operand cannot contain.
-        """
         base = self._base(argument, self._selection.words["ss"])
+        # The address operand contains only a part of the offset.
         if more := argument.value.offset - self._selection.offset:
             base = self._computed(integer.ADD, "b64", {"op": "add", "type": "s64"}, "d", a=base, b=Integer(more))
         return Address(base, self._selection.offset)
 
     def _base(self, argument: Argument, space: str) -> Name:
-        """Return a register that contains a pointer argument without its constant offset."""
+        """Return a register with a pointer argument's address in `space`, without its constant offset."""
         value = argument.value
         if value.terms is None:
             raise self._unsupported(argument.span)
@@ -164,7 +159,7 @@ class _CallWriter:
         return self._bases[key]
 
     def _origin(self, value: Value, space: str) -> Name:
-        """Return a register with the value of a pointer parameter, the address of an array, or a constant."""
+        """Return a register with the base address of a pointer in the state space `space`."""
         if not value.base:
             return self._constant("b64", int(value.constant or 0))
         if (array := self._call.arrays.get(value.base)) is not None:
@@ -179,7 +174,7 @@ class _CallWriter:
         return self._computed(memory.CVTA_TO, "b64", {"space": space, "size": "u64"}, "p", a=pointer)
 
     def _add_terms(self, base: Name, value: Value) -> Name:
-        """Add the variables of a value to a base address, each widened to 64 bits and times its factor."""
+        """Return a register with the sum of `base` and the variables of a value times their factors."""
         for name, factor in value.terms or ():
             ctype = self._call.parameters.get(name, CType("unsigned int"))
             if ctype.size != 4:
@@ -193,7 +188,7 @@ class _CallWriter:
         return base
 
     def _fragment(self, operand: str, argument: Argument) -> Vector:
-        """Return fresh registers for a fragment. If the instruction reads them, write their loads first."""
+        """Return fresh registers for a fragment. Write their loads if the instruction reads them."""
         word = self._register_type(operand)
         names = [Name(self._registers.fresh(word)) for _ in range(self._selection.registers(operand))]
         if self._is_read(operand) and argument.value.space == "local":
@@ -205,7 +200,7 @@ class _CallWriter:
         return Vector(tuple(names))
 
     def _initialise(self, argument: Argument, names: Sequence[Name], word: str) -> None:
-        """Set registers to the initial values of a local array."""
+        """Set the registers `names` to the initial values of a local array."""
         array = self._call.arrays.get(argument.value.base)
         if array is None or array.initial is None:
             return
@@ -218,13 +213,12 @@ class _CallWriter:
             self._write(move.MOV, {"type": word}, d=name, a=source)
 
     def _is_read(self, operand: str) -> bool:
-        """Return False for the fragment that a load writes, and for a D that a multiplication overwrites."""
         if self._call.builtin.kind == "load":
             return False
         return operand != _ACCUMULATOR or self._selection.constants.get("scale_d", 0) == 1
 
     def _store(self, operands: dict[str, Operand]) -> None:
-        """Store the instruction's result through its pointer."""
+        """Write stores of the instruction's result to the fragment of the result."""
         if self._call.builtin.kind == "store":
             return
         operand = "r" if self._call.builtin.kind == "load" else _ACCUMULATOR

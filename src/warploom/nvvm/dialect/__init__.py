@@ -29,7 +29,6 @@ _Class = TypeVar("_Class")
 
 
 def _defined(module: ModuleType, base: type[_Class]) -> list[type[_Class]]:
-    """Return the classes of a module that define an operation or attribute."""
     return [
         value
         for value in vars(module).values()
@@ -41,7 +40,7 @@ def _defined(module: ModuleType, base: type[_Class]) -> list[type[_Class]]:
 
 
 def operations_of(family: ModuleType) -> list[type[Operation]]:
-    """Return the operations that the module of a family defines, in the order of their definition."""
+    """Return the operations that a module defines, in the order of their definition."""
     return _defined(family, Operation)
 
 

@@ -12,10 +12,7 @@ from xdsl.printer import Printer
 
 
 class EnumAttribute(Data[str], ABC):
-    """Enumeration attribute, written in angle brackets: `#nvvm.mma_layout<row>`.
-
-    Where the syntax of an operation implies the enumeration, MLIR prints only the brackets: `<row>`.
-    """
+    """Enumeration attribute, written in angle brackets: `#nvvm.mma_layout<row>`."""
 
     cases: ClassVar[tuple[str, ...]]
     words: ClassVar[Mapping[str, str]]
@@ -28,7 +25,7 @@ class EnumAttribute(Data[str], ABC):
 
     @classmethod
     def read(cls, parser: AttrParser) -> str:
-        """Parse a value of the enumeration, which is one of the words in `cases`."""
+        """Parse one of the words in `cases`."""
         start = parser.pos
         word = parser.parse_optional_identifier()
         if word not in cls.cases:

@@ -21,7 +21,7 @@ from warploom.nvvm.dialect.types import pointer, pointer_to
 
 @irdl_custom_directive
 class Pointer(CustomDirective):
-    """Assembly-format directive for a pointer type, of which MLIR prints only the address space: `<3>`."""
+    """Assembly-format directive for a pointer type. MLIR prints only the address space: `<3>`."""
 
     pointer: TypeDirective
 
@@ -77,7 +77,7 @@ class CpAsyncCommitGroup(Operation):
 
 @operation("nvvm.cp.async.wait.group", async_copy.WAIT_GROUP, names={"n": "N"})
 class CpAsyncWaitGroup(Operation):
-    """Wait until at most `n` of the latest groups are pending."""
+    """Wait until at most the latest `n` groups are pending."""
 
     n = prop_def(IntegerAttr[I32])
     assembly_format = "$n attr-dict"
@@ -132,7 +132,7 @@ class BulkPrefetch(Operation):
 
 @operation("nvvm.cp.async.bulk.global.shared.cta", bulk.STORE)
 class BulkStore(Operation):
-    """Bulk copy from shared to global memory. A mask may select bytes of each chunk of 16 bytes."""
+    """Bulk copy from shared to global memory. A mask may select bytes in each chunk of 16 bytes."""
 
     irdl_options = SEGMENTED
     dstMem = operand_def(pointer(1))
@@ -169,9 +169,9 @@ class BulkCommitGroup(Operation):
 
 @operation("nvvm.cp.async.bulk.wait_group", bulk.WAIT_GROUP, names={"group": "N"})
 class BulkWaitGroup(Operation):
-    """Wait until at most `group` of the latest groups are pending.
+    """Wait until at most the latest `group` bulk groups are pending.
 
-    With `read`, a group is no longer pending when all its sources have been read.
+    With `read`, a group is no longer pending once its sources have been read.
     """
 
     group = prop_def(IntegerAttr[I32])

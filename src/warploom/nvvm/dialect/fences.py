@@ -89,7 +89,7 @@ class FenceProxyRelease(_TensorMapFence):
 
 
 class _RestrictedFence(Operation):
-    """Fence of cluster scope with `.sync_restrict`, which limits the fence to objects in shared memory."""
+    """Fence of cluster scope for data in shared memory only."""
 
     order = prop_def(Order)
 

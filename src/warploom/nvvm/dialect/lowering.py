@@ -18,7 +18,7 @@ from warploom.ptx import Address, Guard, Instruction, Integer, Name, Operand, Ve
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """Vector operand that consists of all registers of some values."""
+    """Vector operand with all registers of the given values."""
 
     values: Sequence[SSAValue]
 
@@ -67,8 +67,7 @@ RegisterNames = Callable[["SSAValue | Temporary"], tuple[str, ...]]
 class InstructionTemplate:
     """Instruction on SSA values: its possible forms, its modifiers by name, its operands by name.
 
-    The instruction has the first form whose table allows the modifiers. `late` names the modifiers that follow the
-    others, as LLVM prints them.
+    `late` names the modifiers that are printed last.
     """
 
     forms: Sequence[Form]
@@ -79,7 +78,7 @@ class InstructionTemplate:
 
     @property
     def present_words(self) -> dict[str, str]:
-        """Modifiers by name, without the empty strings that stand for absent modifiers."""
+        """Modifiers by name. Absent modifiers are left out."""
         return {slot: word for slot, word in self.words.items() if word}
 
     @property
@@ -88,12 +87,10 @@ class InstructionTemplate:
         return form_that_allows(self.forms, self.present_words)
 
     def instruction(self, names_of: RegisterNames) -> Instruction:
-        """Return the instruction with register names in place of values.
-
-        Operands that the form of the instruction lacks are left out.
-        """
+        """Return the instruction with register names in place of values."""
         form = self.form
         guard = None if self.guard is None else Guard(names_of(self.guard)[0])
+        # Operands that the form lacks are left out.
         operands = {name: _operand(each, names_of) for name, each in self.operands.items() if name in form.operands}
         return compose(form, self.present_words, operands, guard, self.late)
 
@@ -109,8 +106,7 @@ class LabelTemplate:
 class Lowering:
     """PTX of an operation.
 
-    `copies` are pairs of an operand and a result. Before the first instruction, the operand is copied to the registers
-    of the result. The instructions read and write only the registers of the result.
+    `copies` are pairs of an operand and a result. The operand is first copied to the registers of the result.
     """
 
     statements: Sequence[InstructionTemplate | LabelTemplate]

@@ -14,10 +14,7 @@ from warploom.nvvm.dialect.types import pointer, space_of, struct_of
 
 
 def _type_words(element: str) -> dict[str, str]:
-    """Return the modifiers of an element type.
-
-    An element type such as `b8x16.b6x16_p32` states the format in registers and the packed format in memory.
-    """
+    # In `b8x16.b6x16_p32`, the first part is the format in registers, the second that in memory.
     unpacked, _, packed = element.partition(".")
     return {"dst_fmt": unpacked, "src_fmt": packed} if packed else {"type": element}
 
@@ -43,7 +40,7 @@ class _MatrixMove(Operation):
         }
 
     def check_words(self, count: int) -> None:
-        """Raise VerifyException with MLIR's message for the first attribute that the forms do not allow."""
+        """Raise VerifyException with MLIR's message for an illegal attribute."""
         words = self.words(count)
         shape = words["shape"]
         if not (rows := rows_with(self.FORMS, {"shape": shape})):

@@ -1,8 +1,4 @@
-"""Memory barriers: the operations whose names begin with nvvm.mbarrier.
-
-MLIR lowers some of these operations to intrinsics that accept only addresses in shared memory, so a generic address is
-converted first. The intrinsics have a count operand, which is 1 for an operation without a count.
-"""
+"""Operations on mbarriers: all operations whose names begin with nvvm.mbarrier."""
 
 from __future__ import annotations
 
@@ -42,7 +38,7 @@ class MbarrierInit(Operation):
 
 @operation("nvvm.mbarrier.inval", mbarrier.INVAL, spaces={"space": "addr"})
 class MbarrierInval(Operation):
-    """Invalidation of an mbarrier. The program may then use its memory for other data."""
+    """Invalidation of an mbarrier, which frees its memory for other data."""
 
     addr = operand_def(pointer(0, 3))
     assembly_format = "$addr attr-dict `:` type(operands)"
@@ -78,7 +74,7 @@ class MbarrierCompleteTx(_Transactions):
 
 
 class _Ordered(_Scoped):
-    """Operation with a memory order. Its PTX states no order if it has the default order and CTA scope."""
+    """Base class of operations with a memory order."""
 
     relaxed = prop_def(BoolAttr, default_value=IntegerAttr.from_bool(False))
 
@@ -91,6 +87,7 @@ class _Ordered(_Scoped):
         """Return the modifiers of the memory order by name. `default` is the order of a non-relaxed operation."""
         if self.is_relaxed:
             return {"sem": "relaxed", "scope": self.scope.data}
+        # As in MLIR, the PTX does not state the default order and scope.
         return {} if self.scope.data == "cta" else {"sem": default, "scope": self.scope.data}
 
     def with_shared_address(
@@ -101,11 +98,12 @@ class _Ordered(_Scoped):
         /,
         **operands: OperandTemplate | None,
     ) -> Lowering:
-        """Return the instruction with a shared-memory address. Convert a generic address first.
+        """Return an instruction on the mbarrier at `address`. Convert a generic address to shared memory.
 
         The instructions `before` stand between the conversion and the instruction.
         """
         space, base = space_of(address), address
+        # The intrinsics of MLIR accept only addresses in shared memory.
         conversions: list[InstructionTemplate] = []
         if not space:
             space, base = "shared", Temporary("shared", "b64")
@@ -144,7 +142,7 @@ class _CountedArrival(_Arrival):
 
     @property
     def has_intrinsic_without_count(self) -> bool:
-        """True if MLIR lowers the operation to an intrinsic without a count."""
+        """True if MLIR lowers the operation to an intrinsic that has no count operand."""
         return False
 
     def lower(self) -> Lowering:
@@ -153,6 +151,7 @@ class _CountedArrival(_Arrival):
             return self.with_shared_address(self.addr, words, **results)
         if self.count is not None:
             return self.with_shared_address(self.addr, words, count=self.count, **results)
+        # The intrinsic has a count operand.
         one = Temporary("count", "b32")
         before = [InstructionTemplate([move.MOV], {"type": "b32"}, {"d": one, "a": 1})]
         return self.with_shared_address(self.addr, words, before, count=one, **results)
@@ -194,14 +193,11 @@ class MbarrierArriveNocomplete(_NoComplete):
 
 @operation("nvvm.mbarrier.arrive_drop.nocomplete", mbarrier.ARRIVE_NO_COMPLETE, words={"op": "arrive_drop"})
 class MbarrierArriveDropNocomplete(_NoComplete):
-    """Arrival that must not complete the phase and decreases the arrivals that later phases expect."""
+    """Arrival that must not complete the phase. It also decreases the arrivals that later phases expect."""
 
 
 class _ExpectingArrival(_Arrival):
-    """Base class of arrivals that first increase the number of bytes that the phase waits for.
-
-    The first operands are the address and the number of bytes.
-    """
+    """Base class of arrivals that first increase the number of bytes that the phase waits for."""
 
     def lower(self) -> Lowering:
         address, count, *_ = self.operands
@@ -256,9 +252,9 @@ class MbarrierArriveDropExpectTx(_ExpectingArrival):
 
 
 class _Test(_Ordered):
-    """Test of a phase that is identified by its state or by its parity.
+    """Base class of tests for the completion of a phase.
 
-    The operands are the address, the state or parity, and an optional time limit.
+    The operands are the address, the state or parity of the phase, and an optional time limit.
     """
 
     def lower(self) -> Lowering:

@@ -1,8 +1,4 @@
-"""Warp-level multiplication: the operations whose names begin with nvvm.mma.
-
-MLIR writes `A[...] B[...] C[...]` and further operands by name, then the attributes, and one type for each of A, B
-and C. The forms give the number of registers of each matrix.
-"""
+"""Warp-level multiplication: the operations whose names begin with nvvm.mma."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -48,7 +44,7 @@ def multiplicand_type(type: Attribute) -> str:
 
 
 def accumulator_type(type: Attribute) -> str:
-    """Return the PTX element type for the LLVM type of an accumulator or of a result."""
+    """Return the PTX element type for the LLVM type of an accumulator or result."""
     match type:
         case LLVMStructType() if type.types.data:
             return accumulator_type(type.types.data[0])
@@ -61,12 +57,12 @@ def accumulator_type(type: Attribute) -> str:
 
 
 def saturation_words(overflow: EnumAttribute | None) -> dict[str, str]:
-    """Return the modifier `.satfinite` by name if integer results saturate, else an empty dictionary."""
+    """Return the modifier `.satfinite` by name if `overflow` is "satfinite", else an empty dictionary."""
     return {"satfinite": "satfinite"} if overflow is not None and overflow.data == "satfinite" else {}
 
 
 class Multiplication(Operation):
-    """Base class of warp-level multiplications: their MLIR syntax and the verification of their operands."""
+    """Base class of warp-level multiplications."""
 
     irdl_options = SEGMENTED
     assembly_format = None
@@ -89,6 +85,7 @@ class Multiplication(Operation):
         attributes = dict(parser.parse_optional_attr_dict())
         parser.parse_punctuation(":")
         at = parser.pos
+        # MLIR writes one type for each of A, B and C.
         types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
         if len(types) != len("ABC"):
             parser.raise_error(f"expected one type for each operand segment but got {len(types)} types", at)
@@ -196,7 +193,7 @@ class Multiplication(Operation):
 
 
 class _Matrices(Operation):
-    """Base class with the operands A, B and C, which every warp-level multiplication has."""
+    """Base class with the operands A, B and C."""
 
     operandA = var_operand_def()
     operandB = var_operand_def()
@@ -220,9 +217,10 @@ class _Metadata(Multiplication):
 
 
 class _Scales(Multiplication):
-    """Multiplication with block scales. Byte and thread indices select the scales in registers of lanes."""
+    """Multiplication with block scales."""
 
     scaleAData = operand_def(i32)
+    # Byte and thread indices select the scales in the registers of lanes.
     byteIdA = operand_def(i16)
     threadIdA = operand_def(i16)
     scaleBData = operand_def(i32)
@@ -253,7 +251,7 @@ class _Scales(Multiplication):
 
 
 class _Integers(Multiplication):
-    """Multiplication whose integer results saturate or wrap around."""
+    """Integer multiplication that saturates or wraps around."""
 
     intOverflowBehavior = opt_prop_def(Overflow)
 

@@ -1,4 +1,4 @@
-"""Base class of the dialect's operations, which verifies them by their forms, and nvvm.inline_ptx."""
+"""Base class of the dialect's operations, and the operation nvvm.inline_ptx."""
 
 from __future__ import annotations
 
@@ -45,11 +45,7 @@ NO_WORDS: Mapping[str, str] = MappingProxyType({})
 
 
 class Operation(IRDLOperation, ABC):
-    """Operation of the dialect.
-
-    The verifier first calls `check`, which raises errors in MLIR's words. The verifier then binds each PTX instruction
-    of the operation to a form, and raises an error if no form allows the instruction.
-    """
+    """Base class of the dialect's operations."""
 
     irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict"
@@ -74,12 +70,10 @@ class Operation(IRDLOperation, ABC):
     def declared(
         self, words: Mapping[str, str] = NO_WORDS, late: Sequence[str] = (), /, **operands: OperandTemplate | None
     ) -> InstructionTemplate:
-        """Return the instruction whose operands and modifiers the definition of the operation declares.
+        """Return the instruction with the operands and modifiers that the class declares.
 
-        An operand, result or property `x` of the operation becomes the instruction's operand or modifier `x`, or
-        NAMES["x"], if a form has it. SPACES selects the pointers whose state spaces become modifiers. The operand
-        `predicate` becomes the guard. `words` and `operands` override these values. `late` names the modifiers that
-        follow the others. An operand that is None is omitted.
+        `words` and `operands` override declared ones. An operand that is None is omitted. `late` names the modifiers
+        that are printed last.
         """
         vocabulary = self.FORMS[0].vocabulary
         slots = {slot for form in self.FORMS for slot in form.slot_names}
@@ -90,6 +84,7 @@ class Operation(IRDLOperation, ABC):
             found[slot] = f"{space}::cta" if space == "shared" and space not in vocabulary[slot] else space
         definition = self.get_irdl_definition()
         for name in (*dict(definition.operands), *dict(definition.results), *definition.properties):
+            # An operand, result or property is an operand or modifier if a form has its PTX name.
             ptx_name, value = self.NAMES.get(name, name), getattr(self, name, None)
             if any(ptx_name in form.operands for form in self.FORMS):
                 values[ptx_name] = value.value.data if isinstance(value, IntegerAttr) else value
@@ -119,11 +114,9 @@ class Operation(IRDLOperation, ABC):
         /,
         **operands: OperandTemplate | None,
     ) -> InstructionTemplate:
-        """Return the template of an instruction with modifiers by name and operands by name.
+        """Return an instruction template with the modifiers `words`, a guard and the operands by name.
 
-        An operand that is None is omitted. The template contains only forms that have all given source operands. A
-        value becomes an address or a constant if the form has an address or a constant at this operand. An operand
-        that requires a modifier adds this modifier.
+        An operand that is None is omitted. `late` names the modifiers that are printed last.
         """
         present: dict[str, OperandTemplate] = {}
         implied: dict[str, str] = {}
@@ -136,17 +129,19 @@ class Operation(IRDLOperation, ABC):
                 continue
             place = register_types[0].operands[name]
             if place.access != "write" and not isinstance(template, Discarded):
+                # Keep the forms that have all source operands.
                 forms = tuple(form for form in forms if form in register_types) or forms
             if place.kind == "address" and isinstance(template, SSAValue):
                 present[name] = Memory(template)
             if place.kind == "immediate" and isinstance(template, SSAValue):
                 present[name] = Immediate(template)
             if slot := place.when:
+                # The operand requires this modifier.
                 implied[slot] = min(register_types[0].vocabulary.get(slot) or {slot})
         return InstructionTemplate(forms, {**self.WORDS, **words, **implied}, present, guard, late)
 
     def verify_(self) -> None:
-        """Raise VerifyException if MLIR or every form refuses the operation."""
+        """Raise VerifyException if MLIR refuses the operation or its PTX is illegal."""
         try:
             self.check()
             instructions = [
@@ -175,7 +170,11 @@ def operation(
     names: Mapping[str, str] = NO_WORDS,
     spaces: Mapping[str, str] = NO_WORDS,
 ) -> Callable[[type[_Class]], type[_Class]]:
-    """Return a class decorator that sets the name and FORMS, and extends WORDS, NAMES and SPACES."""
+    """Return a decorator that sets the MLIR name and the forms of an operation class.
+
+    `words` are modifiers that the PTX instruction always has. `names` maps MLIR names to PTX names. `spaces` maps the
+    name of a state space modifier to the MLIR name of the pointer. Entries of base classes remain.
+    """
 
     def define(cls: type[_Class]) -> type[_Class]:
         cls.name = name
@@ -190,7 +189,7 @@ def operation(
 
 
 def _placeholders() -> RegisterNames:
-    """Return a function that gives each value as many fresh names as it has registers."""
+    """Return a function that gives fresh names to the registers of a value."""
     numbers = count()
 
     def names_of(value: SSAValue | Temporary) -> tuple[str, ...]:

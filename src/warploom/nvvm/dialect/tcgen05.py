@@ -37,7 +37,7 @@ class _Grouped(Operation):
 
 @operation("nvvm.tcgen05.alloc", tcgen05.ALLOC, names={"addr": "dst"}, spaces={"ss": "addr"})
 class Alloc(_Grouped):
-    """Allocation of tensor-memory columns; their address is written to shared memory."""
+    """Allocation of tensor-memory columns. The address of the columns is written to shared memory."""
 
     addr = operand_def(LLVMPointerType)
     nCols = operand_def(i32)
@@ -78,7 +78,7 @@ class Wait(Operation):
 class Commit(_Grouped):
     """Arrival at an mbarrier once earlier tensor-memory instructions are complete.
 
-    With a mask, the arrival is at the mbarrier with the same offset in each CTA of the mask.
+    With a mask, each CTA of the mask receives the arrival, at the same shared-memory offset.
     """
 
     addr = operand_def(LLVMPointerType)
@@ -96,7 +96,7 @@ class Shift(_Grouped):
 
 @operation("nvvm.tcgen05.cp", tcgen05.CP, names={"smem_desc": "s_desc", "srcFormat": "src_fmt"})
 class Cp(_Grouped):
-    """Copy of a matrix from shared to tensor memory; a descriptor locates the source."""
+    """Copy of a matrix from shared to tensor memory. A descriptor locates the source."""
 
     shape = prop_def(CopyShape)
     multicast = prop_def(CopyMulticast, default_value=CopyMulticast("none"))
@@ -119,12 +119,13 @@ class Cp(_Grouped):
 
 
 class _Access(Operation):
-    """Load or store of tensor memory. `offset` is the distance between the halves of the shape 16x32bx2."""
+    """Load or store of tensor memory."""
 
     shape = prop_def(TensorShape)
 
     if TYPE_CHECKING:
         tmemAddr: SSAValue
+        # Distance between the two halves of the shape 16x32bx2.
         offset: SSAValue | None
 
     def check(self) -> None:
@@ -135,11 +136,12 @@ class _Access(Operation):
             raise self.error(f"offset argument is only supported for shape {_HALVES}")
 
     def access(self, value: SSAValue, words: dict[str, str]) -> Lowering:
-        """Return the load or store. The number of registers of `value` determines the repeat count `.num`."""
+        """Return the lowering of the load or store. `value` is the loaded or stored value."""
         shape, count = self.shape.word, len(registers_of(value.type))
         each = _REGISTERS_OF_SHAPE.get(shape, 1)
         if count % each:
             raise self.error(f"has {count} registers; expected a multiple of {each} for a shape of {shape}")
+        # The number of registers determines the repeat count.
         words |= {"shape": shape, "num": f"x{count // each}"}
         return self.instruction(words, taddr=self.tmemAddr, r=Registers([value]), immHalfSplitoff=self.offset)
 

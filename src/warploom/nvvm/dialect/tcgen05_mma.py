@@ -29,7 +29,7 @@ _LANE_WORDS = {"cta_1": 4, "cta_2": 8}
 
 @irdl_custom_directive
 class OptionalTypes(CustomDirective):
-    """Assembly-format directive for the types of the optional scale and mask, each after a comma."""
+    """Assembly-format directive for the types of the optional scale and mask."""
 
     scale: TypeDirective
     mask: TypeDirective
@@ -48,7 +48,7 @@ class OptionalTypes(CustomDirective):
 
 
 class _Multiplication(Operation):
-    """Base class of multiplications: the operands that all variants have.
+    """Base class of all multiplications.
 
     A is in shared memory (a descriptor) or in tensor memory (a pointer).
     """
@@ -86,7 +86,7 @@ class _Multiplication(Operation):
 
 
 class _Sparse(Operation):
-    """Multiplication with a sparse A, whose metadata are in tensor memory."""
+    """Multiplication with a sparse A. The metadata of A are in tensor memory."""
 
     sparseMetadata = operand_def(pointer(TENSOR_SPACE))
 
@@ -97,7 +97,7 @@ _TYPES = "attr-dict `:` `(` type(operands) `)`"
 
 
 def _format_with_options(operands: str) -> str:
-    """Return the assembly format of operands that a scale and a mask may follow."""
+    """Return an assembly format: the operands, then an optional scale and an optional mask."""
     types = re.sub(r"\$\w+", r"type(\g<0>)", operands)
     return (
         f"{operands} (`scale` `=` $scaleInputD^)? (`mask` `=` $disableOutputLane^)? attr-dict `:` `(` {types}"

@@ -71,13 +71,11 @@ class _TensorCopy(Operation):
             raise self.error(f"im2col offsets expected {expected} (provided {len(offsets)})")
 
     def lower(self) -> Lowering:
-        """Return the instruction that copies the box.
-
-        As in the output of MLIR, a predicated instruction omits the optional modifier `.tile`.
-        """
+        """Return the instruction that copies the box."""
         is_predicated = getattr(self, "predicate", None) is not None
         mode, box = self.mode.data, Memory(self.tmaDescriptor, self.coordinates)
         words = {"dim": "2d" if mode.endswith("4") else f"{len(self.coordinates)}d"}
+        # As in the output of MLIR, a predicated instruction omits the optional `.tile`.
         if mode == "tile" and not is_predicated:
             words["tile"] = "tile"
         if self.BY_MODE[mode] in (tensor.LOAD_IM2COL, tensor.PREFETCH_IM2COL):

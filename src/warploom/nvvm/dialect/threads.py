@@ -28,7 +28,7 @@ class ClusterArriveRelaxed(_ClusterBarrier):
 
 @operation("nvvm.cluster.wait", barrier.CLUSTER_WAIT)
 class ClusterWait(_ClusterBarrier):
-    """Wait until every thread of the cluster has arrived at its barrier."""
+    """Wait until every thread of the cluster has arrived at the cluster's barrier."""
 
 
 @operation("nvvm.mapa", memory.MAPA, words={"type": "u64"}, names={"res": "d"}, spaces={"space": "res"})
@@ -60,7 +60,7 @@ class ElectSync(Operation):
 
 @operation("nvvm.setmaxregister", control.SETMAXNREG, names={"regCount": "imm_reg_count"})
 class SetMaxRegister(Operation):
-    """Increase or decrease of the number of registers of a warpgroup's threads."""
+    """Increase or decrease of the register count of a warpgroup's threads."""
 
     regCount = prop_def(IntegerAttr[I32])
     action = prop_def(RegisterAction)

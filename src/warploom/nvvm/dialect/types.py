@@ -21,9 +21,9 @@ _SCALARS: dict[Attribute, str] = {IndexType(): "b64", f16: "b16", bf16: "b16", f
 
 
 def registers_of(type: Attribute) -> tuple[str, ...]:
-    """Return the PTX types of the registers that contain a value of an LLVM type.
+    """Return the PTX types of the registers for a value of an LLVM type.
 
-    Errors: VerifyException for a type that registers cannot contain.
+    Errors: VerifyException for a type that registers cannot contain
     """
     if (word := _SCALARS.get(type)) is not None:
         return (word,)
@@ -52,7 +52,6 @@ def _integer_registers(width: int) -> tuple[str, ...]:
 
 
 def _vector_registers(type: VectorType[Attribute]) -> tuple[str, ...]:
-    """Return a vector's PTX register types. Elements of 8 and 16 bits are packed into 32-bit registers."""
     element = registers_of(type.element_type)
     count = prod(extent.data for extent in type.shape)
     bits = 8 if type.element_type == IntegerType(8) else 16 if element == ("b16",) else 0
@@ -83,7 +82,7 @@ def elements_of(type: Attribute) -> Sequence[Attribute]:
 
 
 def struct_of(element: Attribute, count: int) -> LLVMStructType:
-    """Return the type of a struct of equal elements."""
+    """Return the type of a struct with `count` elements of one type."""
     return LLVMStructType.from_type_list([element] * count)
 
 
@@ -96,10 +95,10 @@ def space_of(value: SSAValue) -> str:
 
 
 def pointer_to(space: int) -> LLVMPointerType:
-    """Return the type of a pointer to an address space; 0 is the generic space."""
+    """Return the type of a pointer to an address space. The generic space has the number 0."""
     return LLVMPointerType(IntAttr(space)) if space else LLVMPointerType()
 
 
 def pointer(*spaces: int) -> AttrConstraint:
-    """Return the constraint of an operand that is a pointer to one of the address spaces."""
+    """Return a constraint for pointers to the given address spaces."""
     return AttrSetConstraint.get(*map(pointer_to, spaces))

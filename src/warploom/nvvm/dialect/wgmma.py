@@ -34,7 +34,7 @@ _TRANSPOSABLE = ("f16", "bf16")
 
 @irdl_custom_directive
 class Types(CustomDirective):
-    """Assembly-format directive for the type of A, if A is in registers, and the type of the accumulator."""
+    """Assembly-format directive for the types of A (only in registers) and of the accumulator."""
 
     a: TypeDirective
     accumulator: TypeDirective
@@ -52,7 +52,7 @@ class Types(CustomDirective):
 
 @operation("nvvm.wgmma.fence.aligned", wgmma.FENCE)
 class WgmmaFence(Operation):
-    """Fence for the registers of a warpgroup before its next multiplication."""
+    """Fence for the registers of a warpgroup before the warpgroup's next multiplication."""
 
 
 @operation("nvvm.wgmma.commit.group.sync.aligned", wgmma.COMMIT)
@@ -62,7 +62,7 @@ class WgmmaCommitGroup(Operation):
 
 @operation("nvvm.wgmma.wait.group.sync.aligned", wgmma.WAIT, names={"group": "N"})
 class WgmmaWaitGroup(Operation):
-    """Wait until at most `group` of the latest groups are pending."""
+    """Wait until at most the latest `group` groups are pending."""
 
     group = prop_def(IntegerAttr[I64])
     assembly_format = "attr-dict $group"
@@ -71,7 +71,7 @@ class WgmmaWaitGroup(Operation):
 def multiplication_properties(
     words: dict[str, str], *, adds: bool, negates: tuple[bool, bool], transposes: tuple[bool, bool]
 ) -> dict[str, Attribute]:
-    """Return the properties of a warpgroup multiplication.
+    """Return the properties of a `WgmmaMmaAsync` operation.
 
     `words` are the instruction's modifiers by name. `adds` is True if the product is added to the accumulator.
     `negates` and `transposes` have one element for A and one for B. A transposed matrix is contiguous along M or N.
@@ -93,10 +93,10 @@ def multiplication_properties(
 
 @operation("nvvm.wgmma.mma_async", *WGMMA_DESCRIPTORS, *WGMMA_REGISTERS)
 class WgmmaMmaAsync(Operation):
-    """Multiplication of A and B, which descriptors locate. The accumulator is an operand and the result.
+    """Multiplication by a warpgroup. The accumulator is an operand and the result.
 
-    In MLIR, A is always a descriptor. Here A may also be a struct of registers. The type of this struct is printed
-    before the type of the accumulator.
+    B is a descriptor. A is a descriptor or a struct of registers. In MLIR, A is always a descriptor. In the text, the
+    type of the struct stands before the type of the accumulator.
     """
 
     inouts = operand_def(LLVMStructType)
@@ -193,10 +193,7 @@ class WgmmaMmaAsync(Operation):
 
     @property
     def _multiplication(self) -> InstructionTemplate:
-        """Instruction of the multiplication, with the operands of all its forms.
-
-        `InstructionTemplate.instruction` omits the operands that the form of the instruction lacks.
-        """
+        """Template of the multiplication, with the operands of all its forms."""
         scales = {"one": 1, "neg": -1}
         forms = WGMMA_REGISTERS if self.is_in_registers else WGMMA_DESCRIPTORS
         operands: dict[str, OperandTemplate] = {
@@ -225,10 +222,9 @@ class WgmmaMmaAsync(Operation):
 
 
 def protocol_violations(module: ModuleOp) -> Iterator[tuple[AnyOperation, str]]:
-    """Yield each operation that violates the wgmma protocol within its MLIR block, with the error message.
+    """Yield each operation that lacks a wgmma fence, commit or wait before it, with the error message.
 
-    A multiplication reads its accumulator when it executes, after its issue. A fence must therefore follow earlier
-    writes of the accumulator's registers, and the result is ready only after a commit and a wait.
+    Each MLIR block is checked separately.
     """
     for each in module.walk():
         for region in each.regions:
@@ -245,6 +241,7 @@ def _block_violations(block: Block) -> Iterator[tuple[AnyOperation, str]]:
             case WgmmaFence():
                 fenced = True
             case WgmmaMmaAsync():
+                # A multiplication reads its accumulator after its issue, when it executes.
                 if not fenced and not isinstance(each.inouts.owner, WgmmaMmaAsync):
                     yield each, f"needs a '{WgmmaFence.name}' after the writes of its accumulator"
                 group[each] = committed + 1

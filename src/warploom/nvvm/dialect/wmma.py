@@ -23,24 +23,24 @@ _SPACES = ("", "global", "shared")
 _REGISTER_TYPES: dict[str, Attribute] = {"f16": VectorType(f16, [2]), "f32": f32, "f64": f64}
 """LLVM type of a register of a fragment; the other elements are packed in 32-bit integers."""
 _TYPE_SLOTS = {"d": "dtype", "a": "atype", "b": "btype", "c": "ctype", "r": "type"}
-"""Slot with the element type of each operand."""
+"""Name of the modifier with the element type of each operand."""
 _DEFAULT_TYPES = {"atype": "f16", "btype": "f16"}
-"""Element types of forms without a slot for them."""
+"""Element types of forms without a modifier for them."""
 
 
 def register_type(element: str) -> Attribute:
-    """Return the LLVM type of a fragment's registers, given the PTX type of the fragment's elements."""
+    """Return the LLVM register type for a PTX element type."""
     return _REGISTER_TYPES.get(element, i32)
 
 
 def register_type_of(operand: str, slots: Mapping[str, str]) -> Attribute:
-    """Return the LLVM type of an operand's registers, from the operand's name and the modifiers by slot."""
+    """Return the LLVM register type of an operand. `slots` are the modifiers by name."""
     slot = _TYPE_SLOTS.get(operand, "")
     return register_type(slots.get(slot) or _DEFAULT_TYPES.get(slot, ""))
 
 
 class _Shaped(Operation):
-    """Operation on fragments of matrices, whose extents are attributes."""
+    """Operation on fragments of matrices. The extents of the matrices are attributes."""
 
     m = prop_def(IntegerAttr[I32])
     n = prop_def(IntegerAttr[I32])
@@ -48,11 +48,11 @@ class _Shaped(Operation):
 
     @property
     def shape_word(self) -> str:
-        """Shape as PTX spells it."""
+        """Shape as PTX spells it, such as `m16n16k16`."""
         return f"m{self.m.value.data}n{self.n.value.data}k{self.k.value.data}"
 
     def registers(self, operands: str, words: dict[str, str]) -> Sequence[int]:
-        """Return the number of registers of each operand. `operands` has the letters of the operands ("abc").
+        """Return the number of registers of each operand in `operands`, such as "abc".
 
         Errors: VerifyException for illegal modifiers
         """
@@ -138,7 +138,7 @@ class WmmaStore(_Move):
 class WmmaMma(_Shaped):
     """Multiplication of fragments: A and B of `eltypeA`, the accumulator of `eltypeB`.
 
-    MLIR's operation has neither `b1Op` nor `intOverflowBehavior`, and its result has the type of the accumulator.
+    MLIR lacks `b1Op` and `intOverflowBehavior`. In MLIR, the result has the type of the accumulator.
     """
 
     layoutA = prop_def(Layout)

@@ -11,8 +11,7 @@
     WORD.decode(7)                          # {"scale_d": 1, "kind": "tf32"}
     WORD.rows(7)                            # one FieldRow for each field
 
-A field with names is encoded from a name or its number, and decoded to the name. Overlapping fields, and fields beyond
-the width of their word, raise an error at import.
+`encode` accepts names and numbers.
 """
 
 import re
@@ -30,15 +29,15 @@ Rule = Callable[[Values], str]
 
 
 class WordError(Exception):
-    """Error in the definition of a word: fields overlap, or a field exceeds the word's width."""
+    """Error in the definition of a word: fields overlap, or a field exceeds the word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Bits of a word.
+    """Field of a packed word.
 
-    `names` maps each legal value to its name. If it is empty, every value that fits the bits is legal. `message` is the
-    compiler's message for an illegal value. `low` is the position of the least significant bit.
+    `low` is the position of the least significant bit. `names` maps each legal value to its name. If `names` is empty,
+    every value is legal.
     """
 
     name: str
@@ -46,6 +45,7 @@ class Field:
     bits: int
     names: Mapping[int, str] = field(default_factory=dict[int, str])
     description: str = ""
+    # Message of the compiler for an illegal value.
     message: str = ""
 
     @property
@@ -55,7 +55,7 @@ class Field:
 
     @property
     def span(self) -> str:
-        """Position of the field: `7-4`, or `28` for a single bit."""
+        """Position of the field as text: `7-4`, or `28` for a single bit."""
         return _position(self.low + self.bits - 1, self.low)
 
     def numbers(self) -> Sequence[int]:
@@ -71,7 +71,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """Field of a packed word for display. `span` states its bits, and `word` is the name of its value."""
+    """Field of a packed word for display. `span` is the bits as text, `word` the name of the value."""
 
     span: str
     name: str
@@ -107,7 +107,7 @@ class PackedWord:
         return {each.name: each for each in self.fields}
 
     def encode(self, **values: Value) -> int:
-        """Return the word whose fields have the given values. The other fields are 0."""
+        """Return the word with the given field values, as numbers or names. Other fields are 0."""
         if unknown := sorted(values.keys() - self._by_name.keys()):
             raise self._usage_error(f"unknown field {unknown[0]!r}; expected {', '.join(self._by_name)}")
         numbers = {each.name: self._number(each, values.get(each.name, 0)) for each in self.fields}
@@ -138,7 +138,7 @@ class PackedWord:
         return ""
 
     def all_words(self) -> Iterator[int]:
-        """Yield every legal word: each combination of legal field values that violates no rule."""
+        """Yield every legal word."""
         for chosen in product(*(each.numbers() for each in self.fields)):
             numbers = dict(zip(self._by_name, chosen, strict=True))
             if not any(rule(self._named(numbers)) for rule in self.rules):

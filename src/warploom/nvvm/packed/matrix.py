@@ -1,16 +1,13 @@
 """Descriptor words of warp-level matrix builtins: 64 bits for a load, a store or a multiplication.
 
-The reference text (see `builtins.registry`) has one table of fields, in which `rowcol` and `mid` overlap `rnd`. No word
-has all three: a multiplication has the word `MMA`, a load or store has the word `MOVE`. The tables of the text that are
-headed "WGMMA fence" and "WGMMA MMA async load" describe the same two words. The entries of both tables belong to
-builtins of SM 80, and their columns are the fields of `MMA` and `MOVE` under other names.
+Source: cicc, Packed MMA Descriptor Word
 """
 
 from warploom.nvvm.packed.fields import Field, PackedWord, Values
 
 
 def _numbered(words: str, first: int = 0) -> dict[int, str]:
-    """Return the words of a text by consecutive numbers from `first`. `-` stands for the empty word."""
+    """Return the words of a text by consecutive numbers from `first`. `-` is the empty word."""
     return {number: word.strip("-") for number, word in enumerate(words.split(), first)}
 
 
@@ -38,6 +35,7 @@ def _modifiers_fit_types(values: Values) -> str:
     return ""
 
 
+# The table in the text is the union of both words, so its `rowcol` and `mid` overlap `rnd`.
 MMA = PackedWord(
     "mma",
     "the descriptor word of a multiplication",
@@ -56,6 +54,7 @@ MMA = PackedWord(
     source="cicc: Packed MMA Descriptor Word",
 )
 
+# The tables "WGMMA fence" and "WGMMA MMA async load" list both words under other names.
 MOVE = PackedWord(
     "move",
     "the descriptor word of a matrix load or store",

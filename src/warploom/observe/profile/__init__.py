@@ -1,4 +1,4 @@
-"""Profiles: executions of each instruction, and the cost of its accesses to shared and global memory."""
+"""Profiles of runs: executions and memory accesses of each instruction."""
 
 from warploom.observe.profile.data import ROW, Profile, Tile
 from warploom.observe.profile.profiler import Profiler, sectors, wavefronts

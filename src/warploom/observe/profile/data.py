@@ -1,4 +1,4 @@
-"""Data model of a profile: counts for each instruction, and the tiles of asynchronous instructions."""
+"""Data model of a profile."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -28,8 +28,8 @@ ROW = np.dtype([(name, "i8") for name in _COLUMNS.split()])
 class Tile:
     """Tile of shared memory that an asynchronous instruction accesses.
 
-    The tile is the matrix A or B of a multiplication, or the box of a tensor copy. Units: `swizzle` is the swizzle
-    mode in bytes (32, 64 or 128), 0 without a swizzle.
+    The tile is the matrix A or B of a multiplication, or the box of a tensor copy. `swizzle` is the swizzle mode in
+    bytes (32, 64 or 128), 0 without a swizzle.
     """
 
     step: int  # index of the instruction in `Profile.rows`
@@ -39,10 +39,10 @@ class Tile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
-    """Profile of a launch: executions and access costs of each instruction, and the launch parameters.
+    """Executions and memory accesses of each instruction of a launch.
 
-    `rows` is a structured array of dtype `ROW` with one element for each instruction in `program.steps`. Units:
-    `dynamic_shared` and `total_shared` are bytes of one CTA.
+    `rows` is a structured array of dtype `ROW` with one element for each instruction. Units: `dynamic_shared` and
+    `total_shared` are bytes of one CTA.
     """
 
     program: Program

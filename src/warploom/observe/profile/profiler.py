@@ -1,10 +1,8 @@
 """Profiler: an observer that counts the executions and memory accesses of each instruction.
 
-The model of memory accesses is that of NVIDIA's programming guides. Shared memory has 32 banks of 4 bytes. An access is
-processed in phases. It has one phase for the whole warp if a lane accesses at most 4 bytes, two phases of half-warps
-for 8 bytes, and four phases of quarter-warps for 16 bytes. In a phase, a bank delivers one word to all lanes that
-request it. A second word of the same bank takes a second wavefront. Global memory is accessed in sectors of 32 bytes,
-four to a line.
+Shared memory has 32 banks of 4 bytes. An access of at most 4 bytes for each lane has one phase for the whole warp. An
+access of 8 bytes has two phases, and one of 16 bytes has four. In each phase, a bank delivers one word to all lanes
+that request it; each further word takes a further wavefront. Global memory has sectors of 32 bytes and lines of 128.
 """
 
 from collections.abc import Callable
@@ -35,14 +33,14 @@ _UNCOUNTED_SPACES = frozenset({"param", "const"})
 class Profiler(Observer):
     """Observer that profiles one launch.
 
-    The counts do not depend on how the emulator groups warps into batches. They depend on the schedule only if the
-    control flow of the kernel does. An instruction that a suspended warp split executes again counts once.
+    The counts depend on the schedule only if the control flow of the kernel does.
     """
 
+    # The counts do not depend on how the emulator groups warps into batches.
     launch: Launch
 
     def attach(self, launch: Launch) -> None:
-        """Reset all counts for a launch, and set the handlers of events."""
+        """Reset all counts, and set the handlers of events."""
         self.launch = launch
         steps = launch.program.steps
         self._executions = [0] * len(steps)
@@ -60,7 +58,6 @@ class Profiler(Observer):
         }
 
     def _instruction_handler(self, pc: int) -> Handler:
-        """Return the handler that counts an instruction and records its tiles or copies."""
         form = self.launch.program.steps[pc].binding.form
         issue = form.effect(effects.Issue)
         if issue is None or issue.group not in ("copy", "multiplication"):
@@ -84,14 +81,13 @@ class Profiler(Observer):
         self._executing = -1
 
     def _suspend(self, event: Suspend) -> None:
-        """Subtract the executions of suspended warp splits, which will execute their instruction again."""
+        """Subtract the executions of warp splits that will repeat the instruction."""
         if event.repeats and event.pc == self._executing:
             warps, lanes = _active(event.batch.active()[event.suspended])
             self._executions[event.pc] -= warps
             self._lanes[event.pc] -= lanes
 
     def _access(self, event: Access) -> None:
-        """Count the loads, stores and atomics of lanes. Other handlers count asynchronous accesses."""
         if event.location.asynchronous or not self._counted[event.pc]:
             return
         if event.space == "shared":
@@ -116,7 +112,6 @@ class Profiler(Observer):
         row["lines"] += lines.sum()
 
     def _copy(self, event: Execute) -> None:
-        """Count the accesses of thread copies. A lane that reads nothing fills shared memory with zeros."""
         batch, operands = event.batch, event.operands
         active = batch.active()
         for access in self.launch.program.steps[event.pc].binding.form.effects_of(effects.Access):
@@ -124,19 +119,19 @@ class Profiler(Observer):
             addresses = batch.addresses(getattr(operands, access.address))
             index = np.broadcast_to(addresses, active.shape).astype(np.int64)
             if access.kind == "write":
+                # A lane that reads nothing fills shared memory with zeros.
                 self._shared(event.pc, index, active, size)
             else:
                 limit = getattr(operands, access.limit, None) if access.limit else None
                 self._global(event.pc, index - GLOBAL_BASE, _reading(batch, active, limit), size)
 
     def _multiply(self, event: Execute) -> None:
-        """Record a tile for each matrix of a multiplication that a shared-memory descriptor describes."""
+        """Record a tile for each matrix with a shared-memory descriptor."""
         for matrix in event.operands.multiplication.shared:
             for field in np.unique(event.batch.read(matrix.descriptor)[:, 0] >> np.uint64(62)).tolist():
                 self._tiles[Tile(event.pc, matrix.name, Descriptor.decode(field << 62).swizzle)] = None
 
     def _copy_issue(self, event: CopyIssue) -> None:
-        """Count the bytes of bulk copies. Copies through unreadable tensor maps are omitted."""
         pc, request = event.pc, event.request
         if isinstance(request, BulkCopy):
             sizes = lane_values(request.bytes, event.positions, event.lanes)
@@ -165,19 +160,12 @@ class Profiler(Observer):
 
 
 def _counts_accesses(form: Form, slots: effects.Slots) -> bool:
-    """Return True if `Profiler._access` counts the accesses of an instruction.
-
-    Asynchronous accesses and accesses to parameters or constants are excluded.
-    """
     spaces = [form.operands[each.address].space_word(slots) for each in form.effects_of(effects.Access)]
     return not form.is_asynchronous and _UNCOUNTED_SPACES.isdisjoint(space.partition("::")[0] for space in spaces)
 
 
 def _reading(batch: Batch, active: Array, limit: Any) -> Array:
-    """Return the active lanes whose thread copy reads its source.
-
-    `limit` is a register with the number of bytes to read, or a predicate that is true if the lane reads nothing.
-    """
+    # `limit` is the number of bytes to read, or a predicate that is true if the lane reads nothing.
     if limit is None:
         return active
     amount = batch.read(limit)
@@ -185,12 +173,10 @@ def _reading(batch: Batch, active: Array, limit: Any) -> Array:
 
 
 def _active(lanes: Array) -> tuple[int, int]:
-    """Return (number of warps with an active lane, number of active lanes). `lanes` is (warps, 32)."""
     return int(np.count_nonzero(lanes.any(axis=1))), int(np.count_nonzero(lanes))
 
 
 def _box(fields: TensorMapFields, request: TensorCopy) -> str:
-    """Return a phrase for the box of a tensor map, outermost dimension first."""
     if request.is_im2col:
         return f"{fields.pixels_per_column} pixels × {fields.channels_per_pixel} channels of {fields.element_type}"
     sizes = " × ".join(str(size) for size in reversed(fields.box[: fields.rank]))
@@ -203,11 +189,9 @@ def _box(fields: TensorMapFields, request: TensorCopy) -> str:
 def wavefronts(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]:
     """Count the wavefronts of one access by each warp to shared memory.
 
-    Return three arrays: the number of wavefronts without bank conflicts, which is one for each phase; the actual number
-    of wavefronts; and the largest number of wavefronts in one phase.
-
-    Shapes: index and lanes (warps, 32); the results (warps,). Units: `index` and `size`, the bytes that one lane
-    accesses, in bytes; bank 0 is at index 0.
+    Return three arrays: the number of wavefronts without bank conflicts, the actual number, and the largest number in
+    one phase. `index` has byte offsets from bank 0, and `lanes` marks the active lanes. Each lane accesses `size`
+    bytes. Shapes: index and lanes (warps, 32); the results (warps,).
     """
     words = max(1, size // WORD)
     warps, phases = len(index), words
@@ -224,11 +208,9 @@ def wavefronts(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Arr
 def sectors(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]:
     """Count the sectors and lines of one access by each warp to global memory.
 
-    Return three arrays: the least number of sectors, as if the bytes were contiguous; the actual number of sectors;
-    and the number of lines.
-
-    Shapes: index and lanes (warps, 32); the results (warps,). Units: `index` and `size`, the bytes that one lane
-    accesses, in bytes; a sector begins at index 0.
+    Return three arrays: the number of sectors if the bytes were contiguous, the actual number, and the number of lines.
+    `index` has byte offsets from the start of a sector, and `lanes` marks the active lanes. Each lane accesses `size`
+    bytes. Shapes: index and lanes (warps, 32); the results (warps,).
     """
     bytes_asked = _distinct(index, lanes, size) * size
     touched = _distinct(index, lanes, SECTOR)
@@ -236,14 +218,12 @@ def sectors(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]
 
 
 def _distinct(index: Array, lanes: Array, unit: int) -> Array:
-    """Return the number of blocks of `unit` bytes that the lanes of each warp access."""
     reached = np.where(lanes, index // unit, -1)
     reached.sort(axis=1)
     return np.count_nonzero(_new(reached), axis=1)
 
 
 def _new(ordered: Array) -> Array:
-    """Return True for the first of equal elements in each sorted row, and False for elements below 0."""
     new = ordered >= 0
     new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
     return new

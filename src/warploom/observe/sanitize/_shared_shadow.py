@@ -1,14 +1,7 @@
 # pyright: reportUnknownMemberType=false
-"""Compiled shadow of shared memory: the last accesses to each granule, and conflicts with them.
+"""Compiled functions that compare new accesses to shared memory with the last accesses.
 
-A granule is 4 bytes, and a chunk is 16 bytes. Arrays with an element for each granule are `records`, the record of the
-last write (see `clocks`); `sites`, the program counter of that write; `reads`, the last read by each warp of the CTA
-that has the granule; and `far`, the record of the last read by each other CTA of the cluster. Arrays with an element
-for each chunk are `async_reads`, the last asynchronous read by each warp, and `tags`, the swizzle of the last bulk
-write. The integers in `reads` and `async_reads` have the fields
-
-    reads        time << 32 | strong << 31 | pc << 10 | lane << 4 | bytes
-    async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
+A granule is 4 bytes, and a chunk is 16 bytes.
 """
 
 from typing import Any, NamedTuple
@@ -41,7 +34,16 @@ ROOM = 128  # conflicts of one access that are kept; further ones are counted
 
 
 class SharedArrays(NamedTuple):
-    """Arrays of the shadow that compiled functions read and write. The module docstring defines them."""
+    """Last accesses to shared memory, for compiled functions.
+
+    `records` and `sites` have the record (see `clocks`) and the program counter of the last write of each granule.
+    `far` and `far_sites` have those of the last read by each other CTA. `reads` has the last read of each granule by
+    each warp of the same CTA. `async_reads` has the last asynchronous read of each chunk. `tags` has the swizzle of the
+    last bulk write of each chunk. `out` receives the conflicts. Bits of an integer:
+
+        reads        time << 32 | strong << 31 | pc << 10 | lane << 4 | bytes
+        async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
+    """
 
     records: Array
     sites: Array
@@ -57,7 +59,7 @@ class SharedArrays(NamedTuple):
 
 @njit
 def together(index: Array, mask: Array) -> Array:
-    """Return True for each warp if `mask` has all 32 lanes and all have one index. Shapes: (warps, 32)."""
+    """Return True for each warp if all 32 lanes are in `mask` and have one index. Shapes: (warps, 32)."""
     found = np.ones(len(index), np.bool_)
     for i in range(len(index)):
         for lane in range(32):
@@ -69,7 +71,11 @@ def together(index: Array, mask: Array) -> Array:
 
 @njit
 def note(out: Array, found: int, what: int, position: int, lane: int, granule: int, record: Any, site: Any) -> int:
-    """Add a conflict of kind `what` to `out` if it has room. Return the number of conflicts, `found` + 1."""
+    """Write a conflict of kind `what` to row `found` of `out`, if there is such a row. Return `found` + 1.
+
+    The new access to `granule` is by `lane` of the caller's warp number `position`. `record` is the record of the
+    earlier access, and `site` its program counter.
+    """
     if found < len(out):
         out[found, 0] = what
         out[found, 1] = position
@@ -84,11 +90,7 @@ def note(out: Array, found: int, what: int, position: int, lane: int, granule: i
 def _may_conflict(
     c: ClockArrays, s: SharedArrays, w: int, part: int, granule: int, cta: int, asynchronous: bool
 ) -> bool:  # fmt: skip
-    """Return False if every read of a granule by warps of `cta` surely happens before a write of warp `w`.
-
-    The test is conservative. If the result is True, `_check_readers` finds the conflicts. `part` is the part of the
-    clock to compare (KNOWN or FENCED). `asynchronous` includes the reads of asynchronous operations.
-    """
+    # A conservative test. If the result is True, `_check_readers` finds the conflicts.
     for slot in range(len(s.reads)):
         reader = c.own[slot * c.ctas + cta]
         entry = s.reads[slot, granule]
@@ -107,10 +109,11 @@ def _check_readers(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, covered: int, strong: bool, granule: int, asynchronous: bool,
     proxy: bool, position: int, found: int,
 ) -> int:  # fmt: skip
-    """Note each read of a granule by the granule's CTA that does not happen before a write of warp `w`.
+    """Note each read of a granule that does not happen before a write of warp `w`.
 
-    `lane` is the writing lane, and `covered` has the written bytes of the granule as bits. With `proxy`, a proxy fence
-    must be between the two accesses.
+    `lane` is the writing lane, and `covered` has the written bytes as bits. Strong reads do not conflict if the write
+    is `strong`. With `asynchronous`, reads by asynchronous operations count, too. With `proxy`, a proxy fence must be
+    between the two accesses. `position` and `found` are as in `note`. Return `found` plus the number of conflicts.
     """
     V, few, own, ctas, cta = c.vectors, c.few, c.own, c.ctas, granule // s.cta_granules
     for slot in range(len(s.reads)):
@@ -144,10 +147,7 @@ def _check_readers(
 def _check_far(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, row: int, granule: int, fenced: int, position: int, found: int
 ) -> int:  # fmt: skip
-    """Note the last read of a granule by another CTA if it does not happen before a write by warp `w`.
-
-    `row` is the rank of the other CTA. If `fenced` is 1, a proxy fence must be between the two accesses.
-    """
+    # `row` is the rank of the other CTA. If `fenced` is 1, a proxy fence must be between the two accesses.
     entry = s.far[row, granule]
     ordered = is_ordered(c, w, lane, entry, 0)
     if ordered and (fenced == 0 or is_ordered(c, w, lane, entry, 1)):
@@ -163,8 +163,9 @@ def read_lanes(
 ) -> int:  # fmt: skip
     """Record reads of lanes, `size` bytes each. Return the number of conflicts with earlier writes.
 
-    A read of one address by all lanes of a warp is recorded with the lane number `whole`, TOGETHER or OBJECT. `strong`
-    is set for strong accesses, which do not conflict with each other. The first conflicts are stored in `s.out`.
+    `index` has the byte offsets of the lanes in shared memory, and `mask` selects lanes. Strong accesses do not
+    conflict with each other. If all lanes of a warp read one address, `whole` (TOGETHER or OBJECT) is recorded as the
+    lane. The first conflicts are stored in `s.out`. Shapes: warps (warps,); index and mask (warps, 32).
     """
     V, records, reads = c.vectors, s.records, s.reads
     found = 0
@@ -228,7 +229,8 @@ def write_lanes(
 ) -> int:  # fmt: skip
     """Record writes of lanes, `size` bytes each. Return the number of conflicts with earlier accesses.
 
-    The record of the writes of warps[i] has the agent agents[i], the time clocks[i] and the kind `kind` (see `clocks`).
+    The writes of warps[i] are recorded for clock component agents[i] at time clocks[i]. `kind` is a kind of records
+    (see `clocks`). `index` and `mask` are as in `read_lanes`.
     """
     V, own, records, sites = c.vectors, c.own, s.records, s.sites
     found = 0
@@ -282,9 +284,8 @@ def read_rows(
 ) -> int:  # fmt: skip
     """Record reads by bulk copies. Return the number of conflicts with earlier writes.
 
-    Copy i of lane lanes[i] of warps[i] reads sizes[i] contiguous bytes at starts[i]. The time of the read is clocks[i].
-
-    Shapes: warps to sizes and clocks (copies,). Units: `starts` and `sizes` in bytes, multiples of 16.
+    Lane lanes[i] of warps[i] reads sizes[i] bytes at offset starts[i] at time clocks[i]. Starts and sizes are multiples
+    of 16 bytes. Shapes: all arrays (copies,).
     """
     found = 0
     for i in range(len(warps)):
@@ -307,10 +308,7 @@ def read_rows(
 
 @njit
 def _is_visible(V: Array, w: int, record: int) -> bool:
-    """Return True if the asynchronous accesses of all lanes of a warp come after a recorded write.
-
-    The test is quick. If the result is False, `_check_async` decides for each lane.
-    """
+    # A quick test for all lanes of the warp. If the result is False, `_check_async` decides for each lane.
     kind, agent, clock = (record >> 10) & 63, record >> 44, (record >> 16) & 0xFFFFFFF
     if kind == REMOTE_STORE or clock > V[w, KNOWN, agent]:
         return False
@@ -321,11 +319,7 @@ def _is_visible(V: Array, w: int, record: int) -> bool:
 def _check_async(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, granule: int, what: int, position: int, found: int
 ) -> int:  # fmt: skip
-    """Note the last write of a granule if it does not happen before an asynchronous access of a lane.
-
-    `lane` is -1 for an access of all lanes. `what` is the kind of the conflict if nothing orders the write and the
-    access; if only a proxy fence is missing, the kind is UNFENCED.
-    """
+    # `lane` is -1 for an access of all lanes. `what` is the kind of the conflict if nothing orders the two accesses.
     record = s.records[granule]
     if not is_ordered(c, w, lane, record, 0):
         return note(s.out, found, what, position, lane, granule, record, s.sites[granule])
@@ -341,8 +335,9 @@ def write_rows(
 ) -> int:  # fmt: skip
     """Record writes by bulk copies. Return the number of conflicts with earlier accesses.
 
-    Copy i writes sizes[i] contiguous bytes at starts[i]. The write is recorded for agents[i] at the time clocks[i].
-    `tag` identifies the swizzle of the written chunks. Shapes: warps to sizes, agents and clocks (copies,).
+    Lane lanes[i] of warps[i] writes sizes[i] bytes at offset starts[i]. The write is recorded for clock component
+    agents[i] at time clocks[i]. `tag` identifies the swizzle. Starts and sizes are multiples of 16 bytes. Shapes: all
+    arrays (copies,).
     """
     records = s.records
     found = 0
@@ -376,10 +371,11 @@ def read_tiles(
 ) -> int:  # fmt: skip
     """Record the read of a matrix by each warpgroup. Return the number of conflicts with earlier writes.
 
-    The matrix of warpgroup g consists of the 16-byte chunks at the addresses starts[g] + chunks[k] after swizzling with
-    `chunk_mask` and the base offset `phase`. `tag` identifies the swizzle. If a matrix leaves the shared-memory window
-    [low, high), the result is -1 - g. `origins` are the byte offsets of the CTAs' windows. groups[g] has the four warps
-    of warpgroup g. Shapes: groups (warpgroups, 4); origins, starts and clocks (warpgroups,).
+    Row g of `groups` has the four warps of a warpgroup. The warpgroup reads the 16-byte chunks at the addresses
+    starts[g] + chunks[k], swizzled with `chunk_mask` and the base offset `phase`. `tag` identifies the swizzle.
+    origins[g] is the byte offset of the CTA's shared memory, and clocks[g] the number of the wgmma group. If a matrix
+    leaves the addresses [low, high), the result is -1 - g. Shapes: groups (warpgroups, 4); origins, starts and clocks
+    (warpgroups,).
     """
     V, records, tags = c.vectors, s.records, s.tags
     found = 0

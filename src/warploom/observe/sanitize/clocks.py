@@ -1,31 +1,10 @@
 # pyright: reportUnknownMemberType=false
-"""Vector clocks, which hold the accesses that happen before the next access of each warp.
+"""Vector clocks, which record the accesses that happen before the next access of each warp.
 
-A vector clock has one component for each agent. An agent performs accesses one after another. There are three sorts of
-agents. The first is a warp. The second is one of four classes of asynchronous operations of a warp: thread copies,
-warpgroup multiplications, reads by bulk copies, and complete bulk copies. The third is an mbarrier; its time is its
-number of complete phases. Component a of the clock of warp w is the latest time at which an access of agent a happens
-before the next access of w. To release is to join the clock of a warp into the clock of a barrier, an mbarrier or a
-memory location. To acquire is to join such a clock into the clock of a warp. A join takes the maximum of each
-component.
-
-`vectors[row, part, agent]` holds all vector clocks; a row is the index of a clock. The parts of a clock:
-
-    KNOWN   all accesses of the agent up to this time happen before the next access
-    FENCED  as KNOWN, and a proxy fence is between these accesses and the next access
-    SOME    as KNOWN, but only for accesses by the agent's lanes in MASK
-    SOME_F  as FENCED, but only for accesses by the agent's lanes in MASK
-    MASK    lanes of the agent, as bits
-
-In the clock of warp w, the components of w itself and of its asynchronous operations have another sense. KNOWN of w is
-the last time at which all lanes of w were synchronised. SOME of an asynchronous agent of w is the time up to which each
-lane knows that the operations it issued are complete. Row w is the clock of warp w. Some lanes of w may have acquired
-more than the others: `few[w]` has these lanes as bits, and row `Clocks.warps + w` is their clock.
-
-A record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4 | bytes`. `bytes` is a mask of the bytes of
-a 4-byte granule. `kind` is a constant from GENERIC to NEAR_STORE. Three lane numbers are special. MANY stands for
-several lanes. TOGETHER stands for a whole warp that reads one address in one instruction. OBJECT stands for a whole
-warp that tests an mbarrier, even if only some lanes execute the test.
+A vector clock has one component, a time, for each agent. Agents are warps, four classes of asynchronous operations of
+each warp, and mbarriers. The time of an mbarrier is its number of complete phases. Barriers, mbarriers and memory
+locations also have clocks. To release is to join the clock of a warp into the clock of such an object. To acquire is to
+join the clock of the object into the clock of a warp. A join takes the maximum of each component.
 """
 
 from typing import Any, NamedTuple
@@ -51,13 +30,31 @@ NOWHERE = -1  # row of a warp that takes no part
 
 KNOWN, FENCED, SOME, SOME_F, MASK = 0, 1, 2, 3, 4
 PARTS = 5
+"""Parts of a vector clock.
+
+    KNOWN   all accesses of the agent up to this time happen before the next access
+    FENCED  as KNOWN, and a proxy fence is between these accesses and the next access
+    SOME    as KNOWN, but only for accesses by the agent's lanes in MASK
+    SOME_F  as FENCED, but only for accesses by the agent's lanes in MASK
+    MASK    lanes of the agent, as bits
+
+In the clock of warp w, KNOWN of w is the last time at which all lanes of w were synchronised. SOME of a class of w's
+asynchronous operations is the time up to which each lane knows that the operations it issued are complete. Some lanes
+of w may have acquired more than the others. `few[w]` has these lanes as bits. Row `Clocks.warps + w` is their clock.
+"""
+
 GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, STRONG, NEAR_STORE = 0, 1, 2, 3, 4, 5  # kinds of records
 WIDE = 3  # in place of SOME_F for an mbarrier: its phases known from waits of cluster scope
 MANY, TOGETHER, OBJECT = 32, 33, 34
+"""Lane numbers in records: several lanes, a uniform read of a warp, a test of an mbarrier.
+
+The record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4 | bytes`, where `bytes` is a mask of the
+bytes of a 4-byte granule.
+"""
 
 
 class ClockArrays(NamedTuple):
-    """Arrays and counts of `Clocks`, in the form in which they are passed to compiled functions."""
+    """Arrays and counts of `Clocks` that compiled functions use."""
 
     vectors: Array
     clock: Array
@@ -79,10 +76,9 @@ def scope_level(scope: str) -> int:
 class Clocks:
     """Vector clocks of warps, barriers, mbarriers and memory locations of one wave of CTAs.
 
-    A wave is the set of CTAs that the emulator runs at the same time. Agents are numbered within a cluster, CTA after
-    CTA in the order of ranks. In a CTA, the warps come first, then the four classes of their asynchronous operations,
-    one class after another, then `mbarriers` mbarriers. `ordered` is set if the kernel has fences or ordered accesses,
-    which may order accesses of different clusters. Each clock then has another component for each resident warp.
+    A wave is the set of CTAs that the emulator runs at the same time. `vectors[row, part, agent]` holds all clocks. Row
+    w is the clock of warp w. `mbarriers` is the number of mbarriers in each CTA. `ordered` is set if the kernel has
+    fences or ordered accesses.
     """
 
     def __init__(self, topology: Topology, splits: WarpSplits, mbarriers: int, ordered: bool) -> None:
@@ -92,6 +88,8 @@ class Clocks:
         self.ctas = topology.ctas
         self.per_cta = topology.warps_per_cta
         self.mbarriers = mbarriers
+        # Agents are numbered CTA after CTA of a cluster. In a CTA, warps come first, then their operations, then
+        # mbarriers.
         self.agents = STREAMS * self.per_cta + mbarriers  # in a CTA
         self.own = topology.rank[topology.cta_of] * self.agents + topology.warp_in_cta
         columns = topology.cluster_size * self.agents
@@ -132,7 +130,7 @@ class Clocks:
     # Lanes ------------------------------------------------------------------------------------------------
 
     def lanes(self, batch: Batch, mask: Array | None = None) -> tuple[Array, Array]:
-        """Return the active lanes of each warp as bits, and True for a warp if all its live lanes are active.
+        """Return (active lanes of each warp as bits, True for each warp with all live lanes active).
 
         `mask` replaces the active lanes of the batch. Shapes: mask (warps, 32), results (warps,).
         """
@@ -147,15 +145,15 @@ class Clocks:
     def release(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
         """Join the clock of the lanes lanes[i] of warps[i] into the clock at rows[i] for every i.
 
-        `lanes` has the lanes as bits. `full` is True for a warp of which all live lanes take part. A warp whose row is
-        NOWHERE is skipped. Shapes: all (warps,).
+        `lanes` has the lanes as bits. `full` is True for a warp if all its live lanes take part. A row of NOWHERE is
+        skipped. Shapes: all (warps,).
         """
         _release(self.arrays, warps, lanes, full, rows.astype(np.int64))
 
     def acquire(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
         """Join the clock at rows[i] into the clock of the lanes lanes[i] of warps[i] for every i.
 
-        The arguments are those of `release`.
+        The arguments are as in `release`.
         """
         _acquire(self.arrays, warps, lanes, full, rows.astype(np.int64))
 
@@ -164,51 +162,56 @@ class Clocks:
         _synchronise(self.arrays, warps)
 
     def proxy_fence(self, warps: Array, lanes: Array, full: Array) -> None:
-        """Record a fence between the generic and the asynchronous proxy that lanes of warps execute.
+        """Record a fence between the generic and the asynchronous proxy.
 
-        `lanes` has the lanes as bits. `full` is True for a warp of which all live lanes execute the fence.
+        `lanes` has the executing lanes as bits. `full` is True for a warp if all its live lanes execute the fence.
+        Shapes: all (warps,).
         """
         _proxy_fence(self.arrays, warps, lanes, full)
 
     def fence(self, warps: Array, lanes: Array, full: Array, level: int) -> None:
-        """Record a memory fence of scope `level` that lanes of warps execute.
+        """Record a memory fence of scope `level`.
 
-        A relaxed write after the fence releases the accesses before the fence. The fence acquires the clocks of
-        locations that relaxed reads before the fence have read. `lanes` and `full` are those of `release`.
+        `lanes` and `full` are as in `release`.
         """
         self.fences[warps] += 1
         for each in range(level + 1):
+            # Acquire the locations that relaxed reads have read. Later relaxed writes release the clock of the fence.
             self.acquire(warps, lanes, full, self.seen(warps, each))
             self.release(warps, lanes, full, self.fenced(warps, each))
 
     def fenced(self, warps: Array, level: int) -> Array:
-        """Return the rows with the clocks that warps had at their last fence of scope `level` or wider."""
+        """Return, for each warp, the row of the clock at its last fence of scope `level` or wider.
+
+        `level` is CTA, CLUSTER or GPU.
+        """
         return warps + (2 + level) * self.warps
 
     def seen(self, warps: Array, level: int) -> Array:
-        """Return the row of each warp that collects the clocks of its relaxed reads until its next fence."""
+        """Return, for each warp, the row of the clock of its relaxed reads of scope `level`.
+
+        This clock joins the clocks of the locations that the warp reads. The next fence of the warp acquires it.
+        """
         return warps + (5 + level) * self.warps
 
     def go_beyond(self, rows: Array) -> None:
-        """Remove the components that warps of other clusters cannot use from the clocks at `rows`.
-
-        These are the components of agents, which are numbered within a cluster. The components of resident warps,
-        which are numbered over all clusters, remain.
-        """
+        """Prepare the clocks at `rows` for use in other clusters."""
+        # These components are numbered within a cluster.
         self.vectors[rows, :, : self.base] = 0
         self.acquire_earlier_waves(rows)
 
     def acquire_earlier_waves(self, rows: Array) -> None:
-        """Record in the clocks at `rows` that accesses of earlier waves happen before those of this wave."""
+        """Record in the clocks at `rows` that earlier waves of CTAs are complete."""
         if self.base >= 0:
             self.vectors[rows, KNOWN, self.base + self.warps] = 1
 
     # Locations --------------------------------------------------------------------------------------------
 
     def location(self, kind: str, address: int, level: int, whose: int) -> int:
-        """Return the row of the vector clock of a memory location at a scope.
+        """Return the row of the clock of a memory location at scope `level`.
 
-        `kind` is the state space. `whose` is the CTA or cluster that has this clock, or 0 at GPU scope.
+        `kind` is the state space, and `address` the byte offset. `whose` is the CTA or cluster of the clock, or 0 at
+        GPU scope.
         """
         key = (kind, address, level, whose)
         found = self.locations.get(key)
@@ -222,7 +225,7 @@ class Clocks:
         return found
 
     def copy(self, rows: Array, sources: Array) -> None:
-        """Join the clock at sources[i] into the clock at rows[i] for every i. Skip rows that are NOWHERE."""
+        """Join the clock at sources[i] into the clock at rows[i] for every i. A row of NOWHERE is skipped."""
         for row, source in zip(rows.tolist(), sources.tolist(), strict=True):
             if row != NOWHERE:
                 join(self.vectors, row, source)
@@ -230,17 +233,17 @@ class Clocks:
     def release_operations(self, row: int, column: int, clock: int, lane: int) -> None:
         """Record in the clock at `row` that asynchronous operations of one lane are complete.
 
-        The operations are those of agent `column` up to the time `clock`.
+        Clock component `column` counts the operations. They are complete up to the time `clock`.
         """
         self.vectors[row, SOME, column] = max(int(self.vectors[row, SOME, column]), clock)
         self.vectors[row, MASK, column] |= np.int32(np.uint32(1 << lane).view(np.int32))
 
     def release_phases(self, warps: Array, objects: Array) -> None:
-        """Release only the mbarrier components of each warp's clock to the mbarrier of the warp's copy.
+        """Release the mbarrier components of each warp's clock to an mbarrier.
 
-        objects[i] is the mbarrier that completes a copy of warps[i]. The arrival of the bytes shows that the copy was
-        issued. The phases that warps[i] knew to be complete at the issue are therefore complete.
+        objects[i] is the number of the mbarrier that completes a copy of warps[i].
         """
+        # A complete copy was issued, so the phases that the warp knew at the issue are complete.
         columns = np.arange(self.vectors.shape[2])
         phases = columns % self.agents >= STREAMS * self.per_cta
         phases &= columns < self.topology.cluster_size * self.agents
@@ -261,17 +264,17 @@ class Clocks:
         self.copy_clock[warps] += 1
 
     def wait_copies(self, warps: Array, pending: int) -> None:
-        """Complete all but the newest `pending` groups of thread copies of each warp, for the issuing lanes."""
+        """Record that all but the newest `pending` groups of thread copies of each warp are complete."""
         group = self.copy_groups[warps] - pending
         ends = np.where((group > 0) & (pending < GROUPS), self.copy_ends[warps, np.maximum(group - 1, 0) % GROUPS], 0)
         column = self.own[warps] + THREAD_COPIES * self.per_cta
+        # SOME: only the issuing lanes know.
         self.vectors[warps, SOME, column] = np.maximum(self.vectors[warps, SOME, column], ends)
 
     def wait_multiplications(self, groups: Array, pending: int) -> None:
-        """Complete all but the newest `pending` wgmma groups of each warpgroup.
+        """Record that all but the newest `pending` wgmma groups of each warpgroup are complete.
 
-        A multiplication is complete only after all four warps have issued it. The accesses of each warp before its
-        issue therefore happen before the end of the wait. Shapes: groups (warpgroups, 4), the warps of each warpgroup.
+        Row i of `groups` has the four warps of a warpgroup. Shape: (warpgroups, 4).
         """
         leaders = groups[:, 0]
         done = self.multiplication_groups[leaders] - pending
@@ -283,6 +286,7 @@ class Clocks:
             warps = groups[:, member]
             for part in (KNOWN, SOME):
                 self.vectors[warps, part, column] = np.maximum(self.vectors[warps, part, column], done)
+            # A multiplication is complete only after all four warps have issued it.
             if pending < GROUPS:
                 for other in range(4):
                     if other != member:
@@ -291,20 +295,23 @@ class Clocks:
                         self.vectors[warps, KNOWN, agent] = np.maximum(self.vectors[warps, KNOWN, agent], ends)
 
     def commit_multiplications(self, groups: Array) -> None:
-        """Close the open wgmma group of each warpgroup. Shapes: groups (warpgroups, 4), the warps."""
+        """Close the open wgmma group of each warpgroup.
+
+        Row i of `groups` has the four warps of a warpgroup. Shape: (warpgroups, 4).
+        """
         for warps in groups.T:
             self.multiplication_clocks[warps, self.multiplication_groups[warps] % GROUPS] = self.clock[warps]
             self.multiplication_groups[warps] += 1
             self.clock[warps] += 1
 
     def commit_bulk(self, warps: Array, lanes: Array) -> None:
-        """Close the open bulk group of each lane. Shapes: warps and lanes (lanes,)."""
+        """Close the open bulk group of lane lanes[i] of warps[i] for every i."""
         self.bulk_ends[warps, lanes, self.bulk_groups[warps, lanes] % GROUPS] = self.bulk_clock[warps]
         self.bulk_groups[warps, lanes] += 1
         self.bulk_clock[warps] += 1
 
     def wait_bulk(self, warps: Array, lanes: Array, pending: int, read_only: bool) -> None:
-        """Complete all but the newest `pending` bulk groups of lanes. Shapes: warps and lanes (lanes,).
+        """Record that all but the newest `pending` bulk groups of lane lanes[i] of warps[i] are complete.
 
         With `read_only`, only the reads of the sources are complete.
         """
@@ -319,30 +326,29 @@ class Clocks:
     # Rows -------------------------------------------------------------------------------------------------
 
     def barrier(self, keys: Array) -> Array:
-        """Return the rows of CTA barriers. A key is `cta * BARRIERS + barrier`."""
+        """Return the rows of the clocks of CTA barriers. A key is `cta * BARRIERS + barrier`."""
         return self.first_barrier + keys
 
     def cluster(self, clusters: Array) -> Array:
-        """Return the rows into which warps release their clocks when they arrive at cluster barriers."""
+        """Return the rows of the clocks that collect arrivals at cluster barriers."""
         return self.first_cluster + clusters
 
     def cluster_done(self, clusters: Array) -> Array:
-        """Return the rows that warps acquire when the phase of their cluster barrier is complete."""
+        """Return the rows of the clocks that warps acquire after a wait for a cluster barrier."""
         return self.first_cluster + self.ctas // self.topology.cluster_size + clusters
 
     def arriving(self, objects: Array, local: bool = False) -> Array:
-        """Return the row of each mbarrier into which arrivals release their clocks; NOWHERE for object -1.
+        """Return the rows of the clocks that collect arrivals at mbarriers.
 
-        Object `cta * mbarriers + k` is mbarrier k of a CTA. With `local`, return the second row of each mbarrier, which
-        is for arrivals from the mbarrier's own CTA only.
+        The number of an mbarrier in `objects` is `cta * mbarriers + k`; -1 gives NOWHERE. With `local`, the clock
+        collects only arrivals from the mbarrier's own CTA.
         """
         return self._mbarrier_rows(objects, 2 if local else 0)
 
     def arrived(self, objects: Array, local: bool = False) -> Array:
-        """Return the rows that successful waits for phases of mbarriers acquire; NOWHERE for object -1.
+        """Return the rows of the clocks that warps acquire after a wait for a phase of an mbarrier.
 
-        With `local`, the row has only the clocks that arrivals from the CTA of the mbarrier released. Waits of CTA
-        scope acquire this row.
+        `objects` and `local` are as in `arriving`.
         """
         return self._mbarrier_rows(objects, 3 if local and self.kinds > 2 else 1)
 
@@ -351,24 +357,30 @@ class Clocks:
         return np.where(objects < 0, NOWHERE, first + objects)
 
     def arrive(self, warps: Array, lanes: Array, full: Array, rows: Array, relaxed: bool) -> None:
-        """Release the clocks of lanes into `rows`; if `relaxed`, the clocks from the last fence of each warp."""
+        """Release the clocks of lanes into `rows`.
+
+        If `relaxed`, release the clock of each warp's last fence. The other arguments are as in `release`.
+        """
         if relaxed:
             self.copy(np.where(rows < 0, NOWHERE, rows), self.fenced(warps, int(self.kinds > 2)))
         else:
             self.release(warps, lanes, full, rows)
 
     def phase_column(self, objects: Array) -> Array:
-        """Return the column of each mbarrier in vector clocks. The column counts complete phases."""
+        """Return, for each mbarrier, the index of the clock component that counts its phases."""
         cta, slot = objects // self.mbarriers, objects % self.mbarriers
         return self.topology.rank[cta] * self.agents + STREAMS * self.per_cta + slot
 
     def knows(self, warp: int, record: int) -> bool:
-        """Return True if a recorded access happens before the next access of at least one lane of a warp."""
+        """Return True if the access of `record` happens before the next access of some lane of a warp."""
         agent, clock = record >> 44, record >> 16 & 0xFFFFFFF
         return bool(max(self.vectors[warp, KNOWN, agent], self.vectors[warp, SOME, agent]) >= clock)
 
     def grow(self, mbarriers: int) -> tuple[int, int]:
-        """Make room for more mbarriers in each CTA. Return the number of agents of a CTA before and after."""
+        """Make room for `mbarriers` mbarriers in each CTA.
+
+        Return the number of clock components of a CTA before and after.
+        """
         old, agents, before = self.vectors, self.agents, self.mbarriers
         size, first = self.topology.cluster_size, self.first_mbarrier
         self.mbarriers = mbarriers
@@ -395,14 +407,14 @@ class Clocks:
 
 
 def to_bits(mask: Array) -> Array:
-    """Pack masks of lanes into integers, lane 0 in the lowest bit. Shapes: (warps, 32) to (warps,), int32."""
+    """Pack masks of lanes into int32, lane 0 in the lowest bit. Shapes: (warps, 32) to (warps,)."""
     packed = np.packbits(np.ascontiguousarray(mask), axis=1, bitorder="little")
     return packed.view(np.int32)[:, 0]
 
 
 @njit
 def join(V: Array, target: int, source: int) -> None:
-    """Join the vector clock at row `source` into the vector clock at row `target`."""
+    """Set each component of row `target` of `V` to the maximum of rows `target` and `source`."""
     n = V.shape[2]
     for part in range(4):
         for agent in range(n):
@@ -498,9 +510,9 @@ def _proxy_fence(c: ClockArrays, warps: Array, lanes: Array, full: Array) -> Non
 
 @njit
 def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> bool:
-    """Return True if a recorded access happens before a new access of a lane (-1: all lanes) of warp `w`.
+    """Return True if the access of `record` happens before a new access of a lane of warp `w`.
 
-    If `fenced` is 1, a proxy fence must be between the two accesses.
+    A `lane` of -1 stands for all lanes. If `fenced` is 1, a proxy fence must be between the two accesses.
     """
     V, few, g, per_cta = c.vectors, c.few, c.own[w], c.per_cta
     agent = record >> 44

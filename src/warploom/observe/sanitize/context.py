@@ -1,7 +1,4 @@
-"""State of one wave of CTAs that all checks of the sanitizer share.
-
-A wave is the set of CTAs that the emulator runs at the same time.
-"""
+"""State that all checks of the sanitizer share."""
 
 from dataclasses import dataclass
 
@@ -16,9 +13,9 @@ from warploom.observe.sanitize.report import Report
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Launch, resident CTAs, vector clocks and report for one wave of CTAs.
+    """Launch, resident CTAs and vector clocks of one wave of CTAs, and the report of all waves.
 
-    `report` collects the findings of all waves.
+    A wave is the set of CTAs that the emulator runs at the same time.
     """
 
     launch: Launch
@@ -33,24 +30,24 @@ class Context:
 
     @property
     def topology(self) -> Topology:
-        """CTA, cluster and rank of every resident warp."""
+        """CTA, cluster and rank of each warp."""
         return self.launch.topology
 
     @property
     def splits(self) -> WarpSplits:
-        """Warp splits of the resident warps, with their live lanes."""
+        """Warp splits and live lanes."""
         return self.resident.splits
 
     @property
     def shared(self) -> SharedMemory:
-        """Shared memory of the resident CTAs."""
+        """Shared memory of the CTAs."""
         return self.resident.shared
 
     def describe(self, warp: int, lane: int = -1) -> str:
-        """Return a phrase that names the kernel, the CTA, the warp and, unless it is -1, the lane."""
+        """Return a phrase that names the kernel, the CTA, the warp and the lane. Lane -1 is not named."""
         return self.resident.placement.describe(warp, lane)
 
     def describe_cta(self, cta: int) -> str:
-        """Return a phrase that names the kernel and a resident CTA."""
+        """Return a phrase that names the kernel and a CTA."""
         placement = self.resident.placement
         return f"kernel {placement.kernel}, {placement.describe_cta(cta)}"

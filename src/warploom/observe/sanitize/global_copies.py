@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Reads and writes of global memory by bulk copies and tensor copies, as contiguous ranges of bytes."""
+"""Reads and writes of global memory by bulk copies and tensor copies."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,16 +20,11 @@ from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.mbarriers import Mbarriers
 
 Array = NDArray[Any]
-Rows = tuple[Array, Array, Array]  # copy, start in the arena and size of each row
+Rows = tuple[Array, Array, Array]  # copy, byte offset and size of each range
 
 
 class GlobalCopies:
-    """Recorder of the accesses of bulk copies to global memory during one wave of CTAs.
-
-    In the methods, `copies` are indices of copies in a `CopyIssue`. `objects` are the numbers of the mbarriers that
-    complete copies out of global memory, -1 for none. A row is a contiguous range of bytes that a copy accesses.
-    Shapes: copies, sizes and objects (copies,).
-    """
+    """Recorder of the accesses of bulk copies to global memory during one wave of CTAs."""
 
     def __init__(self, context: Context, shadow: GlobalShadow, mbarriers: Mbarriers) -> None:
         self.context = context
@@ -38,7 +33,11 @@ class GlobalCopies:
         self.mbarriers = mbarriers
 
     def plain(self, event: CopyIssue, sizes: Array, objects: Array) -> None:
-        """Record the accesses of copies without a tensor map. Each copy accesses contiguous bytes."""
+        """Record the accesses of copies without a tensor map.
+
+        Copy k stores sizes[k] bytes. objects[k] is the number of the mbarrier that completes copy k, -1 for none.
+        Shapes: (copies,).
+        """
         request: BulkCopy = event.request
         every = np.arange(len(event.warps))
         if request.destination_space == "global":
@@ -54,7 +53,11 @@ class GlobalCopies:
                 self._read(event, every, heads, (np.array([copy]), starts[at], sizes[at]))
 
     def boxes(self, event: CopyIssue, fields: TensorMapFields, copies: Array, objects: Array) -> None:
-        """Record the accesses of tensor copies to their boxes, or in im2col mode to their pixel columns."""
+        """Record the accesses of tensor copies with the indices `copies` in the event.
+
+        `fields` describes the tensor map. objects[k] is the number of the mbarrier that completes copy copies[k], -1
+        for none. Shapes: copies and objects (copies,).
+        """
         request: TensorCopy = event.request
         coordinates = np.stack([copy_values(event, part, copies) for part in request.coordinates])
         offsets = np.zeros((0, len(copies)), np.int64)
@@ -100,9 +103,10 @@ class GlobalCopies:
         return self.shadow.heads(warps, objects, phases[np.maximum(objects, 0)] + 1)
 
     def _rows(self, fields: TensorMapFields, coordinates: Array, offsets: Array, *, stores: bool) -> Rows:
-        """Return the rows of the copied boxes, clipped to the tensor and rounded to whole 4-byte granules.
+        """Return the byte ranges that tensor copies access, clipped to the tensor.
 
-        Shapes: coordinates (dimensions, copies); offsets (im2col offsets, copies).
+        `stores` is set for copies to the tensor. Shapes: coordinates (dimensions, copies); offsets (im2col offsets,
+        copies).
         """
         nothing: Array = np.zeros(0, np.int64)
         found: list[Rows] = [(nothing, nothing, nothing)]
@@ -125,6 +129,7 @@ class GlobalCopies:
             except UsageError:
                 continue  # the emulator will report the illegal copy
             inside = part.global_offset[part.global_offset >= 0]
+            # Rounded to 4-byte granules.
             size = part.valid * unit_bits(fields) // 32 * 4
             found.append((np.full(len(inside), copy), inside, np.full(len(inside), size)))
         of: Array = np.concatenate([rows[0] for rows in found])
@@ -134,11 +139,10 @@ class GlobalCopies:
         return of[good], starts[good], sizes[good]
 
     def _sameness(self, event: CopyIssue, of: Array, starts: Array, sizes: Array) -> Callable[[int, int, int], bool]:
-        """Return a function that returns True if the copy of a row stores the bytes that memory already has.
+        """Return a function that returns True if a copy stores the bytes that memory already has.
 
-        The arguments of the function are the index of the row, and the warp and the program counter of the last write
-        there. If that write is a pending copy, the bytes that the pending copy stores are compared instead of memory.
-        of[k] is the index of the copy that stores row k. Shapes: of, starts and sizes (rows,).
+        The arguments of the function are the index of the range, and the warp and program counter of the last write.
+        Copy of[k] stores sizes[k] bytes at offset starts[k]. Shapes: of, starts and sizes (ranges,).
         """
         cta_of = self.context.topology.cta_of
 
@@ -155,6 +159,7 @@ class GlobalCopies:
                 old = [stored(other, start, size) for other in beside if other != copy]
             except (Fault, UsageError):
                 return False  # the emulator will report an illegal copy
+            # If the last write is a pending copy, its bytes take the place of memory.
             found = [each for each in old if each is not None]
             found = found or event.pending.pending_stores(warp, site, start, size)
             return all(each == new for each in found or [self.arena.bytes[start : start + size].tobytes()])
@@ -166,5 +171,8 @@ class GlobalCopies:
 
 
 def copy_values(event: CopyIssue, array: Array, copies: Array) -> Array:
-    """Return the value of the operand `array` in the issuing lane of each given copy. Shapes: (copies,)."""
+    """Return the values that an operand has in the lanes that issued the copies. Shape: (copies,).
+
+    `array` has the operand's values in all lanes. `copies` are indices of copies in `event`.
+    """
     return lane_values(array, event.positions[copies], event.lanes[copies]).astype(np.int64)

@@ -1,9 +1,8 @@
 # pyright: reportUnknownMemberType=false
-"""Shadow of global memory: races between threads of the whole grid, and conflicts with bulk copies.
+"""Last accesses to global memory: races between threads of the grid, and conflicts with bulk copies.
 
-The shadow has the last write of each granule of 4 bytes, and its last two reads. A record is
-`wave << 55 | warp << 44 | time << 16 | kind << 10 | lane << 4 | bytes`, where `warp` is the index of a resident warp.
-`clocks` defines the parts of vector clocks and the kinds of records.
+A granule is 4 bytes. A record of an access is `wave << 55 | warp << 44 | time << 16 | kind << 10 | lane << 4 | bytes`.
+`warp` is an index in the wave, the set of CTAs that run at the same time. `clocks` defines the other fields.
 """
 
 from collections.abc import Callable
@@ -45,7 +44,11 @@ SLOT = 18  # bits of the phase in the time of a LOAD; above is the mbarrier. Its
 
 
 class GlobalArrays(NamedTuple):
-    """Arrays of the shadow that compiled functions read and write. The module docstring defines them."""
+    """Last accesses of each granule.
+
+    `records` and `sites` have the record and the program counter of the last write. `reads` and `read_sites` have those
+    of the last two reads. `out` receives the conflicts.
+    """
 
     records: Array
     sites: Array
@@ -56,9 +59,9 @@ class GlobalArrays(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Load:
-    """Read of global memory by a bulk copy: its record `head`, and the program counter of the copy.
+    """Read of global memory by a bulk copy: its record `head` and its program counter.
 
-    `rows` returns two arrays, the start and the size in bytes of each contiguous range that the copy read.
+    `rows` returns the starts and the sizes in bytes of the ranges that the copy read.
     """
 
     head: int
@@ -67,9 +70,9 @@ class _Load:
 
 
 class GlobalShadow:
-    """Last accesses to the global memory of a launch, over all waves of CTAs.
+    """Last accesses to the global memory of a launch.
 
-    The module defines the arrays. `copies` is set if the kernel has bulk copies.
+    `copies` is set if the kernel has bulk copies.
     """
 
     def __init__(self, launch: Launch, report: Report, copies: bool) -> None:
@@ -91,7 +94,7 @@ class GlobalShadow:
         self._placements: dict[int, Placement] = {}  # by wave, for the last 256 waves
 
     def start(self, context: Context) -> None:
-        """Prepare for the next wave of CTAs. `context` has new vector clocks for the wave."""
+        """Prepare for the CTAs that `context` describes."""
         self.context = context
         self.clocks = context.clocks
         self.wave += 1
@@ -100,7 +103,12 @@ class GlobalShadow:
     def access(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None
     ) -> None:
-        """Record loads of lanes, or stores if `values` is not None, `size` bytes each. Report conflicts."""
+        """Record accesses of lanes, `size` bytes each. Report conflicts.
+
+        The accesses are loads if `values` is None, and otherwise stores of `values`. `index` has byte offsets in the
+        emulator's memory, and `lanes` marks the active lanes. Accesses that are `strong` (ordered, volatile or atomic)
+        do not conflict with each other. Shapes: index and lanes (warps, 32); values (elements, warps, 32).
+        """
         writing = values is not None
         if writing and self.copies and lanes.any():
             reached = index[lanes]
@@ -119,11 +127,10 @@ class GlobalShadow:
         return int(np.searchsorted(self.arena.starts, offset + GLOBAL_BASE, side="right")) - 1
 
     def is_written(self, offset: int) -> bool:
-        """Return True if the kernel has written any byte of the buffer that contains `offset`."""
+        """Return True if the kernel has written to the buffer that contains byte offset `offset`."""
         return self._segment(offset) in self._written
 
     def _mark_written(self, low: int, high: int) -> None:
-        """Mark the buffers from offset `low` to `high` as written. Record their deferred reads."""
         for segment in range(self._segment(low), self._segment(high) + 1):
             if segment not in self._written:
                 self._written.add(segment)
@@ -134,7 +141,7 @@ class GlobalShadow:
     def heads(self, warps: Array, objects: Array, phases: Array) -> Array:
         """Return a record of kind LOAD for the read by each copy; -1 for a copy without an mbarrier.
 
-        The read is complete with phase phases[i] of the mbarrier objects[i]. Shapes: all (copies,).
+        Phase phases[i] of the mbarrier numbered objects[i] completes the copy of warps[i]. Shapes: all (copies,).
         """
         c = self.clocks
         cta, slot = objects // max(c.mbarriers, 1), objects % max(c.mbarriers, 1)
@@ -144,17 +151,18 @@ class GlobalShadow:
         return np.where(known, entry | self.launch.topology.rank[cta].astype(np.int64) << 4 | 15, -1)
 
     def defer_read(self, offset: int, key: object, head: int, pc: int, rows: Callable[[], tuple[Array, Array]]) -> None:
-        """Store a copy's read of an unwritten buffer. Record the read when the kernel writes the buffer.
+        """Postpone the record of a copy's read until the kernel writes to the buffer.
 
-        `head` is the record of the read (see `heads`). `rows` returns the starts and sizes of the byte ranges that the
-        copy reads. A later read with the same key replaces the read.
+        `offset` is a byte offset in the buffer, and `head` the record of the read (see `heads`). `rows` returns the
+        starts and sizes of the bytes that the copy reads. A later read with the same key replaces the read.
         """
         self._loads.setdefault(self._segment(offset), {})[key] = _Load(head, pc, rows)
 
     def read_rows(self, warps: Array, lanes: Array, starts: Array, sizes: Array, heads: Array, pc: int) -> None:
-        """Record reads of contiguous ranges of bytes by bulk copies. Report conflicts.
+        """Record reads by bulk copies. Report conflicts.
 
-        `heads` are the records of the reads. Shapes: warps to heads (ranges,).
+        Lane lanes[i] of warps[i] reads sizes[i] bytes at byte offset starts[i]. heads[i] is the record of this read
+        (see `heads`). Shapes: all arrays (ranges,).
         """
         found = self._rows(warps, lanes, starts, sizes, False, False, heads, pc)
         if found:
@@ -164,10 +172,11 @@ class GlobalShadow:
         self, warps: Array, lanes: Array, starts: Array, sizes: Array, reduction: bool, pc: int,
         same: Callable[[int, int, int], bool],
     ) -> None:  # fmt: skip
-        """Record writes of contiguous ranges of bytes by bulk copies. Report conflicts.
+        """Record writes by bulk copies. Report conflicts.
 
-        `same(k, warp, pc)` returns True if range k has the bytes that the instruction `pc` of a warp wrote there last.
-        Such a write is no conflict. Shapes: warps to sizes (ranges,).
+        Lane lanes[i] of warps[i] writes sizes[i] bytes at byte offset starts[i]. Set `reduction` for copies that reduce
+        in memory: they do not conflict with strong accesses. `same(i, warp, pc)` returns True if write i stores the
+        bytes that instruction `pc` of a warp stored there last, which is no conflict. Shapes: all arrays (ranges,).
         """
         if len(starts):
             self._mark_written(int(starts.min()), int((starts + sizes).max()) - 1)
@@ -203,7 +212,7 @@ class GlobalShadow:
                 code = "sanitize.proxy/async"
             elif what == WRITE_READ and record >> 10 & 63 == LOAD:
                 code = "sanitize.copy/source"
-                hint = "wait for the mbarrier phase that the copy completes before the bytes are written"
+                hint = "before the bytes are written, wait for the mbarrier phase that the copy completes"
             elif other == warp and record >> 55 & 0xFF == self.wave & 0xFF and record >> 10 & 63 != ASYNC:
                 code = "sanitize.race/lanes"
             if not self.report.is_known(code, pc, site):
@@ -228,7 +237,7 @@ class GlobalShadow:
 
 @njit
 def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: int) -> bool:
-    """Return True if a recorded access happens before a new access of a lane of warp `w`.
+    """Return True if the access of `record` happens before a new access of a lane of warp `w`.
 
     `wave` is the number of the current wave of CTAs. If `fenced` is 1, a proxy fence must be between the two accesses.
     """
@@ -287,9 +296,11 @@ def _access(
     c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, index: Array, mask: Array, size: int, one_place: Array,
     writing: bool, kind: int, pc: int,
 ) -> int:  # fmt: skip
-    """Record reads or writes of lanes, `size` bytes each. Return the number of conflicts.
+    """Record accesses of lanes, `size` bytes each. Return the number of conflicts.
 
-    `one_place` is True for a warp whose lanes all access one address. The first conflicts are stored in `s.out`.
+    The accesses are writes if `writing`, otherwise reads. `index` has byte offsets, and `mask` selects lanes.
+    `one_place` is True for a warp whose lanes all access one address. `kind` is a kind of records. The first conflicts
+    are stored in `s.out`. Shapes: warps and one_place (warps,); index and mask (warps, 32).
     """
     records, sites, reads, read_sites = s.records, s.sites, s.reads, s.read_sites
     found = 0
@@ -358,10 +369,11 @@ def _rows(
     c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, lanes: Array, starts: Array, sizes: Array, writing: bool,
     strong: bool, clocks: Array, heads: Array, pc: int,
 ) -> int:  # fmt: skip
-    """Record reads or writes of contiguous ranges by bulk copies. Return the number of conflicts.
+    """Record accesses by bulk copies. Return the number of conflicts.
 
-    `strong` is set for reductions. `heads` are the records to store for reads (see `GlobalShadow.heads`), -1 for none.
-    Shapes: warps to sizes, clocks and heads (ranges,).
+    The accesses are writes if `writing`, otherwise reads. Lane lanes[i] of warps[i] accesses sizes[i] bytes at offset
+    starts[i] at time clocks[i]. `strong` is set for reductions. heads[i] is the record of a read, -1 for none. Shapes:
+    warps to sizes, clocks and heads (ranges,).
     """
     records, sites, reads = s.records, s.sites, s.reads
     found = 0

@@ -1,8 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Lifetimes of the CTAs of a cluster.
-
-The check finds accesses to the shared memory of another CTA if that CTA may not have started or may have exited.
-"""
+"""Check of accesses to the shared memory of another CTA, which must have started and not exited."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +15,10 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
-    """Last access of a warp to another CTA. The access is complete when `agent` has reached time `clock`."""
+    """Last access of a warp to another CTA.
+
+    The access is complete when clock component `agent` has reached `clock`.
+    """
 
     agent: int
     clock: int
@@ -27,7 +27,7 @@ class _Reach:
 
 
 class Lifetimes:
-    """Check for accesses to the shared memory of another CTA that may not have started or may have exited."""
+    """Check of accesses to the shared memory of another CTA, which must have started and not exited."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -43,7 +43,10 @@ class Lifetimes:
         self._phases: dict[int, dict[int, _Reach]] = {}
 
     def reach(self, warps: Array, index: Array, lanes: Array, pc: int) -> None:
-        """Record accesses of lanes to the shared memory of other CTAs. `index` has byte offsets (warps, 32)."""
+        """Record accesses of `lanes` to the shared memory of other CTAs.
+
+        `index` has byte offsets in the shared memory of all CTAs. Shapes: index and lanes (warps, 32).
+        """
         clocks = self.clocks
         for owner, warp, lane in self._remote(warps, index, lanes):
             self._check(owner, warp, lane, pc)
@@ -51,10 +54,10 @@ class Lifetimes:
             self._reached.setdefault(owner, {})[warp] = seen
 
     def arrive_at(self, warps: Array, index: Array, lanes: Array, objects: Array, phase: Array, pc: int) -> None:
-        """Record operations of lanes on mbarriers of other CTAs, which must not exit before the operations.
+        """Record operations of `lanes` on mbarriers of other CTAs.
 
-        `objects` are the mbarriers of the lanes, and phase[k] is the number of complete phases of mbarrier k. Shapes:
-        index, lanes and objects (warps, 32); phase (mbarriers,).
+        `index` has the byte offsets of the mbarriers, and `objects` their numbers. phase[k] is the number of complete
+        phases of mbarrier k. Shapes: index, lanes and objects (warps, 32); phase (mbarriers,).
         """
         for owner, warp, lane in self._remote(warps, index, lanes):
             self._check(owner, warp, lane, pc)
@@ -64,18 +67,21 @@ class Lifetimes:
                 self.expect(owner, warp, found, int(phase[found]) + 1, pc)
 
     def expect(self, owner: int, warp: int, found: int, phase: int, pc: int) -> None:
-        """Record an operation of a warp on CTA `owner`. Phase `phase` of mbarrier `found` completes it."""
+        """Record an operation of `warp` on the shared memory of CTA `owner`.
+
+        Phase `phase` of mbarrier `found` completes the operation.
+        """
         column = int(self.clocks.phase_column(np.array([found]))[0])
         seen = _Reach(column, phase, int(self.arrivals[warp]), pc)
         self._phases.setdefault(owner, {})[found] = seen
 
     def copy_out(self, warps: Array, pc: int) -> None:
-        """Record that warps issue bulk copies whose sources are in shared memory."""
+        """Record that warps issue bulk copies out of shared memory."""
         self.bulk[warps] = self.clocks.bulk_clock[warps]
         self.bulk_site[warps] = pc
 
     def _remote(self, warps: Array, index: Array, lanes: Array) -> list[tuple[int, int, int]]:
-        """Return (accessed CTA, warp, one accessing lane) for each warp and each other CTA that it accesses."""
+        """Return (accessed CTA, warp, an accessing lane) for each pair of a warp and another CTA."""
         owners = index // self.context.shared.stride
         far = lanes & (owners != self.topology.cta_of[warps][:, None])
         if not far.any():
@@ -94,7 +100,7 @@ class Lifetimes:
         place = f"this reaches the shared memory of the CTA of rank {int(topology.rank[owner])}"
         here = self.context.describe(warp, lane)
         if not knows and not (clocks.few[warp] and clocks.vectors[topology.warps + warp, KNOWN, theirs].any()):
-            report.add("sanitize.cluster/start", pc, -1, f"{place}, and nothing shows that it has started; {here}")
+            report.add("sanitize.cluster/start", pc, -1, f"{place}, which may not have started; {here}")
         if not self.live[topology.cta_of == owner].any():
             report.add("sanitize.cluster/exit", pc, -1, f"{place}, which has exited; {here}")
 
@@ -103,16 +109,19 @@ class Lifetimes:
         self.arrivals[warps] += 1
 
     def pass_barrier(self, warps: Array, phase: int) -> None:
-        """Record that warps know the first `phase` phases of their cluster barrier to be complete."""
+        """Record that warps have waited for the first `phase` phases of their cluster barrier."""
         self.passed[warps] = phase
 
     def exit(self, warps: Array) -> None:
-        """Report operations that may access shared memory after the given warps or their CTAs have exited."""
+        """Report accesses to the shared memory of a CTA that may follow the exit of the CTA.
+
+        `warps` are the warps that exit now.
+        """
         topology, clocks, report = self.topology, self.clocks, self.context.report
         column = clocks.own[warps] + BULK_READ * clocks.per_cta
         done = np.maximum(clocks.vectors[warps, KNOWN, column], clocks.vectors[warps, SOME, column])
         for warp in warps[self.bulk[warps] > done].tolist():
-            message = "this copy may still read shared memory when its thread exits: no wait covers it"
+            message = "this copy may still read shared memory when its thread exits: no wait covers the copy"
             report.add("sanitize.copy/exit", int(self.bulk_site[warp]), -1, f"{message}; {self.context.describe(warp)}")
         if topology.cluster_size == 1:
             return

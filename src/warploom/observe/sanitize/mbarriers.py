@@ -22,8 +22,8 @@ _OVERWRITTEN = "is overwritten while it is valid"
 class Mbarriers:
     """Table of the mbarriers of the resident CTAs.
 
-    An object is the number of an mbarrier, or -1 for none. The objects of a CTA are `cta * clocks.mbarriers + k`. A
-    word is a byte offset in shared memory / 8. `aliasing` is None unless the kernel waits for phases (`waits`).
+    Mbarrier k of a CTA has the number `cta * clocks.mbarriers + k`; -1 stands for none. A word is a byte offset in
+    shared memory / 8. `waits` is set if the kernel waits for phases.
     """
 
     def __init__(self, context: Context, shadow: SharedShadow, waits: bool) -> None:
@@ -45,7 +45,7 @@ class Mbarriers:
     # Initialisation ----------------------------------------------------------------------------------
 
     def initialise(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
-        """Add an object for each word that lanes initialise. Shapes: words, warps and lanes (words,)."""
+        """Add the mbarriers at `words` (byte offset / 8). Lane lanes[i] of warps[i] initialises words[i]."""
         for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
             found = int(self.at[word])
             if found >= 0:
@@ -92,7 +92,7 @@ class Mbarriers:
         self.phase, self.site = (array.reshape(-1) for array in wide)
 
     def invalidate(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
-        """Remove the objects at words that lanes invalidate. Shapes: words, warps and lanes (words,)."""
+        """Remove the mbarriers at `words` (byte offset / 8). Lane lanes[i] of warps[i] invalidates words[i]."""
         memory = self.shared.words
         for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
             found = int(self.at[word])
@@ -112,11 +112,11 @@ class Mbarriers:
     # Phases -----------------------------------------------------------------------------------------------
 
     def of(self, index: Array) -> Array:
-        """Return the objects at byte offsets of shared memory, -1 for none."""
+        """Return the numbers of the mbarriers at byte offsets of shared memory, -1 for none."""
         return self.at[index >> 3]
 
     def complete(self, words: Array) -> None:
-        """Complete the open phases of the mbarriers at words. Later waits acquire the clocks of arrivals."""
+        """Complete the open phases of the mbarriers at `words` (byte offset / 8)."""
         objects = self.at[words]
         objects = objects[objects >= 0]
         if not len(objects):
@@ -134,14 +134,14 @@ class Mbarriers:
     # Waits by parity ----------------------------------------------------------------------------------------
 
     def test(self, warps: Array, index: Array, lanes: Array, parity: Array, pc: int) -> None:
-        """Report tests by parity that may mistake a phase for another. Shapes: index to parity (warps, 32)."""
+        """Report tests by `parity` that may mistake a phase for another. `index` has byte offsets."""
         if self.aliasing is not None:
             self._report_ambiguities(self.aliasing.test(warps, self.of(index), lanes, parity, pc))
 
     def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
-        """Record operations of lanes that arrive at objects, or that expect or complete bytes there.
+        """Record operations of lanes that arrive at mbarriers, or that expect or complete bytes there.
 
-        found[i, lane] is the object on which a lane of warps[i] operates if lanes[i, lane] is set.
+        found[i, l] is the mbarrier number for lane l of warps[i]. Shapes: found and lanes (warps, 32).
         """
         if self.aliasing is not None:
             self.aliasing.arrive(warps, found, lanes, pc)
@@ -156,7 +156,10 @@ class Mbarriers:
     # Checks -------------------------------------------------------------------------------------------------
 
     def check_use(self, batch: Batch, index: Array, lanes: Array, pc: int, what: str) -> None:
-        """Report operations of lanes at byte offsets without a valid mbarrier. `what` names the operation."""
+        """Report operations of `lanes` on byte offsets without a valid mbarrier.
+
+        `what` names the operations in the message.
+        """
         missing = lanes & (self.of(index) < 0)
         if missing.any():
             position, lane = (int(part[0]) for part in np.nonzero(missing))
@@ -182,19 +185,19 @@ class Mbarriers:
         bytes_now = np.array([_signed(state >> 40 & 0x1FFFFF) for state in states.tolist()])
         bytes_now += np.bincount(place, -count if event.action == "complete_tx" else count, len(words)).astype(np.int64)
         for k in np.flatnonzero(np.abs(bytes_now) > _HIGHEST).tolist():
-            text = f"has its transaction count taken to {int(bytes_now[k])} bytes"
+            text = f"reaches a transaction count of {int(bytes_now[k])} bytes, which is out of range"
             self.report_at("sanitize.mbarrier/overflow", pc, int(words[k]), text, *who(k))
         if not event.action.startswith("arrive"):
             return
         arrivals = np.bincount(place, np.broadcast_to(event.amounts, lanes.shape)[positions, at], len(words))
         pending = states >> 20 & _HIGHEST
         for k in np.flatnonzero(arrivals > pending).tolist():
-            text = f"expects {int(pending[k])} more arrivals in this phase, and {int(arrivals[k])} come"
+            text = f"expects {int(pending[k])} more arrivals in this phase, but receives {int(arrivals[k])}"
             self.report_at("sanitize.mbarrier/arrivals", pc, int(words[k]), text, *who(k))
         self._check_phase(batch, index, positions, at, pc)
 
     def _check_phase(self, batch: Batch, index: Array, positions: Array, at: Array, pc: int) -> None:
-        """Report arrivals by warps for which nothing shows that the mbarrier's previous phase is complete."""
+        """Report arrivals that may count in the mbarrier's previous phase."""
         objects = self.of(index[positions, at])
         complete = self.phase[objects]
         later = np.flatnonzero(complete > 0)
@@ -210,11 +213,14 @@ class Mbarriers:
             known = np.maximum(known, self.aliasing.known(warps, objects[later]))
         for k in np.flatnonzero(known < complete[later]).tolist():
             word = int(index[positions[later[k]], at[later[k]]]) >> 3
-            text = "is arrived at, and nothing shows that its previous phase is complete; the arrival may count there"
+            text = "receives an arrival that may count in the previous phase: no wait shows that this phase is complete"
             self.report_at("sanitize.mbarrier/arrivals", pc, word, text, int(warps[k]), int(at[later[k]]))
 
     def check_copies(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report bulk copies without a valid mbarrier. `words` are byte offsets here. Shapes: (copies,)."""
+        """Report copies without a valid mbarrier.
+
+        Copy i expects an mbarrier at byte offset words[i]. The number found[i] is -1 if there is none.
+        """
         missing = np.flatnonzero(found < 0)
         if len(missing):
             k = int(missing[0])
@@ -223,7 +229,10 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/uninitialised", pc, word, text, warp, int(lanes[k]))
 
     def check_stores(self, index: Array, lanes: Array, size: int, warps: Array, pc: int) -> None:
-        """Report stores of lanes, `size` bytes each, that overwrite valid mbarriers."""
+        """Report stores of lanes that overwrite valid mbarriers.
+
+        Each lane in `lanes` stores `size` bytes at its byte offset in `index`. Shapes: index and lanes (warps, 32).
+        """
         if not self.used.any():
             return
         hit = lanes & (self.at[index >> 3] >= 0)
@@ -236,7 +245,7 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/overwritten", pc, word, _OVERWRITTEN, int(warps[position]), lane)
 
     def check_overwritten(self, starts: Array, sizes: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report bulk writes that overwrite mbarriers. Shapes: starts to lanes (writes,). Units: bytes."""
+        """Report bulk copies that overwrite valid mbarriers. Copy i writes sizes[i] bytes at starts[i]."""
         if self._words is None:
             self._words = np.flatnonzero(self.at >= 0)
         words = self._words
@@ -250,7 +259,7 @@ class Mbarriers:
             self.report_at("sanitize.mbarrier/overwritten", pc, word, _OVERWRITTEN, warp, int(lanes[k]))
 
     def close(self) -> None:
-        """Report mbarriers that still expect bytes, or that received too many, when their CTAs end."""
+        """Report mbarriers that have received too few or too many bytes. Call this when the CTAs end."""
         words = np.flatnonzero(self.at >= 0)
         for word, state in zip(words.tolist(), self.shared.words[words].tolist(), strict=True):
             count, pc = _signed(int(state) >> 40 & 0x1FFFFF), int(self.site[self.at[word]])
@@ -263,7 +272,10 @@ class Mbarriers:
     def report_at(
         self, code: str, pc: int, word: int, text: str, warp: int = -1, lane: int = -1, other: int = -1
     ) -> None:
-        """Add a finding on the mbarrier at a word to the report. `text` continues "the mbarrier at …"."""
+        """Report rule `code` for the mbarrier at byte offset 8 * `word`.
+
+        `text` continues "the mbarrier at …".
+        """
         if self.report.is_known(code, pc, other):
             return
         context, byte = self.context, word * 8

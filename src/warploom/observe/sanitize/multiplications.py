@@ -1,9 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Asynchronous multiplications of warpgroups: their use of registers and of shared memory.
-
-The checks find instructions that access registers of a multiplication in flight, missing fences, commits and waits,
-and undefined metadata of sparse multiplications.
-"""
+"""Asynchronous multiplications of warpgroups: their use of registers and of shared memory."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,7 +23,7 @@ _NONE: Registers = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class _Multiplication:
-    """Instruction that issues a multiplication: its registers, and its matrices in shared memory."""
+    """Instruction that issues a multiplication: its registers and its matrices in shared memory."""
 
     pc: int
     accumulators: Registers
@@ -39,9 +35,7 @@ class _Multiplication:
 class Multiplications:
     """Check of the instructions that issue warpgroup multiplications.
 
-    A multiplication is identified by its index in `sites`. `group`, `dirty` and `user` have an element for each
-    multiplication and warp: the wgmma group of the last issue, True if an instruction has used the registers since the
-    last fence, and the program counter of this instruction. Shapes: (multiplications, warps).
+    The check finds uses of registers of a multiplication in flight, and missing fences, commits and waits.
     """
 
     context: Context
@@ -69,11 +63,10 @@ class Multiplications:
         return _Multiplication(pc, accumulators, _NONE.union(*map(registers_of, vectors)), metadata, record.shared)
 
     def _find_hazards(self) -> dict[int, tuple[Array, Array]]:
-        """Return, for each instruction that is no multiplication, the multiplications whose registers it uses.
+        """Return, by program counter, the multiplications whose registers another instruction uses.
 
-        A key is a program counter, and a value has two arrays. Multiplications in the first array must not be in flight
-        when the instruction executes. Multiplications in the second array need a fence between the instruction and
-        their next issue.
+        The values are two arrays of indices in `sites`. A multiplication in the first array must not be in flight. A
+        multiplication in the second array needs a fence after the instruction.
         """
         by_register: dict[tuple[int, int], list[int]] = {}
         for index, each in enumerate(self.sites):
@@ -100,7 +93,7 @@ class Multiplications:
         return read, _NONE.union(*(registers for access, registers in used if access != "read"))
 
     def start(self, context: Context, shadow: SharedShadow) -> None:
-        """Prepare for the next wave of CTAs. No multiplication is in flight, and no fence was executed."""
+        """Prepare for the CTAs that `context` describes. `shadow` records accesses to their shared memory."""
         self.context = context
         self.shadow = shadow
         shape = (len(self.sites), self.topology.warps)
@@ -109,7 +102,7 @@ class Multiplications:
         self.user = np.full(shape, -1, np.int32)  # instruction that used them
 
     def handler(self, pc: int) -> Callable[[Execute], None] | None:
-        """Return the handler of a multiplication or of a user of its registers; None for others."""
+        """Return the handler of an instruction, or None if the instruction uses no multiplication's registers."""
         if pc in self._index:
             return self._issue
         hazards = self._hazards.get(pc)
@@ -130,7 +123,6 @@ class Multiplications:
         self.user[where] = event.pc
 
     def _complete(self, warps: Array) -> Array:
-        """Return the number of the last wgmma group that each warp knows to be complete. Shapes: (warps,)."""
         clocks, topology = self.context.clocks, self.topology
         leaders = warps // (4 * topology.ctas) * (4 * topology.ctas) + topology.cta_of[warps]
         column = clocks.own[leaders] + MULTIPLICATIONS * clocks.per_cta
@@ -145,17 +137,17 @@ class Multiplications:
             state = "is in no committed group yet"
         else:
             newer = committed - group
-            after = f"{newer} group{' was' if newer == 1 else 's were'} committed after its own"
-            state = f"is in flight: {after} and no wait covers it"
+            after = f"{newer} group{' was' if newer == 1 else 's were'} committed after its group"
+            state = f"is in flight: {after}, and no wait covers its group"
         line = self.context.program.line_of(site)
         read, written = self._used(pc)
         operand = "registers of A" if written & self.sites[index].sources else "metadata"
         operand = "accumulators" if (read | written) & self.sites[index].accumulators else operand
-        what = f"this touches {operand} of the multiplication in line {line}, which {state}"
+        what = f"this accesses {operand} of the multiplication in line {line}, which {state}"
         report.add("sanitize.wgmma/registers", pc, site, f"{what}; {self.context.describe(warp)}")
 
     def fence(self, warps: Array) -> None:
-        """Record a fence of warps, which orders earlier register accesses before multiplications."""
+        """Record that warps execute a warpgroup fence."""
         self.dirty[:, warps] = False
 
     # Issue and exit ---------------------------------------------------------------------------------------
@@ -190,11 +182,11 @@ class Multiplications:
             why = "no warpgroup fence precedes this multiplication, the first with these registers"
         else:
             line = self.context.program.line_of(user)
-            why = f"line {line} touches registers of this multiplication, and no warpgroup fence follows it"
+            why = f"line {line} accesses registers of this multiplication, and no warpgroup fence follows the access"
         report.add("sanitize.wgmma/fence", pc, user, f"{why}; {self.context.describe(warp)}")
 
     def exit(self, warps: Array) -> None:
-        """Report multiplications that are in flight when their warps exit."""
+        """Report multiplications in flight when warps exit."""
         if not self.sites:
             return
         groups = self.group[:, warps]
@@ -211,11 +203,7 @@ class Multiplications:
 
 
 class MetadataCheck:
-    """Check for undefined metadata of sparse multiplications.
-
-    Only the registers of the lanes that contribute metadata are checked. The emulator refuses illegal sparsity
-    selectors before the run.
-    """
+    """Check for undefined metadata of sparse multiplications."""
 
     context: Context
 
@@ -223,14 +211,15 @@ class MetadataCheck:
         self.launch = launch
 
     def start(self, context: Context) -> None:
-        """Prepare for the next wave of CTAs, the set that the emulator runs at the same time."""
+        """Prepare for the CTAs that `context` describes."""
         self.context = context
 
     def handler(self, pc: int) -> Callable[[Execute], None] | None:
-        """Return the handler of an instruction, or None if the instruction has no metadata."""
+        """Return the handler of an instruction, or None if the instruction has no sparsity metadata."""
         record: Multiplication | None = self.launch.instructions[pc].multiplication
         if record is None or record.metadata is None:
             return None
+        # The emulator has refused illegal sparsity selectors before the run.
         metadata, by_warpgroup = record.metadata, record.unit == "warpgroup"
         return lambda event: self._check(event, metadata, by_warpgroup)
 
@@ -246,7 +235,7 @@ class MetadataCheck:
         self._report(event.pc, metadata, words, warps)
 
     def _report(self, pc: int, metadata: Metadata, words: Array, warps: Array) -> None:
-        """Report undefined metadata in registers. `warps` are the warps that multiply each matrix.
+        """Report undefined metadata in the registers of each matrix.
 
         Shapes: words (matrices, 32 * warps of a matrix); warps (matrices, warps of a matrix).
         """

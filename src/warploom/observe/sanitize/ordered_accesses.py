@@ -1,8 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Order between threads through ordered and volatile accesses to one memory location.
-
-A weak load is optimistic if a compare-and-swap at the same address later checks the loaded value.
-"""
+"""Order between threads through ordered and volatile accesses to one memory location."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -26,9 +23,8 @@ _RELEASES = frozenset({"release", "acq_rel"})
 
 
 class OrderedAccesses:
-    """Accesses that synchronise threads, and the vector clocks of the memory locations that they access.
+    """Accesses that synchronise threads.
 
-    `optimistic` has the program counters of optimistic loads (see the module), which count as strong but order nothing.
     `orders_clusters` is set if the kernel has fences, or accesses that acquire or release.
     """
 
@@ -36,6 +32,7 @@ class OrderedAccesses:
     clocks: Clocks
 
     def __init__(self, launch: Launch) -> None:
+        # They are strong but order nothing.
         self.optimistic = _optimistic_loads(launch)
         self._declared = [_declared(step.binding) for step in launch.program.steps]
         forms = {step.binding.form for step in launch.program.steps}
@@ -47,7 +44,7 @@ class OrderedAccesses:
         self._waves = 0
 
     def start(self, context: Context) -> None:
-        """Prepare for the next wave of CTAs, the set that the emulator runs at the same time."""
+        """Prepare for the CTAs that `context` describes."""
         if self._waves:
             self._earlier |= {key[:2] for key in self.clocks.locations if key[2] == GPU}
         self._waves += 1
@@ -57,11 +54,11 @@ class OrderedAccesses:
         self._released: dict[tuple[Key, int], int] = {}  # number of fences at the last release
 
     def is_strong(self, pc: int) -> bool:
-        """Return True if the access of the instruction at `pc` cannot race with other strong accesses."""
+        """Return True if the access at `pc` cannot race with other strong accesses."""
         return self._declared[pc] is not None or pc in self.optimistic
 
     def access(self, event: Access) -> None:
-        """Acquire or release the vector clock of each location that lanes read or write by a strong access."""
+        """Acquire or release the vector clocks of the locations that strong accesses reach."""
         clocks, pc = self.clocks, event.pc
         if not clocks.ordered or pc in self.optimistic:
             return
@@ -86,10 +83,7 @@ class OrderedAccesses:
                         self._release(key, here, bits, full, releases)
 
     def _acquire(self, key: Key, warp: Array, bits: Array, full: Array, acquires: bool) -> None:
-        """Join the clock of a location into the clock of lanes, or, unless `acquires`, into `Clocks.seen`.
-
-        A clock that is unchanged since the last read of the lanes is not joined again.
-        """
+        # A clock that is unchanged since the last read of the lanes is not joined again.
         clocks = self.clocks
         if key not in clocks.locations:
             return
@@ -105,7 +99,6 @@ class OrderedAccesses:
             clocks.copy(clocks.seen(warp, key[2]), row)
 
     def _release(self, key: Key, warp: Array, bits: Array, full: Array, releases: bool) -> None:
-        """Release the clock of lanes to a location. A relaxed write releases the clock of the last fence."""
         clocks = self.clocks
         fenced = clocks.fenced(warp, key[2])
         if not releases:
@@ -134,10 +127,10 @@ def _declared(binding: Binding) -> tuple[bool, bool, int] | None:
 
 
 def _optimistic_loads(launch: Launch) -> frozenset[int]:
-    """Return the program counters of weak loads whose value a compare-and-swap at their address checks.
+    """Return the program counters of weak loads that a compare-and-swap at the same address checks.
 
-    Strictly, the memory model makes such a load race with atomics of other threads. Loops in NVIDIA's headers begin
-    with such a load. The swap fails unless memory still has the loaded value, so that any loaded value is harmless.
+    In the memory model such a load races with atomics of other threads. NVIDIA's headers use it, and it is harmless:
+    the swap fails unless memory still has the loaded value.
     """
     compared: dict[Registers, set[tuple[int, int]]] = {}
     for pc, access in _accesses(launch):
@@ -169,7 +162,7 @@ def _accesses(launch: Launch) -> Iterator[tuple[int, effects.Access]]:
 
 
 def _moves(launch: Launch) -> Iterator[tuple[Registers, Registers]]:
-    """Yield the target and source registers of each instruction that copies a register unchanged."""
+    """Yield the target and source registers of each instruction that copies registers."""
     for pc, step in enumerate(launch.program.steps):
         form = step.binding.form
         flow = form.flow

@@ -1,16 +1,12 @@
 # pyright: reportUnknownMemberType=false
-"""Phase aliasing: waits that may mistake a phase for another phase with the same parity.
+"""Phase aliasing: waits that may mistake a phase of an mbarrier for another with the same parity.
 
-A parity distinguishes two successive phases only. Suppose that a warp knows that k phases of an mbarrier are complete.
-Phases count from 0. If the parity of its wait is that of k, the wait expects phase k. Otherwise it expects phase k - 1,
-which is complete already. The wait is sound if the phase after the expected one cannot complete before the warp has
-tested the mbarrier. Otherwise the warp may find the parity changed again, and wait for a phase two later, or forever.
+Suppose that a warp knows that k phases of an mbarrier are complete; phases count from 0. If the parity of its wait is
+that of k, the wait expects phase k. Otherwise the wait expects phase k - 1. The wait is sound if the phase after the
+expected one cannot complete before the warp tests the mbarrier.
 
-The analysis keeps vector clocks separate from those of `clocks`. Its clocks record that one warp follows another in
-time, even through relaxed operations. They do not record that memory accesses are visible. `_happened[row, column]`
-holds one clock in each row. The component of a warp is a tick, a time that each of its releases advances. The component
-of an mbarrier is its number of complete phases. Each warp and each CTA barrier has a row. Each mbarrier has two rows:
-the clock that arrivals of the open phase release, and the clock that waits for a complete phase acquire.
+The vector clocks here record which warp follows which in time, not which accesses are visible. Each warp and each CTA
+barrier has one clock. Each mbarrier has two: one collects arrivals, and waits acquire the other.
 """
 
 from dataclasses import dataclass
@@ -31,10 +27,10 @@ _NEVER = -9  # in place of a phase: the warp has not tested the mbarrier
 
 @dataclass(frozen=True, slots=True)
 class Ambiguity:
-    """Wait at `pc` that the completion of a phase other than the expected phase may end or prolong.
+    """Wait at `pc` that may mistake a phase for the phase that it expects.
 
-    `site` is the instruction that completes the other phase, -1 if unknown. `text` describes the wait. "{site}" in it
-    stands for the line of `site`.
+    `site` is the instruction that completes the other phase, -1 if unknown. `object` is the number of the mbarrier.
+    "{site}" in `text` stands for the line of `site`.
     """
 
     pc: int
@@ -46,12 +42,12 @@ class Ambiguity:
 
 
 class MbarrierState(NamedTuple):
-    """State of every mbarrier, in the form in which it is passed to compiled functions.
+    """State of every mbarrier, for compiled functions.
 
-    `complete` is the number of complete phases, `start` the value of `complete` at the initialisation, and `site` the
-    program counter of the last arrival. `seen_phase`, `seen_tick` and `seen_site` describe the last test by each warp
-    of the cluster: the phase that the test expected, the tick of the warp, and the program counter. Shapes: complete,
-    start and site (mbarriers,); seen_phase, seen_tick and seen_site (mbarriers, warps of a cluster).
+    `complete` is the number of complete phases, and `start` its value at the initialisation. `site` is the program
+    counter of the last arrival. `seen_phase`, `seen_tick` and `seen_site` describe the last test by each warp: the
+    expected phase, the warp's time, and the program counter. Shapes: complete, start and site (mbarriers,); the others
+    (mbarriers, warps of a cluster).
     """
 
     complete: Array
@@ -66,15 +62,17 @@ _UNUSED = (0, 0, -1, _NEVER, 0, -1)  # state of an mbarrier that is not initiali
 
 
 class PhaseAliasing:
-    """Vector clocks of warps, barriers and mbarriers, and the last test of each mbarrier by each warp.
+    """Check for waits that may mistake a phase of an mbarrier for another phase.
 
-    `found` and `objects` are numbers of mbarriers, as the class `Mbarriers` assigns them, and -1 for no mbarrier.
+    The class `Mbarriers` assigns the numbers of mbarriers, `found` and `objects`; -1 is no mbarrier. The key of a CTA
+    barrier is `cta * BARRIERS + barrier`.
     """
 
     def __init__(self, topology: Topology, mbarriers: int) -> None:
         self.topology = topology
         per_cta, size = topology.warps_per_cta, topology.cluster_size
         self._place = topology.rank[topology.cta_of] * per_cta + topology.warp_in_cta
+        # Time of each warp; each release advances it.
         self._tick = np.ones(topology.warps, np.int32)
         self._first = topology.warps + topology.ctas * BARRIERS  # row of the first mbarrier
         self._room = 0
@@ -86,7 +84,7 @@ class PhaseAliasing:
         self.grow(mbarriers)
 
     def grow(self, mbarriers: int) -> None:
-        """Make room for more mbarriers in each CTA."""
+        """Make room for `mbarriers` mbarriers in each CTA."""
         topology, before = self.topology, self._room
         per_cta, ctas, size = (topology.warps_per_cta, topology.ctas, topology.cluster_size)
         old, wide = per_cta + before, per_cta + mbarriers
@@ -110,7 +108,7 @@ class PhaseAliasing:
         self._own = topology.rank[topology.cta_of] * wide + topology.warp_in_cta
 
     def renew(self, found: int) -> None:
-        """Start to count the phases of mbarrier `found` from 0, because it is initialised."""
+        """Record that mbarrier `found` is initialised: its phases count from 0 again."""
         self._state.start[found] = self._state.complete[found]
         self._state.seen_phase[found] = _NEVER
         self._happened[[self._first + found, self._first + len(self._column) + found]] = 0
@@ -118,16 +116,16 @@ class PhaseAliasing:
     # Order of warps ------------------------------------------------------------------------------------
 
     def join_barrier(self, warps: Array, keys: Array) -> None:
-        """Release the clock of each warp to the CTA barrier `cta * BARRIERS + barrier`, its key."""
+        """Record that warps[i] arrives at the CTA barrier with key keys[i]."""
         lanes = np.ones((len(warps), 1), np.bool_)
         _arrive(self._happened, self._tick, self._own, self.topology.warps, warps, keys[:, None], lanes)
 
     def leave_barrier(self, warps: Array, keys: Array) -> None:
-        """Join the clock of the complete CTA barrier keys[i] into the clock of warps[i], which waited there."""
+        """Record that warps[i] has waited for the CTA barrier with key keys[i]."""
         self._happened[warps] = np.maximum(self._happened[warps], self._happened[self.topology.warps + keys])
 
     def end_barrier(self, keys: Array) -> None:
-        """Start the next phase of CTA barriers."""
+        """Start the next phase of the CTA barriers with the given keys."""
         self._happened[self.topology.warps + keys] = 0
 
     def pass_cluster(self, cluster: int) -> None:
@@ -140,13 +138,11 @@ class PhaseAliasing:
         self._happened[warps] = met
 
     def acquire_all(self, warps: Array) -> None:
-        """Record that warps may follow everything that all warps of their clusters have done so far.
-
-        The reason is a load from a location to which other warps may have stored a message.
-        """
+        """Record that each warp may have received a message from every warp of its cluster."""
         topology = self.topology
         clusters = topology.cluster_of
         width = topology.cluster_size * self._room
+        # The warps have loaded from a location where others may have stored a message.
         for cluster in np.unique(clusters[warps]).tolist():
             of = np.flatnonzero(clusters == cluster)
             here = warps[clusters[warps] == cluster, None]
@@ -156,15 +152,18 @@ class PhaseAliasing:
             self._tick[of] += 1
 
     def commit_multiplications(self, groups: Array, number: Array) -> None:
-        """Record that the four warps groups[i] commit wgmma group number[i]. Shapes: groups (warpgroups, 4)."""
+        """Record that the four warps groups[i] commit their wgmma group number[i], counted from 0.
+
+        Shapes: groups (warpgroups, 4); number (warpgroups,).
+        """
         for warps in groups.T:
             self._ends[warps, number % GROUPS] = self._tick[warps]
             self._tick[warps] += 1
 
     def complete_multiplications(self, groups: Array, number: Array) -> None:
-        """Record that the first `number` committed wgmma groups of each warpgroup are complete.
+        """Record that wgmma groups 0 to number[i] - 1 of the four warps groups[i] are complete.
 
-        Shapes: groups (warpgroups, 4), the warps of each warpgroup; number (warpgroups,).
+        Shapes: groups (warpgroups, 4); number (warpgroups,).
         """
         held = (number > 0)[:, None]
         for warps in groups.T:
@@ -177,7 +176,7 @@ class PhaseAliasing:
     def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
         """Record operations of lanes that arrive at mbarriers, or that expect or complete bytes there.
 
-        found[i, lane] is the mbarrier on which a lane of warps[i] operates if lanes[i, lane] is set.
+        found[i, l] is the mbarrier number for lane l of warps[i]. Shapes: found and lanes (warps, 32).
         """
         _arrive(self._happened, self._tick, self._own, self._first, warps, found, lanes)
         self._state.site[found[lanes & (found >= 0)]] = pc
@@ -185,8 +184,7 @@ class PhaseAliasing:
     def test(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
         """Record tests of mbarriers by parity. Return the tests that mistake a phase for the expected one.
 
-        The module docstring defines the expected phase. `found` contains the mbarrier that each lane tests. Shapes:
-        found, lanes and parity (warps, 32).
+        found[i, l] is the mbarrier number for lane l of warps[i]. Shapes: found, lanes and parity (warps, 32).
         """
         wrong = _look(
             self._happened, self._tick, self._place, self._column, self._state, warps, found, lanes, parity, pc,
@@ -194,28 +192,30 @@ class PhaseAliasing:
         )  # fmt: skip
         ambiguities: list[Ambiguity] = []
         for position, lane, which, phase, complete in self._out[: min(wrong, len(self._out))].tolist():
-            means = f"means phase {phase}" if phase >= 0 else "means the phase before the first"
+            means = f"phase {phase}" if phase >= 0 else "the phase before the first"
             text = (
-                f"is waited at by a parity that {means}, and {complete} phases are complete: the wait is answered by "
+                f"is tested with the parity of {means}, and {complete} phases are complete: the test applies to "
                 f"phase {complete - 1 if (complete - phase) % 2 else complete}"
             )
             ambiguities.append(Ambiguity(pc, -1, which, text, int(warps[position]), lane))
         return ambiguities
 
     def know(self, warps: Array, found: Array, lanes: Array) -> None:
-        """Record that waits of lanes for mbarriers ended. Shapes: found and lanes (warps, 32)."""
+        """Record that lanes have waited for a phase of the mbarriers `found`.
+
+        Shapes: found and lanes (warps, 32).
+        """
         first = self._first + len(self._column)
         _know(self._happened, first, self._column, self._state.complete, warps, found, lanes)
 
     def known(self, warps: Array, found: Array) -> Array:
-        """Return the number of phases of mbarriers that warps know to be complete. Shapes: all (warps,)."""
+        """Return the number of phases of mbarrier found[i] that warps[i] knows to be complete."""
         return self._happened[warps, self._column[found]]
 
     def complete(self, objects: Array) -> list[Ambiguity]:
         """Complete the open phases of mbarriers. Return the waits that may miss the phase that they expect.
 
-        Such a wait expects the phase before the completed one, and may test the mbarrier only after this completion.
-        `objects` lists an mbarrier once for each phase that it completes.
+        `objects` lists an mbarrier once for each phase to complete.
         """
         topology = self.topology
         wrong = _complete(
@@ -227,10 +227,10 @@ class PhaseAliasing:
             rank, in_cta = divmod(column, topology.warps_per_cta)
             cta = which // self._room
             warp = in_cta * topology.ctas + cta - int(topology.rank[cta]) + rank
-            means = f"for phase {phase}" if phase >= 0 else "by the parity of the phase before the first"
+            means = f"phase {phase}" if phase >= 0 else "the phase before the first"
             text = (
-                f"is waited at {means}, and nothing makes the arrivals that complete phase {phase + 1}{{site}} come "
-                "after this wait: it may find the parity changed again"
+                f"is tested with the parity of {means}, and nothing orders the arrivals that complete phase "
+                f"{phase + 1}{{site}} after this test: the parity may change twice before the test"
             )
             ambiguities.append(Ambiguity(pc, int(self._state.site[which]), which, text, warp))
         return ambiguities
@@ -244,10 +244,6 @@ def _join(V: Array, target: int, source: int) -> None:
 
 @njit
 def _arrive(V: Array, tick: Array, own: Array, first: int, warps: Array, found: Array, lanes: Array) -> None:
-    """Release the clock of each warp to the CTA barriers or mbarriers `found` of its lanes (-1: none).
-
-    The rows of these barriers in `V` begin at `first`. Shapes: found and lanes (warps, 32 lanes or 1).
-    """
     for i in range(len(warps)):
         w, last = warps[i], np.int64(-1)
         for lane in range(lanes.shape[1]):
@@ -267,7 +263,8 @@ def _look(
 ) -> int:  # fmt: skip
     """Record tests of mbarriers by parity. Return the number of tests that mistake a phase for another.
 
-    `asked` has the parities. The first tests that mistake a phase are stored in `out`.
+    Lane l of warps[i] tests mbarrier found[i, l] for the parity asked[i, l] if lanes[i, l]. The other arrays are those
+    of `PhaseAliasing`. The first wrong tests are stored in `out`.
     """
     found_wrong = 0
     for i in range(len(warps)):
@@ -314,8 +311,8 @@ def _complete(
 ) -> int:  # fmt: skip
     """Complete the open phases of mbarriers. Return the number of tests that may miss their phase.
 
-    Such a test expects the phase before the completed one, and nothing orders the test before this completion. The
-    first of these tests are stored in `out`.
+    The first of these tests are stored in `out`. `arriving` is the row of `V` of the first mbarrier. `per_cta` is the
+    number of warps in a CTA, and `agents` the number of warps and mbarriers.
     """
     found, arrived = 0, arriving + len(column)
     for k in range(len(objects)):
@@ -323,6 +320,7 @@ def _complete(
         phase = s.complete[which] - s.start[which]
         for c in range(s.seen_phase.shape[1]):
             at = c // per_cta * agents + c % per_cta
+            # Nothing orders this test before the completion.
             if s.seen_phase[which, c] == phase - 1 and V[arriving + which, at] < s.seen_tick[which, c]:
                 if found < len(out):
                     out[found, 0] = c

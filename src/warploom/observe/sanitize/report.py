@@ -1,8 +1,4 @@
-"""Report of the sanitizer: one finding for each rule and pair of instructions, with a count.
-
-The reports of the parts of a grid can be merged. If they are merged in launch order, the result equals the report of
-the whole grid.
-"""
+"""Report of the sanitizer: one finding for each rule and pair of instructions, with a count."""
 
 from __future__ import annotations
 
@@ -26,7 +22,10 @@ class _Found:
 
 
 class Report:
-    """Collector of findings. Findings of one rule for one pair of instructions are counted as one."""
+    """Collector of findings.
+
+    A finding has a rule and a pair of instructions. Repeated findings are only counted.
+    """
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, int, int], _Found] = {}
@@ -37,9 +36,10 @@ class Report:
         return len(self._found)
 
     def is_known(self, code: str, pc: int, other: int, count: int = 1) -> bool:
-        """Count `count` occurrences and return True if the finding is recorded or the report is full.
+        """Return True if a finding is recorded or the report is full. In this case, count it.
 
-        `pc` is the instruction of the finding, and `other` the instruction that it conflicts with, -1 for none.
+        `pc` is the instruction of the finding. `other` is the conflicting instruction, -1 for none. `count` is the
+        number of new occurrences.
         """
         known = self._found.get((code, pc, other))
         if known is not None:
@@ -51,15 +51,15 @@ class Report:
         return False
 
     def add(self, code: str, pc: int, other: int, message: str, hint: str = "", count: int = 1) -> None:
-        """Add a finding. If the report has a finding with this rule and pair of instructions, only count it.
+        """Add a finding, or count it if the report has one with this rule and pair of instructions.
 
-        `pc` and `other` are as in `is_known`.
+        `code` is the rule code. `pc` and `other` are as in `is_known`. A `hint` replaces the rule's remedy.
         """
         if not self.is_known(code, pc, other, count):
             self._found[code, pc, other] = _Found(message, hint, pc, count)
 
     def merge(self, later: Report) -> None:
-        """Add the findings of a report on CTAs that follow in launch order."""
+        """Add the findings of `later`, the report on CTAs that follow in launch order."""
         for key, each in later._found.items():
             if not self.is_known(*key, each.count):
                 self._found[key] = each
@@ -68,7 +68,7 @@ class Report:
         self._ended += later._ended
 
     def add_end(self, found: Diagnostic) -> None:
-        """Add the trap or deadlock that ended the run."""
+        """Add `found`, the trap or deadlock that ended the run."""
         self._ended.append(found)
 
     def has_finding_at(self, pc: int) -> bool:
@@ -81,7 +81,7 @@ class Report:
         return [each.code for each in self._ended]
 
     def diagnostics(self, program: Program) -> tuple[Diagnostic, ...]:
-        """Return the findings as diagnostics of a program, in order of their first occurrence."""
+        """Return the findings as diagnostics, in order of their first occurrence."""
         known = rules()
         found: list[Diagnostic] = []
         for (code, _, other), each in self._found.items():

@@ -1,8 +1,6 @@
-"""Rules of the sanitizer as records: finding, reason, remedy, and kernels with and without the error.
+"""Rules of the sanitizer, read from `rules.toml`.
 
-The records are in `rules.toml`, one table for each rule code. `bad` and `good` are the statements that violate and obey
-the rule. They follow the statements of `setup` in the kernel of `example.ptx`, which has registers, shared memory, a
-buffer and a tensor map. `threads` is the number of threads in a CTA, and `cluster` the number of CTAs in a cluster.
+The kernel of an example consists of `setup` and then `bad` or `good`. It has the declarations of `example.ptx`.
 """
 
 import tomllib
@@ -13,7 +11,11 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Record of one rule. `what` is the finding, `why` the reason, and `cure` the edit that fixes it."""
+    """Rule of the sanitizer.
+
+    `what` is the finding, `why` the reason, and `cure` the edit that fixes it. The statements `bad` violate the rule,
+    and `good` obey it. `threads` is the number of threads in a CTA, and `cluster` the number of CTAs in a cluster.
+    """
 
     code: str
     what: str
@@ -35,7 +37,7 @@ class Rule:
 
 @cache
 def rules() -> dict[str, Rule]:
-    """Return every rule by its code, in the order of the file."""
+    """Return every rule by its code."""
     return {code: Rule(code, **record) for code, record in tomllib.loads(_read("rules.toml")).items()}
 
 

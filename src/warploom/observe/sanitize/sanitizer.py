@@ -36,8 +36,8 @@ _MOST_GROUPS = 1 << 30
 class _Synchronisation:
     """Synchronisation that the Form of an instruction declares.
 
-    `relaxed` is set for relaxed order, `narrow` for an explicit CTA scope, and `aligned` if whole warps must execute
-    it.
+    `relaxed` is set for relaxed order, and `narrow` for an explicit CTA scope. `aligned` is set if whole warps must
+    execute the instruction.
     """
 
     relaxed: bool
@@ -65,7 +65,7 @@ class Sanitizer(events.Observer):
     # Beginning and end ------------------------------------------------------------------------------------
 
     def attach(self, launch: events.Launch) -> None:
-        """Analyse the program of a launch, and set the handlers of events."""
+        """Prepare to sanitize `launch`."""
         self.launch = launch
         steps = launch.program.steps
         forms = {step.binding.form for step in steps}
@@ -103,7 +103,6 @@ class Sanitizer(events.Observer):
         }
 
     def _instruction_handler(self, pc: int) -> Callable[[events.Execute], None] | None:
-        """Return the handler of an instruction, or None if no check observes it."""
         found = [self.unwritten.handler(pc), self.metadata.handler(pc), self.multiplications.handler(pc)]
         if (issue := issue_handler(self.launch, pc)) is not None:
             found.append(lambda event: issue(self.transfers, event))
@@ -142,11 +141,9 @@ class Sanitizer(events.Observer):
         self._started = False
 
     def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Report the trap or deadlock that ended the run at `pc`. Return True.
-
-        A trap is omitted if the report has a finding at its instruction already.
-        """
+        """Report the trap or deadlock that ended the run at `pc`. Return True."""
         self._close()
+        # A trap is omitted if a finding explains it.
         for each in found:
             name = _ENDS.get(each.code)
             if name is not None:
@@ -164,7 +161,7 @@ class Sanitizer(events.Observer):
     # Accesses ---------------------------------------------------------------------------------------------
 
     def _access(self, event: events.Access) -> None:
-        """Check loads, stores and atomics of lanes. Asynchronous accesses are checked when they are issued."""
+        """Check loads, stores and atomics of lanes."""
         if event.space == "local" or event.location.asynchronous:
             return
         pc, warps, index, lanes, size = event.pc, event.location.warp, event.index, event.lanes, event.size
@@ -246,7 +243,6 @@ class Sanitizer(events.Observer):
             self._wait_for_cluster(event)
 
     def _arrive_at_cta(self, event: events.Barrier) -> None:
-        """Release the clocks of warps to the CTA barriers at which they arrive."""
         self._check_aligned(event)
         batch, keys = event.batch, event.keys
         bits, full = self.clocks.lanes(batch, batch.base)
@@ -259,7 +255,7 @@ class Sanitizer(events.Observer):
             self._lanes_at[warps] |= bits
 
     def _check_aligned(self, event: events.Barrier) -> None:
-        """Report aligned barrier instructions that only some live lanes of a warp execute."""
+        """Report aligned barrier instructions that only some lanes of a warp execute."""
         batch = event.batch
         if not self._synchronisation[event.pc].aligned:
             return
@@ -275,7 +271,6 @@ class Sanitizer(events.Observer):
             self.report.add("sanitize.barrier/divergence", event.pc, -1, message)
 
     def _complete_cta(self, keys: Array) -> None:
-        """Let the warps that wait at complete CTA barriers acquire the clocks of the barriers."""
         clocks = self.clocks
         complete = np.zeros(clocks.ctas * BARRIERS + 1, np.bool_)  # the last element is for warps that wait nowhere
         complete[keys] = True
@@ -293,7 +288,6 @@ class Sanitizer(events.Observer):
             self.aliasing.end_barrier(keys)
 
     def _arrive_at_cluster(self, event: events.Barrier) -> None:
-        """Release the clocks of warps to the cluster barriers at which they arrive."""
         self._check_aligned(event)
         batch, clocks = event.batch, self.clocks
         warps, rows = batch.warp_index, clocks.cluster(event.keys)
@@ -305,7 +299,6 @@ class Sanitizer(events.Observer):
             clocks.release(warps, bits, full, rows)
 
     def _wait_for_cluster(self, event: events.Barrier) -> None:
-        """Acquire the clocks of complete cluster barriers. At incomplete barriers, record the waiting warps."""
         warps, bits = event.batch.warp_index, self.clocks.lanes(event.batch)[0]
         clusters, waits = event.keys, event.waits
         for cluster in np.unique(clusters[waits]).tolist():
@@ -335,7 +328,6 @@ class Sanitizer(events.Observer):
     # mbarriers --------------------------------------------------------------------------------------------
 
     def _arrive(self, event: events.Arrive) -> None:
-        """Check operations of lanes on mbarriers. Arrivals by copies are checked when copies are issued."""
         if event.asynchronous or event.action == "increment":
             return
         synchronisation = self._synchronisation[event.pc]
@@ -373,7 +365,6 @@ def _handle_all(handlers: Sequence[Callable[[events.Execute], None]], event: eve
 
 
 def _is_bulk_copy(declared: Sequence[effects.Effect]) -> bool:
-    """Return True if the effects are those of a bulk copy between global and shared memory."""
     reads = any(
         isinstance(each, effects.Access) and each.kind == "read" and each.proxy in ("async", "tensormap")
         for each in declared

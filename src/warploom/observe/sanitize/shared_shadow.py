@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Shadow of shared memory: the last accesses to each granule of 4 bytes, and findings on new accesses."""
+"""Last accesses to shared memory, and findings on new accesses."""
 
 from typing import Any
 
@@ -49,10 +49,10 @@ Shapes: byte offsets and active lanes (warps, 32), values (elements, warps, 32).
 
 
 def is_unchanged(memory: Array, store: Store, position: int, lane: int, together: bool) -> bool:
-    """Return True if the store of a lane of the warp at `position` leaves memory as it is.
+    """Return True if the store of a lane leaves `memory` as it is.
 
-    `together` is set if one instruction performs both conflicting stores. The result is then also True if all lanes
-    that store at the address store the same value.
+    `position` is the row of the lane's warp in `store`. With `together`, several lanes store at once: the result is
+    also True if all lanes that store to the address store one value.
     """
     index, lanes, size, values = store
     wide = np.broadcast_to(values, (len(values), *index.shape))
@@ -66,7 +66,7 @@ def is_unchanged(memory: Array, store: Store, position: int, lane: int, together
 
 
 class SharedShadow:
-    """Last accesses to the shared memory of the resident CTAs. `_shared_shadow` defines the arrays.
+    """Last accesses to the shared memory of the resident CTAs.
 
     `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications.
     """
@@ -95,7 +95,7 @@ class SharedShadow:
         )
 
     def renumber(self, before: int, after: int) -> None:
-        """Renumber the agents in records when a CTA's number of agents grows from `before` to `after`."""
+        """Adapt the stored records to a CTA with `after` instead of `before` clock components."""
 
         def moved(held: Array) -> Array:
             agent = held >> 44
@@ -109,7 +109,9 @@ class SharedShadow:
     def read(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, what: str = "") -> None:
         """Record reads of lanes, `size` bytes each. Report conflicts with earlier writes.
 
-        `what` is "mbarrier" if the lanes read an mbarrier, and otherwise empty. Shapes: index and lanes (warps, 32).
+        `index` has byte offsets in shared memory, and `lanes` marks the reading lanes. Reads that are `strong`
+        (ordered, volatile or atomic) do not conflict with strong writes. `what` is "mbarrier" for reads of an mbarrier,
+        otherwise "". Shapes: index and lanes (warps, 32).
         """
         whole = OBJECT if what else TOGETHER
         found = _shared_shadow.read_lanes(
@@ -122,13 +124,20 @@ class SharedShadow:
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None,
         what: str = "",
     ) -> None:  # fmt: skip
-        """Record writes of lanes, and report conflicts, as `read` does. `values` are None if unknown."""
+        """Record writes of lanes, `size` bytes each. Report conflicts with earlier accesses.
+
+        `values` are the stored values, None if unknown. A store that leaves memory unchanged does not conflict with
+        other writes. The other arguments are as in `read`. Shapes: values (elements, warps, 32).
+        """
         c = self.clocks
         kind = STRONG if strong else GENERIC
         self._write(warps, index, lanes, size, pc, kind, c.own[warps], c.clock[warps], values, what)
 
     def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int) -> None:
-        """Record asynchronous thread copies of lanes, each of which writes `size` bytes. Report conflicts."""
+        """Record asynchronous thread copies of lanes, `size` bytes each. Report conflicts.
+
+        `index` has byte offsets of the targets, and `lanes` marks the copying lanes. Shapes: both (warps, 32).
+        """
         c = self.clocks
         agents = c.own[warps] + THREAD_COPIES * c.per_cta
         self._write(warps, index, lanes, size, pc, THREAD_COPY, agents, c.copy_clock[warps], None, "")
@@ -138,8 +147,8 @@ class SharedShadow:
     ) -> None:
         """Record asynchronous stores of lanes, `size` bytes each. Report conflicts.
 
-        Phase phases[i] of the mbarrier objects[i] completes the stores of warps[i]. Shapes: index and lanes (warps,
-        32); objects and phases (warps,).
+        `index` has byte offsets, and `lanes` marks the storing lanes. Phase phases[i] of the mbarrier numbered
+        objects[i] completes the stores of warps[i]. Shapes: index and lanes (warps, 32); objects and phases (warps,).
         """
         agents = self.clocks.phase_column(objects)
         near = objects // self.clocks.mbarriers == self.topology.cta_of[warps]
@@ -161,9 +170,10 @@ class SharedShadow:
             self._explain(found, warps, pc, size, store, what)
 
     def read_rows(self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, group: bool) -> None:
-        """Record reads of contiguous ranges of bytes by bulk copies. Report conflicts.
+        """Record reads by bulk copies. Report conflicts.
 
-        With `group`, a wait for the bulk group of a copy completes the read. Shapes: warps to sizes (ranges,).
+        Lane lanes[i] of warps[i] reads sizes[i] bytes at offset starts[i]. Set `group` if a bulk group completes the
+        copies. Shapes: all arrays (copies,).
         """
         c = self.clocks
         clocks = c.bulk_clock[warps].astype(np.int64) if group else np.zeros(len(warps), np.int64)
@@ -175,10 +185,11 @@ class SharedShadow:
         self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, objects: Array, phases: Array,
         swizzle: int,
     ) -> None:  # fmt: skip
-        """Record writes of contiguous ranges of bytes by bulk copies. Report conflicts.
+        """Record writes by bulk copies. Report conflicts.
 
-        Phase phases[i] of the mbarrier objects[i] completes write i. `swizzle` is the swizzle mode of a tensor copy in
-        bytes, and -1 for another copy. Shapes: warps to sizes, objects and phases (ranges,).
+        Lane lanes[i] of warps[i] writes sizes[i] bytes at offset starts[i]. Phase phases[i] of the mbarrier numbered
+        objects[i] completes the write. `swizzle` is the swizzle of a tensor copy in bytes, -1 for another copy. Shapes:
+        all arrays (copies,).
         """
         c = self.clocks
         tag = 0 if swizzle < 0 else 1 + SWIZZLES.index(swizzle)
@@ -192,11 +203,12 @@ class SharedShadow:
     def read_tiles(
         self, groups: Array, starts: Array, chunks: Array, swizzle: int, base_offset: int, pc: int, clocks: Array
     ) -> None:  # fmt: skip
-        """Record reads of matrices in shared memory by warpgroup multiplications. Report conflicts.
+        """Record reads of matrices by warpgroup multiplications. Report conflicts.
 
-        `starts` are the shared addresses of the matrices, and `chunks` the offsets of the 16-byte chunks in a matrix.
-        `clocks` are the numbers of the wgmma groups of the multiplications. Shapes: groups (warpgroups, 4), the warps;
-        starts and clocks (warpgroups,).
+        starts[i] is the shared address of a matrix, and clocks[i] the number of its wgmma group. `chunks` are the
+        offsets of the 16-byte chunks in a matrix. `swizzle` (in bytes) and `base_offset` are fields of the matrix
+        descriptor. Row i of `groups` has the four warps of a warpgroup. Shapes: groups (warpgroups, 4); starts and
+        clocks (warpgroups,).
         """
         shared = self.shared
         origins = self.topology.cta_of[groups[:, 0]] * shared.stride
@@ -235,7 +247,6 @@ class SharedShadow:
             self.report.add(code, pc, other, message)
 
     def _is_source(self, pc: int) -> bool:
-        """Return True if the asynchronous operation at `pc` reads shared memory."""
         binding = self.context.program.steps[pc].binding
         return not any(
             access.kind == "write"
@@ -244,7 +255,7 @@ class SharedShadow:
         )
 
     def _agent(self, granule: int, agent: int) -> tuple[int, int, int]:
-        """Return (warp or -1 for an mbarrier, class of operations, CTA) of an agent in a granule's record."""
+        # The warp is -1 for an mbarrier.
         c, topology = self.clocks, self.topology
         owner = granule // self.stride
         rank, local = divmod(agent, c.agents)
@@ -305,9 +316,9 @@ class SharedShadow:
         if what in (UNFENCED, UNFENCED_READ):
             return f"this {verb} {place}, which {by_what} with no proxy fence between; {here}"
         if other < 0:
-            why = "nothing waits for its phase"
+            why = "nothing waits for the phase of the copy"
             if self.clocks.vectors[warp, KNOWN, agent] >= clock:
-                why = "the wait for its phase has CTA scope, but the bytes came from another CTA of the cluster"
+                why = "the wait for the phase of the copy has CTA scope, but the bytes came from another CTA"
             copy = f"the copy of line {line}, and {why}"
             return f"this {verb} {place}, which is written by {copy}; {here}"
         if stream in (MULTIPLICATIONS, BULK_READ, THREAD_COPIES) and not self.clocks.knows(other, record):

@@ -1,8 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Asynchronous copies and stores, the mbarriers that complete them, and the tensor maps of copies.
-
-Copies read tensor maps through a separate proxy. A kernel that writes a tensor map needs fences for this proxy.
-"""
+"""Asynchronous copies and stores, the mbarriers that complete them, and fences for tensor maps."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +30,10 @@ _MAP_BYTES = 128
 
 
 class TensorMaps:
-    """Fences that order writes to tensor maps before copies, over all waves of CTAs."""
+    """Check of copies through tensor maps that the kernel writes.
+
+    Fences must order the writes before the copies.
+    """
 
     def __init__(self, shadow: GlobalShadow) -> None:
         self.shadow = shadow
@@ -42,13 +42,16 @@ class TensorMaps:
         self._acquired: dict[tuple[int, int], int] = {}  # time of the last acquisition of each map by each CTA
 
     def release(self, event: Fence) -> None:
-        """Record a fence that releases the tensor maps at the addresses of all lanes."""
+        """Record a fence that copies a tensor map to the address of each lane and releases the copy."""
         self._now += 1
         for address in np.unique(self._addresses(event)).tolist():
             self._released[address] = self._now
 
     def acquire(self, event: Fence, cta_of: Array) -> None:
-        """Record a fence that acquires the tensor maps at the addresses of active lanes."""
+        """Record a fence that acquires the tensor map at the address of each lane.
+
+        cta_of[w] is the CTA of warp w.
+        """
         self._now += 1
         addresses = self._addresses(event)
         for position, lane in zip(*np.nonzero(event.batch.active()), strict=True):
@@ -61,9 +64,10 @@ class TensorMaps:
         return np.broadcast_to(addresses, (event.batch.count, 32))
 
     def use(self, context: Context, warps: Array, lanes: Array, address: int, pc: int) -> None:
-        """Report copies through a tensor map that the kernel has written.
+        """Report a copy through the tensor map at `address` without the necessary fence.
 
-        A copy is legal if its CTA has acquired the map after the last release.
+        Lane lanes[i] of warps[i] issues copy i. If the kernel has written the map, the CTA must have acquired the map
+        after the last release.
         """
         first = (address - GLOBAL_BASE) // 4
         records = self.shadow.arrays.records[first : first + _MAP_BYTES // 4] if first >= 0 else np.zeros(1)
@@ -81,7 +85,7 @@ class TensorMaps:
 
 
 class Transfers:
-    """Recorder of the asynchronous copies and stores of one wave of CTAs, and of mbarrier operations."""
+    """Recorder of asynchronous copies, asynchronous stores and mbarrier operations of one wave of CTAs."""
 
     def __init__(
         self, context: Context, shadow: SharedShadow, global_shadow: GlobalShadow, mbarriers: Mbarriers,
@@ -98,7 +102,7 @@ class Transfers:
         self.global_copies = GlobalCopies(context, global_shadow, mbarriers)
 
     def _index(self, batch: Batch, space: str, addresses: Array, size: int) -> Array | None:
-        """Return byte offsets in shared memory, or None if the emulator will report the access as illegal."""
+        """Return the byte offsets of addresses in shared memory, or None if an access is illegal."""
         wide = np.broadcast_to(addresses, (batch.count, 32))
         if not space.startswith("shared"):
             wide = wide - np.uint64(SHARED_WINDOW)
@@ -106,19 +110,26 @@ class Transfers:
         try:
             return self.shared.index(space, batch.location, wide, batch.active(), size)
         except Fault:
+            # The emulator reports the access.
             return None
 
     # Copies and stores of single threads --------------------------------------------------------------------
 
     def thread_copy(self, event: Execute, target: str, size: int) -> None:
-        """Record thread copies of lanes, `size` bytes each. Operand `target` has the shared addresses."""
+        """Record thread copies of lanes, `size` bytes each.
+
+        `target` is the name of the operand with the shared addresses.
+        """
         batch = event.batch
         index = self._index(batch, "shared", batch.addresses(getattr(event.operands, target)), size)
         if index is not None:
             self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc)
 
     def copy_arrival(self, event: Execute, address: str, space: str) -> None:
-        """Record asynchronous arrivals, which complete after the earlier thread copies of their lanes."""
+        """Record arrivals that take effect after earlier thread copies of the same lane.
+
+        `address` is the name of the operand with the mbarrier, and `space` its state space.
+        """
         batch, clocks, mbarriers = event.batch, self.clocks, self.mbarriers
         index = self._index(batch, space, batch.addresses(getattr(event.operands, address)), 8)
         if index is None:
@@ -136,7 +147,10 @@ class Transfers:
         clocks.copy_clock[batch.warp_index] += 1
 
     def remote_store(self, event: Execute, access: effects.Access, mbarrier: str, space: str) -> None:
-        """Record asynchronous stores of lanes. The mbarriers at operand `mbarrier` count the stored bytes."""
+        """Record the asynchronous stores `access` of lanes.
+
+        `mbarrier` is the name of the operand with the mbarrier, and `space` the state space of both addresses.
+        """
         batch, pc, mbarriers = event.batch, event.pc, self.mbarriers
         value = getattr(event.operands, access.value)
         elements = len(value.items) if isinstance(value, VectorValue) else 1
@@ -221,20 +235,21 @@ class Transfers:
         self.shadow.write_rows(warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, swizzle)
 
     def _completing(self, event: CopyIssue, copies: Array, target: Array) -> Array:
-        """Return the mbarrier that completes each copy, -1 for none; for a multicast, that of the first CTA."""
+        """Return the number of the mbarrier of each copy, -1 for none."""
         request = event.request
         if request.mbarrier is None:
             return np.full(len(copies), -1)
         rank = copy_values(event, target, copies) >> 24
         if request.multicast is not None:
             masks = copy_values(event, request.multicast, copies)
+            # The first CTA of a multicast.
             rank = np.log2(np.maximum(masks & -masks, 1)).astype(np.int64)
         low = copy_values(event, request.mbarrier, copies) & 0xFF_FFFF
         words = self._starts(event.warps[copies], rank, low)
         return self.mbarriers.of(np.clip(words, 0, len(self.shared.bytes) - 8))
 
     def _expect(self, warps: Array, found: Array, phases: Array, pc: int) -> None:
-        """Record that copy k of warps[k] will complete phase phases[k] of the mbarrier found[k]."""
+        """Record that phase phases[k] of mbarrier found[k] completes copy k, which warps[k] issues."""
         self.mbarriers.arrive(warps, found[:, None], np.ones((len(found), 1), np.bool_), pc)
         if self.topology.cluster_size == 1:
             return
@@ -244,10 +259,7 @@ class Transfers:
             self.lifetimes.expect(int(owners[k]), int(warps[k]), int(found[k]), int(phases[k]), pc)
 
     def _starts(self, warps: Array, rank: Array, low: Array) -> Array:
-        """Return the position of each shared memory address in the memory of all CTAs, in bytes.
-
-        low[k] is an address within a CTA. rank[k] is the rank of this CTA in the cluster of warps[k].
-        """
+        # low[k] is an address in the CTA of rank rank[k] in the cluster of warps[k].
         cta = self.topology.cta_of[warps]
         owner = cta - self.topology.rank[cta] + np.minimum(rank, self.topology.cluster_size - 1)
         return owner * self.shared.stride + low - SHARED_START
@@ -258,7 +270,7 @@ class Transfers:
     # mbarriers --------------------------------------------------------------------------------------------
 
     def act(self, event: Arrive, relaxed: bool, narrow: bool) -> None:
-        """Record operations of lanes on mbarriers, such as initialisations and arrivals.
+        """Record operations of lanes on mbarriers, except waits.
 
         `relaxed` is set for relaxed order, and `narrow` for an explicit CTA scope.
         """
@@ -291,7 +303,7 @@ class Transfers:
         mbarriers.arrive(warps, found, lanes, pc)
 
     def wait(self, event: PhaseWait, relaxed: bool, narrow: bool) -> None:
-        """Record the waits of lanes that have found their phase of an mbarrier complete.
+        """Record successful waits of lanes for phases of mbarriers.
 
         `relaxed` is set for relaxed order, and `narrow` for an explicit CTA scope.
         """
@@ -309,10 +321,10 @@ class Transfers:
                 clocks.acquire(warps, bits, full, rows)
 
     def _by_object(self, batch: Batch, found: Array, lanes: Array) -> list[tuple[Array, Array, Array]]:
-        """Group the lanes of each warp by their mbarriers, in rounds with one mbarrier for each warp.
+        """Split lanes into rounds, so that the lanes of a warp have one mbarrier in each round.
 
-        A round has three arrays: the lanes as bits, True if these are all live lanes of the warp, and the mbarrier,
-        which is -1 for a warp without lanes in the round. Shapes: found and lanes (warps, 32); results (warps,).
+        A round is (lanes as bits, True if these are all live lanes of the warp, mbarrier number or -1). Shapes: found
+        and lanes (warps, 32); arrays of a round (warps,).
         """
         rounds: list[tuple[Array, Array, Array]] = []
         left = lanes & (found >= 0)
@@ -330,10 +342,7 @@ Handler = Callable[[Transfers, Execute], None]
 
 
 def issue_handler(launch: Launch, pc: int) -> Handler | None:
-    """Return the handler of an instruction whose lanes copy or store asynchronously, or None for others.
-
-    `Transfers.bulk` handles bulk copies.
-    """
+    """Return the handler of a thread copy or an asynchronous store, or None for another instruction."""
     step = launch.program.steps[pc]
     form, slots = step.binding.form, step.binding.slots
     if form.is_lanewise:
@@ -344,6 +353,7 @@ def issue_handler(launch: Launch, pc: int) -> Handler | None:
     def space(operand: str) -> str:
         return form.operands[operand].space_word(slots)
 
+    # `Transfers.bulk` handles bulk copies.
     if issue is not None and issue.group == "copy":
         target = next(access for access in accesses if access.kind == "write")
         size = int(getattr(launch.instructions[pc].operands, target.size))

@@ -1,10 +1,8 @@
 # pyright: reportUnknownMemberType=false
-"""Registers that an instruction uses before any instruction has written them.
+"""Check for registers that an instruction uses before any instruction has written them.
 
-An analysis of the control flow first finds the registers that may be unwritten at a use. Most programs have none. Only
-these registers are tracked while the kernel runs, with one bit for each lane. Instructions propagate the bits from
-sources to results as their Form declares (`Flow`). Instructions that merge bits, pack words or exchange values between
-lanes do not propagate the bits, because compilers leave unused parts of such words unwritten.
+Instructions that merge bits, pack words or exchange values between lanes may use unwritten registers, because compilers
+leave unused parts of such words unwritten.
 """
 
 from collections.abc import Callable, Iterable
@@ -31,10 +29,10 @@ Registers = frozenset[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """Registers of one instruction, as bits: registers that it reads, and registers that it writes.
+    """Registers that one instruction uses, as bits.
 
     `required` are the registers that must be written before the instruction. `propagates` is set if unwritten sources
-    make the results unwritten. `partial` is set if the instruction is guarded, and thus may leave lanes unchanged.
+    make the results unwritten. `partial` is set if the instruction has a guard.
     """
 
     read: int
@@ -45,7 +43,7 @@ class _Use:
 
 
 class UnwrittenRegisters:
-    """Check of a program for registers that are used before they are written."""
+    """Check for registers that are used before they are written."""
 
     context: Context
 
@@ -54,6 +52,7 @@ class UnwrittenRegisters:
         self._number: dict[tuple[int, int], int] = {}
         self._names: dict[int, str] = {}
         uses = [self._use(pc) for pc in range(len(launch.instructions))]
+        # Only registers that control flow may leave unwritten are tracked in the run, by lane.
         doubtful = self._flow(uses)
         self._checked = [use.required & held for use, held in zip(uses, doubtful, strict=True)]
         tracked = self._tracked(uses, doubtful)
@@ -103,10 +102,7 @@ class UnwrittenRegisters:
         return 0 if guard is None else self._bits(registers_of(guard), guard)
 
     def _flow(self, uses: list[_Use]) -> list[int]:
-        """Return, for each instruction, the registers that may be unwritten before it, as bits.
-
-        The result of an instruction that propagates is unwritten if one of its sources may be unwritten.
-        """
+        """Return, for each instruction, the registers that may be unwritten before it, as bits."""
         program = self.launch.program
         every = (1 << len(self._number)) - 1
         found = [0] * len(uses)
@@ -135,7 +131,7 @@ class UnwrittenRegisters:
         return found
 
     def _tracked(self, uses: list[_Use], doubtful: list[int]) -> int:
-        """Return, as bits, the checked registers and registers whose unwritten state may propagate to them."""
+        """Return the registers that affect a checked register, as bits."""
         tracked = reduce(int.__or__, self._checked, 0)
         sources = [
             (use.written, use.read & held)
@@ -152,13 +148,13 @@ class UnwrittenRegisters:
         return tracked
 
     def start(self, context: Context) -> None:
-        """Prepare for the next wave of CTAs, in which no register is written yet."""
+        """Prepare for the CTAs that `context` describes."""
         self.context = context
         self._unwritten = np.full((len(self._slot), self.launch.topology.warps), -1, np.int32)
         self._final: dict[int, Array] = {}
 
     def guard_handlers(self) -> dict[int, Callable[[Guard], None]]:
-        """Return the handlers of guards whose predicate may be unwritten, by program counter."""
+        """Return, by program counter, the handlers of guards that may be unwritten."""
         handlers: dict[int, Callable[[Guard], None]] = {}
         for pc, checked in enumerate(self._checked):
             rows = self._rows(checked & self._guard_bits(pc))
@@ -195,7 +191,6 @@ class UnwrittenRegisters:
         return handle
 
     def _finish(self, batch: Batch, pc: int, rows: Array) -> None:
-        """Stop the check of an instruction in warps in which all its tracked registers `rows` are written."""
         final = self._final.setdefault(pc, np.zeros(self.launch.topology.warps, np.bool_))
         live = to_bits(self.context.splits.live[batch.warp_index])
         final[batch.warp_index] = ~(self._unwritten[np.ix_(rows, batch.warp_index)] & live).any(axis=0)
@@ -204,11 +199,12 @@ class UnwrittenRegisters:
         return np.array([self._slot[number] for number in _bits_of(bits)], np.intp)
 
     def _accumulators(self, pc: int) -> Array:
-        """Return the rows in `_unwritten` of accumulators that a false scale-d predicate leaves unread."""
+        """Return the rows of `_unwritten` for accumulators that a multiplication may ignore."""
         form, operands = self.launch.program.steps[pc].binding.form, self.launch.instructions[pc].operands
         multiply = form.effect(Multiply)
         if multiply is None or not multiply.keeps or getattr(operands, multiply.keeps) is None:
             return np.zeros(0, np.intp)
+        # The multiplication ignores the accumulators if the scale-d predicate is false.
         bits = 0
         for name, spec in form.operands.items():
             if spec.access == "both":
@@ -247,7 +243,7 @@ class UnwrittenRegisters:
         report.add("sanitize.unwritten/register", pc, -1, message, count=len(rows_at))
 
     def _propagate(self, event: Execute, lanes: Array, written: Array) -> None:
-        """Mark the results of an instruction as unwritten in lanes where one of its sources is unwritten."""
+        """Mark the results of an instruction as unwritten in lanes with an unwritten source."""
         batch, form = event.batch, self.launch.program.steps[event.pc].binding.form
         warps, flow = batch.warp_index, form.flow
         result = np.zeros(len(warps), np.int32)

@@ -1,21 +1,17 @@
-"""Export of a trace as Chrome trace events, which Perfetto reads: JSON, one event per line.
+"""Export of a trace as Chrome trace events for Perfetto: JSON, one event per line.
 
-One microsecond in the file is one step of the emulator. Events that take a single step are drawn shorter than the step,
-so that no arrow points backwards. In one step, an issue is drawn before an arrival, an operation begins after its
-issue, and a wait ends after the operation that ends the wait (see `tracks.FINEST`).
+One microsecond in the file is one step of the emulator.
 """
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from warploom.diagnostics import UsageError
 from warploom.diagnostics.wording import os_reason
+from warploom.files import replacement
 from warploom.observe.trace.data import WAITS, TraceData
 from warploom.observe.trace.tracks import FINEST, Tracks
 
@@ -29,33 +25,17 @@ class Trace(TraceData):
     def save(self, path: str | Path) -> None:
         """Write a file for Perfetto (https://ui.perfetto.dev) and chrome://tracing.
 
-        A failure leaves no partial file. Errors: UsageError launch.trace
+        Errors: UsageError launch.trace
         """
         target = Path(path)
-        temporary = ""
         try:
-            with tempfile.NamedTemporaryFile(
-                "w", encoding="utf-8", dir=target.parent, prefix=f".{target.name}.", delete=False
-            ) as file:
-                temporary = file.name
+            with replacement(target) as file:
                 file.write('{"displayTimeUnit": "ns",\n')
                 file.write(f'"otherData": {json.dumps(_about(self))},\n"traceEvents": [\n')
                 file.write(",\n".join(json.dumps(event) for event in events(self)))
                 file.write("\n]}\n")
-            _set_usual_mode(temporary)
-            Path(temporary).replace(target)
         except OSError as error:
-            if temporary:
-                with suppress(OSError):
-                    Path(temporary).unlink()
             raise UsageError(f"trace: {target} cannot be written: {os_reason(error)}", code="launch.trace") from None
-
-
-def _set_usual_mode(path: str) -> None:
-    """Give a temporary file, which only its owner can read, the usual access rights of a new file."""
-    mask = os.umask(0)
-    os.umask(mask)
-    Path(path).chmod(0o666 & ~mask)
 
 
 def _about(trace: TraceData) -> dict[str, object]:
@@ -68,13 +48,11 @@ def _about(trace: TraceData) -> dict[str, object]:
 
 
 def events(trace: TraceData) -> Iterator[Event]:
-    """Yield the Chrome trace events of a trace: first the names of its tracks, then the events by time."""
+    """Yield the Chrome trace events of a trace: names of tracks first, then the other events by time."""
     return _Writer(trace).events()
 
 
 class _Writer:
-    """Converter of the events and arrows of a trace to Chrome trace events."""
-
     def __init__(self, trace: TraceData) -> None:
         self.trace = trace
         self.tracks = Tracks(trace)
@@ -120,7 +98,8 @@ class _Writer:
         return {"pid": self.tracks.columns["cta"][k] + 1, "tid": self.tracks.of[k]}
 
     def _tip(self, k: int, is_source: bool) -> tuple[float, float]:
-        """Return the range of steps in which an arrow starts (`is_source`) or ends at event `k`."""
+        """Return the range of steps in which an arrow leaves (`is_source`) or reaches event `k`."""
+        # These ranges are shorter than a step, so that no arrow points backwards.
         if self.tracks.kinds[k] not in WAITS:
             return self.tracks.extent(k)
         if is_source:

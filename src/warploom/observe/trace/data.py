@@ -1,4 +1,4 @@
-"""Data model of a trace: a table of events, and arrows between the events."""
+"""Data model of a trace."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -11,7 +11,7 @@ Array = NDArray[Any]
 
 
 class Kind(IntEnum):
-    """Kind of a trace event. A warp alternates between runs, in which it executes instructions, and waits."""
+    """Kind of a trace event."""
 
     RUN = 0  # execution from one wait to the next
     WAIT_WARP = 1  # for the other lanes of its warp, or warps of its warpgroup
@@ -70,12 +70,10 @@ class Cta:
 class TraceData:
     """Events of some CTAs of a run.
 
-    `events` is a structured array of dtype `EVENT`. `arrows` are pairs of positions in `events`. An arrow leads from an
-    arrival or a copy to the wait that the arrival or copy ends, from an issue to the issued operation, or from a copy
-    or a multiplication to the wait that covers its group. `total` is the number of events of the run. If `total`
-    exceeds the recorder's limit, `events` has only the first events. Units: steps of the emulator. In one step, the
-    emulator executes one instruction for all warps that have reached it. An asynchronous operation that takes effect
-    between two instructions is a step as well.
+    `events` is a structured array of dtype `EVENT`. `arrows` has pairs of positions in `events`. An arrow leads from a
+    cause to its effect, such as from an arrival to a wait. `total` counts all events, even those beyond the recorder's
+    limit. Times are steps of the emulator. A step is one instruction of all warps that have reached it, or an
+    asynchronous operation that takes effect between instructions.
     """
 
     kernel: str
@@ -100,5 +98,5 @@ class TraceData:
         return f"{self.total:,} events in {where}"
 
     def of(self, kind: Kind) -> Array:
-        """Return the events of a kind, as a structured array with the columns of `EVENT`."""
+        """Return the events of a kind, with the columns of `EVENT`."""
         return self.events[self.events["kind"] == kind]

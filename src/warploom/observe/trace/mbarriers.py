@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Phases of the mbarriers of a trace, arrivals at the mbarriers, and waits for phases."""
+"""Trace events of mbarriers: phases, arrivals and waits."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,9 +19,10 @@ Rows = NDArray[np.intp]
 
 @dataclass(slots=True)
 class _Object:
-    """State of an mbarrier: its phase, and the events of the copies in flight that will signal it.
+    """State of an mbarrier.
 
-    `sources` are the events that completed the last phase, which are copies and the last arrival.
+    `event` is the row of the open phase. `copies` are the events of copies in flight that the mbarrier counts.
+    `sources` are the events that completed the last phase: copies and the last arrival.
     """
 
     cta: int
@@ -34,7 +35,7 @@ class _Object:
 
 
 class Mbarriers:
-    """mbarriers of the recorded CTAs. A word is the byte offset of an mbarrier in shared memory / 8."""
+    """mbarriers of the recorded CTAs. A word is a byte offset in shared memory / 8."""
 
     def __init__(self, recording: Recording, spans: Spans, operations: Operations) -> None:
         self.recording = recording
@@ -50,7 +51,7 @@ class Mbarriers:
         return self.recording.cta_of_cta[index // self.shared.stride]
 
     def _address(self, word: int) -> int:
-        """Return the shared address of a word, with the rank of its CTA in bits 24 and above."""
+        """Return the shared address of byte offset 8 * `word`. The bits from 24 on have the CTA's rank."""
         rank = int(self.shared.rank[word * 8 // self.shared.stride])
         return rank << 24 | self.shared.address(word * 8) & 0xFF_FFFF
 
@@ -66,7 +67,7 @@ class Mbarriers:
         rows["end"][found.event] = max(when, int(rows["begin"][found.event]))
 
     def complete(self, words: Array) -> None:
-        """End the events of the open phases at words, and add events for the next phases."""
+        """Complete the phases of the mbarriers at `words` (byte offset / 8), and begin the next ones."""
         when = self.recording.now() + 1
         for word in words[self._owners(words * 8) >= 0].tolist():
             found = self._objects.get(word)
@@ -81,17 +82,17 @@ class Mbarriers:
             self._open(found, when)
 
     def expect_copies(self, words: Array, ids: Ids) -> None:
-        """Record that the copy with event ids[k] will signal the mbarrier at words[k]. Shapes: (copies,)."""
+        """Record that the mbarrier at byte offset 8 * words[k] counts the copy of event ids[k]."""
         for word, copy in zip(words.tolist(), ids.tolist(), strict=True):
             if word in self._objects and copy != NOWHERE:
                 self._objects[word].copies.append(copy)
 
     def start_completion(self) -> None:
-        """Clear the record of the last arrivals, before an asynchronous operation takes effect."""
+        """Forget the last arrivals. Call this before an asynchronous operation takes effect."""
         self._arriving = {}
 
     def act(self, event: Arrive) -> None:
-        """Record operations of lanes on mbarriers, such as initialisations and arrivals."""
+        """Record operations of lanes on mbarriers, except waits."""
         batch, index, lanes, action = event.batch, event.index, event.lanes, event.action
         self._arriving = {}
         recorded = self.recording.recorded[batch.warp_index]
@@ -146,7 +147,10 @@ class Mbarriers:
             self._open(found, now + 1)
 
     def wait(self, rows: Rows, positions: Rows) -> None:
-        """Add open waits for the warp splits `rows`, which are at `positions` in the batch of a failed `test`."""
+        """Add open waits for the warp splits `rows` after a failed test of an mbarrier.
+
+        `positions` are the positions of the warp splits in the batch of this test.
+        """
         assert self._tested is not None
         index, lanes = self._tested
         words = index[positions, lanes[positions].argmax(axis=1)] >> 3
@@ -158,7 +162,7 @@ class Mbarriers:
         self.spans.hold(rows, ids)
 
     def test(self, event: PhaseWait) -> None:
-        """Record tests of phases. A wait ends when its phase completes, or when its warp split tests again."""
+        """Record tests of phases. A test ends the open wait of its warp split."""
         batch, index, complete = event.batch, event.index, event.complete
         self._tested = (index, event.lanes)
         spans, now = self.spans, self.recording.now()

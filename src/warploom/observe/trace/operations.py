@@ -1,4 +1,4 @@
-"""Asynchronous operations in flight: copies and multiplications, from their issue to their effect."""
+"""Trace events of asynchronous copies and multiplications."""
 
 from typing import Any
 
@@ -22,10 +22,9 @@ _WAITS = {"bulk": Kind.WAIT_BULK, "copy": Kind.WAIT_COPIES, "multiplication": Ki
 
 
 class Operations:
-    """Trace events of copies and multiplications until these take effect and a warp has waited for them.
+    """Trace events of copies and multiplications, from the issue to the last wait.
 
-    The emulator numbers operations. The key of a bulk copy is its number. The key of another operation is its number
-    and its warp. `positions` are positions of warp splits in the batch of an event.
+    `positions` are positions of warp splits in the batch of an event.
     """
 
     def __init__(self, recording: Recording, spans: Spans) -> None:
@@ -34,6 +33,7 @@ class Operations:
         self.shared = recording.present.shared
         self.spans = spans
         self.table = recording.table
+        # Event of each bulk copy by its number, and of other operations by number and warp.
         self._copies: dict[int, int] = {}
         self._deferred: dict[int, dict[int, int]] = {}
         self._groups: dict[tuple[int, int], int] = {}  # event of each group of a warp's thread copies
@@ -42,7 +42,7 @@ class Operations:
         self._completing_at = -1
 
     def issue_copies(self, event: CopyIssue) -> tuple[Array, Ids]:
-        """Add events for bulk copies. Return their mbarrier words, and for each word the event of its copy."""
+        """Add events for bulk copies. Return each mbarrier (byte offset / 8) and its copy's event."""
         here = np.flatnonzero(self.recording.recorded[event.warps])
         if not len(here):
             return here, here
@@ -63,9 +63,9 @@ class Operations:
         return words, ids[copy]
 
     def _mbarriers(self, request: Any, positions: Rows, lanes: Rows, warps: Rows) -> tuple[Array, Array, Array]:
-        """Return copies with mbarriers, the mbarrier word of each, and the mbarrier address of every copy.
+        """Return (copy with an mbarrier, byte offset / 8 of this mbarrier, mbarrier address of every copy).
 
-        A multicast copy is listed once for each of its mbarriers. A copy without an mbarrier has address -1.
+        A multicast copy has several mbarriers. The address of a copy without an mbarrier is -1.
         """
         nothing = np.zeros(0, np.int64)
         if request.mbarrier is None:
@@ -83,7 +83,6 @@ class Operations:
 
     @staticmethod
     def _bytes(event: CopyIssue) -> Array:
-        """Return the number of bytes of each copy, 0 for a copy through an unreadable tensor map."""
         if isinstance(event.request, BulkCopy):
             return lane_values(event.request.bytes, event.positions, event.lanes).astype(np.int64)
         sizes = np.zeros(len(event.warps), np.int64)
@@ -92,7 +91,7 @@ class Operations:
         return sizes
 
     def issue(self, event: Issue, positions: Rows) -> None:
-        """Add events for an asynchronous operation that the warps at some positions issue."""
+        """Add events for an asynchronous operation that the warps at `positions` issue."""
         if event.group == "multiplication":
             self._multiply(event, positions)
             return
@@ -117,7 +116,6 @@ class Operations:
             events[warp] = found
 
     def _copy_size(self, pc: int) -> int:
-        """Return the bytes that a lane copies at an instruction, 0 if the instruction does not copy."""
         accesses = self.recording.launch.program.steps[pc].binding.form.effects_of(Access)
         operands = self.recording.launch.instructions[pc].operands
         return next((int(getattr(operands, access.size)) for access in accesses if access.size), 0)
@@ -155,11 +153,11 @@ class Operations:
             self.table.end(np.array([*self._completing.values()], np.int64), self._completing_at + 1)
 
     def completing(self) -> dict[int, int]:
-        """Return the event, by warp, of the operation that takes effect in this step; empty if there is none."""
+        """Return, by warp, the event of the operation that takes effect in this step."""
         return self._completing if self._completing_at == self.recording.now() else {}
 
     def wait(self, event: Wait, positions: Rows) -> None:
-        """Add waits of warps for groups of operations, and an arrow from each awaited operation to its wait."""
+        """Add waits of the warps at `positions` for operation groups, with arrows from the operations."""
         batch, group_kind = event.batch, event.group
         rows, warps = batch.rows[positions], batch.warp_index[positions]
         number = min(event.pending, 1 << 31)

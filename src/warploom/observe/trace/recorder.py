@@ -31,9 +31,8 @@ _BARRIERS = 16
 class Recorder(events.Observer):
     """Observer that records the trace of one launch.
 
-    It records the CTAs with the given numbers (x varies fastest), by default the CTAs of the first cluster. Its clock
-    counts the steps in which these CTAs take part. A step is an instruction, executed for all warps that have reached
-    it, or an asynchronous operation that takes effect between instructions.
+    `ctas` are the numbers of the CTAs to record, counted with x fastest. None selects the first cluster. `events`
+    limits the number of events.
 
     Errors: UsageError launch.trace, at the launch, for a CTA that the grid does not have
     """
@@ -53,7 +52,7 @@ class Recorder(events.Observer):
     # Beginning and end ------------------------------------------------------------------------------------
 
     def attach(self, launch: events.Launch) -> None:
-        """Select the CTAs of a launch to record, and set the handlers of events."""
+        """Select the CTAs to record, and set the handlers of events."""
         self.launch = launch
         self.recording = Recording(launch, self.table)
         self._ctas = _chosen(launch.grid, self._requested)
@@ -82,7 +81,7 @@ class Recorder(events.Observer):
         }
 
     def _timed(self, handler: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Return `handler` wrapped: it updates the clock, and skips events without recorded CTAs."""
+        """Return `handler` wrapped, so that it skips events without recorded CTAs."""
         recording = self.recording
 
         def handle(event: Any) -> None:
@@ -110,7 +109,7 @@ class Recorder(events.Observer):
         self._multiplications: dict[int, tuple[int, int]] = {}  # event and block of each CTA
 
     def trace(self) -> Trace:
-        """Return the trace of all events so far. Waits and operations that are open end now."""
+        """Return the trace of all events so far. Open events end now."""
         self.table.close(self.recording.now() + 1)
         program = self.launch.program
         return Trace(
@@ -152,7 +151,6 @@ class Recorder(events.Observer):
         return np.flatnonzero(self.recording.recorded[batch.warp_index])
 
     def _suspend(self, event: events.Suspend) -> None:
-        """Record waits of warp splits for other lanes or warps, and for phases of mbarriers."""
         if event.status == Status.READY:
             return
         batch, spans = event.batch, self.spans
@@ -218,7 +216,7 @@ class Recorder(events.Observer):
                 self._release(self._at_cluster.pop(cluster, []), last)
 
     def _release(self, rows: list[int], last: int) -> None:
-        """End the waits of warp splits. Add arrows from the last arrival `last` if it is in this step."""
+        """End the waits of the warp splits `rows`, with arrows from the arrival `last`."""
         if not rows:
             return
         now, begins = self.recording.now(), self.table.rows["begin"]
@@ -279,10 +277,10 @@ class Recorder(events.Observer):
 
 
 def _chosen(grid: Grid, requested: Sequence[int] | None) -> tuple[Cta, ...]:
-    """Return the CTAs to record, in launch order. Errors: UsageError launch.trace."""
+    """Return the requested CTAs, or the first cluster's, in launch order. Errors: UsageError launch.trace."""
     for number in requested or ():
         if not 0 <= number < grid.ctas:
-            message = f"trace: there is no CTA {number}; the grid has {grid.ctas}, from 0 on"
+            message = f"trace: there is no CTA {number}; expected 0 to {grid.ctas - 1}"
             raise UsageError(message, code="launch.trace")
     coordinates = grid.clusters().reshape(-1, 3)
     numbers = _numbers(grid, coordinates)
@@ -294,6 +292,6 @@ def _chosen(grid: Grid, requested: Sequence[int] | None) -> tuple[Cta, ...]:
 
 
 def _numbers(grid: Grid, coordinates: Array) -> Array:
-    """Return the positions of CTAs in the grid, counted with x fastest. Shapes: coordinates (CTAs, 3)."""
+    """Return the numbers of CTAs in the grid, counted with x fastest. Shapes: coordinates (CTAs, 3)."""
     x, y, z = coordinates.T
     return x + grid.grid[0] * (y + grid.grid[1] * z)

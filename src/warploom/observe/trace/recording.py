@@ -1,4 +1,4 @@
-"""State of the recorder that its modules share: table of events, recorded CTAs, and clock."""
+"""State of the recorder: table of events, recorded CTAs, and clock."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +17,7 @@ OPEN = -1  # end of an event that has not ended
 
 
 class Table:
-    """Table of events, and arrows between rows. Row 0 stands for every event beyond the limit."""
+    """Table of events, and arrows between rows. Row 0 stands for events beyond the limit."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -27,7 +27,10 @@ class Table:
         self.arrows: list[tuple[int, int]] = []
 
     def add(self, kind: Kind, many: int, /, **columns: Array | int) -> Ids:
-        """Add `many` events, and return their row numbers. Columns of `EVENT` that are not given are 0."""
+        """Add `many` events of a kind, and return their row numbers.
+
+        Columns of `EVENT` that `columns` lacks are 0.
+        """
         first = self.used
         kept = min(many, self.limit + 1 - first)
         self.total += many
@@ -47,7 +50,7 @@ class Table:
         self.rows["end"][ids] = when
 
     def arrow(self, source: int, target: int) -> None:
-        """Add an arrow between two rows, unless the number of arrows has reached the limit of events."""
+        """Add an arrow from event `source` to event `target`, within the limit."""
         if NOWHERE not in (source, target) and len(self.arrows) < self.limit:
             self.arrows.append((source, target))
 
@@ -67,13 +70,11 @@ class Table:
 
 @dataclass(slots=True)
 class Recording:
-    """Table of events, recorded CTAs, and the clock of a trace.
+    """Table of events, recorded CTAs, and clock of a trace.
 
-    `cta_of_cta` and `cta_of_warp` map each resident CTA and warp to the position of its CTA in `Trace.ctas`, -1 if the
-    CTA is not recorded. `recorded` marks the recorded warps. The clock counts the steps of recorded CTAs. A step
-    is an instruction, or an asynchronous operation that takes effect between basic blocks. `base` is the first step of
-    the executing basic block, or, between blocks, the next step. `pc` is the executing instruction, and `first` the
-    first instruction of its basic block.
+    `cta_of_cta` and `cta_of_warp` map each CTA and warp to its CTA's position in `Trace.ctas`, -1 if not recorded.
+    `recorded` marks the recorded warps. `base` is the first step of the executing basic block or, between blocks, the
+    next step. `pc` is the executing instruction, and `first` the first instruction of the block.
     """
 
     launch: Launch
@@ -89,7 +90,7 @@ class Recording:
     in_block: bool = False
 
     def start(self, event: Resident, cta_of_cta: Array) -> None:
-        """Prepare for the next wave of CTAs, whose positions in `Trace.ctas` are `cta_of_cta`."""
+        """Prepare for the next CTAs. `cta_of_cta` has their positions in `Trace.ctas`, -1 if not recorded."""
         self.resident = event
         self.cta_of_cta = cta_of_cta
         self.cta_of_warp = cta_of_cta[self.launch.topology.cta_of]
@@ -98,15 +99,15 @@ class Recording:
 
     @property
     def present(self) -> Resident:
-        """Resident CTAs of this wave."""
+        """CTAs that the emulator runs now."""
         assert self.resident is not None
         return self.resident
 
     def now(self) -> int:
-        """Return the number of the executing step or, between two basic blocks, of the previous step."""
+        """Return the executing step or, between basic blocks, the previous step."""
         return self.base + self.pc - self.first if self.in_block else max(self.base - 1, 0)
 
     def tick(self) -> None:
-        """Advance the clock for an asynchronous operation that takes effect between basic blocks."""
+        """Count an asynchronous operation between basic blocks as a step."""
         if not self.in_block:
             self.base += 1

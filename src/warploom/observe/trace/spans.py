@@ -1,4 +1,7 @@
-"""Runs and waits of warps: the range of steps in which each warp split runs or waits."""
+"""Runs and waits of warps.
+
+A run is a range of steps in which a warp split executes instructions.
+"""
 
 from typing import Any
 
@@ -18,8 +21,7 @@ _NONE = -1
 class Spans:
     """Open run or wait of every warp split.
 
-    A slot is an index of a warp split in the arrays of `WarpSplits`. The arrays here have one element for each slot.
-    The argument `rows` contains slots, and `ids` contains row numbers of `Table`.
+    `rows` are indices of warp splits in the arrays of `WarpSplits`. `ids` are row numbers of `Table`.
     """
 
     def __init__(self, recording: Recording) -> None:
@@ -40,7 +42,7 @@ class Spans:
         self._least = 0  # least program counter of the block
 
     def begin(self, rows: Rows) -> None:
-        """Start a basic block that the warp splits in some slots execute."""
+        """Start a basic block that the warp splits `rows` execute."""
         self._rows = rows
         if not len(rows):
             return
@@ -57,7 +59,7 @@ class Spans:
         self.first[rows[self.run[rows] < 0]] = self._least
 
     def end(self) -> None:
-        """End the basic block, and extend the runs of the warp splits that executed it and do not wait."""
+        """End the basic block, and extend the runs of its warp splits."""
         rows = self._rows
         if not len(rows):
             return
@@ -99,7 +101,6 @@ class Spans:
         self.until_resumed = np.concatenate([self.until_resumed, np.zeros(more, np.bool_)])
 
     def _reassign(self, rows: Rows) -> None:
-        """Reset slots that now belong to another warp."""
         for row in rows.tolist():
             warp = int(self.splits.warp[row])
             self._splits_of[warp] += 1
@@ -108,7 +109,7 @@ class Spans:
             self.until_resumed[row] = False
 
     def columns(self, rows: Rows) -> dict[str, Array]:
-        """Return the columns of an event that identify its warp split: CTA, warp and split."""
+        """Return the columns `cta`, `warp` and `split` of events of the warp splits `rows`."""
         warps = self.warp[rows]
         return {
             "cta": self.recording.cta_of_warp[warps],
@@ -117,9 +118,9 @@ class Spans:
         }
 
     def add_waits(self, kind: Kind, rows: Rows, **columns: Array | int) -> Ids:
-        """Add waits of warp splits at the executing instruction, and return the events.
+        """Add waits of one step for the warp splits `rows`. Return their row numbers in the table.
 
-        A wait is one step long unless `hold` keeps it open. `columns` are further columns of `EVENT`.
+        `columns` are further columns of `EVENT`.
         """
         now, pc = self.recording.now(), self.recording.pc
         runs = self.run[rows]
@@ -135,22 +136,25 @@ class Spans:
         return self.mark(kind, rows, **columns)
 
     def hold(self, rows: Rows, ids: Ids, until_resumed: bool = False) -> None:
-        """Keep waits open until `end_waits` or, with `until_resumed`, until the warp splits run again."""
+        """Keep the waits `ids` open until `end_waits`.
+
+        With `until_resumed`, they also end when the warp splits `rows` resume.
+        """
         self.table.end(ids, OPEN)
         self.wait[rows] = ids
         self.until_resumed[rows] = until_resumed
 
     def end_waits(self, rows: Rows, when: int) -> Ids:
-        """End the open waits of warp splits at step `when`, and return their events."""
+        """End the open waits of the warp splits `rows` at step `when`. Return the row numbers of the waits."""
         ids = self.wait[rows]
         self.table.end(ids, when)
         self.wait[rows], self.until_resumed[rows], self.since[rows] = _NONE, False, when
         return ids
 
     def mark(self, kind: Kind, rows: Rows, **columns: Array | int) -> Ids:
-        """Add events that do not interrupt the runs of warp splits. Return the events.
+        """Add events of one step that do not interrupt runs. Return their row numbers in the table.
 
-        The events last one step, unless the column `end` is given.
+        `columns` are further columns of `EVENT`; `end` replaces the last step.
         """
         now, pc = self.recording.now(), self.recording.pc
         step = {"begin": now, "end": now + 1, "step": pc, "last": pc}

@@ -1,4 +1,4 @@
-"""Tracks of a drawn trace, with one event at a time on each track, and the names of the events."""
+"""Horizontal tracks of a drawn trace, and the names of the events."""
 
 import heapq
 from dataclasses import dataclass
@@ -33,8 +33,8 @@ class Track:
 class Tracks:
     """Track, drawn range and name of every event of a trace.
 
-    `of[k]` is the number of the track of event k, and `kinds[k]` the kind of the event. Tracks are numbered from 1.
-    `columns` maps the names of the columns of `EVENT` to lists.
+    `of[k]` is the number of the track of event k, counted from 1. `kinds[k]` is the kind of the event. `columns` has
+    the values of each column of `EVENT`.
     """
 
     def __init__(self, trace: TraceData) -> None:
@@ -47,7 +47,7 @@ class Tracks:
         self._place()
 
     def _place(self) -> None:
-        """Assign a track to every event. Operations that are in flight together get different tracks."""
+        """Assign a track to every event."""
         columns = self.columns
         used: dict[tuple[int, Kind], int] = {}
         free: dict[tuple[int, Kind], list[int]] = {}
@@ -64,6 +64,7 @@ class Tracks:
                 while in_flight and in_flight[0][0] <= columns["begin"][k]:
                     heapq.heappush(lanes, heapq.heappop(in_flight)[1])
                 if lanes:
+                    # Operations in flight together get different tracks.
                     lane = heapq.heappop(lanes)
                 else:
                     lane = used.get(place, 0)
@@ -73,12 +74,12 @@ class Tracks:
             self.of[k] = self._numbers.setdefault(key, len(self._numbers) + 1)
 
     def ordered(self) -> list[tuple[int, Track]]:
-        """Return the numbers and tracks in drawing order, from the top."""
+        """Return the tracks with their numbers, from the top of the drawing."""
         order = sorted(self._numbers, key=lambda key: (key[0], _ORDER.index(key[1]), *key[2:]))
         return [(self._numbers[key], Track(key[0], key[1], _track_name(*key[1:]))) for key in order]
 
     def cta_name(self, cta: Cta) -> str:
-        """Return the name of a CTA for the drawing: its coordinates, cluster and rank."""
+        """Return the name of a CTA: its coordinates, cluster and rank."""
         name = f"CTA ({', '.join(map(str, cta.coordinates))})"
         return f"{name}, cluster {cta.cluster}, rank {cta.rank}" if self.trace.cluster_size > 1 else name
 
@@ -99,7 +100,7 @@ class Tracks:
         return begin, end
 
     def name(self, k: int) -> str:
-        """Return the name of event `k` for the drawing."""
+        """Return the name of event `k`."""
         columns, kind = self.columns, self.kinds[k]
         opcode, number, count = (self.trace.opcodes[columns["step"][k]], columns["number"][k], columns["count"][k])
         match kind:
@@ -130,7 +131,7 @@ class Tracks:
                 return opcode if count < 2 else f"{opcode} ×{count}"
 
     def details(self, k: int) -> dict[str, Any]:
-        """Return the details of event `k`: its line and instruction, phase, bytes and arrivals."""
+        """Return the details of event `k`, such as line, instruction, phase and bytes."""
         columns, kind = self.columns, self.kinds[k]
         found: dict[str, Any] = {}
         if kind == Kind.PHASE:

@@ -1,4 +1,4 @@
-"""Compilation of the CUDA files with nvcc, with a description of a launch for every kernel."""
+"""Compilation of the CUDA files with nvcc, and descriptions of the launches."""
 
 from __future__ import annotations
 
@@ -308,7 +308,7 @@ CASES = {
 
 
 def build(folder: Path) -> int:
-    """Compile every file for every target, describe each launch, and return the number of launches."""
+    """Compile every file for every target, describe all launches, and return the number of launches."""
     count = 0
     for name, (always, hopper) in CASES.items():
         for target in TARGETS if name != "hopper" else TARGETS[1:]:

@@ -1,6 +1,6 @@
 """Script that compiles small Triton kernels for several targets into a folder.
 
-It runs in a Python interpreter that has Triton.
+The Python interpreter must have Triton.
 """
 
 from __future__ import annotations

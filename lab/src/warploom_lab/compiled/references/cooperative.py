@@ -16,11 +16,7 @@ def _warps(x: Array) -> Array:
 
 @reference
 def shuffles(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `shuffles`: sums of values from other lanes of the warp.
-
-    The sums use every mode of `shfl.sync`: idx, up, down and bfly, with segments of 8, 16 and 32 lanes, and 64-bit
-    values.
-    """
+    """Return the expected result of the kernel `shuffles`: sums of values from other lanes of the warp."""
     v, lane = _warps(arrays["x"]), np.arange(32)
 
     def up(v: Array, k: int) -> Array:
@@ -37,9 +33,8 @@ def shuffles(arrays: Arrays, options: Options) -> dict[str, Any]:
 def votes(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `votes`.
 
-    Shapes: `y` is (threads, 8). Columns 0 to 5 are votes and matches over the warp. In a lane with odd x,
-    columns 6 and 7 are a vote and a combined reduction over the lanes with odd x. In a lane with even x, they are two
-    reductions over the lanes with even x.
+    Shapes: `y` is (threads, 8). Columns 0 to 5 are votes and matches over the warp. Columns 6 and 7 are a vote and a
+    reduction over the lanes with odd x, or two reductions over the lanes with even x.
     """
     rows: list[list[int]] = []
     for warp in _warps(arrays["x"]):
@@ -77,10 +72,7 @@ def votes(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def block_sum(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernels `block_sum` and `last_block_done`.
-
-    The result is the sum of all elements.
-    """
+    """Return the expected result of the kernels `block_sum` and `last_block_done`: the sum of x."""
     return {"y": np.array([wide(arrays["x"]).sum()])}
 
 
@@ -91,7 +83,7 @@ REFERENCES["last_block_done"] = block_sum
 def spin_lock(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `spin_lock`.
 
-    Each of 3 * 40 threads takes the lock twice, and adds 1 to `y` each time.
+    Each of 120 threads adds 1 to `y` twice, under the lock.
     """
     return {"y": np.array([3 * 40 * 2])}
 
@@ -100,7 +92,7 @@ def spin_lock(arrays: Arrays, options: Options) -> dict[str, Any]:
 def global_atomics(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `global_atomics`.
 
-    Each word of `i`, `l`, `f` and `d` starts at zero, and all 140 threads apply one atomic operation to it.
+    All 140 threads apply one atomic operation to each word of `i`, `l`, `f` and `d`. The words start at zero.
     """
     t = [int(k) for k in range(140)]
     xor = xorl = 0
@@ -140,8 +132,7 @@ def shared_histogram(arrays: Arrays, options: Options) -> dict[str, Any]:
 def tiles(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `tiles`.
 
-    Shapes: `y` is (threads, 8). Each column is a reduction, scan, shuffle, vote, rank or match over a cooperative group
-    of 32 or 8 threads.
+    Shapes: `y` is (threads, 8). Each column is the result of one operation of a cooperative group of 32 or 8 threads.
     """
     v = _warps(arrays["x"])
     eights = v.reshape(-1, 8)
@@ -159,8 +150,7 @@ def tiles(arrays: Arrays, options: Options) -> dict[str, Any]:
 def coalesced(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `coalesced`.
 
-    Each element of `y` encodes the size of the group of threads that took the same branch, and the rank or first thread
-    of the group.
+    `y` encodes for each thread the size of its coalesced group, and a rank or thread index.
     """
     y: list[int] = []
     for first in range(0, 64, 32):
@@ -192,7 +182,7 @@ def _decayed(x: Array) -> Array:
 def pipelines(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `pipelines`.
 
-    The result is the last value of s, which starts at zero and becomes s / 2 + row for each row of x in turn.
+    For each row of x in turn, s becomes s / 2 + row. The result is the final s. The initial s is zero.
     """
     return {"y": _decayed(wide(arrays["x"]))}
 
@@ -201,7 +191,7 @@ def pipelines(arrays: Arrays, options: Options) -> dict[str, Any]:
 def shared_pipeline(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `shared_pipeline`.
 
-    The result is the last value of s, which starts at zero and becomes s / 2 + reversed row for each row of x in turn.
+    For each row of x in turn, s becomes s / 2 + reversed row. The result is the final s. The initial s is zero.
     """
     return {"y": _decayed(wide(arrays["x"])[:, ::-1])}
 
@@ -210,8 +200,8 @@ def shared_pipeline(arrays: Arrays, options: Options) -> dict[str, Any]:
 def group_copy(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `group_copy`.
 
-    Each block of x consists of vectors of four elements. The kernel reverses the order of the vectors and adds 1 to the
-    first element of each vector.
+    Each row of x has vectors of four elements. The kernel reverses the order of the vectors and adds 1 to the first
+    element of each vector.
     """
     return {"y": arrays["x"][:, ::-1] + np.array([1, 0, 0, 0])}
 
@@ -220,8 +210,8 @@ def group_copy(arrays: Arrays, options: Options) -> dict[str, Any]:
 def scoped_atomics(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `scoped_atomics`.
 
-    Element 0 of `y` counts atomic additions and compare-and-swap updates of all threads, element 1 is the largest
-    thread index, and element 2 is the OR of eight bits.
+    Element 0 of `y` counts the updates of all threads. Element 1 is the largest thread index, and element 2 is the OR
+    of eight bits.
     """
     return {"y": np.array([96 * 3 + 96 * 2, 47, 255])}
 
@@ -230,8 +220,7 @@ def scoped_atomics(arrays: Arrays, options: Options) -> dict[str, Any]:
 def flag_wait(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `flag_wait`.
 
-    Block 0 stores 42, sets a flag and writes 1. Blocks 1 and 2 wait for the flag and write the stored 42 plus the
-    thread index.
+    Block 0 stores 42, sets a flag and writes 1. Blocks 1 and 2 wait for the flag and write 42 plus the thread index.
     """
     t = np.arange(96)
     return {"y": np.where(t < 32, 1, 42 + t % 32)}
@@ -241,17 +230,14 @@ def flag_wait(arrays: Arrays, options: Options) -> dict[str, Any]:
 def named_barriers(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `named_barriers`.
 
-    Warps 0 and 1 exchange values at two named barriers of 64 threads. Warp 2 takes no part and writes a constant.
+    Warps 0 and 1 exchange values at two named barriers. Warp 2 writes a constant.
     """
     return {"y": np.repeat([22, 11, 5], 32) + 1}
 
 
 @reference
 def cluster_histogram(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of `cluster_histogram`.
-
-    The result is the number of occurrences of each value of x & 63.
-    """
+    """Return the expected result of `cluster_histogram`: the number of times that x & 63 has each value."""
     return {"y": np.bincount(arrays["x"] & 63, minlength=64)}
 
 
@@ -259,8 +245,7 @@ def cluster_histogram(arrays: Arrays, options: Options) -> dict[str, Any]:
 def cluster_exchange(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `cluster_exchange`.
 
-    Each block of a pair writes twice its own row, plus the reversed row of the other block, plus 2 (the number of
-    blocks) and the thread's rank in the cluster.
+    Each block of a pair writes 2 * own row + reversed row of the other block + 2 + thread rank in the cluster.
     """
     x = wide(arrays["x"]).reshape(-1, 2, 64)
     return {"y": (2 * x + x[:, ::-1, ::-1] + 2 + np.arange(128).reshape(2, 64)).reshape(-1, 64)}

@@ -107,19 +107,19 @@ def _binary(op: str, a: Array, b: Array) -> Array:
 
 @reference
 def unary(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernels for unary functions, selected by the option `op`."""
+    """Return the expected result of the kernels for one-operand functions, selected by the option `op`."""
     return {"y": UNARY[options["op"]](wide(arrays["x"]))}
 
 
 @reference
 def binary(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernels for binary functions, selected by the option `op`."""
+    """Return the expected result of the kernels for two-operand functions, selected by the option `op`."""
     return {"y": _binary(options["op"], arrays["x"], arrays["z"])}
 
 
 @reference
 def ternary(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernels for functions of three elements.
+    """Return the expected result of the kernels for three-operand functions.
 
     `y` is sqrt(x * x + z * z + w * w) for the option `op` "norm3d", otherwise x * z + w.
     """
@@ -131,9 +131,8 @@ def ternary(arrays: Arrays, options: Options) -> dict[str, Any]:
 def cast(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernels that convert x to the type of `y`.
 
-    Conversions between floats round to nearest even, and saturate if the result type is fp8. Conversions from floats to
-    integers round toward zero. Conversions between integers wrap. With the option `bits` the bits are unchanged; with
-    `toward_zero` conversions between floats round toward zero.
+    Floats round to nearest even, or toward zero with the option `toward_zero`. With the option `bits`, the bits are
+    unchanged.
     """
     x, y = arrays["x"], arrays["y"]
     if options.get("bits"):
@@ -149,6 +148,7 @@ def cast(arrays: Arrays, options: Options) -> dict[str, Any]:
         exact = x.astype(np.float64) if y.dtype.itemsize < 8 and x.dtype.itemsize < 8 else x
         # Triton converts an integer to f32 before it converts to a narrower type.
         return {"y": exact.astype(y.dtype) if y.dtype.itemsize >= 4 else exact.astype(np.float32).astype(y.dtype)}
+    # Conversions to fp8 saturate.
     if y.dtype.itemsize == 1:
         most = float(ml_dtypes.finfo(y.dtype).max)
         return {"y": np.clip(x.astype(np.float64), -most, most).astype(np.float32).astype(y.dtype)}
@@ -156,7 +156,7 @@ def cast(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 
 def _philox(seed: int, count: int) -> Array:
-    """Return the first two words of Philox4x32-10 for each counter (i, 0, 0, 0) with i below `count`.
+    """Return the first two words of Philox4x32-10 for `count` counters (0, 0, 0, 0), (1, 0, 0, 0), ….
 
     Shapes: (count, 2).
     """
@@ -202,10 +202,7 @@ def dropout(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def collatz(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `collatz`.
-
-    The result is the number of Collatz steps from each element to 1.
-    """
+    """Return the expected result of the kernel `collatz`: the number of Collatz steps from each x to 1."""
     counts: list[int] = []
     for start in arrays["x"]:
         value, steps = int(start), 0
@@ -217,10 +214,9 @@ def collatz(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def scalar_loop(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `scalar_loop`, whose loop body has three branches.
+    """Return the expected result of the kernel `scalar_loop`: a sum for each element of x.
 
-    For each element of x, the loop counts k down from the element to 1. The branch that k mod 3 selects adds a term to
-    the sum, which is the result.
+    For k from the element down to 1, one of three branches adds a term. The branch is k mod 3.
     """
     totals: list[float] = []
     for start in arrays["x"]:
@@ -249,8 +245,7 @@ def calls(arrays: Arrays, options: Options) -> dict[str, Any]:
 def atomic(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernels for atomic operations, selected by the option `op`.
 
-    `y` has the final values. For `xchg` and `cas`, `old` has the values before the operation. For other operations
-    `old` is unchanged.
+    `y` has the final values. For `xchg` and `cas`, `old` has the values before the operation.
     """
     x, at, y = arrays["x"], arrays["at"], arrays["y"]
     op = options["op"]
@@ -276,7 +271,7 @@ def atomic(arrays: Arrays, options: Options) -> dict[str, Any]:
 def lock(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `atomic_lock`.
 
-    Each of six programs replaces v by 3 v + 1 under a lock. The result is the last value of v, which starts at zero.
+    Each of six programs replaces v by 3 v + 1 under a lock. The result is the final v. The initial v is zero.
     """
     value = 0
     for _ in range(6):
@@ -286,7 +281,7 @@ def lock(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def gather_scatter(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `gather_scatter`: y[at] = x[at], other elements unchanged."""
+    """Return the expected result of the kernel `gather_scatter`: `y` with y[at] = x[at]."""
     y = arrays["y"].copy()
     y[arrays["at"]] = arrays["x"][arrays["at"]]
     return {"y": wide(y)}
@@ -314,7 +309,7 @@ def triple(arrays: Arrays, options: Options) -> dict[str, Any]:
 def layout_change(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernels `layout_change_*`.
 
-    `y` is the transpose of x, reshaped to the shape of x, plus the sum of each row of x.
+    `y` is x, transposed and reshaped to the shape of x, plus the sums of the rows of x.
     """
     x = wide(arrays["x"])
     return {"y": x.T.reshape(x.shape) + x.sum(1)[:, None]}

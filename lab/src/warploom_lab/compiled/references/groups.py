@@ -13,8 +13,8 @@ from warploom_lab.compiled.references.registry import Arrays, Options, reference
 def warp_aggregated(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `warp_aggregated`.
 
-    Each positive element of x gets an index from a counter. `sums` has the sum of the positive elements and the largest
-    index. `count` has the number of positive elements.
+    `sums` has the sum of the positive elements of x, and the number of positive elements minus 1. `count` has this
+    number.
     """
     kept = arrays["x"][arrays["x"] > 0].astype(np.int64)
     return {"sums": np.array([kept.sum(), len(kept) - 1]), "count": np.array([len(kept)])}
@@ -24,7 +24,8 @@ def warp_aggregated(arrays: Arrays, options: Options) -> dict[str, Any]:
 def tile_scratch(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `tile_scratch`.
 
-    Each tile of 16 elements is reversed, its maximum is added, and the tile is rotated left by one element.
+    Each tile of 16 elements is reversed. Then the maximum of the tile is added, and the tile is rotated left by one
+    element.
     """
     tiles = arrays["x"].reshape(-1, 16)[:, ::-1]
     return {"y": np.roll(tiles + tiles.max(1, keepdims=True), -1, axis=1).reshape(-1)}
@@ -57,7 +58,7 @@ def warp_transpose(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def turned_rows(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernels that reverse each row of x and multiply it by a factor."""
+    """Return the expected result of the kernels that reverse the rows of x and multiply them by a factor."""
     return {"y": arrays["x"][:, ::-1] * options.get("factor", 1)}
 
 
@@ -65,7 +66,7 @@ def turned_rows(arrays: Arrays, options: Options) -> dict[str, Any]:
 def pipelined_tiles(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `pipelined_tiles`.
 
-    The result is the last value of s, which becomes 3 s + reversed row for each row in turn.
+    For each row of x in turn, s becomes 3 s + reversed row. The result is the final s. The initial s is zero.
     """
     total = np.zeros(64, np.int64)
     for row in arrays["x"].astype(np.int64):
@@ -77,7 +78,7 @@ def pipelined_tiles(arrays: Arrays, options: Options) -> dict[str, Any]:
 def stencil(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `stencil`.
 
-    Each element of `y` is four times the element of x minus its four neighbours, which are zero outside x.
+    Each element of `y` is four times the element of x, minus the four neighbours. Elements outside x are zero.
     """
     wide = np.pad(arrays["x"], 1)
     return {"y": 4 * arrays["x"] - wide[:-2, 1:-1] - wide[2:, 1:-1] - wide[1:-1, :-2] - wide[1:-1, 2:]}
@@ -85,16 +86,13 @@ def stencil(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def work_queue(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `work_queue`: row k of `y` is twice row k of x, plus k."""
+    """Return the expected result of the kernel `work_queue`: row k of `y` is 2 * (row k of x) + k."""
     return {"y": arrays["x"] * 2 + np.arange(len(arrays["x"]))[:, None]}
 
 
 @reference
 def chained_scan(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `chained_scan`.
-
-    The result is the exclusive prefix sums of x over the grid.
-    """
+    """Return the expected result of the kernel `chained_scan`: the exclusive prefix sums of x."""
     return {"y": np.cumsum(arrays["x"]) - arrays["x"]}
 
 
@@ -102,8 +100,7 @@ def chained_scan(arrays: Arrays, options: Options) -> dict[str, Any]:
 def grid_meeting(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `grid_meeting`.
 
-    With v = 3 x, each block of 64 elements writes its own v plus twice the v of the next block. Block 0 is next after
-    the last block.
+    Each block of 64 elements writes 3 x plus 6 times the x of the next block. Block 0 follows the last block.
     """
     part = arrays["x"] * 3
     return {"y": 2 * np.roll(part, -64) + part}
@@ -111,19 +108,13 @@ def grid_meeting(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def locked_sum(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `locked_sum`: 7 times the sum of x plus its maximum.
-
-    The four warps of a block compute the sum and the maximum under a lock, and all 128 threads write the result.
-    """
+    """Return the expected result of the kernel `locked_sum`: 128 copies of 7 * sum(x) + max(x)."""
     return {"y": np.full(128, int(arrays["x"].sum()) * 7 + int(arrays["x"].max()))}
 
 
 @reference
 def counted_turns(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `counted_turns`: 128 copies of the sum of x.
-
-    The four warps of a block add to the sum under a counting semaphore, and each thread writes the sum.
-    """
+    """Return the expected result of the kernel `counted_turns`: 128 copies of the sum of x."""
     return {"y": np.full(128, int(arrays["x"].sum()))}
 
 
@@ -131,8 +122,7 @@ def counted_turns(arrays: Arrays, options: Options) -> dict[str, Any]:
 def swapped_sums(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `swapped_sums`.
 
-    `y` has two sums: of the elements with even index and of the elements with odd index. The kernel adds with
-    compare-and-swap.
+    `y` has the sum of the elements with even index, and the sum of the elements with odd index.
     """
     return {"y": arrays["x"].reshape(-1, 2).astype(np.float64).sum(0)}
 
@@ -166,7 +156,7 @@ def cluster_scan(arrays: Arrays, options: Options) -> dict[str, Any]:
 def cluster_transpose(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `cluster_transpose`.
 
-    Each block of a pair transposes the other block's 32 x 32 matrix and adds 1 to its elements.
+    Each block of a pair transposes the other block's 32 x 32 matrix and adds 1 to all elements.
     """
     x = arrays["x"].reshape(-1, 2, 32, 32)[:, ::-1] + 1
     return {"y": np.swapaxes(x, 2, 3).reshape(arrays["x"].shape)}

@@ -25,7 +25,7 @@ def tile_turned(arrays: Arrays, options: Options) -> dict[str, Any]:
 def ring(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `ring`.
 
-    The result is the last value of s, which becomes s / 2 + reversed row for each row of x in turn.
+    For each row of x in turn, s becomes s / 2 + reversed row. The result is the final s. The initial s is zero.
     """
     total = np.zeros(arrays["x"].shape[1])
     for row in wide(arrays["x"])[:, ::-1]:
@@ -41,10 +41,7 @@ def added_rows(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def cluster_tree(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `cluster_tree`.
-
-    Each block of a cluster has a row of 64 elements. The result is the elementwise sum of the 4 rows of each cluster.
-    """
+    """Return the expected result of the kernel `cluster_tree`: the sum of the 4 rows of each cluster."""
     return {"y": wide(arrays["x"]).reshape(-1, 4, 64).sum(1)}
 
 
@@ -52,7 +49,7 @@ def cluster_tree(arrays: Arrays, options: Options) -> dict[str, Any]:
 def pushed_around(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `pushed_around`.
 
-    In each of three rounds a block sends its row to the next block of the cluster. The next block adds 1 to the row.
+    In each of three rounds, a block sends its row to the next block of the cluster. The next block adds 1 to the row.
     """
     return {"y": np.roll(wide(arrays["x"]).reshape(-1, 4, 32), 3, 1) + 3}
 
@@ -71,8 +68,8 @@ def remote_sums(arrays: Arrays, options: Options) -> dict[str, Any]:
 def four_stages(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `four_stages`.
 
-    Each row of x consists of vectors of four elements. The kernel reverses the order of the vectors and adds the row
-    number to the last element of each vector.
+    Each row of x has vectors of four elements. The kernel reverses the order of the vectors and adds the row number to
+    the last element of each vector.
     """
     y = wide(arrays["x"])[:, ::-1].copy()
     y[:, :, 3] += np.arange(len(y))[:, None]
@@ -83,8 +80,7 @@ def four_stages(arrays: Arrays, options: Options) -> dict[str, Any]:
 def dropped(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `dropped`.
 
-    In each of three rounds an element v becomes 3 v plus its right neighbour. The right neighbour of the last element
-    is the first.
+    In each of three rounds, an element v becomes 3 v + right neighbour. The first element is right of the last.
     """
     v = wide(arrays["x"])
     for _ in range(3):
@@ -94,10 +90,7 @@ def dropped(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def one_by_one(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `one_by_one`.
-
-    The result is the sum of the four words of x, plus the thread index.
-    """
+    """Return the expected result of the kernel `one_by_one`: the sum of x plus the thread index."""
     return {"y": wide(arrays["x"]).sum() + np.arange(128)}
 
 
@@ -105,15 +98,12 @@ def one_by_one(arrays: Arrays, options: Options) -> dict[str, Any]:
 def shared_halves(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `shared_halves`.
 
-    x is a single row. Each of four blocks writes the reversed row plus the block's rank in its cluster of two blocks.
+    Each of four blocks writes the reversed row x plus the block's rank in its cluster of two blocks.
     """
     return {"y": wide(arrays["x"])[None, ::-1] + np.arange(4)[:, None] % 2}
 
 
 @reference
 def block_to_block(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of `block_to_block`.
-
-    The result is the reversed row of the cluster's other block, plus 1.
-    """
+    """Return the expected result of `block_to_block`: the reversed row of the other block, plus 1."""
     return {"y": wide(arrays["x"]).reshape(-1, 2, 64)[:, ::-1, ::-1] + 1}

@@ -17,9 +17,9 @@ from warploom_lab.compiled.references.registry import Array, Arrays, Options, er
 def matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the multiplication kernels: epilogue(A B).
 
-    The option `layout` has one letter for each of A and B: n for row-major and t for transposed. The operands are named
-    `a` and `b`, or `ad` and `bd` if the kernel reads them through tensor maps.
+    The option `layout` has one letter for each of A and B: n for row-major and t for transposed.
     """
+    # The names are `ad` and `bd` if the kernel reads the operands through tensor maps.
     a, b = (wide(arrays.get(n, arrays.get(f"{n}d", np.zeros(0)))) for n in "ab")
     name = options.get("result", "c" if "c" in arrays else "cd")
     if a.dtype.kind in "iu":
@@ -43,9 +43,9 @@ def matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def tensor_reduce(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernels `tensor_reduce_*`.
+    """Return the expected result of the kernels `tensor_reduce_*`: all tiles of x reduced into `y`.
 
-    All tiles of x are combined with `y` by the operation that the option `op` names.
+    The option `op` names the operation.
     """
     x, y = arrays["x"], arrays["y"]
     parts = np.concatenate([y[None], x.reshape(-1, *y.shape)])
@@ -57,9 +57,8 @@ def tensor_reduce(arrays: Arrays, options: Options) -> dict[str, Any]:
 def cuda_matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernels of `cuda/tensor.cu`: the product A B.
 
-    The option `layout` is as in `matmul`. The option `times` multiplies the result, and `transposed` transposes it.
-    The option `unpack` is "s4" for operands with two signed elements in each byte, or "xor" for operands of single
-    bits. With "xor" an element of the result is the number of bits in which a row of A and a row of B differ.
+    The option `layout` is as in `matmul`. The option `times` multiplies the result, and `transposed` transposes it. The
+    option `unpack` is "s4" for two signed elements in each byte, or "xor" for single bits.
     """
     operands: dict[str, Array] = {}
     for name in "ab":
@@ -71,6 +70,7 @@ def cuda_matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
             packed = np.unpackbits(packed, axis=1).astype(np.int64)
         operands[name] = packed
     if options.get("unpack") == "xor":
+        # The number of bits in which a row of A and a row of B differ.
         return {"c": (operands["a"][:, None] ^ operands["b"][None]).sum(-1)}
     c = matmul({**operands, "c": arrays["c"]}, options)["c"] * options["times"]
     return {"c": c.T if options.get("transposed") else c}
@@ -144,7 +144,7 @@ def attention_backward(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 
 def derive(arrays: dict[str, Array], options: Options) -> None:
-    """Fill `lse` and `delta`, the results of the forward pass that the backward attention kernel reads."""
+    """Fill `lse` and `delta`, the inputs of the backward attention kernel from the forward pass."""
     q, k, v, do = (wide(arrays[n]) for n in ("q", "k", "v", "do"))
     p, lse = _probabilities(_scores(q, k, float(arrays["scale"]), options))
     arrays["lse"][...] = lse
@@ -155,7 +155,7 @@ def derive(arrays: dict[str, Array], options: Options) -> None:
 def attention_decode(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `attention_decode`.
 
-    Each head has one query. Its keys and values are in pages, which the row of `table` lists.
+    Each head has one query. The head's keys and values are in the pages that a row of `table` lists.
     """
     q, k, v = (wide(arrays[n]) for n in "qkv")
     rows: list[Array] = []
@@ -178,7 +178,7 @@ def softmax(arrays: Arrays, options: Options) -> dict[str, Any]:
 def layernorm(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the layer norm kernels.
 
-    `y` has the normalised rows, `mean` the mean of each row, and `rstd` its reciprocal standard deviation.
+    `y` has the normalised rows, `mean` the mean of each row, and `rstd` the reciprocal standard deviation of each row.
     """
     x = wide(arrays["x"])
     mean, variance = x.mean(1), x.var(1)
@@ -236,8 +236,5 @@ def histogram(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def topk(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `topk`.
-
-    Each row of the result has the largest elements of a row of x in descending order.
-    """
+    """Return the expected result of the kernel `topk`: the largest elements of each row, largest first."""
     return {"y": -np.sort(-wide(arrays["x"]), 1)[:, : arrays["y"].shape[1]]}

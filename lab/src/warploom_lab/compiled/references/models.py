@@ -13,7 +13,7 @@ from warploom_lab.compiled.references.registry import Arrays, Options, reference
 def grouped(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernels `grouped_*`.
 
-    The rows of A are divided into groups. The rows of group g are multiplied by matrix g of B.
+    The rows of A are divided into groups. Group g is multiplied by matrix g of B.
     """
     a, b = wide(arrays["a"]), wide(arrays["b"])
     ends = np.cumsum(arrays["sizes"])
@@ -51,7 +51,7 @@ def conv2d(arrays: Arrays, options: Options) -> dict[str, Any]:
 def rope(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the rotary position embedding kernels.
 
-    Element i of the first half of a row and element i of the second half are rotated by an angle.
+    A rotation by an angle combines each element of the first half of a row with one of the second half.
     """
     x = wide(arrays["x"])
     cos, sin = (np.tile(wide(arrays[word]), (len(x) // len(arrays[word]), 1)) for word in ("cos", "sin"))
@@ -95,7 +95,7 @@ def group_norm(arrays: Arrays, options: Options) -> dict[str, Any]:
 def embedding_backward(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel for the gradient of an embedding.
 
-    Row i of `dw` is the sum of the rows of `dy` whose index `at` is i.
+    Row i of `dw` is the sum of the rows of `dy` with the index `at` i.
     """
     total = np.zeros(arrays["dw"].shape)
     np.add.at(total, arrays["at"], wide(arrays["dy"]))
@@ -118,8 +118,8 @@ def look_back(arrays: Arrays, options: Options) -> dict[str, Any]:
 def decode_split(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel for attention of one query over split keys.
 
-    Shapes: `top` (the largest score) and `total` (the sum of exponentials) are (heads, splits); `part`, the sum of the
-    weighted values, is (heads, splits, width).
+    Shapes: `top` (the largest score) and `total` (the sum of exponentials) are (heads, splits). `part` (the sum of the
+    weighted values) is (heads, splits, width).
     """
     q, k, v = (wide(arrays[word]) for word in "qkv")
     heads, parts = arrays["top"].shape

@@ -1,4 +1,4 @@
-"""Table of the functions that compute expected results of kernels, and their common helpers."""
+"""Table of the functions that compute expected results of kernels, and common helpers."""
 
 from __future__ import annotations
 
@@ -18,16 +18,13 @@ REFERENCES: dict[str, Reference] = {}
 
 
 def reference(fn: Reference) -> Reference:
-    """Register a function in REFERENCES, the table of functions that compute expected results.
-
-    The key is the name of the function without a trailing underscore.
-    """
+    """Register a function in REFERENCES under its name without a trailing underscore."""
     REFERENCES[fn.__name__.rstrip("_")] = fn
     return fn
 
 
 def wide(array: Array) -> Array:
-    """Return an array of integers or booleans unchanged, and any other array as float64."""
+    """Return integers and booleans unchanged, and any other array as float64."""
     return array if array.dtype.kind in "iub" else array.astype(np.float64)
 
 

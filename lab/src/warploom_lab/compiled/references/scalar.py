@@ -26,8 +26,7 @@ def _quotient(a: int, b: int) -> int:
 def constants(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `constants`.
 
-    Element i of `y` combines values of three tables, two in constant memory and one in global memory, at indices that
-    come from the bits of x[i].
+    Element i of `y` combines values of three tables. The indices come from the bits of x[i].
     """
     c = [1.0, -0.5, 0.25, 2.0, -3.0, 0.125, 7.0, -1.5]
     p = [3, 1, 4, 15, 9, 2, 6, 5, 8, 7, 0, 11, 10, 13, 12, 14]
@@ -66,8 +65,7 @@ def _byte_perm(a: int, b: int, selector: int) -> int:
 def switch_table(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `switch_table`.
 
-    The low four bits of an element of x select one of sixteen branches. Each branch applies a different integer
-    operation.
+    The low four bits of an element of x select one of sixteen integer operations.
     """
     y: list[int] = []
     for v in map(int, arrays["x"]):
@@ -89,7 +87,7 @@ def local_sort(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def structs(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `structs`, whose two calls pass and return structures."""
+    """Return the expected result of the kernel `structs`, which passes structures to two functions."""
     x = wide(arrays["x"])
     return {"y": 6 * (5 * x + 10) + np.arange(len(x)) + 5}
 
@@ -108,7 +106,7 @@ def virtual_call(arrays: Arrays, options: Options) -> dict[str, Any]:
 def divergent_returns(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `divergent_returns`.
 
-    The threads return at five different statements. Each statement writes a different value.
+    The threads return at five different statements, and each statement writes a different value.
     """
     y: list[int] = []
     for t, v in enumerate(map(int, arrays["x"])):
@@ -164,10 +162,7 @@ def _joined(parts: list[int], width: int) -> int:
 
 @reference
 def narrow_math(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `narrow_math`.
-
-    Each element of `y` is a sum of 8-bit and 16-bit integer operations, scalar and packed in words of 32 bits.
-    """
+    """Return the expected result of the kernel `narrow_math`: sums of 8-bit and 16-bit integer operations."""
     y: list[int] = []
     for x, z in zip(map(int, arrays["x"]), map(int, arrays["z"]), strict=True):
         c, s, uc, us = _wrap(x + 7, 8), _wrap(z * 3, 16), (x & 255) >> 2, (z & 0xFFFF) // 5
@@ -238,9 +233,9 @@ def _rounded(exact: Fraction, mode: str) -> float:
 def rounding(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `rounding`.
 
-    Shapes: `y` is (elements, 16). Columns 0 to 3 are x + z, columns 4 to 7 are x * z, and columns 8 to 11 are x / z,
-    each rounded to nearest, toward zero, up and down. Columns 12 to 15 are a fused multiply-add, a square root, a
-    reciprocal square root, and a product, rounded to nearest.
+    Shapes: `y` is (elements, 16). Columns 0 to 3 are x + z, columns 4 to 7 are x * z, and columns 8 to 11 are x / z.
+    The four roundings are to nearest, toward zero, up and down. Columns 12 to 15 are a fused multiply-add, a square
+    root, a reciprocal square root, and a product.
     """
     rows: list[list[float]] = []
     for p, q in zip(arrays["x"], arrays["z"], strict=True):
@@ -299,10 +294,7 @@ def half_functions(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def bf16_math(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `bf16_math`.
-
-    The result is sums of about thirty bf16 operations on x and z.
-    """
+    """Return the expected result of the kernel `bf16_math`: sums of bf16 operations on x and z."""
     a, b = _halves(arrays)
     i = np.arange(len(a))
     r = (
@@ -334,8 +326,8 @@ def bf16_math(arrays: Arrays, options: Options) -> dict[str, Any]:
 def fp8_casts(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `fp8_casts`: saturating conversions of x to fp8.
 
-    Shapes: `y` is (elements, 4), the bytes of e4m3 and e5m2 from f32, and of e4m3 from f16 and from bf16. `z` is
-    (elements, 2), the values of the first two columns of `y`.
+    Shapes: `y` is (elements, 4): bytes of e4m3 from f32, e5m2 from f32, e4m3 from f16, and e4m3 from bf16. `z` is
+    (elements, 2): the values of the first two columns of `y`.
     """
     x = arrays["x"]
 
@@ -363,10 +355,7 @@ def packed_fp8(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 @reference
 def unaligned_bytes(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Return the expected result of the kernel `unaligned_bytes`.
-
-    Each element of `y` is a sum over the three bytes of an unaligned structure.
-    """
+    """Return the expected result of the kernel `unaligned_bytes`: a sum over the bytes of each structure."""
     x = arrays["x"].reshape(-1, 3).astype(np.int64)
     return {
         "y": x[:, 0] + (x[:, 1] << 8) + (x[:, 2] << 16) + (x[:, 1] + (x[:, 2] << 8)) + x[:, :1].astype(np.int8)[:, 0]
@@ -377,8 +366,7 @@ def unaligned_bytes(arrays: Arrays, options: Options) -> dict[str, Any]:
 def grid_stride(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `grid_stride`.
 
-    Column 0 of `y` is 1.5 x, column 1 is x + 1.5, column 2 is 1.5 x + 1, and column 3 is -x, where x is the element of
-    the same column.
+    The columns of `y` are 1.5 x, x + 1.5, 1.5 x + 1 and -x, for the columns of x in order.
     """
     x = wide(arrays["x"])
     return {"y": np.stack([x[:, 0] * 1.5, x[:, 1] + 1.5, x[:, 2] * 1.5 + 1, -x[:, 3]], 1)}

@@ -159,7 +159,7 @@ def decode(q, k, v, o, table, lengths, scale, D: tl.constexpr, PAGE: tl.constexp
 
 
 def requests() -> Iterator[Request]:
-    """Yield a compilation request for each kernel of this file, target and set of constants."""
+    """Yield all compilation requests for the kernels of this file."""
     for name, target, dtype, heads, n, d, bm, bn, causal, window, warps in (
         ("f16_d32", 80, "fp16", 2, 64, 32, 32, 32, False, 0, 2),
         ("bf16_d64_causal", 80, "bf16", 1, 128, 64, 64, 32, True, 0, 4),

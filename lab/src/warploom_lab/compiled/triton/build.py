@@ -1,6 +1,6 @@
 """Compilation of Triton and Gluon kernels without a GPU, by a Python interpreter that has Triton 3.9.
 
-The kernels whose names contain one of the words are compiled, or all kernels without a WORD:
+The words select kernels by parts of their names:
 
     python -m warploom_lab.compiled.triton.build FOLDER [WORD…]
 """
@@ -33,14 +33,14 @@ def triton_type(spec: Spec) -> str:
 
 
 def is_aligned(spec: Spec) -> bool:
-    """Return True if Triton may assume that the argument, an integer or an address, is a multiple of 16."""
+    """Return True if Triton may assume that an integer or address is a multiple of 16."""
     if spec["kind"] == "buffer":
         return not spec.get("unaligned")
     return spec["kind"] == "scalar" and spec["dtype"].startswith("i") and spec["value"] % 16 == 0
 
 
 def build(folder: Path, request: dict[str, Any]) -> None:
-    """Compile one request for its target, and write the PTX and the description of its launch.
+    """Compile the kernel of a request, and write the PTX and the description of the launch.
 
     A request names the Triton function, the target, the description, and the constants of the kernel.
     """
@@ -71,7 +71,7 @@ def build(folder: Path, request: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    """Compile the kernels whose names contain one of the words on the command line, or all kernels."""
+    """Compile the kernels that the command line selects. Return 1 if a kernel failed, otherwise 0."""
     folder, words = Path(sys.argv[1]), sys.argv[2:]
     failed = compiled = 0
     for module in MODULES:

@@ -369,7 +369,7 @@ def _casts() -> Iterator[Request]:
 
 
 def requests() -> Iterator[Request]:
-    """Yield a compilation request for each kernel of this file, target and set of constants."""
+    """Yield all compilation requests for the kernels of this file."""
     yield from _mathematics()
     yield from _arithmetic()
     yield from _casts()

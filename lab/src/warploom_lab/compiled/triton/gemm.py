@@ -151,10 +151,10 @@ TOLERANCES = {"fp16": 2e-3, "bf16": 1e-2, "fp32": 2e-5, "fp64": 1e-12, "i32": 0.
 
 
 def request(fn: Any, target: int, case: Case, warps: int = 4, stages: int = 2, **constants: Any) -> Request:
-    """Return the request to compile a Triton function for a target and to run it as the case describes.
+    """Return the request to compile a Triton function and to run it as `case` describes.
 
-    `warps` and `stages` are the options `num_warps` and `num_stages` of Triton. `constants` are the values of the
-    constexpr parameters.
+    `target` is a number such as 90. `warps` and `stages` are the options `num_warps` and `num_stages` of Triton.
+    `constants` are the values of the constexpr parameters.
     """
     case.name = f"{case.name}_sm{target}"
     return {
@@ -169,7 +169,7 @@ def multiply(
     mask: bool = False, epilogue: str = "none", precision: str = "ieee", accumulate: Any = None, imprecise: int = -1,
     tolerance: float | None = None,
 ) -> Request:  # fmt: skip
-    """Return the request for a matrix multiplication.
+    """Return the request for a matrix multiplication, or for `batch` multiplications.
 
     `ta`, `tb` and `tc` are the types of A, B and the result. `size` and `tile` are (M, N, K). `layout` has one letter
     for each of A and B: n for row-major and t for transposed. `group` is the number of tile rows that neighbouring
@@ -215,7 +215,7 @@ def through_tensors(
     name: str, target: int, dtype: str, size: tuple[int, int, int], tile: tuple[int, int, int],
     *, warps: int = 4, stages: int = 3, persist: int = 0, special: bool = False,
 ) -> Request:  # fmt: skip
-    """Return the request for a product A B^T that reads A and B through tensor maps of the host.
+    """Return the request for a product A B^T that reads A and B through tensor maps.
 
     `size` and `tile` are (M, N, K). `persist` is the number of programs of a persistent kernel, or 0 for one program
     for each tile. `special` selects warp specialisation.
@@ -239,7 +239,7 @@ def through_tensors(
 
 
 def requests() -> Iterator[Request]:
-    """Yield a compilation request for each kernel of this file, target and set of constants."""
+    """Yield all compilation requests for the kernels of this file."""
     half = (64, 64, 64)
     yield multiply("f16_nn_16x16_1w", 80, "fp16", "fp16", "fp32", (32, 32, 48), (16, 16, 16), warps=1, stages=1)
     yield multiply(

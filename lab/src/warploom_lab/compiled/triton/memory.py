@@ -119,7 +119,7 @@ def pointers(table, y, B: tl.constexpr):
 
 
 def requests() -> Iterator[Request]:
-    """Yield a compilation request for each kernel of this file, target and set of constants."""
+    """Yield all compilation requests for the kernels of this file."""
     n, bins = 200, 24
     for op, dtype, target, sem, scope in (
         ("add", "fp32", 80, "relaxed", "gpu"), ("add", "fp16", 80, "acq_rel", "gpu"), ("add", "bf16", 90, "relaxed", "gpu"),

@@ -255,7 +255,7 @@ def sort_pairs(x, y, at, N: tl.constexpr):
 
 
 def requests() -> Iterator[Request]:
-    """Yield a compilation request for each kernel of this file, target and set of constants."""
+    """Yield all compilation requests for the kernels of this file."""
     for dtype, target, warps in (("fp16", 80, 4), ("bf16", 90, 4), ("fp16", 90, 8)):
         m, n, k = 64, 64, 128
         args = {"a": buffer(dtype, m, k), "b": buffer(dtype, k, n), "c": out("fp32", m, n)}

@@ -147,7 +147,7 @@ NEAR = {"fp32": (1e-5, 1e-6), "fp16": (2e-3, 1e-4), "bf16": (1e-2, 1e-3), "fp64"
 
 
 def requests() -> Iterator[Request]:
-    """Yield a compilation request for each kernel of this file, target and set of constants."""
+    """Yield all compilation requests for the kernels of this file."""
     for fn, dtype, n, block, warps, target in (
         (softmax, "fp32", 100, 128, 1, 80), (softmax, "fp16", 1000, 1024, 4, 90), (softmax, "bf16", 37, 64, 2, 89),
         (softmax, "fp32", 2500, 4096, 8, 120), (softmax_online, "fp32", 300, 128, 4, 90),
