@@ -20,7 +20,7 @@ from warploom.cli import main
         ("__wgmma_mma_async_f16", ["builtin 7", "then A and B"]),
         ("700", ["`__hmma_m8n32k16_ld_c_f16`", "# 0x2bc"]),
         ("5332", ["an intrinsic of NVIDIA's compiler", "warpgroup n=16", "# 0x14d4"]),
-        ("4905", ["4905 is one of 36"]),
+        ("4905", ["intrinsic 4905 is unknown"]),
     ],
 )
 def test_explain(subject: str, said: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -434,7 +434,7 @@ def test_intrinsics() -> None:
     for number, name in kinds.items():
         family = describe(number).family
         assert name == f"a {'multiplication' if family == 'multiply' else family} of the second generation"
-    with pytest.raises(UsageError, match="one of 36 tcgen05"):
+    with pytest.raises(UsageError, match="one of 36 multiplications of tcgen05"):
         describe(4905)
     with pytest.raises(UsageError):
         describe(4941)

@@ -185,7 +185,7 @@ class InstructionChecker:
         return Problem(f"{match.form.name}/{lack.kind}", message, ("opcode",), "", match.form.source)
 
     def _since(self, match: Match, instruction: ptx.Instruction, since: Version) -> Problem | None:
-        """Return the problem of a word that is required or illegal from PTX version `since` on, or None."""
+        """Return a problem if PTX version `since` removed an opcode word or first required a missing word."""
         form = match.form
         for _, changed in changes_of_one_word(match):
             if unmet_by_rows(changed.rows, self.target, self.ptx) is not None:

@@ -175,7 +175,7 @@ def _registers_table(form: Form, fragments: Mapping[str, OperandSpec]) -> str:
 
 
 _SUMS = """Result: `{}`. The table defines `sum` for each architecture, with functions of `warploom.numerics.spec`.
-`docs/arithmetic.md` explains these functions, where L is `length` and F is `fraction`, and the letters of the evidence.
+`docs/arithmetic.md` explains these functions and the letters of the evidence. `length` is L there, `fraction` is F.
 """
 
 

@@ -147,8 +147,8 @@ class CopyExecutor:
     def preview(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
         """Return the bytes that one copy would write to [start, start + size) of `Arena.bytes`.
 
-        `CopyExecutor` describes the parameters of a copy. Return None unless the copy writes the whole range with
-        unchanged source bytes.
+        Return None for a reduction, and for a copy that does not write the whole range. The docstring of `CopyExecutor`
+        describes `position`, `lane` and `cta`.
         """
         pick = _Pick(position, lane)
         if request.reduction:

@@ -61,7 +61,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Resident(Event):
-    """Start of a wave of CTAs. `splits` and `shared` change during the wave."""
+    """Start of a wave of CTAs. The emulator updates the objects `splits` and `shared` as the CTAs run."""
 
     placement: Placement
     splits: WarpSplits
@@ -114,8 +114,9 @@ class Guard(Event):
 class Execute(Event):
     """Execution of an instruction by a batch, before the instruction has any effect.
 
-    Adjacent multiplications that execute together have one event each. `first` is the program counter of the first one,
-    and `length` is their number. For other instructions, `length` is 1.
+    Several adjacent multiplications may execute together, and each of them has an event. In these events, `first` is
+    the program counter of the first multiplication, and `length` the number of multiplications. In all other events,
+    `first` is `pc` and `length` is 1.
     """
 
     batch: Batch

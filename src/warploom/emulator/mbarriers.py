@@ -249,9 +249,9 @@ class Mbarriers:
         return stuck
 
     def expire(self) -> bool:
-        """Let the tests of waiting warp splits fail, because nothing else can run.
+        """Let blocked mbarrier waits return early without success, because no warp can run.
 
-        Return False if every such test has already failed `RETRIES` times.
+        A wait that has returned early `RETRIES` times stays blocked. Return False if all waits stay blocked.
         """
         due = [row for row in self._awaited if self._retries.get(row, 0) < RETRIES]
         for row in due:

@@ -87,11 +87,12 @@ def whole_boxes(
     memory: Memory, complete: Callable[[Array, int], None], request: TensorCopy, fields: TensorMapFields,
     positions: Array, lanes: Array, ctas: Array,
 ) -> tuple[Array, Callable[[], None]] | None:  # fmt: skip
-    """Select copies of a tensor copy instruction that one compiled call can move together.
+    """Prepare one compiled call that executes many copies of a tensor copy instruction.
 
-    Return the index of the copy of each box, and a function that moves all boxes. A multicast copy has several boxes.
-    Return None if no copy is selected. The function calls `complete`, and may raise a Fault whose lane is the index of
-    a box.
+    Copy c belongs to lane lanes[c] of the warp with index positions[c]. A multicast copy has one box for each target
+    CTA, and any other copy has one box. Return (copy, move): box b belongs to copy number copy[b], and move() moves all
+    boxes and calls `complete`. If move() raises a Fault, the lane of the Fault is the number of a box. Return None if
+    every copy must be executed separately.
 
     Shapes: positions, lanes and ctas (copies,). Errors: Fault, UsageError if the tensor map or an address is illegal.
     """

@@ -201,7 +201,7 @@ def _from_chunks(like: Any, chunks: Array, a: Array, columns: int) -> Any:
 
 
 def _magnitudes(bits: Array, element: str) -> Array:
-    """Return integers in the order of the absolute values of the elements. Zeros become 0."""
+    """Map the bits of each element to an integer that grows with the absolute value. Zeros become 0."""
     if element == "u8":
         return bits
     if element == "s8":

@@ -253,7 +253,7 @@ _D = TypeVar("_D", bound=Descriptor)
 
 
 def _packed(found: _D, rows: int, k: int, major: str) -> _D:
-    """Return a copy of `found` with the byte offsets of a tile without gaps."""
+    """Return a copy of the descriptor `found` with the byte offsets of a densely packed tile."""
     # K-major: ((8,m),(span,j)) : ((span,SBO),(1,LBO)), all of m within j.
     # MN-major: ((span,m),(8,k)) : ((1,LBO),(span,SBO)), all of k within m; without a swizzle ((1,SBO),(16,LBO)).
     depth = found.atom_depth

@@ -83,7 +83,7 @@ def _extents(extents: tuple[int, ...]) -> str:
 
 @dataclass(slots=True)
 class _Draft:
-    """Launch file of one kernel. `buffers` maps the name of each buffer to the lines of its table."""
+    """TOML launch file of one kernel. `buffers[name]` has the lines of the table `[buffer.name]`."""
 
     module: Module
     signature: Signature
@@ -107,8 +107,8 @@ class _Draft:
     def _by_value(self, parameter: Parameter, declared: str, parts: dict[Part, Use]) -> _Entry:
         """Return the entry of a tensor map or a structure, passed by value.
 
-        `declared` is the PTX declaration of the parameter, for the comment. `parts` has the use of each value in the
-        parameter.
+        `declared` is the PTX declaration of the parameter, for the comment. `parts` describes how the kernel uses
+        each value inside the parameter.
         """
         whole = parts.get(Part(parameter.name), Use())
         if parameter.size == _MAP_BYTES and whole.ranks:

@@ -48,8 +48,9 @@ TENSOR = Memory(
 class LayoutGrid:
     """Locations of the elements of a matrix with `rows` x `cols` elements of `bits` bits.
 
-    Each row of `entries` is one location of one element. An element may have several locations. `operand` is the
-    operand of the instruction, `name` the name of its layout, and `legend` the meaning of the layout's coordinates.
+    Each row of `entries` is one location of one element. `memory.columns` names the integers of the row. An element may
+    have several locations. `operand` is the operand of the instruction, `name` the name of the operand's layout, and
+    `legend` the meaning of the layout's coordinates.
     `ctas` is the number of CTAs with a share of the matrix in their tensor memory.
 
     Shapes: `entries` is (locations, len(memory.columns)), sorted by row and column of the matrix.

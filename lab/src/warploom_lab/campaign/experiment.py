@@ -22,11 +22,11 @@ Arrays = dict[str, Array]
 class Operand:
     """Array that the kernel of an experiment reads or writes.
 
-    `make` returns the initial values. Its arguments are a word of `patterns.KINDS` and random 64-bit words. Without
-    `make` the array starts with zeros.
+    `make(kind, raw)` returns the initial values. `kind` is a string of `patterns.KINDS`, and `raw` an array of random
+    64-bit integers. If `make` is None, the initial values are zeros.
 
-    Shapes: `shape` is the shape of the array for one case. `draws` is the shape of the random words for one case.
-        `make` receives (cases, *draws) and returns (cases, *shape).
+    Shapes: `shape` is the shape of the array for one case, and `draws` the shape of `raw` for one case. For all cases,
+        `raw` is (cases, *draws), and `make` returns (cases, *shape).
     """
 
     dtype: str

@@ -89,7 +89,7 @@ def scale_factors(rng: np.random.Generator, *shape: int) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """Multiplication of a few tiles with odd sizes."""
+    """Small matrix multiplication. Tiles at the edges of the matrices are partial."""
 
     m: int
     n: int

@@ -108,9 +108,9 @@ def _each_row(case: Case, of_groups: Floats) -> Floats:
 def _product(
     case: Case, a: NDArray[Any], b: NDArray[Any], factors: tuple[Floats | None, Floats | None]
 ) -> tuple[Floats, Floats]:
-    """Return the product of A and B, and the magnitude of each sum.
+    """Return the matrix A @ B, and the magnitude of each element of this matrix.
 
-    `factors` is the result of `_factors`. Only factors of blocks are applied.
+    The magnitude of sum(x) is sqrt(sum(x**2)). `factors` is the result of `_factors`. Only block factors are applied.
     """
     a, b = a.astype(np.float64), b.astype(np.float64)
     if not case.blocked:

@@ -45,11 +45,11 @@ _OPERANDS = """\
 The table with the column `operand` lists the operands.
 """
 _CONSTANTS = """\
-If the legal constants of an operand depend on the modifiers, `or` separates the alternatives.
+If the legal constants of an operand depend on the modifiers, the table lists all alternatives, separated by `or`.
 """
 _REGISTERS = """\
-The table with a column for each matrix in registers lists the registers of a thread and the elements in them, for
-at most twelve combinations of modifiers. For example, {} `.{}` `(T{},V{}) -> ({},{})` means that a thread has {} of the
+The table with a column for each matrix in registers lists the registers of a thread and the elements in them. The page
+shows at most twelve rows of this table. For example, {} `.{}` `(T{},V{}) -> ({},{})` means that a thread has {} of the
 type `.{}`. Together, {} threads (T) with {} (V) per thread hold a matrix of {} x {} elements.
 """
 _LEGEND = re.compile(r"(\d+) `\.(\w+)` `\(T(\d+),V(\d+)\) -> \((\w+),(\w+)\)`")

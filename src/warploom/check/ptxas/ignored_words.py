@@ -22,7 +22,7 @@ class IgnoredWords:
     names: frozenset[str] = frozenset()  # of instructions; empty: all that have none of the words
 
     def is_for(self, words: tuple[str, ...]) -> bool:
-        """Return True if ptxas ignores words of this class in the opcode that consists of `words`."""
+        """Return True if ptxas ignores `self.words` in an opcode. `words` is the opcode, split at the dots."""
         name = instruction_name(words)
         return name in self.names if self.names else not self.words & _vocabulary(name)
 

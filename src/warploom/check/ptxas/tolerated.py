@@ -68,7 +68,7 @@ def _aligned(instruction: Instruction) -> Iterator[Instruction]:
 
 
 def _vector(instruction: Instruction) -> Iterator[Instruction]:
-    """Remove `.v2`, `.v4` or `.v8` if the vectors of the instruction have this number of registers."""
+    """Yield the instruction without the length `.v2`, `.v4` or `.v8`, if all vectors have this length."""
     words = instruction.words
     stated = [word for word in words if word in _VECTORS]
     if words[0] not in MAY_STATE_LENGTH or len(stated) != 1:

@@ -198,7 +198,7 @@ class ByteRanges:
         return packed
 
     def scatter(self, contents: Array, packed: Array) -> None:
-        """Write bytes that `gather` returned to the ranges of `contents`."""
+        """Copy the bytes of `packed` into the ranges of `contents`. `packed` is a result of `gather`."""
         scatter_ranges(contents, self.starts, self.ends, packed)
 
 

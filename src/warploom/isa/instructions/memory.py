@@ -43,8 +43,9 @@ with b128 from PTX 8.3.
 def _table(columns: str, *accesses: tuple[str, str], sem: bool = False) -> str:
     """Return the table of a load or store Form.
 
-    Each item of `accesses` contains the cells of the extra `columns` and the state spaces of some rows. With `sem`, the
-    table has a column for the scope.
+    `columns` names the first columns of the table. Each item of `accesses` is a pair of strings. The first string
+    has the cells of `columns`, and the second string lists state spaces. The table has several rows for each item, with
+    different data types. With `sem`, the table has a column for the scope.
     """
     lines = [f"{columns} level2::eviction_priority ss vec type scope ptx target"]
     if not sem:

@@ -3,7 +3,7 @@
 Lane-wise semantics are pure functions of lane values. A lane value is here an array of shape (warps, 32).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
 from operator import attrgetter
 from typing import Any
@@ -33,7 +33,7 @@ def evaluate_lanes(
     has_carry = names[-1:] == ["carry"]
     if has_carry:
         names.pop()
-    values_of = attrgetter(*names) if len(names) > 1 else lambda i: [getattr(i, name) for name in names]
+    values_of = _getter(names)
     conversions = [(k, found) for k, name in enumerate(names) if (found := _conversion(name, operands)) is not None]
     targets = [name for name, each in operands.items() if each.access == "write"]
     writers = [_write_vector if operands[name].count else _write for name in targets]
@@ -58,6 +58,12 @@ def evaluate_lanes(
 
     execution.__name__ = f"{form}: {function.__name__}"
     return execution
+
+
+def _getter(names: Sequence[str]) -> Callable[[Bound], Iterable[Any]]:
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda i: [getattr(i, name) for name in names]
 
 
 def _conversion(name: str, operands: Mapping[str, OperandSpec]) -> Callable[[Warps, Any], Any] | None:

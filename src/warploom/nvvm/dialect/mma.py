@@ -278,7 +278,9 @@ class MmaSync(_Matrices, _Integers):
         if a == "b1" and self.b1Op is None:
             raise self.error("requires 'b1Op' attribute")
         if a != "f16" and (layout_a, layout_b) != ("row", "col"):
-            raise self.error(f"has layouts {layout_a} and {layout_b}; expected row and col for A of {a}")
+            raise self.error(
+                f"layouts of A and B are {layout_a} and {layout_b}; expected row and col, because the elements are {a}"
+            )
         super().check()
 
     @property

@@ -188,9 +188,10 @@ class Clocks:
         return warps + (2 + level) * self.warps
 
     def seen(self, warps: Array, level: int) -> Array:
-        """Return, for each warp, the row of the clock of its relaxed reads of scope `level`.
+        """Return a row number for each warp. The clock in that row collects relaxed reads of scope `level`.
 
-        This clock joins the clocks of the locations that the warp reads. The next fence of the warp acquires it.
+        A relaxed read joins the clock of the memory location into this clock. The next fence of the warp acquires this
+        clock.
         """
         return warps + (5 + level) * self.warps
 
@@ -334,7 +335,7 @@ class Clocks:
         return self.first_cluster + clusters
 
     def cluster_done(self, clusters: Array) -> Array:
-        """Return the rows of the clocks that warps acquire after a wait for a cluster barrier."""
+        """Return a row number for each cluster. Warps acquire the clock in that row after a cluster barrier."""
         return self.first_cluster + self.ctas // self.topology.cluster_size + clusters
 
     def arriving(self, objects: Array, local: bool = False) -> Array:

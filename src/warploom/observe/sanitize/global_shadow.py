@@ -299,8 +299,9 @@ def _access(
     """Record accesses of lanes, `size` bytes each. Return the number of conflicts.
 
     The accesses are writes if `writing`, otherwise reads. `index` has byte offsets, and `mask` selects lanes.
-    `one_place` is True for a warp whose lanes all access one address. `kind` is a kind of records. The first conflicts
-    are stored in `s.out`. Shapes: warps and one_place (warps,); index and mask (warps, 32).
+    `one_place` is True for a warp whose lanes all access one address. `kind` is STRONG for ordered, volatile and atomic
+    accesses, and GENERIC for all others. `wave` is the number of the current wave of CTAs, modulo 256. The first
+    conflicts are stored in `s.out`. Shapes: warps and one_place (warps,); index and mask (warps, 32).
     """
     records, sites, reads, read_sites = s.records, s.sites, s.reads, s.read_sites
     found = 0

@@ -152,18 +152,18 @@ class PhaseAliasing:
             self._tick[of] += 1
 
     def commit_multiplications(self, groups: Array, number: Array) -> None:
-        """Record that the four warps groups[i] commit their wgmma group number[i], counted from 0.
+        """Record that warpgroup i commits the wgmma commit group number[i], counted from 0.
 
-        Shapes: groups (warpgroups, 4); number (warpgroups,).
+        groups[i] contains the four warps of warpgroup i. Shapes: groups (warpgroups, 4); number (warpgroups,).
         """
         for warps in groups.T:
             self._ends[warps, number % GROUPS] = self._tick[warps]
             self._tick[warps] += 1
 
     def complete_multiplications(self, groups: Array, number: Array) -> None:
-        """Record that wgmma groups 0 to number[i] - 1 of the four warps groups[i] are complete.
+        """Record that the first number[i] wgmma commit groups of warpgroup i are complete.
 
-        Shapes: groups (warpgroups, 4); number (warpgroups,).
+        groups[i] contains the four warps of warpgroup i. Shapes: groups (warpgroups, 4); number (warpgroups,).
         """
         held = (number > 0)[:, None]
         for warps in groups.T:

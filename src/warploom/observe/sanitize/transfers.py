@@ -342,7 +342,11 @@ Handler = Callable[[Transfers, Execute], None]
 
 
 def issue_handler(launch: Launch, pc: int) -> Handler | None:
-    """Return the handler of a thread copy or an asynchronous store, or None for another instruction."""
+    """Return the handler of the instruction at `pc`, or None if the instruction needs no handler.
+
+    Handled are non-bulk asynchronous copies, mbarrier arrivals after such copies, and asynchronous stores and
+    reductions that signal an mbarrier.
+    """
     step = launch.program.steps[pc]
     form, slots = step.binding.form, step.binding.slots
     if form.is_lanewise:

@@ -154,7 +154,7 @@ class UnwrittenRegisters:
         self._final: dict[int, Array] = {}
 
     def guard_handlers(self) -> dict[int, Callable[[Guard], None]]:
-        """Return, by program counter, the handlers of guards that may be unwritten."""
+        """Return handlers that detect unwritten guard registers, by program counter of the instruction."""
         handlers: dict[int, Callable[[Guard], None]] = {}
         for pc, checked in enumerate(self._checked):
             rows = self._rows(checked & self._guard_bits(pc))
