@@ -25,6 +25,22 @@ class Pair:
     grid: int = 1
 
 
+_FENCED = """
+    and.b32 %r5, %r0, 3;
+    setp.ne.u32 %p1, %r5, 0;
+    @%p1 bra met;
+    add.u32 %r6, %r3, %r0;
+    st.shared.u32 [%r6], %r0;
+    fence.proxy.async.shared::cta;
+    met:
+    bar.sync 0;
+    @!%p0 bra done;
+    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r3], 64;
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;
+    done:
+"""
+
 PAIRS = {
     # All lanes of a converged warp load the word that one of them stores: a scalar of a compiler of tiles.
     "one place read by a warp": Pair(
@@ -248,6 +264,38 @@ PAIRS = {
         ("barrier.cluster.arrive.release.aligned;\n        barrier.cluster.wait.acquire.aligned;", "bar.sync 0;"),
         ("race/cluster",),
         cluster=2,
+    ),
+    # Every fourth lane writes and fences, and thread 0 copies the words of all of them.
+    "a fence by each writing lane": Pair(
+        _FENCED,
+        ("fence.proxy.async.shared::cta;", ""),
+        ("proxy/async",),
+        threads=64,
+    ),
+    **{
+        f"a fence of another kind, {fence}": Pair(
+            _FENCED, ("fence.proxy.async.shared::cta;", f"{fence};"), ("proxy/async",), threads=64
+        )
+        for fence in ("fence.proxy.alias", "fence.proxy.async.global", "fence.proxy.tensormap::generic.release.gpu")
+    },
+    "a fence for global memory": Pair(
+        """
+        mul.wide.u32 %rd2, %r0, 4;
+        add.u64 %rd2, %rd0, %rd2;
+        st.global.u32 [%rd2], %r0;
+        fence.proxy.async.global;
+        bar.sync 0;
+        @%p0 mbarrier.init.shared::cta.b64 [%r4], 1;
+        @!%p0 bra done;
+        mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], 128;
+        cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd0], 128, [%r4];
+        again:
+        mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r4], 0;
+        @!%p1 bra again;
+        done:
+        """,
+        ("fence.proxy.async.global;", "fence.proxy.async.shared::cta;"),
+        ("proxy/async",),
     ),
 }  # fmt: skip
 

@@ -28,23 +28,26 @@ GROUPS = 64  # newest committed groups whose times are kept, for each warp (bulk
 BARRIERS = 16
 NOWHERE = -1  # row of a warp that takes no part
 
-KNOWN, FENCED, SOME, SOME_F, MASK = 0, 1, 2, 3, 4
-PARTS = 5
+KNOWN, FENCED, FENCED_GLOBAL, SOME, SOME_F, SOME_GLOBAL, MASK = range(7)
+PARTS = 7
 """Parts of a vector clock.
 
-    KNOWN   all accesses of the agent up to this time happen before the next access
-    FENCED  as KNOWN, and a proxy fence is between these accesses and the next access
-    SOME    as KNOWN, but only for accesses by the agent's lanes in MASK
-    SOME_F  as FENCED, but only for accesses by the agent's lanes in MASK
-    MASK    lanes of the agent, as bits
+    KNOWN          all accesses of the agent up to this time happen before the next access
+    FENCED         as KNOWN, and a proxy fence for shared memory is between these accesses and the next access
+    FENCED_GLOBAL  as KNOWN, and a proxy fence for global memory is between these accesses and the next access
+    SOME, SOME_F, SOME_GLOBAL   as the three above, but only for accesses by the agent's lanes in MASK
+    MASK           lanes of the agent, as bits
 
-In the clock of warp w, KNOWN of w is the last time at which all lanes of w were synchronised. SOME of a class of w's
-asynchronous operations is the time up to which each lane knows that the operations it issued are complete. Some lanes
-of w may have acquired more than the others. `few[w]` has these lanes as bits. Row `Clocks.warps + w` is their clock.
+In the clock of warp w, KNOWN of w is the last time at which all lanes of w were synchronised, and SOME of w is the
+value of SOME_F at that time. SOME of a class of w's asynchronous operations is the time up to which each lane knows
+that the operations it issued are complete. Some lanes of w may have acquired more than the others. `few[w]` has these
+lanes as bits. Row `Clocks.warps + w` is their clock.
 """
 
 GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, STRONG, NEAR_STORE = 0, 1, 2, 3, 4, 5  # kinds of records
-WIDE = 3  # in place of SOME_F for an mbarrier: its phases known from waits of cluster scope
+SHARED_FENCE, GLOBAL_FENCE = 1, 2
+"""Offsets of the fenced parts of a clock from the parts KNOWN and SOME."""
+WIDE = SOME_F  # in place of SOME_F for an mbarrier: its phases known from waits of cluster scope
 MANY, TOGETHER, OBJECT = 32, 33, 34
 """Lane numbers in records: several lanes, a uniform read of a warp, a test of an mbarrier.
 
@@ -161,13 +164,14 @@ class Clocks:
         """Order the earlier accesses of every lane of a warp before the later accesses of all its lanes."""
         _synchronise(self.arrays, warps)
 
-    def proxy_fence(self, warps: Array, lanes: Array, full: Array) -> None:
-        """Record a fence between the generic and the asynchronous proxy.
+    def proxy_fence(self, warps: Array, lanes: Array, full: Array, space: str) -> None:
+        """Record a fence between the generic and the asynchronous proxy for `space`, or for all memory if it is empty.
 
         `lanes` has the executing lanes as bits. `full` is True for a warp if all its live lanes execute the fence.
         Shapes: all (warps,).
         """
-        _proxy_fence(self.arrays, warps, lanes, full)
+        shared, everywhere = space.startswith("shared"), not space
+        _proxy_fence(self.arrays, warps, lanes, full, shared or everywhere, not shared)
 
     def fence(self, warps: Array, lanes: Array, full: Array, level: int) -> None:
         """Record a memory fence of scope `level`.
@@ -417,7 +421,7 @@ def to_bits(mask: Array) -> Array:
 def join(V: Array, target: int, source: int) -> None:
     """Set each component of row `target` of `V` to the maximum of rows `target` and `source`."""
     n = V.shape[2]
-    for part in range(4):
+    for part in range(MASK):
         for agent in range(n):
             V[target, part, agent] = max(V[target, part, agent], V[source, part, agent])
     for agent in range(n):
@@ -475,9 +479,9 @@ def _synchronise(c: ClockArrays, warps: Array) -> None:
             join(V, w, total + w)
             V[total + w] = 0
             few[w] = 0
-        V[w, KNOWN, g] = clock[w]
-        if base >= 0:
-            V[w, KNOWN, base + w] = clock[w]
+        for column in (g, base + w if base >= 0 else g):
+            V[w, KNOWN, column] = clock[w]
+            V[w, SOME, column] = V[w, SOME_F, column]
         for stream in range(1, STREAMS):
             column = g + stream * per_cta
             V[w, KNOWN, column] = max(V[w, KNOWN, column], V[w, SOME, column])
@@ -485,27 +489,32 @@ def _synchronise(c: ClockArrays, warps: Array) -> None:
 
 
 @njit
-def _proxy_fence(c: ClockArrays, warps: Array, lanes: Array, full: Array) -> None:
+def _proxy_fence(
+    c: ClockArrays, warps: Array, lanes: Array, full: Array, in_shared: bool, in_global: bool
+) -> None:  # fmt: skip
     V, clock, few, per_cta, base = c.vectors, c.clock, c.few, c.per_cta, c.base
     total, n = len(clock), V.shape[2]
     for i in range(len(warps)):
         w = warps[i]
         g = c.own[w]
-        for row in (w, total + w):
-            if row == w or few[w]:
-                for agent in range(n):
-                    V[row, FENCED, agent] = max(V[row, FENCED, agent], V[row, KNOWN, agent])
-                    if agent != g and (base < 0 or agent != base + w) and V[row, SOME, agent] > V[row, SOME_F, agent]:
-                        V[row, SOME_F, agent] = V[row, SOME, agent]
-        for column in (g, base + w if base >= 0 else g):
-            if full[i]:
-                V[w, FENCED, column] = clock[w]
-            else:
-                V[w, SOME_F, column] = clock[w]
-                V[w, MASK, column] |= lanes[i]
-        for stream in range(1, STREAMS):
-            column = g + stream * per_cta
-            V[w, FENCED, column] = max(V[w, FENCED, column], V[w, SOME, column])
+        for fence in (SHARED_FENCE, GLOBAL_FENCE):
+            if not (in_shared if fence == SHARED_FENCE else in_global):
+                continue
+            for row in (w, total + w):
+                if row == w or few[w]:
+                    for agent in range(n):
+                        V[row, fence, agent] = max(V[row, fence, agent], V[row, KNOWN, agent])
+                        if agent != g and (base < 0 or agent != base + w):
+                            V[row, SOME + fence, agent] = max(V[row, SOME + fence, agent], V[row, SOME, agent])
+            for column in (g, base + w if base >= 0 else g):
+                if full[i]:
+                    V[w, fence, column] = clock[w]
+                else:
+                    V[w, SOME + fence, column] = clock[w]
+                    V[w, MASK, column] |= lanes[i]
+            for stream in range(1, STREAMS):
+                column = g + stream * per_cta
+                V[w, fence, column] = max(V[w, fence, column], V[w, SOME, column])
         clock[w] += 1
 
 
@@ -513,7 +522,8 @@ def _proxy_fence(c: ClockArrays, warps: Array, lanes: Array, full: Array) -> Non
 def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> bool:
     """Return True if the access of `record` happens before a new access of a lane of warp `w`.
 
-    A `lane` of -1 stands for all lanes. If `fenced` is 1, a proxy fence must be between the two accesses.
+    A `lane` of -1 stands for all lanes. `fenced` is 0, or SHARED_FENCE if a proxy fence must be between
+    the two accesses.
     """
     V, few, g, per_cta = c.vectors, c.few, c.own[w], c.per_cta
     agent = record >> 44
@@ -528,10 +538,14 @@ def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> b
     distance = agent - g
     if distance >= 0 and distance < STREAMS * per_cta and distance % per_cta == 0:
         # An access of this warp: a lane is ordered with itself, and after a wait with its asynchronous operations.
+        if distance == 0 and fenced:
+            # Other lanes know the fences of lane `by` that precede the last synchronisation of the warp.
+            time = V[w, SOME_F, g] if lane < 0 or by == lane else V[w, SOME, g]
+            return clock <= time and (lane < 0 or (by < 32 and (V[w, MASK, g] >> by) & 1 != 0))
         if lane >= 0 and by != lane and by < TOGETHER:
             return False
         if distance == 0:
-            return fenced == 0 or (clock <= V[w, SOME_F, g] and (lane < 0 or (by < 32 and (V[w, MASK, g] >> by) & 1)))
+            return True
         return clock <= V[w, SOME + fenced, agent]
     if clock <= V[w, SOME + fenced, agent] and (by == OBJECT or (by < 32 and (V[w, MASK, agent] >> by) & 1)):
         return True

@@ -20,13 +20,12 @@ from warploom.numerics._compile import njit
 from warploom.observe.sanitize._shared_shadow import COLUMNS, ROOM, note, together
 from warploom.observe.sanitize.clocks import (
     ASYNC,
-    FENCED,
     GENERIC,
+    GLOBAL_FENCE,
     KNOWN,
     MANY,
     MASK,
     SOME,
-    SOME_F,
     STREAMS,
     STRONG,
     TOGETHER,
@@ -239,7 +238,8 @@ class GlobalShadow:
 def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: int) -> bool:
     """Return True if the access of `record` happens before a new access of a lane of warp `w`.
 
-    `wave` is the number of the current wave of CTAs. If `fenced` is 1, a proxy fence must be between the two accesses.
+    `wave` is the number of the current wave of CTAs. `fenced` is 0, or GLOBAL_FENCE if a proxy fence must be
+    between the two accesses.
     """
     V, few, own, per_cta, base, cluster_of = c.vectors, c.few, c.own, c.per_cta, c.base, c.cluster_of
     other = (record >> 44) & 0x7FF
@@ -273,7 +273,7 @@ def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: in
         return other == w and lane == by and clock <= V[w, SOME, column]
     if other == w:
         if fenced:
-            return clock <= V[w, FENCED, own[w]] or (clock <= V[w, SOME_F, own[w]] and lane == by)
+            return clock <= V[w, fenced, own[w]] or (clock <= V[w, SOME + fenced, own[w]] and lane == by)
         return by in (lane, TOGETHER) or clock <= V[w, KNOWN, own[w]]
     column = base + other if base >= 0 else -1
     if cluster_of[other] == cluster_of[w]:
@@ -328,7 +328,7 @@ def _access(
                             kind == ASYNC
                             and held in (GENERIC, STRONG)
                             and ((record >> 55) & 0xFF) == wave
-                            and not _known(c, wave, w, lane, record, 1)
+                            and not _known(c, wave, w, lane, record, GLOBAL_FENCE)
                         ):
                             found = note(s.out, found, UNFENCED, i, lane, granule, record, sites[granule])
                 if writing:
@@ -398,7 +398,7 @@ def _rows(
                     elif (
                         held in (GENERIC, STRONG)
                         and ((record >> 55) & 0xFF) == wave
-                        and not _known(c, wave, w, lane, record, 1)
+                        and not _known(c, wave, w, lane, record, GLOBAL_FENCE)
                     ):
                         found = note(s.out, found, UNFENCED, i, lane, granule, record, sites[granule])
             if writing:

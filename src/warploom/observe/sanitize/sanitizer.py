@@ -28,7 +28,6 @@ from warploom.observe.sanitize.unwritten_registers import UnwrittenRegisters
 Array = NDArray[Any]
 
 _ENDS = {"emulator.deadlock": "sanitize.deadlock", "emulator.aligned": "sanitize.barrier/divergence"}
-_UNORDERED_PROXY = "alias"  # its fences do not order asynchronous accesses
 _MOST_GROUPS = 1 << 30
 
 
@@ -229,8 +228,9 @@ class Sanitizer(events.Observer):
             self.tensor_maps.acquire(event, self.launch.topology.cta_of)
         elif effect.address:
             self.tensor_maps.release(event)
-        elif effects.word(effect.proxy, slots) != _UNORDERED_PROXY:
-            self.clocks.proxy_fence(batch.warp_index, *self.clocks.lanes(batch))
+        elif effects.word(effect.proxy, slots) == "async":
+            lanes, full = self.clocks.lanes(batch)
+            self.clocks.proxy_fence(batch.warp_index, lanes, full, effects.word(effect.space, slots))
 
     def _barrier(self, event: events.Barrier) -> None:
         if event.level == "warp":
