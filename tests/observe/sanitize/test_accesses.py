@@ -278,6 +278,68 @@ PAIRS = {
         )
         for fence in ("fence.proxy.alias", "fence.proxy.async.global", "fence.proxy.tensormap::generic.release.gpu")
     },
+    "a counter that one thread initialises": Pair(
+        """
+        @%p0 st.shared.u32 [%r3], 0;
+        bar.sync 0;
+        atom.shared.add.u32 %r5, [%r3], 1;
+        """,
+        ("bar.sync 0;", ""),
+        ("race/lanes",),
+    ),
+    # The atomic of thread 0 comes first, but it does not order its weak store before the other atomic.
+    "a counter that one lane of each warp increments": Pair(
+        """
+        @%p0 st.shared.u32 [%r3], 0;
+        bar.sync 0;
+        and.b32 %r5, %r0, 31;
+        setp.eq.u32 %p1, %r5, 0;
+        @%p1 atom.shared.add.u32 %r6, [%r3], 1;
+        """,
+        ("bar.sync 0;", ""),
+        ("race/shared",),
+        threads=64,
+    ),
+    "a counter in global memory": Pair(
+        """
+        @%p0 st.global.u32 [%rd0], 0;
+        bar.sync 0;
+        and.b32 %r5, %r0, 31;
+        setp.eq.u32 %p1, %r5, 0;
+        @%p1 atom.global.add.u32 %r6, [%rd0], 1;
+        """,
+        ("bar.sync 0;", ""),
+        ("race/global",),
+        threads=64,
+    ),
+    "a reduction on shared memory": Pair(
+        """
+        @%p0 st.shared.u32 [%r3], 0;
+        bar.sync 0;
+        red.shared.add.u32 [%r3], 1;
+        """,
+        ("@%p0 st.shared.u32 [%r3], 0;", ""),
+        ("unwritten/shared",),
+    ),
+    "one value in one word": Pair("st.shared.u32 [%r3], 7;", ("], 7", "], %r0"), ("race/lanes",)),
+    "data of thread copies in a bulk store": Pair(
+        """
+        mul.wide.u32 %rd2, %r0, 4;
+        add.u64 %rd2, %rd0, %rd2;
+        mad.lo.u32 %r5, %r0, 4, %r3;
+        cp.async.ca.shared.global [%r5], [%rd2], 4;
+        cp.async.wait_all;
+        fence.proxy.async.shared::cta;
+        bar.sync 0;
+        @!%p0 bra done;
+        cp.async.bulk.global.shared::cta.bulk_group [%rd0 + 1024], [%r3], 128;
+        cp.async.bulk.commit_group;
+        cp.async.bulk.wait_group 0;
+        done:
+        """,
+        ("fence.proxy.async.shared::cta;", ""),
+        ("proxy/async",),
+    ),
     "a fence for global memory": Pair(
         """
         mul.wide.u32 %rd2, %r0, 4;

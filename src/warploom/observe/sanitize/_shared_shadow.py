@@ -19,8 +19,10 @@ from warploom.observe.sanitize.clocks import (
     REMOTE_STORE,
     SOME,
     STRONG,
+    THREAD_COPY,
     ClockArrays,
     is_ordered,
+    is_weak_write_of,
 )
 
 Array = NDArray[Any]
@@ -252,10 +254,11 @@ def write_lanes(
                 record = records[granule]
                 mixed = fresh
                 if record and record != good:
-                    same = (record >> 10) == (head >> 10) and sites[granule] == pc
-                    if same:
+                    if (record >> 10) == (head >> 10) and sites[granule] == pc:
                         if ((record >> 4) & 63) != lane:
                             mixed = head | (MANY << 4) | covered
+                            if record & covered and not strong:
+                                found = note(s.out, found, WRITE_WRITE, i, lane, granule, record, pc)
                         mixed |= record & 15
                     elif record & covered and not (strong and ((record >> 10) & 63) == STRONG):
                         if ((record >> 16) & 0xFFFFFFF) <= V[w, KNOWN, record >> 44] and (
@@ -272,8 +275,9 @@ def write_lanes(
                     entry = s.far[row, granule]
                     if entry & covered and not (strong and ((entry >> 10) & 63) == STRONG):
                         found = _check_far(c, s, w, lane, row, granule, 0, i, found)
-                records[granule] = mixed
-                sites[granule] = pc
+                if not (strong and is_weak_write_of(record, head >> 44, lane)):
+                    records[granule] = mixed
+                    sites[granule] = pc
                 granule += 1
     return found
 
@@ -298,8 +302,8 @@ def read_rows(
             if record != good:
                 if record == 0:
                     found = note(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
-                elif not _is_visible(c.vectors, w, record):
-                    found = _check_async(c, s, w, lane, granule, READ_WRITE, i, found)
+                elif not _is_visible(c.vectors, w, record, True):
+                    found = _check_async(c, s, w, lane, granule, READ_WRITE, True, i, found)
                 good = record
             if granule & 3 == 0:
                 s.async_reads[slot, granule >> 2] = entry
@@ -307,23 +311,29 @@ def read_rows(
 
 
 @njit
-def _is_visible(V: Array, w: int, record: int) -> bool:
+def _needs_fence(kind: int, bulk: bool) -> bool:
+    # Multiplications read data of thread copies without a proxy fence (see docs/sanitizer.md); bulk copies do not.
+    return kind in (GENERIC, STRONG) or (bulk and kind == THREAD_COPY)
+
+
+@njit
+def _is_visible(V: Array, w: int, record: int, bulk: bool) -> bool:
     # A quick test for all lanes of the warp. If the result is False, `_check_async` decides for each lane.
     kind, agent, clock = (record >> 10) & 63, record >> 44, (record >> 16) & 0xFFFFFFF
     if kind == REMOTE_STORE or clock > V[w, KNOWN, agent]:
         return False
-    return kind not in (GENERIC, STRONG) or clock <= V[w, FENCED, agent]
+    return not _needs_fence(kind, bulk) or clock <= V[w, FENCED, agent]
 
 
 @njit
 def _check_async(
-    c: ClockArrays, s: SharedArrays, w: int, lane: int, granule: int, what: int, position: int, found: int
+    c: ClockArrays, s: SharedArrays, w: int, lane: int, granule: int, what: int, bulk: bool, position: int, found: int
 ) -> int:  # fmt: skip
     # `lane` is -1 for an access of all lanes. `what` is the kind of the conflict if nothing orders the two accesses.
     record = s.records[granule]
     if not is_ordered(c, w, lane, record, 0):
         return note(s.out, found, what, position, lane, granule, record, s.sites[granule])
-    if (record >> 10) & 63 in (GENERIC, STRONG) and not is_ordered(c, w, lane, record, 1):
+    if _needs_fence((record >> 10) & 63, bulk) and not is_ordered(c, w, lane, record, 1):
         return note(s.out, found, UNFENCED, position, lane, granule, record, s.sites[granule])
     return found
 
@@ -349,8 +359,8 @@ def write_rows(
         for granule in range(starts[i] >> 2, (starts[i] + sizes[i]) >> 2):
             record = records[granule]
             if record and record != good:
-                if not _is_visible(c.vectors, w, record):
-                    found = _check_async(c, s, w, lane, granule, WRITE_WRITE, i, found)
+                if not _is_visible(c.vectors, w, record, True):
+                    found = _check_async(c, s, w, lane, granule, WRITE_WRITE, True, i, found)
                 good = record
             if _may_conflict(c, s, w, FENCED, granule, cta, granule & 3 == 0):
                 found = _check_readers(c, s, w, lane, 15, False, granule, granule & 3 == 0, True, i, found)
@@ -408,11 +418,11 @@ def read_tiles(
                 whole = (record >> 10) & 63 != ASYNC
                 for member in range(4):
                     w = groups[i, member]
-                    if _is_visible(V, w, record):
+                    if _is_visible(V, w, record, False):
                         continue
                     whole = False
                     before = found
-                    found = _check_async(c, s, w, -1, granule, READ_WRITE, i * 4 + member, found)
+                    found = _check_async(c, s, w, -1, granule, READ_WRITE, False, i * 4 + member, found)
                     if found > before:
                         break
                 if whole:

@@ -519,6 +519,16 @@ def _proxy_fence(
 
 
 @njit
+def is_weak_write_of(record: Any, agent: Any, lane: Any) -> bool:
+    """Return True if `record` is the record of a weak write by a lane of `agent`, the record's bits from 44 on.
+
+    A later strong write of the same lane must not replace the record, because it does not order the weak write before
+    the accesses of other lanes.
+    """
+    return record != 0 and record >> 44 == agent and (record >> 10) & 63 == GENERIC and (record >> 4) & 63 == lane
+
+
+@njit
 def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> bool:
     """Return True if the access of `record` happens before a new access of a lane of warp `w`.
 

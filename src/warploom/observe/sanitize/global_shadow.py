@@ -30,6 +30,7 @@ from warploom.observe.sanitize.clocks import (
     STRONG,
     TOGETHER,
     ClockArrays,
+    is_weak_write_of,
 )
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.report import Report
@@ -340,6 +341,8 @@ def _access(
                             if not _known(c, wave, w, lane, entry, 0):
                                 site = read_sites[turn, granule]
                                 found = note(s.out, found, WRITE_READ, i, lane, granule, entry, site)
+                    if kind == STRONG and is_weak_write_of(record, head >> 44, lane):
+                        continue
                     if (record >> 10) == (head >> 10) and sites[granule] == pc:
                         if ((record >> 4) & 63) != lane:
                             fresh = head | (MANY << 4) | covered

@@ -176,9 +176,9 @@ class Sanitizer(events.Observer):
             return
         if self.launch.topology.cluster_size > 1:
             self.lifetimes.reach(warps, index, lanes, pc)
-        if event.values is None:
+        if reads:
             self.shadow.read(warps, index, lanes, size, pc, strong)
-        else:
+        if event.values is not None:
             self.mbarriers.check_stores(index, lanes, size, warps, pc)
             self.shadow.write(warps, index, lanes, size, pc, strong, event.values)
 
