@@ -340,6 +340,27 @@ PAIRS = {
         ("fence.proxy.async.shared::cta;", ""),
         ("proxy/async",),
     ),
+    # No thread waits for the mbarrier at %r3. The wait at %r4 shows that its phase is complete.
+    "an mbarrier that another mbarrier follows": Pair(
+        """
+        @%p0 mbarrier.init.shared::cta.b64 [%r3], 64;
+        @%p0 mbarrier.init.shared::cta.b64 [%r4], 64;
+        bar.sync 0;
+        mov.u32 %r5, 0;
+        again:
+        mbarrier.arrive.shared::cta.b64 _, [%r3];
+        mbarrier.arrive.shared::cta.b64 _, [%r4];
+        wait:
+        mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r4], %r5;
+        @!%p1 bra wait;
+        xor.b32 %r5, %r5, 1;
+        setp.eq.u32 %p2, %r5, 1;
+        @%p2 bra again;
+        """,
+        ("[%r3];\n        mbarrier.arrive.shared::cta.b64 _, [%r4];", "[%r4];\nmbarrier.arrive.shared::cta.b64 _, [%r3];"),
+        ("mbarrier/arrivals",),
+        threads=64,
+    ),
     "a fence for global memory": Pair(
         """
         mul.wide.u32 %rd2, %r0, 4;

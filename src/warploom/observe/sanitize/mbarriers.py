@@ -138,13 +138,14 @@ class Mbarriers:
         if self.aliasing is not None:
             self._report_ambiguities(self.aliasing.test(warps, self.of(index), lanes, parity, pc))
 
-    def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
+    def arrive(self, warps: Array, found: Array, lanes: Array, pc: int, copies: bool = False) -> None:
         """Record operations of lanes that arrive at mbarriers, or that expect or complete bytes there.
 
-        found[i, l] is the mbarrier number for lane l of warps[i]. Shapes: found and lanes (warps, 32).
+        found[i, l] is the mbarrier number for lane l of warps[i]. If `copies`, the operations are copies whose bytes
+        the mbarriers count. Shapes: found and lanes (warps, 32).
         """
         if self.aliasing is not None:
-            self.aliasing.arrive(warps, found, lanes, pc)
+            self.aliasing.arrive(warps, found, lanes, pc, copies)
 
     def _report_ambiguities(self, found: list[Ambiguity]) -> None:
         for each in found:
@@ -212,6 +213,8 @@ class Mbarriers:
         if self.aliasing is not None:
             known = np.maximum(known, self.aliasing.known(warps, objects[later]))
         for k in np.flatnonzero(known < complete[later]).tolist():
+            if self.aliasing is not None and self.aliasing.knows_arrivals(int(warps[k]), int(objects[later[k]])):
+                continue
             word = int(index[positions[later[k]], at[later[k]]]) >> 3
             text = "receives an arrival that may count in the previous phase: no wait shows that this phase is complete"
             self.report_at("sanitize.mbarrier/arrivals", pc, word, text, int(warps[k]), int(at[later[k]]))

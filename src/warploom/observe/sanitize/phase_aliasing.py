@@ -46,8 +46,9 @@ class MbarrierState(NamedTuple):
 
     `complete` is the number of complete phases, and `start` its value at the initialisation. `site` is the program
     counter of the last arrival. `seen_phase`, `seen_tick` and `seen_site` describe the last test by each warp: the
-    expected phase, the warp's time, and the program counter. Shapes: complete, start and site (mbarriers,); the others
-    (mbarriers, warps of a cluster).
+    expected phase, the warp's time, and the program counter. `arrived` is the time of each warp's last arrival, and
+    `counted` the time of its last arrival in a complete phase. `counts_bytes` is 1 if the mbarrier counts bytes of
+    copies. Shapes: complete, start, site and counts_bytes (mbarriers,); the others (mbarriers, warps of a cluster).
     """
 
     complete: Array
@@ -56,9 +57,12 @@ class MbarrierState(NamedTuple):
     seen_phase: Array
     seen_tick: Array
     seen_site: Array
+    arrived: Array
+    counted: Array
+    counts_bytes: Array
 
 
-_UNUSED = (0, 0, -1, _NEVER, 0, -1)  # state of an mbarrier that is not initialised
+_UNUSED = (0, 0, -1, _NEVER, 0, -1, 0, 0, 0)  # state of an mbarrier that is not initialised
 
 
 class PhaseAliasing:
@@ -78,7 +82,8 @@ class PhaseAliasing:
         self._room = 0
         self._happened = np.zeros((self._first, size * per_cta), np.int32)
         none, tests = np.zeros(0, np.int64), np.zeros((0, size * per_cta), np.int32)
-        self._state = MbarrierState(none, none, none.astype(np.int32), tests.astype(np.int64), tests, tests)
+        sites, phases = none.astype(np.int32), tests.astype(np.int64)
+        self._state = MbarrierState(none, none, sites, phases, tests, tests, tests, tests, none)
         self._ends = np.zeros((topology.warps, GROUPS), np.int32)  # ticks at the commits of multiplication groups
         self._out = np.zeros((_ROOM, _COLUMNS), np.int64)
         self.grow(mbarriers)
@@ -111,6 +116,7 @@ class PhaseAliasing:
         """Record that mbarrier `found` is initialised: its phases count from 0 again."""
         self._state.start[found] = self._state.complete[found]
         self._state.seen_phase[found] = _NEVER
+        self._state.arrived[found] = self._state.counted[found] = self._state.counts_bytes[found] = 0
         self._happened[[self._first + found, self._first + len(self._column) + found]] = 0
 
     # Order of warps ------------------------------------------------------------------------------------
@@ -173,13 +179,19 @@ class PhaseAliasing:
 
     # mbarriers --------------------------------------------------------------------------------------------
 
-    def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
+    def arrive(self, warps: Array, found: Array, lanes: Array, pc: int, copies: bool) -> None:
         """Record operations of lanes that arrive at mbarriers, or that expect or complete bytes there.
 
-        found[i, l] is the mbarrier number for lane l of warps[i]. Shapes: found and lanes (warps, 32).
+        found[i, l] is the mbarrier number for lane l of warps[i]. If `copies`, the operations are copies whose bytes
+        the mbarriers count. Shapes: found and lanes (warps, 32).
         """
+        positions, at = np.nonzero(lanes & (found >= 0))
+        reached, by = found[positions, at], warps[positions]
+        self._state.arrived[reached, self._place[by]] = self._tick[by]
+        if copies:
+            self._state.counts_bytes[reached] = 1
         _arrive(self._happened, self._tick, self._own, self._first, warps, found, lanes)
-        self._state.site[found[lanes & (found >= 0)]] = pc
+        self._state.site[reached] = pc
 
     def test(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
         """Record tests of mbarriers by parity. Return the tests that mistake a phase for the expected one.
@@ -212,12 +224,24 @@ class PhaseAliasing:
         """Return the number of phases of mbarrier found[i] that warps[i] knows to be complete."""
         return self._happened[warps, self._column[found]]
 
+    def knows_arrivals(self, warp: int, found: int) -> bool:
+        """Return True if every arrival of the complete phases of mbarrier `found` precedes the next step of a warp.
+
+        The phases are then complete, unless they also count bytes.
+        """
+        place: Array = np.arange(self._state.counted.shape[1])
+        per_cta = self.topology.warps_per_cta
+        happened = self._happened[warp, place // per_cta * self._agents + place % per_cta]
+        unknown = np.flatnonzero(happened < self._state.counted[found])
+        return not self._state.counts_bytes[found] and set(unknown.tolist()) <= {int(self._place[warp])}
+
     def complete(self, objects: Array) -> list[Ambiguity]:
         """Complete the open phases of mbarriers. Return the waits that may miss the phase that they expect.
 
         `objects` lists an mbarrier once for each phase to complete.
         """
         topology = self.topology
+        self._state.counted[objects] = self._state.arrived[objects]
         wrong = _complete(
             self._happened, self._first, self._column, self._state, objects, topology.warps_per_cta, self._agents,
             self._out,

@@ -250,7 +250,7 @@ class Transfers:
 
     def _expect(self, warps: Array, found: Array, phases: Array, pc: int) -> None:
         """Record that phase phases[k] of mbarrier found[k] completes copy k, which warps[k] issues."""
-        self.mbarriers.arrive(warps, found[:, None], np.ones((len(found), 1), np.bool_), pc)
+        self.mbarriers.arrive(warps, found[:, None], np.ones((len(found), 1), np.bool_), pc, copies=True)
         if self.topology.cluster_size == 1:
             return
         self.clocks.release_phases(warps, found)
