@@ -172,9 +172,10 @@ class Barrier(Event):
 
 @dataclass(frozen=True, slots=True)
 class Allocate(Event):
-    """Request of warps to increase their registers to `count` per thread.
+    """Request of warps to change their registers to `count` per thread.
 
-    `waits` marks the warps that wait because their CTA has too few registers. Shapes: waits (warps,).
+    `waits` marks the warps that wait because their CTA has too few registers. They repeat the request later. Shapes:
+    waits (warps,).
     """
 
     batch: Batch

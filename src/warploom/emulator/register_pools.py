@@ -50,10 +50,12 @@ class RegisterPools:
 
         Errors: Fault emulator.registers if a releasing warp has fewer registers than `count`.
         """
-        if not self.entry:
-            return
         warps, ctas = batch.warp_index, batch.location.cta
         more = count - self.held[warps]
+        stay = np.zeros(len(warps), np.bool_)
+        if not self.entry:
+            self._report(batch, count, stay)
+            return
         if not take:
             wrong = np.flatnonzero(more > 0)
             if len(wrong):
@@ -63,8 +65,8 @@ class RegisterPools:
             np.subtract.at(self.free, ctas, more)
             self.held[warps] = count
             self._wake(ctas)
+            self._report(batch, count, stay)
             return
-        stay = np.zeros(len(warps), np.bool_)
         for position, (warp, cta) in enumerate(zip(warps.tolist(), ctas.tolist(), strict=True)):
             need = int(more[position])
             if need <= 0:
@@ -74,11 +76,14 @@ class RegisterPools:
             else:
                 self.free[cta] -= need
                 self.held[warp] = count
-        if self._on_allocate is not None:
-            self._on_allocate(Allocate(self.state.pc, batch, count, stay))
+        self._report(batch, count, stay)
         if stay.any():
             for row in batch.suspend(stay, self.state.pc, Status.WAITING).tolist():
                 self.waiting[row] = count
+
+    def _report(self, batch: Batch, count: int, stay: Array) -> None:
+        if self._on_allocate is not None:
+            self._on_allocate(Allocate(self.state.pc, batch, count, stay))
 
     def _wake(self, ctas: Array) -> None:
         splits, cta_of = self.state.splits, self.state.topology.cta_of

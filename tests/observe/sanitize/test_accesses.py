@@ -41,6 +41,8 @@ _FENCED = """
     done:
 """
 
+_ARRIVALS = "mbarrier.arrive.shared::cta.b64 _, [%r3]; mbarrier.arrive.shared::cta.b64 _, [%r4];"
+
 PAIRS = {
     # All lanes of a converged warp load the word that one of them stores: a scalar of a compiler of tiles.
     "one place read by a warp": Pair(
@@ -348,8 +350,7 @@ PAIRS = {
         bar.sync 0;
         mov.u32 %r5, 0;
         again:
-        mbarrier.arrive.shared::cta.b64 _, [%r3];
-        mbarrier.arrive.shared::cta.b64 _, [%r4];
+        mbarrier.arrive.shared::cta.b64 _, [%r3]; mbarrier.arrive.shared::cta.b64 _, [%r4];
         wait:
         mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r4], %r5;
         @!%p1 bra wait;
@@ -357,9 +358,18 @@ PAIRS = {
         setp.eq.u32 %p2, %r5, 1;
         @%p2 bra again;
         """,
-        ("[%r3];\n        mbarrier.arrive.shared::cta.b64 _, [%r4];", "[%r4];\nmbarrier.arrive.shared::cta.b64 _, [%r3];"),
+        (_ARRIVALS, _ARRIVALS.replace("%r3", "%r").replace("%r4", "%r3").replace("%r]", "%r4]")),
         ("mbarrier/arrivals",),
         threads=64,
+    ),
+    "one number of registers in a warpgroup": Pair(
+        """
+        setp.lt.u32 %p1, %r0, 64;
+        setmaxnreg.dec.sync.aligned.u32 48;
+        """,
+        ("setmaxnreg.dec.sync.aligned.u32 48;", "@%p1 bra done;\nsetmaxnreg.dec.sync.aligned.u32 48;\ndone:"),
+        ("registers/warpgroup",),
+        threads=128,
     ),
     "a fence for global memory": Pair(
         """

@@ -229,7 +229,7 @@ class PhaseAliasing:
 
         The phases are then complete, unless they also count bytes.
         """
-        place: Array = np.arange(self._state.counted.shape[1])
+        place = np.arange(len(self._state.counted[found]))
         per_cta = self.topology.warps_per_cta
         happened = self._happened[warp, place // per_cta * self._agents + place % per_cta]
         unknown = np.flatnonzero(happened < self._state.counted[found])

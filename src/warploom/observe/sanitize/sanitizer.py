@@ -19,6 +19,7 @@ from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.mbarriers import FIRST, Mbarriers
 from warploom.observe.sanitize.multiplications import MetadataCheck, Multiplications
 from warploom.observe.sanitize.ordered_accesses import OrderedAccesses
+from warploom.observe.sanitize.register_counts import RegisterCounts
 from warploom.observe.sanitize.report import Report
 from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.shared_shadow import SharedShadow
@@ -54,6 +55,7 @@ class Sanitizer(events.Observer):
     mbarriers: Mbarriers
     transfers: Transfers
     lifetimes: Lifetimes
+    registers: RegisterCounts
     ordered: OrderedAccesses
 
     def __init__(self) -> None:
@@ -99,6 +101,7 @@ class Sanitizer(events.Observer):
             events.Commit: self._commit,
             events.Wait: self._wait,
             events.Exit: self._exit,
+            events.Allocate: lambda event: self.registers.change(event),  # noqa: PLW0108 - each wave of CTAs has its own
         }
 
     def _instruction_handler(self, pc: int) -> Callable[[events.Execute], None] | None:
@@ -125,6 +128,7 @@ class Sanitizer(events.Observer):
         self.metadata.start(context)
         self.unwritten.start(context)
         self.lifetimes = Lifetimes(context)
+        self.registers = RegisterCounts(context)
         self.transfers = Transfers(
             context, self.shadow, self.global_shadow, self.mbarriers, self.lifetimes, self.tensor_maps
         )
@@ -137,6 +141,7 @@ class Sanitizer(events.Observer):
     def _close(self) -> None:
         if self._started:
             self.mbarriers.close()
+            self.registers.close()
         self._started = False
 
     def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:

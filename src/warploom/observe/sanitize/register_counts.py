@@ -1,0 +1,69 @@
+"""Check that the warps of a warpgroup change their numbers of registers together."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from warploom.emulator.events import Allocate
+from warploom.observe.sanitize.clocks import KNOWN
+from warploom.observe.sanitize.context import Context
+
+_WARPS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """First execution of a change by a warp of a warpgroup: its program counter, number of registers and warp."""
+
+    pc: int
+    count: int
+    warp: int
+
+
+class RegisterCounts:
+    """Changes of register numbers by the warps of one wave of CTAs."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        topology = context.topology
+        warps = np.arange(topology.warps)
+        self._group = topology.cta_of * topology.warps_per_cta + topology.warp_in_cta // _WARPS
+        self._members = {group: warps[self._group == group] for group in np.unique(self._group).tolist()}
+        self._changes = np.zeros(topology.warps, np.int64)  # of each warp
+        self._times = np.zeros((2, topology.warps), np.int64)  # of the last two changes, in the clock of the warp
+        self._first: dict[tuple[int, int], _Change] = {}  # by warpgroup and number of the change
+
+    def change(self, event: Allocate) -> None:
+        """Report warps that execute another change than their warpgroup, or do not wait for the previous change."""
+        clocks, program = self.context.clocks, self.context.program
+        for warp in event.batch.warp_index[~event.waits].tolist():
+            group, number = int(self._group[warp]), int(self._changes[warp])
+            first = self._first.setdefault((group, number), _Change(event.pc, event.count, warp))
+            if first.count != event.count:
+                line = program.line_of(first.pc)
+                text = f"changes to {event.count} registers; another warp of its warpgroup changes to {first.count} in"
+                self._report(event.pc, warp, f"{text} line {line}", first.pc)
+            members = self._members[group]
+            missing = self._changes[members] < number
+            unordered = clocks.vectors[warp, KNOWN, clocks.own[members]] < self._times[(number - 1) % 2, members]
+            late = members[(members != warp) & (number > 0) & (missing | unordered)]
+            if len(late):
+                text = (
+                    "changes its registers again, but no barrier shows that its warpgroup has completed the last change"
+                )
+                self._report(event.pc, warp, text)
+            self._changes[warp] += 1
+            self._times[number % 2, warp] = clocks.clock[warp]
+
+    def close(self) -> None:
+        """Report changes that only some warps of a warpgroup have executed. Call this when the CTAs end."""
+        for (group, number), first in self._first.items():
+            members = self._members[group]
+            done = int((self._changes[members] > number).sum())
+            if done < len(members):
+                text = f"changes its registers together with only {done} of the {len(members)} warps of its warpgroup"
+                self._report(first.pc, first.warp, text)
+
+    def _report(self, pc: int, warp: int, text: str, other: int = -1) -> None:
+        message = f"a warp {text}; {self.context.describe(warp)}"
+        self.context.report.add("sanitize.registers/warpgroup", pc, other, message)
