@@ -31,6 +31,7 @@ class RegisterCounts:
         self._members = {group: warps[self._group == group] for group in np.unique(self._group).tolist()}
         self._changes = np.zeros(topology.warps, np.int64)  # of each warp
         self._times = np.zeros((2, topology.warps), np.int64)  # of the last two changes, in the clock of the warp
+        self._counts = np.zeros(topology.warps, np.int64)  # registers after the last change
         self._first: dict[tuple[int, int], _Change] = {}  # by warpgroup and number of the change
 
     def change(self, event: Allocate) -> None:
@@ -47,11 +48,12 @@ class RegisterCounts:
             missing = self._changes[members] < number
             unordered = clocks.vectors[warp, KNOWN, clocks.own[members]] < self._times[(number - 1) % 2, members]
             late = members[(members != warp) & (number > 0) & (missing | unordered)]
-            if len(late):
+            if len(late) and event.count != self._counts[warp]:
                 text = (
                     "changes its registers again, but no barrier shows that its warpgroup has completed the last change"
                 )
                 self._report(event.pc, warp, text)
+            self._counts[warp] = event.count
             self._changes[warp] += 1
             self._times[number % 2, warp] = clocks.clock[warp]
 
