@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warploom.emulator.events import Allocate
+from warploom.emulator.register_pools import registers_at_entry
 from warploom.observe.sanitize.clocks import KNOWN
 from warploom.observe.sanitize.context import Context
 
@@ -31,13 +32,15 @@ class RegisterCounts:
         self._members = {group: warps[self._group == group] for group in np.unique(self._group).tolist()}
         self._changes = np.zeros(topology.warps, np.int64)  # of each warp
         self._times = np.zeros((2, topology.warps), np.int64)  # of the last two changes, in the clock of the warp
-        self._counts = np.zeros(topology.warps, np.int64)  # registers after the last change
+        entry = registers_at_entry(context.program)
+        self._counts = np.full(topology.warps, entry, np.int64)  # registers after the last change
         self._first: dict[tuple[int, int], _Change] = {}  # by warpgroup and number of the change
 
     def change(self, event: Allocate) -> None:
         """Report warps that execute another change than their warpgroup, or do not wait for the previous change."""
         clocks, program = self.context.clocks, self.context.program
-        for warp in event.batch.warp_index[~event.waits].tolist():
+        warps = event.batch.warp_index[~event.waits]
+        for warp in warps[self._counts[warps] != event.count].tolist():
             group, number = int(self._group[warp]), int(self._changes[warp])
             first = self._first.setdefault((group, number), _Change(event.pc, event.count, warp))
             if first.count != event.count:
@@ -48,7 +51,7 @@ class RegisterCounts:
             missing = self._changes[members] < number
             unordered = clocks.vectors[warp, KNOWN, clocks.own[members]] < self._times[(number - 1) % 2, members]
             late = members[(members != warp) & (number > 0) & (missing | unordered)]
-            if len(late) and event.count != self._counts[warp]:
+            if len(late):
                 text = (
                     "changes its registers again, but no barrier shows that its warpgroup has completed the last change"
                 )
