@@ -1,1 +1,1 @@
-"""Comparison of the matrix arithmetic with MMA-Sim, a published model of the matrix units of NVIDIA's GPUs."""
+"""Comparison of the matrix arithmetic with MMA-Sim, a published model of NVIDIA's matrix units."""

@@ -25,7 +25,7 @@ _MIXED = 4
 """One element in `_MIXED` of the kind "mixed" is zero."""
 
 ALL_KINDS = (*KINDS, "mixed")
-"""Kinds of inputs: those of the campaign, and "mixed": zeros, subnormals and numbers near one in one sum."""
+"""Kinds of inputs. "mixed" has zeros, subnormals and numbers near one in one sum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def case(arch: str, opcode: str) -> Case | None:
 
 
 def inputs(case: Case, kind: str, seed: int, groups: int) -> Inputs:
-    """Return the operands of `groups` instructions. They depend on the opcode, the kind, the seed and `groups` only.
+    """Return the operands of `groups` instructions. All arguments but the architecture determine them.
 
     Shapes: as in `fused.multiply`, with G = `groups`.
     """
@@ -104,7 +104,7 @@ def _sign(element: str) -> int:
 
 
 def outputs(case: Case, given: Inputs) -> Array:
-    """Return the words of D that Warploom computes, with one pattern for every NaN of f64. Shapes: (G, M, N)."""
+    """Return the words of D that Warploom computes (see `with_one_nan`). Shapes: (G, M, N)."""
     a, b, c, scale_a, scale_b = (given.get(operand) for operand in ("a", "b", "c", "scale_a", "scale_b"))
     assert a is not None
     assert b is not None
@@ -113,7 +113,7 @@ def outputs(case: Case, given: Inputs) -> Array:
 
 
 def with_one_nan(d: Array) -> Array:
-    """Return the words of D, in which every NaN of f64 has the same pattern. MMA-Sim does not model these patterns."""
+    """Return the words of D with one pattern for all NaN of f64, which MMA-Sim does not model."""
     words = d.view(f"u{d.itemsize}").copy()
     if d.itemsize == 8:
         words[np.isnan(words.view(np.float64))] = 0x7FF8 << 48

@@ -40,7 +40,7 @@ def release() -> str:
 
 
 def modelled() -> Iterator[tuple[Case, Peer]]:
-    """Yield each instruction of `mma` that MMA-Sim and PTX have, on every architecture, with MMA-Sim's function."""
+    """Yield each `mma` instruction that MMA-Sim models, on each architecture, with MMA-Sim's function."""
     isa, sim = import_module("mmasim.nv_ptx.isa_mma"), import_module("mmasim.nv_ptx.sim")
     for table, operation in (
         (isa.mma_shape_and_type, sim.MMA), (isa.mma_block_scale_shape_and_type, sim.MMABlockScale)

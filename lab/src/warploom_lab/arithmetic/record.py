@@ -1,4 +1,4 @@
-"""Record of the outputs on which Warploom and MMA-Sim agree: one digest for each instruction and kind of inputs."""
+"""Digests of the outputs of matrix instructions on which Warploom and MMA-Sim agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`warploom-lab evidence arithmetic`: outputs of matrix instructions on all architectures, compared with MMA-Sim."""
+"""`warploom-lab evidence arithmetic`: outputs of matrix instructions, compared with MMA-Sim."""
 
 import argparse
 import datetime as dt

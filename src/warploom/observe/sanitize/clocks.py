@@ -165,7 +165,7 @@ class Clocks:
         _synchronise(self.arrays, warps)
 
     def proxy_fence(self, warps: Array, lanes: Array, full: Array, space: str) -> None:
-        """Record a fence between the generic and the asynchronous proxy for `space`, or for all memory if it is empty.
+        """Record a fence between the generic and the asynchronous proxy. An empty `space` is all memory.
 
         `lanes` has the executing lanes as bits. `full` is True for a warp if all its live lanes execute the fence.
         Shapes: all (warps,).
@@ -520,7 +520,7 @@ def _proxy_fence(
 
 @njit
 def is_weak_write_of(record: Any, agent: Any, lane: Any) -> bool:
-    """Return True if `record` is the record of a weak write by a lane of `agent`, the record's bits from 44 on.
+    """Return True if `record` describes a weak write by a lane of `agent` (its bits from 44 on).
 
     A later strong write of the same lane must not replace the record, because it does not order the weak write before
     the accesses of other lanes.

@@ -225,7 +225,7 @@ class PhaseAliasing:
         return self._happened[warps, self._column[found]]
 
     def knows_arrivals(self, warp: int, found: int) -> bool:
-        """Return True if every arrival of the complete phases of mbarrier `found` precedes the next step of a warp.
+        """Return True if all arrivals of complete phases of mbarrier `found` precede a warp's next step.
 
         The phases are then complete, unless they also count bytes.
         """

@@ -14,7 +14,7 @@ _WARPS = 4
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """First execution of a change by a warp of a warpgroup: its program counter, number of registers and warp."""
+    """First warp of a warpgroup that executes a change, with program counter and register count."""
 
     pc: int
     count: int
@@ -37,7 +37,7 @@ class RegisterCounts:
         self._first: dict[tuple[int, int], _Change] = {}  # by warpgroup and number of the change
 
     def change(self, event: Allocate) -> None:
-        """Report warps that execute another change than their warpgroup, or do not wait for the previous change."""
+        """Report warps that change to another number than their warpgroup, or change without a barrier."""
         clocks, program = self.context.clocks, self.context.program
         warps = event.batch.warp_index[~event.waits]
         for warp in warps[self._counts[warps] != event.count].tolist():
