@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Compiled functions that compare new accesses to shared memory with the last accesses.
 
-A granule is 4 bytes, and a chunk is 16 bytes.
+A granule is `1 << shift` bytes, and a chunk is 16 bytes. The shift is 2, or less after a narrower access.
 """
 
 from typing import Any, NamedTuple
@@ -43,7 +43,7 @@ class SharedArrays(NamedTuple):
     each warp of the same CTA. `async_reads` has the last asynchronous read of each chunk. `tags` has the swizzle of the
     last bulk write of each chunk. `out` receives the conflicts. Bits of an integer:
 
-        reads        time << 32 | strong << 31 | pc << 10 | lane << 4 | bytes
+        reads        time << 32 | strong << 31 | pc << 10 | lane << 4
         async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
     """
 
@@ -56,6 +56,7 @@ class SharedArrays(NamedTuple):
     far_sites: Array
     tags: Array
     cta_granules: int
+    shift: int
     out: Array
 
 
@@ -99,7 +100,7 @@ def _may_conflict(
         if entry and (entry >> 32) > c.vectors[w, part, reader]:
             return True
         if asynchronous:
-            entry = s.async_reads[slot, granule >> 2]
+            entry = s.async_reads[slot, granule >> (4 - s.shift)]
             agent = reader + (3 if (entry >> 31) & 1 else 2) * c.per_cta
             if entry and (entry >> 32) > c.vectors[w, KNOWN, agent]:
                 return True
@@ -108,29 +109,27 @@ def _may_conflict(
 
 @njit
 def _check_readers(
-    c: ClockArrays, s: SharedArrays, w: int, lane: int, covered: int, strong: bool, granule: int, asynchronous: bool,
-    proxy: bool, position: int, found: int,
+    c: ClockArrays, s: SharedArrays, w: int, lane: int, strong: bool, granule: int, asynchronous: bool, proxy: bool,
+    position: int, found: int,
 ) -> int:  # fmt: skip
     """Note each read of a granule that does not happen before a write of warp `w`.
 
-    `lane` is the writing lane, and `covered` has the written bytes as bits. Strong reads do not conflict if the write
-    is `strong`. With `asynchronous`, reads by asynchronous operations count, too. With `proxy`, a proxy fence must be
-    between the two accesses. `position` and `found` are as in `note`. Return `found` plus the number of conflicts.
+    `lane` is the writing lane. Strong reads do not conflict if the write is `strong`. With `asynchronous`, reads by
+    asynchronous operations count, too. With `proxy`, a proxy fence must be between the two accesses. `position` and
+    `found` are as in `note`. Return `found` plus the number of conflicts.
     """
     V, few, own, ctas, cta = c.vectors, c.few, c.own, c.ctas, granule // s.cta_granules
     for slot in range(len(s.reads)):
         entry = s.reads[slot, granule]
         reader = slot * ctas + cta
-        if entry and (entry & covered) and not (strong and (entry >> 31) & 1):
+        if entry and not (strong and (entry >> 31) & 1):
             record = (own[reader] << 44) | ((entry >> 32) << 16) | (entry & 0x3F0)
-            if reader == w and lane >= 0 and ((entry >> 4) & 63) == MANY and covered != 15:
-                continue  # several lanes have accessed single bytes of the granule, perhaps others than this write
             ordered = is_ordered(c, w, lane, record, 0)
             if not ordered or (proxy and not is_ordered(c, w, lane, record, 1)):
                 what = UNFENCED_READ if ordered else WRITE_READ
                 found = note(s.out, found, what, position, lane, granule, record, (entry >> 10) & 0x1FFFFF)
         if asynchronous:
-            entry = s.async_reads[slot, granule >> 2]
+            entry = s.async_reads[slot, granule >> (4 - s.shift)]
             if entry:
                 agent = own[reader] + (3 if (entry >> 31) & 1 else 2) * c.per_cta
                 clock = entry >> 32
@@ -181,23 +180,20 @@ def read_lanes(
             if not mask[i, lane]:
                 continue
             start = index[i, lane]
-            granule, end = start >> 2, (start + size + 3) >> 2
+            granule, end = start >> s.shift, (start + size) >> s.shift
             mine = granule // s.cta_granules == cta
-            covered = 15 if size >= 4 else ((1 << size) - 1) << (start & 3)
             while granule < end:
                 record = records[granule]
                 if record == 0:
                     found = note(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
-                elif record != good and (record & covered):
+                elif record != good:
                     if ((record >> 16) & 0xFFFFFFF) <= V[w, KNOWN, record >> 44] and (
                         (record >> 10) & 63
                     ) != REMOTE_STORE:
                         good = record
                     elif is_ordered(c, w, lane, record, 0):
                         pass
-                    elif not (strong and ((record >> 10) & 63) == STRONG) and not (
-                        covered != 15 and ((record >> 4) & 63) == MANY and (record >> 44) == g
-                    ):
+                    elif not (strong and ((record >> 10) & 63) == STRONG):
                         found = note(s.out, found, READ_WRITE, i, lane, granule, record, s.sites[granule])
                 if not mine:
                     row = g // c.agents
@@ -205,21 +201,16 @@ def read_lanes(
                     before = s.far[row, granule]
                     if (before >> 10) == (head >> 10):
                         by = lane if ((before >> 4) & 63) == lane else MANY
-                        s.far[row, granule] = head | (by << 4) | covered | (before & 15)
+                        s.far[row, granule] = head | (by << 4)
                     else:
-                        s.far[row, granule] = head | (lane << 4) | covered
+                        s.far[row, granule] = head | (lane << 4)
                     s.far_sites[row, granule] = pc
                 elif slot < len(reads):
                     entry = reads[slot, granule]
                     by = whole if one_place[i] else lane
-                    held = covered
-                    if (entry >> 32) == now:
-                        held |= entry & 15
-                        if ((entry >> 4) & 63) != by:
-                            by = MANY
-                    reads[slot, granule] = (
-                        (now << 32) | ((1 << 31) if strong else 0) | (np.int64(pc) << 10) | (by << 4) | held
-                    )
+                    if (entry >> 32) == now and ((entry >> 4) & 63) != by:
+                        by = MANY
+                    reads[slot, granule] = (now << 32) | ((1 << 31) if strong else 0) | (np.int64(pc) << 10) | (by << 4)
                 granule += 1
     return found
 
@@ -234,46 +225,43 @@ def write_lanes(
     The writes of warps[i] are recorded for clock component agents[i] at time clocks[i]. `kind` is a kind of records
     (see `clocks`). `index` and `mask` are as in `read_lanes`.
     """
-    V, own, records, sites = c.vectors, c.own, s.records, s.sites
+    V, records, sites = c.vectors, s.records, s.sites
     found = 0
     strong = kind == STRONG
     for i in range(len(warps)):
         w = warps[i]
-        g = own[w]
         head = (np.int64(agents[i]) << 44) | (np.int64(clocks[i]) << 16) | (kind << 10)
         good = np.int64(-1)
         for lane in range(32):
             if not mask[i, lane]:
                 continue
             start = index[i, lane]
-            granule, end = start >> 2, (start + size + 3) >> 2
+            granule, end = start >> s.shift, (start + size) >> s.shift
             cta = granule // s.cta_granules
-            covered = 15 if size >= 4 else ((1 << size) - 1) << (start & 3)
-            fresh = head | (lane << 4) | covered
+            fresh = head | (lane << 4)
             while granule < end:
                 record = records[granule]
                 mixed = fresh
                 if record and record != good:
                     if (record >> 10) == (head >> 10) and sites[granule] == pc:
                         if ((record >> 4) & 63) != lane:
-                            mixed = head | (MANY << 4) | covered
-                            if record & covered and not strong:
+                            mixed = head | (MANY << 4)
+                            if not strong:
                                 found = note(s.out, found, WRITE_WRITE, i, lane, granule, record, pc)
-                        mixed |= record & 15
-                    elif record & covered and not (strong and ((record >> 10) & 63) == STRONG):
+                    elif not (strong and ((record >> 10) & 63) == STRONG):
                         if ((record >> 16) & 0xFFFFFFF) <= V[w, KNOWN, record >> 44] and (
                             (record >> 10) & 63
                         ) != REMOTE_STORE:
                             good = record
                         elif is_ordered(c, w, lane, record, 0):
                             pass
-                        elif not (covered != 15 and ((record >> 4) & 63) == MANY and (record >> 44) == g):
+                        else:
                             found = note(s.out, found, WRITE_WRITE, i, lane, granule, record, sites[granule])
                 if _may_conflict(c, s, w, KNOWN, granule, cta, s.asynchronous):
-                    found = _check_readers(c, s, w, lane, covered, strong, granule, s.asynchronous, False, i, found)
+                    found = _check_readers(c, s, w, lane, strong, granule, s.asynchronous, False, i, found)
                 for row in range(len(s.far)):
                     entry = s.far[row, granule]
-                    if entry & covered and not (strong and ((entry >> 10) & 63) == STRONG):
+                    if entry and not (strong and ((entry >> 10) & 63) == STRONG):
                         found = _check_far(c, s, w, lane, row, granule, 0, i, found)
                 if not (strong and is_weak_write_of(record, head >> 44, lane)):
                     records[granule] = mixed
@@ -292,12 +280,13 @@ def read_rows(
     of 16 bytes. Shapes: all arrays (copies,).
     """
     found = 0
+    in_chunk = (16 >> s.shift) - 1
     for i in range(len(warps)):
         w, lane = warps[i], lanes[i]
         good = np.int64(-1)
         entry = (np.int64(clocks[i]) << 32) | (1 << 31) | (np.int64(pc) << 10) | (lane << 4)
         slot = w // c.ctas
-        for granule in range(starts[i] >> 2, (starts[i] + sizes[i]) >> 2):
+        for granule in range(starts[i] >> s.shift, (starts[i] + sizes[i]) >> s.shift):
             record = s.records[granule]
             if record != good:
                 if record == 0:
@@ -305,8 +294,8 @@ def read_rows(
                 elif not _is_visible(c.vectors, w, record, True):
                     found = _check_async(c, s, w, lane, granule, READ_WRITE, True, i, found)
                 good = record
-            if granule & 3 == 0:
-                s.async_reads[slot, granule >> 2] = entry
+            if granule & in_chunk == 0:
+                s.async_reads[slot, granule >> (4 - s.shift)] = entry
     return found
 
 
@@ -351,26 +340,27 @@ def write_rows(
     """
     records = s.records
     found = 0
+    in_chunk = (16 >> s.shift) - 1
     for i in range(len(warps)):
         w, lane = warps[i], lanes[i]
         good = np.int64(-1)
-        fresh = (np.int64(agents[i]) << 44) | (np.int64(clocks[i]) << 16) | (ASYNC << 10) | (lane << 4) | 15
-        cta = starts[i] // 4 // s.cta_granules
-        for granule in range(starts[i] >> 2, (starts[i] + sizes[i]) >> 2):
+        fresh = (np.int64(agents[i]) << 44) | (np.int64(clocks[i]) << 16) | (ASYNC << 10) | (lane << 4)
+        cta = (starts[i] >> s.shift) // s.cta_granules
+        for granule in range(starts[i] >> s.shift, (starts[i] + sizes[i]) >> s.shift):
             record = records[granule]
             if record and record != good:
                 if not _is_visible(c.vectors, w, record, True):
                     found = _check_async(c, s, w, lane, granule, WRITE_WRITE, True, i, found)
                 good = record
-            if _may_conflict(c, s, w, FENCED, granule, cta, granule & 3 == 0):
-                found = _check_readers(c, s, w, lane, 15, False, granule, granule & 3 == 0, True, i, found)
+            if _may_conflict(c, s, w, FENCED, granule, cta, granule & in_chunk == 0):
+                found = _check_readers(c, s, w, lane, False, granule, granule & in_chunk == 0, True, i, found)
             for row in range(len(s.far)):
                 if s.far[row, granule]:
                     found = _check_far(c, s, w, lane, row, granule, 1, i, found)
             records[granule] = fresh
             s.sites[granule] = pc
-            if granule & 3 == 0:
-                s.tags[granule >> 2] = tag
+            if granule & in_chunk == 0:
+                s.tags[granule >> (4 - s.shift)] = tag
     return found
 
 
@@ -402,7 +392,7 @@ def read_tiles(
                 return -1 - i
             chunk = (origins[i] + address - low) >> 4
             s.async_reads[slot, chunk] = entry
-            for granule in range(4 * chunk, 4 * chunk + 4):
+            for granule in range(chunk << (4 - s.shift), (chunk + 1) << (4 - s.shift)):
                 record = records[granule]
                 if record == good or record & ~_LANE == common:
                     continue

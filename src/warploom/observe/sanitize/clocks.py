@@ -51,8 +51,7 @@ WIDE = SOME_F  # in place of SOME_F for an mbarrier: its phases known from waits
 MANY, TOGETHER, OBJECT = 32, 33, 34
 """Lane numbers in records: several lanes, a uniform read of a warp, a test of an mbarrier.
 
-The record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4 | bytes`, where `bytes` is a mask of the
-bytes of a 4-byte granule.
+The record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4`.
 """
 
 

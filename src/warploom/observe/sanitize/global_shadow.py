@@ -1,8 +1,9 @@
 # pyright: reportUnknownMemberType=false
 """Last accesses to global memory: races between threads of the grid, and conflicts with bulk copies.
 
-A granule is 4 bytes. A record of an access is `wave << 55 | warp << 44 | time << 16 | kind << 10 | lane << 4 | bytes`.
-`warp` is an index in the wave, the set of CTAs that run at the same time. `clocks` defines the other fields.
+A granule is 4 bytes, or less after a narrower access. A record of an access is
+`wave << 55 | warp << 44 | time << 16 | kind << 10 | lane << 4`. `warp` is an index in the wave, the set of CTAs that
+run at the same time. `clocks` defines the other fields.
 """
 
 from collections.abc import Callable
@@ -47,13 +48,14 @@ class GlobalArrays(NamedTuple):
     """Last accesses of each granule.
 
     `records` and `sites` have the record and the program counter of the last write. `reads` and `read_sites` have those
-    of the last two reads. `out` receives the conflicts.
+    of the last two reads. `out` receives the conflicts. A granule has `1 << shift` bytes.
     """
 
     records: Array
     sites: Array
     reads: Array
     read_sites: Array
+    shift: int
     out: Array
 
 
@@ -86,6 +88,7 @@ class GlobalShadow:
             sites=np.zeros(granules, np.int32),
             reads=np.zeros((2, granules), np.int64),
             read_sites=np.zeros((2, granules), np.int32),
+            shift=2,
             out=np.zeros((ROOM, COLUMNS), np.int64),
         )
         self.wave = -1
@@ -100,6 +103,22 @@ class GlobalShadow:
         self.wave += 1
         self._placements[self.wave & 0xFF] = context.resident.placement
 
+    def _refine(self, size: int) -> None:
+        """Divide the granules into granules of `size` bytes, 1 or 2."""
+        before = self.arrays
+        times = (1 << before.shift) // size
+
+        def divide(array: Array) -> Array:
+            divided = np.zeros((*array.shape[:-1], array.shape[-1] * times), array.dtype)
+            # Memory that nothing accessed stays untouched, so it takes no space.
+            held = np.nonzero(array)
+            for part in range(times):
+                divided[*held[:-1], held[-1] * times + part] = array[held]
+            return divided
+
+        arrays = [divide(each) for each in before[:4]]
+        self.arrays = GlobalArrays(*arrays, shift=size >> 1, out=before.out)
+
     def access(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None
     ) -> None:
@@ -109,6 +128,8 @@ class GlobalShadow:
         emulator's memory, and `lanes` marks the active lanes. Accesses that are `strong` (ordered, volatile or atomic)
         do not conflict with each other. Shapes: index and lanes (warps, 32); values (elements, warps, 32).
         """
+        if size < 1 << self.arrays.shift:
+            self._refine(size)
         writing = values is not None
         if writing and self.copies and lanes.any():
             reached = index[lanes]
@@ -148,7 +169,7 @@ class GlobalShadow:
         clock = slot << SLOT | phases
         entry = (self.wave & 0xFF) << 55 | warps << 44 | clock << 16 | LOAD << 10
         known = (objects >= 0) & (slot < 1 << 28 - SLOT) & (phases < 1 << SLOT)
-        return np.where(known, entry | self.launch.topology.rank[cta].astype(np.int64) << 4 | 15, -1)
+        return np.where(known, entry | self.launch.topology.rank[cta].astype(np.int64) << 4, -1)
 
     def defer_read(self, offset: int, key: object, head: int, pc: int, rows: Callable[[], tuple[Array, Array]]) -> None:
         """Postpone the record of a copy's read until the kernel writes to the buffer.
@@ -219,7 +240,7 @@ class GlobalShadow:
                 self.report.add(code, pc, site, self._sentence(what, warp, lane, granule, record, site, size), hint)
 
     def _sentence(self, what: int, warp: int, lane: int, granule: int, record: int, site: int, size: int) -> str:
-        address = granule * 4 + GLOBAL_BASE
+        address = (granule << self.arrays.shift) + GLOBAL_BASE
         verb = "reads" if what in (READ_WRITE, UNFENCED) else "writes"
         did = "read" if what == WRITE_READ else "written"
         other, by = record >> 44 & 0x7FF, record >> 4 & 63
@@ -229,9 +250,9 @@ class GlobalShadow:
         line = self.launch.program.line_of(site)
         why = "with no proxy fence between" if what == UNFENCED else "and nothing orders the two"
         here = self.context.describe(warp, lane)
-        segment = self.arena.segments[self._segment(granule * 4)]
+        segment = self.arena.segments[self._segment(address - GLOBAL_BASE)]
         buffer = f"{segment.name}, byte {address - segment.start}"
-        place = f"global memory at {address:#x} to {address + min(size, 4):#x} ({buffer})"
+        place = f"global memory at {address:#x} to {address + min(size, 1 << self.arrays.shift):#x} ({buffer})"
         return f"this {verb} {place}, which is {did} by line {line}, {who}, {why}; {here}"
 
 
@@ -313,18 +334,15 @@ def _access(
             if not mask[i, lane]:
                 continue
             start = index[i, lane]
-            covered = 15 if size >= 4 else ((1 << size) - 1) << (start & 3)
-            fresh = head | (lane << 4) | covered
-            for granule in range(start >> 2, (start + size + 3) >> 2):
+            fresh = head | (lane << 4)
+            for granule in range(start >> s.shift, (start + size) >> s.shift):
                 record = records[granule]
-                if record and (record & covered) and (record >> 4) != (fresh >> 4):
+                if record and record != fresh:
                     held = (record >> 10) & 63
                     if not (kind == STRONG and held in (STRONG, REDUCTION)):
-                        narrow = covered != 15 and ((record >> 4) & 63) == MANY
                         if not _known(c, wave, w, lane, record, 0):
-                            if not (narrow and ((record >> 44) & 0x7FF) == w):
-                                what = WRITE_WRITE if writing else READ_WRITE
-                                found = note(s.out, found, what, i, lane, granule, record, sites[granule])
+                            what = WRITE_WRITE if writing else READ_WRITE
+                            found = note(s.out, found, what, i, lane, granule, record, sites[granule])
                         elif (
                             kind == ASYNC
                             and held in (GENERIC, STRONG)
@@ -335,18 +353,14 @@ def _access(
                 if writing:
                     for turn in range(2):
                         entry = reads[turn, granule]
-                        if entry and (entry & covered) and not (kind == STRONG and ((entry >> 10) & 63) == STRONG):
-                            if ((entry >> 4) & 63) == MANY and ((entry >> 44) & 0x7FF) == w and covered != 15:
-                                continue
+                        if entry and not (kind == STRONG and ((entry >> 10) & 63) == STRONG):
                             if not _known(c, wave, w, lane, entry, 0):
                                 site = read_sites[turn, granule]
                                 found = note(s.out, found, WRITE_READ, i, lane, granule, entry, site)
                     if kind == STRONG and is_weak_write_of(record, head >> 44, lane):
                         continue
                     if (record >> 10) == (head >> 10) and sites[granule] == pc:
-                        if ((record >> 4) & 63) != lane:
-                            fresh = head | (MANY << 4) | covered
-                        records[granule] = fresh | (record & 15)
+                        records[granule] = fresh if ((record >> 4) & 63) == lane else head | (MANY << 4)
                     else:
                         records[granule] = fresh
                     sites[granule] = pc
@@ -357,13 +371,9 @@ def _access(
                         if entry:
                             reads[1, granule] = entry
                             read_sites[1, granule] = read_sites[0, granule]
-                        reads[0, granule] = head | (by << 4) | covered
-                    elif (entry >> 10) == (fresh >> 10):
-                        if ((entry >> 4) & 63) != by:
-                            by = MANY
-                        reads[0, granule] = head | (by << 4) | covered | (entry & 15)
-                    else:
-                        reads[0, granule] = head | (by << 4) | covered
+                    elif (entry >> 10) == (fresh >> 10) and ((entry >> 4) & 63) != by:
+                        by = MANY
+                    reads[0, granule] = head | (by << 4)
                     read_sites[0, granule] = pc
     return found
 
@@ -384,14 +394,12 @@ def _rows(
     for i in range(len(warps)):
         w, lane = warps[i], lanes[i]
         kind = REDUCTION if strong else ASYNC
-        fresh = (
-            (np.int64(wave) << 55) | (np.int64(w) << 44) | (np.int64(clocks[i]) << 16) | (kind << 10) | (lane << 4) | 15
-        )
+        fresh = (np.int64(wave) << 55) | (np.int64(w) << 44) | (np.int64(clocks[i]) << 16) | (kind << 10) | (lane << 4)
         good = np.int64(0)
         good_reads = np.zeros(2, np.int64)
-        for granule in range(starts[i] >> 2, (starts[i] + sizes[i] + 3) >> 2):
+        for granule in range(starts[i] >> s.shift, -(-(starts[i] + sizes[i]) >> s.shift)):
             record = records[granule]
-            if record != good and (record >> 4) != (fresh >> 4):
+            if record not in (good, fresh):
                 good = record
                 held = (record >> 10) & 63
                 if record and not (strong and held in (STRONG, REDUCTION)):
@@ -429,5 +437,5 @@ def _remember(s: GlobalArrays, granule: int, entry: Any, pc: Any) -> None:
 @njit
 def _remember_rows(s: GlobalArrays, starts: Array, sizes: Array, entry: int, pc: int) -> None:
     for i in range(len(starts)):
-        for granule in range(starts[i] >> 2, (starts[i] + sizes[i] + 3) >> 2):
+        for granule in range(starts[i] >> s.shift, -(-(starts[i] + sizes[i]) >> s.shift)):
             _remember(s, granule, entry, pc)

@@ -78,7 +78,6 @@ class SharedShadow:
         self.clocks = context.clocks
         self.report = context.report
         size = len(self.shared.bytes)
-        self.stride = self.shared.stride // 4  # granules of a CTA
         warps, others = self.topology.warps_per_cta, self.topology.cluster_size
         others = others if others > 1 else 0
         self.arrays = _shared_shadow.SharedArrays(
@@ -90,7 +89,8 @@ class SharedShadow:
             far=np.zeros((others, size // 4), np.int64),
             far_sites=np.zeros((others, size // 4), np.int32),
             tags=np.zeros(size // 16, np.uint8),
-            cta_granules=self.stride,
+            cta_granules=self.shared.stride // 4,
+            shift=2,
             out=np.zeros((_shared_shadow.ROOM, _shared_shadow.COLUMNS), np.int64),
         )
 
@@ -104,6 +104,22 @@ class SharedShadow:
         arrays = self.arrays
         self.arrays = arrays._replace(records=moved(arrays.records), far=moved(arrays.far))
 
+    def refine(self, size: int) -> None:
+        """Divide the granules into granules of `size` bytes, 1 or 2, unless they are as small."""
+        before = self.arrays
+        times = (1 << before.shift) // size
+        if times <= 1:
+            return
+
+        def divide(array: Array) -> Array:
+            return np.repeat(array, times, axis=-1)
+
+        self.arrays = before._replace(
+            records=divide(before.records), sites=divide(before.sites), reads=divide(before.reads),
+            far=divide(before.far), far_sites=divide(before.far_sites), cta_granules=before.cta_granules * times,
+            shift=size >> 1,
+        )  # fmt: skip
+
     # Accesses ---------------------------------------------------------------------------------------------
 
     def read(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, what: str = "") -> None:
@@ -113,6 +129,7 @@ class SharedShadow:
         (ordered, volatile or atomic) do not conflict with strong writes. `what` is "mbarrier" for reads of an mbarrier,
         otherwise "". Shapes: index and lanes (warps, 32).
         """
+        self.refine(size)
         whole = OBJECT if what else TOGETHER
         found = _shared_shadow.read_lanes(
             self.clocks.arrays, self.arrays, warps, index, uniform(lanes), size, pc, strong, whole
@@ -161,6 +178,7 @@ class SharedShadow:
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, kind: int, agents: Array, clocks: Array,
         values: Array | None, what: str,
     ) -> None:  # fmt: skip
+        self.refine(size)
         found = _shared_shadow.write_lanes(
             self.clocks.arrays, self.arrays, warps, index, uniform(lanes), size, pc, kind, agents.astype(np.int64),
             clocks.astype(np.int64),
@@ -257,7 +275,7 @@ class SharedShadow:
     def _agent(self, granule: int, agent: int) -> tuple[int, int, int]:
         # The warp is -1 for an mbarrier.
         c, topology = self.clocks, self.topology
-        owner = granule // self.stride
+        owner = granule // self.arrays.cta_granules
         rank, local = divmod(agent, c.agents)
         cta = owner - int(topology.rank[owner]) + rank
         stream, in_cta = divmod(local, c.per_cta)
@@ -268,7 +286,7 @@ class SharedShadow:
     def _rule(self, what: int, warp: int, granule: int, record: int, of: str) -> str:
         if of == "mbarrier" and what in (READ_WRITE, UNWRITTEN):
             return "sanitize.mbarrier/init"
-        if of == "mbarrier" and what == WRITE_READ and int(self.shared.words[granule // 2]) >> 63:
+        if of == "mbarrier" and what == WRITE_READ and int(self.shared.words[granule << self.arrays.shift >> 3]) >> 63:
             return "sanitize.mbarrier/invalidated"
         if what == UNWRITTEN:
             return "sanitize.unwritten/shared"
@@ -293,10 +311,10 @@ class SharedShadow:
         self, what: int, verb: str, warp: int, lane: int, granule: int, record: int, site: int, size: int, tag: int
     ) -> str:
         agent, clock, by = record >> 44, record >> 16 & 0xFFFFFFF, record >> 4 & 63
-        where = granule % self.stride * 4 + SHARED_START
-        place = f"shared memory at {where:#x} to {where + min(4, size):#x}"
+        where = (granule % self.arrays.cta_granules << self.arrays.shift) + SHARED_START
+        place = f"shared memory at {where:#x} to {where + min(1 << self.arrays.shift, size):#x}"
         here = self.context.describe(warp, lane)
-        owner = granule // self.stride
+        owner = granule // self.arrays.cta_granules
         if owner != int(self.topology.cta_of[warp]):
             place += f" of the CTA of rank {int(self.topology.rank[owner])}"
         if what == UNWRITTEN:

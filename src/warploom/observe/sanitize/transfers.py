@@ -69,8 +69,10 @@ class TensorMaps:
         Lane lanes[i] of warps[i] issues copy i. If the kernel has written the map, the CTA must have acquired the map
         after the last release.
         """
-        first = (address - GLOBAL_BASE) // 4
-        records = self.shadow.arrays.records[first : first + _MAP_BYTES // 4] if first >= 0 else np.zeros(1)
+        first, arrays = address - GLOBAL_BASE, self.shadow.arrays
+        records = np.zeros(1)
+        if first >= 0:
+            records = arrays.records[first >> arrays.shift : first + _MAP_BYTES >> arrays.shift]
         if not records.any() and address not in self._released:
             return
         released = self._released.get(address, 0)
