@@ -127,6 +127,8 @@ class Mbarriers:
         self.memory = memory
         self.words = memory.shared.words  # an mbarrier is identified by its index in this array
         self.returns_early = schedule.kind == "random"
+        self._declines = schedule.kind == "lazy"
+        self._declined: dict[int, set[tuple[int, int]]] = {}  # slot -> program counters and words of early returns
         self._on_arrive = events.handler(Arrive)
         self._on_wait = events.handler(PhaseWait)
         self._on_complete = events.handler(PhaseComplete)
@@ -230,6 +232,8 @@ class Mbarriers:
             raise self._fault("a wait", int(np.flatnonzero(unready)[0]), index, self._none)
         if blocking:
             stuck = self._stuck(batch, (done & mask).any(axis=1))
+            if self._declines and stuck.any():
+                self._decline(batch, index, stuck)
             if stuck.any():
                 self._suspend(batch, index, mask, stuck)
                 done = done[~stuck]
@@ -238,15 +242,25 @@ class Mbarriers:
 
     def _stuck(self, batch: Batch, succeeds: Array) -> Array:
         stuck = ~succeeds
-        if not stuck.any() and not self._retries:
+        if not stuck.any() and not self._retries and not self._declined:
             return stuck
         for position, row in enumerate(batch.rows.tolist()):
             if succeeds[position]:
                 self._retries.pop(row, None)
+                self._declined.pop(row, None)
             elif row in self._expired or (self.returns_early and self.state.random.random() < _EARLY_RETURN):
                 self._expired.discard(row)
                 stuck[position] = False
         return stuck
+
+    def _decline(self, batch: Batch, index: Array, stuck: Array) -> None:
+        """Let the first test of a phase by each warp split and instruction return early."""
+        words = index[np.arange(batch.count), batch.active().argmax(axis=1)] // 8
+        for position in np.flatnonzero(stuck).tolist():
+            declined = self._declined.setdefault(int(batch.rows[position]), set())
+            site = self.state.pc, int(words[position])
+            stuck[position] = site in declined
+            declined.add(site)
 
     def expire(self) -> bool:
         """Let blocked mbarrier waits return early without success, because no warp can run.

@@ -15,8 +15,9 @@ class Schedule:
     """Schedule of asynchronous operations: `kind` is "eager", "lazy" or "random".
 
     Under "eager", an operation takes effect when it is issued. Under "lazy", it takes effect when a wait requires it,
-    when no warp can continue, or after many loop iterations. Under "random", it takes effect at a time that depends on
-    `seed`.
+    when no warp can continue, or after many loop iterations. A wait for an incomplete phase of an mbarrier returns
+    without success once, and suspends its warp when it is executed again. Under "random", an
+    operation takes effect at a time that depends on `seed`.
     """
 
     kind: str

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.layout.element_map import read_only
+from warploom.layout.swizzle import swizzle
 from warploom.layout.tensormap import INTERLEAVES, SWIZZLE_ATOMICITIES, TensorMapFields
 
 _OOB_NAN = bytes.fromhex("f77f")
@@ -148,6 +149,27 @@ def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
     return Boxes(offset, inside, relative, shared_offset)
 
 
+def stored_ranges(
+    fields: TensorMapFields, address: int, coordinates: Sequence[int], offsets: Sequence[int] = ()
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the starts and sizes of the shared-memory ranges that the store of one box reads.
+
+    The store does not read elements out of bounds of the tensor, nor the padding of rows. `address` is the shared
+    address of the box. `coordinates` and `offsets` are as in `tile_rows`.
+
+    Shapes: both (ranges,). Units: bytes.
+    Errors: UsageError as in `tile_rows`.
+    """
+    part = tile_rows(fields, coordinates, offsets)
+    rows = address + part.shared_offset[part.global_offset >= 0]
+    size = part.valid * unit_bits(fields) // 8
+    if not fields.swizzle_span:
+        return rows, np.full(len(rows), size, np.int64)
+    chunks = np.arange(0, size, 16, dtype=np.int64)
+    starts = swizzle(rows[:, None] + chunks, fields.swizzle_span)
+    return starts.reshape(-1), np.tile(np.minimum(size - chunks, 16), len(rows))
+
+
 def box_rows(fields: TensorMapFields) -> tuple[NDArray[np.int64], int]:
     """Return the shared-memory offsets of the rows of a box, and the length of a row.
 
@@ -240,6 +262,11 @@ def _counts(fields: TensorMapFields) -> list[int]:
     if fields.interleave:
         counts[fields.rank - 2] = 1
     return counts
+
+
+def is_padded(fields: TensorMapFields) -> bool:
+    """Return True if the rows of a box are shorter than their distance in shared memory."""
+    return row_bytes(fields) < _row_pitch(fields)
 
 
 def _row_pitch(fields: TensorMapFields) -> int:

@@ -390,6 +390,93 @@ PAIRS = {
         ("fence.proxy.async.global;", "fence.proxy.async.shared::cta;"),
         ("proxy/async",),
     ),
+    # Four lanes store a byte each of one word, and another warp loads two of the bytes.
+    "bytes of several lanes in one word": Pair(
+        """
+        @%p0 mbarrier.init.shared::cta.b64 [%r4], 4;
+        bar.sync 0;
+        setp.ge.u32 %p1, %r0, 32;
+        @%p1 bra read;
+        and.b32 %r5, %r0, 7;
+        setp.ne.u32 %p1, %r5, 0;
+        @%p1 bra done;
+        shr.u32 %r5, %r0, 3;
+        add.u32 %r5, %r5, %r3;
+        st.shared.u8 [%r5], %r0;
+        mbarrier.arrive.shared::cta.b64 _, [%r4];
+        bra done;
+        read:
+        mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r4], 0;
+        @!%p1 bra read;
+        ld.shared.v2.u8 {%r6, %r7}, [%r3 + 2];
+        done:
+        """,
+        ("shr.u32 %r5, %r0, 3;", "shr.u32 %r5, %r0, 4;"),
+        ("race/lanes",),
+        threads=64,
+    ),
+    "halves of one word in global memory": Pair(
+        """
+        mul.wide.u32 %rd2, %r0, 2;
+        add.u64 %rd2, %rd0, %rd2;
+        st.global.u16 [%rd2], %r0;
+        ld.global.u16 %r5, [%rd2];
+        """,
+        ("ld.global.u16 %r5, [%rd2];", "ld.global.u16 %r5, [%rd2 + 2];"),
+        ("race/lanes",),
+    ),
+    # The rows below the box end at the border of the tensor, so the copy reads 64 of 128 rows.
+    "a box that exceeds its tensor": Pair(
+        """
+        mad.lo.u32 %r5, %r0, 128, %r3;
+        mov.u32 %r6, 0;
+        next:
+        add.u32 %r7, %r5, %r6;
+        st.shared.u32 [%r7], %r0;
+        add.u32 %r6, %r6, 4;
+        setp.lt.u32 %p1, %r6, 128;
+        @%p1 bra next;
+        fence.proxy.async.shared::cta;
+        bar.sync 0;
+        @!%p0 bra done;
+        mov.u32 %r7, 32;
+        cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {0, %r7}], [%r3];
+        cp.async.bulk.commit_group;
+        cp.async.bulk.wait_group 0;
+        done:
+        """,
+        ("mov.u32 %r7, 32;", "mov.u32 %r7, 31;"),
+        ("unwritten/shared",),
+    ),
+    "a wait whose result is tested": Pair(
+        """
+        @%p0 mbarrier.init.shared::cta.b64 [%r4], 1;
+        bar.sync 0;
+        @%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], 256;
+        @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd0], 256, [%r4];
+        again:
+        mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r4], 0;
+        selp.u32 %r5, 1, 0, %p1;
+        setp.eq.u32 %p2, %r5, 0;
+        @%p2 bra again;
+        mad.lo.u32 %r5, %r0, 4, %r3;
+        ld.shared.u32 %r6, [%r5];
+        """,
+        ("@%p2 bra again;", ""),
+        ("copy/destination",),
+        threads=64,
+    ),
+    "an election among the lanes of the mask": Pair("elect.sync %r5|%p1, -1;", ("-1", "0xfff0"), ("warp/mask",)),
+    "a shuffle among the lanes of the mask": Pair(
+        """
+        setp.ge.u32 %p1, %r0, 16;
+        @%p1 bra done;
+        shfl.sync.bfly.b32 %r5, %r0, 1, 31, 0xffff;
+        done:
+        """,
+        ("0xffff", "0xfffe"),
+        ("warp/mask",),
+    ),
 }  # fmt: skip
 
 
@@ -416,3 +503,19 @@ def test_what_is_not_ordered_is_found(name: str, schedule: str) -> None:
     pair = PAIRS[name]
     assert pair.text.count(pair.change[0]) >= 1
     assert found(pair, pair.text.replace(*pair.change), schedule) & set(pair.codes)
+
+
+def test_an_unsuccessful_wait_is_repeated_under_lazy() -> None:
+    text = """
+    @%p0 mbarrier.init.shared::cta.b64 [%r4], 1;
+    bar.sync 0;
+    @%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], 256;
+    @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd0], 256, [%r4];
+    mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r4], 0;
+    @!%p1 bra late;
+    mov.u32 %r5, 1;
+    late:
+    mad.lo.u32 %r5, %r0, 4, %r3;
+    ld.shared.u32 %r6, [%r5];
+    """
+    assert found(Pair(text, ("", ""), (), threads=64), text, "lazy") == {"copy/destination"}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from warploom.isa.model.effects import Barrier, Flow
+from warploom.isa.model.effects import Barrier, Flow, Members
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import bits_as_unsigned, inp, out, pred_in, pred_out
 from warploom.isa.model.semantics import Array, Bound, Lanes, Warps
@@ -78,7 +78,7 @@ SHFL_SYNC = Form(
     syntax="shfl.sync.mode.b32  d{|p}, a, b, c, membermask;",
     rows="mode ptx target\nup,down,bfly,idx 6.0 sm_30",
     operands={**_SHUFFLED, "membermask": inp("u32")},
-    effects=(Flow(elements=("a",), unwritten="ignore"),),
+    effects=(Members(), Flow(elements=("a",), unwritten="ignore")),
     source="PTX ISA 9.7.9.6",
 )
 
@@ -126,7 +126,7 @@ VOTE_SYNC = Form(
         ballot       b32   6.0 sm_30
     """,
     operands={"d": out("type"), "a": pred_in(), "membermask": inp("u32")},
-    effects=(Flow(unwritten="ignore"),),
+    effects=(Members(), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.13.9",
 )
 
@@ -169,7 +169,7 @@ MATCH_ANY = Form(
     syntax="match.any.sync.type  d, a, membermask;",
     rows="type ptx target\nb32,b64 6.0 sm_70",
     operands={"d": out("u32"), "a": inp("type"), "membermask": inp("u32")},
-    effects=(Flow(unwritten="ignore"),),
+    effects=(Members(), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.13.10",
 )
 
@@ -186,7 +186,7 @@ MATCH_ALL = Form(
     syntax="match.all.sync.type  d{|p}, a, membermask;",
     rows="type ptx target\nb32,b64 6.0 sm_70",
     operands={"d": out("u32", allows=("sink",)), "p": pred_out(), "a": inp("type"), "membermask": inp("u32")},
-    effects=(Flow(unwritten="ignore"),),
+    effects=(Members(), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.13.10",
 )
 
@@ -214,7 +214,7 @@ REDUX = Form(
         "a": inp(bits_as_unsigned, accepts="own"),
         "membermask": inp("u32"),
     },
-    effects=(Flow(unwritten="ignore"),),
+    effects=(Members(), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.13.12",
 )
 
@@ -227,7 +227,7 @@ REDUX_FLOAT = Form(
         min,max  -,abs  -,NaN  f32   8.8 sm_100f
     """,
     operands={"d": out("type"), "a": inp("type"), "membermask": inp("u32")},
-    effects=(Flow(unwritten="ignore"),),
+    effects=(Members(), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.13.12",
 )
 
@@ -264,7 +264,7 @@ ELECT = Form(
     syntax="elect.sync  d|p, membermask;",
     rows="ptx target\n8.0 sm_90",
     operands={"d": out("u32", allows=("sink",)), "p": pred_out(sink=False), "membermask": inp("u32")},
-    effects=(Flow(unwritten="ignore"),),
+    effects=(Members(), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.13.14",
 )
 
@@ -283,7 +283,7 @@ WARP_SYNC = Form(
     syntax="bar.warp.sync  membermask;",
     rows="ptx target\n6.0 sm_30",
     operands={"membermask": inp("u32")},
-    effects=(Barrier("warp", aligned=""), Flow(unwritten="ignore")),
+    effects=(Members(), Barrier("warp", aligned=""), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.13.2",
 )
 

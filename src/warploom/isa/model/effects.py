@@ -49,6 +49,13 @@ class Collective:
 
 
 @dataclass(frozen=True, slots=True)
+class Members:
+    """Effect of an instruction that all lanes of a member mask execute together. `mask` names the operand."""
+
+    mask: str = "membermask"
+
+
+@dataclass(frozen=True, slots=True)
 class Access:
     """Effect of an instruction that accesses memory at an address operand.
 
@@ -209,4 +216,18 @@ class Flow:
     selects: str = ""
 
 
-Effect = Control | Collective | Access | Fence | Issue | Commit | Wait | Arrive | Barrier | Multiply | Allocate | Flow
+Effect = (
+    Control
+    | Collective
+    | Members
+    | Access
+    | Fence
+    | Issue
+    | Commit
+    | Wait
+    | Arrive
+    | Barrier
+    | Multiply
+    | Allocate
+    | Flow
+)

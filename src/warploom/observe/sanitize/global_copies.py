@@ -52,17 +52,17 @@ class GlobalCopies:
                 at = slice(copy, copy + 1)
                 self._read(event, every, heads, (np.array([copy]), starts[at], sizes[at]))
 
-    def boxes(self, event: CopyIssue, fields: TensorMapFields, copies: Array, objects: Array) -> None:
+    def boxes(
+        self, event: CopyIssue, fields: TensorMapFields, copies: Array, coordinates: Array, offsets: Array,
+        objects: Array,
+    ) -> None:  # fmt: skip
         """Record the accesses of tensor copies with the indices `copies` in the event.
 
-        `fields` describes the tensor map. objects[k] is the number of the mbarrier that completes copy copies[k], -1
-        for none. Shapes: copies and objects (copies,).
+        `fields` describes the tensor map. Column k of `coordinates` and `offsets` is the position of copy copies[k],
+        as `box_positions` returns it. objects[k] is the number of the mbarrier that completes the copy, -1 for none.
+        Shapes: copies and objects (copies,).
         """
         request: TensorCopy = event.request
-        coordinates = np.stack([copy_values(event, part, copies) for part in request.coordinates])
-        offsets = np.zeros((0, len(copies)), np.int64)
-        if request.offsets is not None:
-            offsets = np.stack([copy_values(event, part, copies) for part in request.offsets])
         if request.direction == "store":
             self._write(event, copies, self._rows(fields, coordinates, offsets, stores=True))
             return
@@ -168,6 +168,18 @@ class GlobalCopies:
 
     def _inside(self, starts: Array, sizes: Array) -> Array:
         return (starts >= 0) & (starts + sizes <= len(self.arena.bytes))
+
+
+def box_positions(event: CopyIssue, copies: Array) -> tuple[Array, Array]:
+    """Return the coordinates and the im2col offsets of tensor copies.
+
+    `copies` are indices of copies in `event`. Shapes: (dimensions, copies) and (im2col offsets, copies).
+    """
+    request: TensorCopy = event.request
+    coordinates = np.stack([copy_values(event, part, copies) for part in request.coordinates])
+    if request.offsets is None:
+        return coordinates, np.zeros((0, len(copies)), np.int64)
+    return coordinates, np.stack([copy_values(event, part, copies) for part in request.offsets])
 
 
 def copy_values(event: CopyIssue, array: Array, copies: Array) -> Array:

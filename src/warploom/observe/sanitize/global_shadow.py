@@ -353,10 +353,10 @@ def _access(
                 if writing:
                     for turn in range(2):
                         entry = reads[turn, granule]
-                        if entry and not (kind == STRONG and ((entry >> 10) & 63) == STRONG):
-                            if not _known(c, wave, w, lane, entry, 0):
-                                site = read_sites[turn, granule]
-                                found = note(s.out, found, WRITE_READ, i, lane, granule, entry, site)
+                        both_strong = kind == STRONG and ((entry >> 10) & 63) == STRONG
+                        if entry and not both_strong and not _known(c, wave, w, lane, entry, 0):
+                            site = read_sites[turn, granule]
+                            found = note(s.out, found, WRITE_READ, i, lane, granule, entry, site)
                     if kind == STRONG and is_weak_write_of(record, head >> 44, lane):
                         continue
                     if (record >> 10) == (head >> 10) and sites[granule] == pc:

@@ -14,11 +14,10 @@ from warploom.isa.model.effects import Issue
 from warploom.isa.model.multiplication import Metadata, Multiplication, SharedMatrix
 from warploom.observe.sanitize.clocks import KNOWN, MULTIPLICATIONS
 from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.registers import NONE, Registers, guard_registers, used_registers
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 
 Array = NDArray[Any]
-Registers = frozenset[tuple[int, int]]
-_NONE: Registers = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +57,9 @@ class Multiplications:
         assert record is not None
         used = [(spec.access, getattr(operands, name)) for name, spec in form.operands.items()]
         vectors = [value for access, value in used if access == "read" and isinstance(value, VectorValue)]
-        accumulators = _NONE.union(*(registers_of(value) for access, value in used if access != "read"))
-        metadata = _NONE if record.metadata is None else registers_of(record.metadata.registers)
-        return _Multiplication(pc, accumulators, _NONE.union(*map(registers_of, vectors)), metadata, record.shared)
+        accumulators = NONE.union(*(registers_of(value) for access, value in used if access != "read"))
+        metadata = NONE if record.metadata is None else registers_of(record.metadata.registers)
+        return _Multiplication(pc, accumulators, NONE.union(*map(registers_of, vectors)), metadata, record.shared)
 
     def _find_hazards(self) -> dict[int, tuple[Array, Array]]:
         """Return, by program counter, the multiplications whose registers another instruction uses.
@@ -76,7 +75,8 @@ class Multiplications:
         for pc in range(len(self.launch.instructions)):
             if pc in self._index:
                 continue
-            read, written = self._used(pc)
+            read, written = used_registers(self.launch, pc)
+            read |= guard_registers(self.launch, pc)
             used = {index for register in read | written for index in by_register.get(register, ())}
             if used:
                 both, sites = read | written, [(index, self.sites[index]) for index in used]
@@ -84,13 +84,6 @@ class Multiplications:
                 changed = [k for k, at in sites if both & (at.accumulators | at.sources)]
                 found[pc] = (np.array(busy, np.intp), np.array(changed, np.intp))
         return found
-
-    def _used(self, pc: int) -> tuple[Registers, Registers]:
-        each, specs = self.launch.instructions[pc], self.launch.program.steps[pc].binding.form.operands
-        used = [(spec.access, registers_of(getattr(each.operands, name))) for name, spec in specs.items()]
-        guard = _NONE if each.guard is None else registers_of(each.guard)
-        read = guard.union(*(registers for access, registers in used if access != "write"))
-        return read, _NONE.union(*(registers for access, registers in used if access != "read"))
 
     def start(self, context: Context, shadow: SharedShadow) -> None:
         """Prepare for the CTAs that `context` describes. `shadow` records accesses to their shared memory."""
@@ -140,7 +133,7 @@ class Multiplications:
             after = f"{newer} group{' was' if newer == 1 else 's were'} committed after its group"
             state = f"is in flight: {after}, and no wait covers its group"
         line = self.context.program.line_of(site)
-        read, written = self._used(pc)
+        read, written = used_registers(self.launch, pc)
         operand = "registers of A" if written & self.sites[index].sources else "metadata"
         operand = "accumulators" if (read | written) & self.sites[index].accumulators else operand
         what = f"this accesses {operand} of the multiplication in line {line}, which {state}"

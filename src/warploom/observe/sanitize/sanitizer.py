@@ -17,6 +17,7 @@ from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.mbarriers import FIRST, Mbarriers
+from warploom.observe.sanitize.member_masks import MemberMasks
 from warploom.observe.sanitize.multiplications import MetadataCheck, Multiplications
 from warploom.observe.sanitize.ordered_accesses import OrderedAccesses
 from warploom.observe.sanitize.register_counts import RegisterCounts
@@ -24,6 +25,7 @@ from warploom.observe.sanitize.report import Report
 from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 from warploom.observe.sanitize.transfers import TensorMaps, Transfers, issue_handler
+from warploom.observe.sanitize.untested_waits import untested_waits
 from warploom.observe.sanitize.unwritten_registers import UnwrittenRegisters
 
 Array = NDArray[Any]
@@ -76,6 +78,7 @@ class Sanitizer(events.Observer):
         self._room = FIRST if any(form.effect(effects.Arrive) for form in forms) else 0
         waits = [form.effect(effects.Wait) for form in forms]
         self._waits_for_phases = any(each and each.on == "mbarrier" for each in waits)
+        self._untested_waits = untested_waits(launch)
         self._synchronisation = {
             pc: _synchronisation(step.binding) for pc, step in enumerate(steps) if not step.binding.form.is_lanewise
         }
@@ -83,6 +86,7 @@ class Sanitizer(events.Observer):
         self.tensor_maps = TensorMaps(self.global_shadow)
         self.multiplications = Multiplications(launch)
         self.metadata = MetadataCheck(launch)
+        self.masks = MemberMasks(launch)
         self.unwritten = UnwrittenRegisters(launch)
         self.ordered = OrderedAccesses(launch)
         self.instructions = {
@@ -105,7 +109,8 @@ class Sanitizer(events.Observer):
         }
 
     def _instruction_handler(self, pc: int) -> Callable[[events.Execute], None] | None:
-        found = [self.unwritten.handler(pc), self.metadata.handler(pc), self.multiplications.handler(pc)]
+        checks = (self.unwritten, self.metadata, self.multiplications, self.masks)
+        found = [check.handler(pc) for check in checks]
         if (issue := issue_handler(self.launch, pc)) is not None:
             found.append(lambda event: issue(self.transfers, event))
         handlers = [each for each in found if each is not None]
@@ -126,6 +131,7 @@ class Sanitizer(events.Observer):
         self.aliasing = self.mbarriers.aliasing
         self.multiplications.start(context, self.shadow)
         self.metadata.start(context)
+        self.masks.start(context)
         self.unwritten.start(context)
         self.lifetimes = Lifetimes(context)
         self.registers = RegisterCounts(context)
@@ -345,6 +351,8 @@ class Sanitizer(events.Observer):
         if event.by_parity:
             phase = np.broadcast_to(event.phase, event.lanes.shape)
             self.mbarriers.test(warps, event.index, event.lanes, phase, pc)
+        if pc in self._untested_waits:
+            return  # an unsuccessful wait would have let the warp continue, too
         synchronisation = self._synchronisation[pc]
         self.transfers.wait(event, synchronisation.relaxed, synchronisation.narrow)
         if self.aliasing is not None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.diagnostics import UsageError
 from warploom.emulator.address_space import GLOBAL_BASE, SHARED_START, SHARED_WINDOW
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Arrive, CopyIssue, Execute, Fence, Launch, PhaseWait
@@ -16,10 +17,11 @@ from warploom.emulator.values import VectorValue
 from warploom.isa.model import effects
 from warploom.isa.model.records import BulkCopy
 from warploom.isa.model.types import TYPES
-from warploom.layout.tile import shared_bytes
+from warploom.layout import TensorMapFields
+from warploom.layout.tile import boxes, is_padded, shared_bytes, stored_ranges
 from warploom.observe.sanitize.clocks import THREAD_COPIES
 from warploom.observe.sanitize.context import Context
-from warploom.observe.sanitize.global_copies import GlobalCopies, copy_values
+from warploom.observe.sanitize.global_copies import GlobalCopies, box_positions, copy_values
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.mbarriers import Mbarriers
@@ -197,14 +199,16 @@ class Transfers:
                 same = copies[maps[copies] == address]
                 warps, lanes = event.warps[same], event.lanes[same]
                 self.tensor_maps.use(self.context, warps, lanes, int(address), event.pc)
-            sizes = np.full(len(copies), -(-shared_bytes(fields) // 16) * 16)
             objects = self._completing(event, copies, request.shared)
-            self.global_copies.boxes(event, fields, copies, objects)
+            coordinates, offsets = box_positions(event, copies)
+            self.global_copies.boxes(event, fields, copies, coordinates, offsets, objects)
             shared = copy_values(event, request.shared, copies)
+            sizes = np.full(len(copies), -(-shared_bytes(fields) // 16) * 16)
             if request.direction == "load":
                 self._write(event, copies, shared, sizes, fields.swizzle_span)
             else:
-                self._read(event, copies, shared, sizes, group=True)
+                read, starts, sizes = _stored(fields, shared, sizes, coordinates, offsets)
+                self._read(event, copies[read], starts, sizes, group=True)
 
     def _read(self, event: CopyIssue, copies: Array, addresses: Array, sizes: Array, group: bool) -> None:
         warps, lanes = event.warps[copies].astype(np.int64), event.lanes[copies].astype(np.int64)
@@ -338,6 +342,28 @@ class Transfers:
             rounds.append((bits, full, which))
             left = left & ~here
         return rounds
+
+
+def _stored(
+    fields: TensorMapFields, shared: Array, sizes: Array, coordinates: Array, offsets: Array
+) -> tuple[Array, Array, Array]:
+    """Return the number of the copy, the shared address and the size of each range that tensor stores read.
+
+    Copy k stores the box of sizes[k] bytes at address shared[k] to the position coordinates[:, k] and offsets[:, k].
+    Shapes: shared and sizes (copies,); coordinates (dimensions, copies); offsets (im2col offsets, copies).
+    """
+    every = np.arange(len(shared))
+    tiled = len(coordinates) == fields.rank and not fields.is_im2col
+    try:
+        if tiled and not fields.interleave and not is_padded(fields) and boxes(fields, coordinates).inside.all():
+            return every, shared, sizes
+        ranges = [
+            stored_ranges(fields, int(shared[k]), coordinates[:, k].tolist(), offsets[:, k].tolist()) for k in every
+        ]
+    except UsageError:
+        return every[:0], shared[:0], sizes[:0]  # the emulator will report the illegal copies
+    of = np.repeat(every, [len(starts) for starts, _ in ranges])
+    return of, np.concatenate([starts for starts, _ in ranges]), np.concatenate([size for _, size in ranges])
 
 
 Handler = Callable[[Transfers, Execute], None]

@@ -1,0 +1,51 @@
+# pyright: reportUnknownMemberType=false
+"""Check that lanes execute `.sync` instructions only with member masks that contain them."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.events import Execute, Launch
+from warploom.emulator.values import Constant
+from warploom.isa.model.effects import Members
+from warploom.observe.sanitize.context import Context
+
+_LANES = np.arange(32, dtype=np.uint32)
+_ALL = 0xFFFFFFFF
+
+
+class MemberMasks:
+    """Check of the member masks of one launch."""
+
+    context: Context
+
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+
+    def start(self, context: Context) -> None:
+        """Prepare for the CTAs that `context` describes."""
+        self.context = context
+
+    def handler(self, pc: int) -> Callable[[Execute], None] | None:
+        """Return the handler of an instruction, or None if its mask contains every lane or it has no mask."""
+        members = self.launch.program.steps[pc].binding.form.effect(Members)
+        if members is None:
+            return None
+        mask = getattr(self.launch.instructions[pc].operands, members.mask)
+        if isinstance(mask, Constant) and int(mask.array[0, 0]) & _ALL == _ALL:
+            return None
+        return partial(self._check, mask)
+
+    def _check(self, operand: Any, event: Execute) -> None:
+        batch, report = event.batch, self.context.report
+        masks: NDArray[np.uint32] = np.broadcast_to(batch.read(operand), (batch.count, 32)).astype(np.uint32)
+        outside = batch.active() & (masks >> _LANES & 1 == 0)
+        if not outside.any():
+            return
+        position, lane = (int(part[0]) for part in np.nonzero(outside))
+        where = self.context.describe(int(batch.warp_index[position]), lane)
+        message = f"lane {lane} executes this instruction, and its member mask {int(masks[position, lane]):#x} lacks it"
+        report.add("sanitize.warp/mask", event.pc, -1, f"{message}; {where}", count=int(outside.sum()))

@@ -1,0 +1,45 @@
+"""Search for waits whose results no instruction tests, so that they order nothing."""
+
+from warploom.emulator.events import Launch
+from warploom.isa.model.effects import Wait
+from warploom.observe.sanitize.registers import NONE, Registers, guard_registers, used_registers
+
+
+def untested_waits(launch: Launch) -> frozenset[int]:
+    """Return the program counters of waits for a phase whose results no instruction tests.
+
+    A guard tests a register. Branches, calls and instructions that are not lane-wise also count as tests of their
+    operands. Lane-wise instructions pass the result of the wait on to their own results.
+    """
+    waits = [
+        pc
+        for pc, step in enumerate(launch.program.steps)
+        if (wait := step.binding.form.effect(Wait)) is not None and wait.on == "mbarrier"
+    ]
+    return frozenset(pc for pc in waits if not _is_tested(launch, pc))
+
+
+def _is_tested(launch: Launch, wait: int) -> bool:
+    following = launch.program.following
+    seen: dict[int, Registers] = {}
+    results = used_registers(launch, wait)[1]
+    pending = [(pc, results) for pc in following[wait]]
+    while pending:
+        pc, held = pending.pop()
+        before = seen.get(pc, NONE)
+        if pc < 0 or held <= before:
+            continue
+        held = seen[pc] = held | before
+        form, guard = launch.program.steps[pc].binding.form, guard_registers(launch, pc)
+        read, written = used_registers(launch, pc)
+        if held & guard:
+            return True
+        if held & read:
+            if not form.is_lanewise:
+                return True
+            held |= written
+        elif not guard:
+            held -= written
+        if held:
+            pending += [(after, held) for after in following[pc]]
+    return False
