@@ -26,7 +26,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_report_of_the_main_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(EXAMPLE)]) == 0
-    said = "gemm_warp_specialised.html: no findings; c is within its bound; 466 events in 1 CTA\n"
+    said = "gemm_warp_specialised.html: no findings; c is within its bound; 498 events in 1 CTA\n"
     assert capsys.readouterr() == (said, "")
     page = Path("gemm_warp_specialised.html").read_text(encoding="utf-8")
     assert len(page.encode()) < LARGEST

@@ -400,7 +400,7 @@ def test_reads_of_unwritten_shared_memory_are_reported_on_request() -> None:
     said = "which nothing wrote; kernel k, CTA (0, 0, 0)"
     places = [
         ("<ptx>:16:1", f"this reads shared memory at 0x40c to 0x410, {said}, warp 0, lane 0"),
-        ("<ptx>:19:1", f"this reads shared memory at 0x40c to 0x40d, {said}, warp 1, lane 9"),
+        ("<ptx>:19:1", f"this reads shared memory at 0x40f to 0x410, {said}, warp 1, lane 9"),
     ]
     assert [each.place for each in unwritten] == [place for place, _ in places]
     for each, (_, message) in zip(unwritten, places, strict=True):

@@ -142,12 +142,17 @@ def test_executions_and_lanes() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(n for n in LAUNCHES if LAUNCHES[n].file.count("/") == 0 and n not in POLLING))
-def test_counts_do_not_depend_on_the_schedule(name: str) -> None:
+def test_only_repeated_waits_depend_on_the_schedule(name: str) -> None:
     (eager, right), (lazy, _) = (LAUNCHES[name].run(schedule=each, profile=True) for each in ("eager", "lazy"))
     assert right, "a profile changes no result"
     assert eager.profile is not None
     assert lazy.profile is not None
-    np.testing.assert_array_equal(eager.profile.rows, lazy.profile.rows)
+    # Under "lazy", a wait for an incomplete phase executes twice, and so does the branch of its loop.
+    repeated = lazy.profile.rows["executions"] > eager.profile.rows["executions"]
+    others = [column for column in lazy.profile.rows.dtype.names if column not in ("executions", "lanes")]
+    np.testing.assert_array_equal(eager.profile.rows[others], lazy.profile.rows[others])
+    np.testing.assert_array_equal(eager.profile.rows[~repeated], lazy.profile.rows[~repeated])
+    assert not lazy.profile.rows[repeated]["bytes"].any(), "only waits and branches are repeated"
     assert eager.profile.tiles == lazy.profile.tiles
     assert (eager.profile.rows["lanes"] <= 32 * eager.profile.rows["executions"]).all()
     assert (eager.profile.rows["wavefronts"] >= eager.profile.rows["ideal_wavefronts"]).all()

@@ -347,7 +347,7 @@ class Transfers:
 def _stored(
     fields: TensorMapFields, shared: Array, sizes: Array, coordinates: Array, offsets: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the number of the copy, the shared address and the size of each range that tensor stores read.
+    """Return the copy, the shared address and the size of each range that tensor stores read.
 
     Copy k stores the box of sizes[k] bytes at address shared[k] to the position coordinates[:, k] and offsets[:, k].
     Shapes: shared and sizes (copies,); coordinates (dimensions, copies); offsets (im2col offsets, copies).
