@@ -293,16 +293,19 @@ class CopyIssue(Event):
 
 @dataclass(frozen=True, slots=True)
 class CopyAccess(Event):
-    """Access of a bulk copy to byte ranges of global memory.
+    """Access of bulk copies to byte ranges of global memory. `pc` is the instruction that issued the copies.
 
-    `operation` and `type` describe a reduction. They are empty for other accesses.
+    `warps` and `lanes` issued the copies. They are -1 for the read of a tensor map. `operation` and `type` describe a
+    reduction. They are empty for other accesses.
 
-    Shapes: starts (byte offsets in `Arena.bytes`) and sizes (ranges,).
+    Shapes: starts (byte offsets in `Arena.bytes`) and sizes (ranges,); warps and lanes (ranges,) or broadcastable.
     """
 
     kind: AccessKind
     starts: Array
     sizes: Array
+    warps: Array
+    lanes: Array
     operation: str
     type: str
 

@@ -26,16 +26,8 @@ from warploom.runtime.buffers import (
     read_buffer,
     read_stored,
 )
-from warploom.runtime.references import (
-    ACCUMULATORS,
-    MULTIPLICANDS,
-    REFERENCES,
-    Comparison,
-    Expected,
-    Options,
-    ShapeError,
-    compare,
-)
+from warploom.runtime.comparison import Comparison, compare
+from warploom.runtime.references import ACCUMULATORS, MULTIPLICANDS, REFERENCES, Expected, Options, ShapeError
 from warploom.runtime.toml import Document, Table, read_file, refuse_unfilled, suggestion
 
 SCALAR_TYPES: dict[str, type[np.integer] | type[np.floating]] = {
