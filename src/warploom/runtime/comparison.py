@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -144,11 +145,9 @@ def _writer_facts(comparison: Comparison, writers: Writers) -> list[tuple[str, s
     written = writers.pcs >= 0
     blamed = wrong & written
     facts: list[tuple[str, str]] = []
-    if unwritten := int(np.count_nonzero(wrong & ~written)):
-        words = "1 element keeps its initial value"
-        facts.append(
-            ("never written", words if unwritten == 1 else f"{unwritten:,} elements keep their initial values")
-        )
+    unwritten = wrong & ~written
+    if unwritten.any():
+        facts.append(("never written", _unwritten(unwritten.reshape(comparison.wrong.shape), is_all=not blamed.any())))
     if not blamed.any():
         return facts
     if (words := _common_writers(writers, blamed, written)) is not None:
@@ -185,16 +184,29 @@ def _common_writers(writers: Writers, blamed: Mask, written: Mask) -> str | None
             kinds.remove(kind)
     if not kinds:
         return None
-    describe = {
-        "cta": lambda: _ctas(writers, seen["cta"]),
-        "warp": lambda: _numbers(seen["warp"], AxisName("warp", "warps")),
-        "lane": lambda: _numbers(np.pad(seen["lane"], (0, 32 - len(seen["lane"]))), AxisName("lane", "lanes")),
-        "line": lambda: _lines(writers, np.flatnonzero(seen["line"]).tolist()),
-    }
-    words = ", ".join(text() for kind, text in describe.items() if kind in kinds)
+    lanes, warps = "", ""
+    if "lane" in kinds:
+        lanes = _numbers(np.pad(seen["lane"], (0, 32 - len(seen["lane"]))), AxisName("lane", "lanes"))
+    if "warp" in kinds:
+        warps = _numbers(seen["warp"], AxisName("warp", "warps"))
+    elif lanes:
+        warps = "each warp"
+    ctas = (
+        _ctas(writers, seen["cta"]) if "cta" in kinds else "each CTA" if warps and math.prod(writers.grid) > 1 else ""
+    )
+    lines = _lines(writers, np.flatnonzero(seen["line"]).tolist()) if "line" in kinds else ""
+    words = ", ".join(filter(None, (lines, " of ".join(filter(None, (lanes, warps, ctas))))))
     count, reach = int(np.count_nonzero(blamed)), total(kinds)
     share = "all" if count == reach else f"{count:,} of the {reach:,}"
-    return f"{words}; {share} elements from there are wrong"
+    return f"{words}; {share} elements written there are wrong"
+
+
+def _unwritten(unwritten: Mask, *, is_all: bool) -> str:
+    """Describe elements that the kernel did not write. `is_all` is set if they are all the wrong elements."""
+    pattern = find_pattern(unwritten)
+    plural = f"{pattern.count:,} elements keep their initial values"
+    words = plural if pattern.count > 1 else "1 element keeps its initial value"
+    return words if is_all else f"{words}: {pattern.describe()}"
 
 
 def _cta(writers: Writers, number: int) -> str:
