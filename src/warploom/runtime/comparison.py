@@ -104,8 +104,10 @@ class Comparison:
         """Return descriptions of the wrong elements: values, positions and writers. Each has a label."""
         if self.ok or self.worst is None:
             return []
-        shown = [*self.first, *([] if self.worst in self.first else [self.worst])]
-        facts = [(self.element(each.index), str(each)) for each in shown]
+        worst = self.worst
+        shown = {each.index: each for each in (*self.first, worst)}
+        mark = ", largest error" if len(shown) > 1 else ""
+        facts = [(self.element(at) + (mark if at == worst.index else ""), str(each)) for at, each in shown.items()]
         facts.append(("wrong elements", self.pattern.describe()))
         return facts if self.writers is None else facts + _writer_facts(self, self.writers)
 
