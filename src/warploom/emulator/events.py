@@ -293,10 +293,10 @@ class CopyIssue(Event):
 
 @dataclass(frozen=True, slots=True)
 class CopyAccess(Event):
-    """Access of bulk copies to byte ranges of global memory. `pc` is the instruction that issued the copies.
+    """Access of bulk copies to byte ranges of global memory.
 
-    `warps` and `lanes` issued the copies. They are -1 for the read of a tensor map. `operation` and `type` describe a
-    reduction. They are empty for other accesses.
+    `pc`, `warps` and `lanes` are the instruction and the threads that issued the copies. `warps` and `lanes` are -1 for
+    the read of a tensor map. `operation` and `type` describe a reduction. They are empty for other accesses.
 
     Shapes: starts (byte offsets in `Arena.bytes`) and sizes (ranges,); warps and lanes (ranges,) or broadcastable.
     """

@@ -22,7 +22,7 @@ _CTA_AXES = [AxisName(axis, axis) for axis in "zyx"]
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Element of a result with the value `found` instead of `expected`. `bound` is the largest allowed error."""
+    """Element of a result with its actual and its expected value. `bound` is the largest allowed error."""
 
     index: tuple[int, ...]
     found: float

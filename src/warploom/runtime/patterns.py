@@ -137,7 +137,7 @@ def find_pattern(mask: Mask) -> Pattern:
 
 
 def _boxes(mask: Mask) -> tuple[Box, ...] | None:
-    """Return boxes whose union is `mask`, the fewest that the search finds. Return None for too many boxes.
+    """Return boxes whose union is `mask`. Return None if the search finds no small union.
 
     `mask` has at least one element that is set.
     """
