@@ -31,7 +31,7 @@ def test_the_report_of_the_main_example(capsys: pytest.CaptureFixture[str]) -> N
     page = Path("gemm_warp_specialised.html").read_text(encoding="utf-8")
     assert len(page.encode()) < LARGEST
     timeline = json.loads(read(page).scripts["data"])["timeline"]
-    assert len(timeline["track"]) == 466
+    assert len(timeline["track"]) == 498
     assert "<td>c is within its bound</td>" in page
 
 
