@@ -137,7 +137,7 @@ run
   MACs     3,000,000
   seconds  1.50
   MAC/s    2 M
-comparison of y, in float64
+comparison of y
   largest error               0
   allowed there               7.01e-46
   largest share of its bound  0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from warploom.runtime.comparison import Comparison, compare
-from warploom.runtime.references import Expected
+from warploom.runtime.references import REFERENCES, Expected, Options
 
 
 def exact(result: Any, expected: Any) -> Comparison:
@@ -49,6 +49,17 @@ def test_nan_and_infinity() -> None:
         ("c[3]", "4, expected nan ± 0"),
         ("wrong elements", "elements 1-3"),
     ]
+
+
+@pytest.mark.parametrize(("dtype", "low"), [(np.int64, -(2**63)), (np.int64, 2**62), (np.uint64, 2**64 - 9)])
+def test_integers_of_64_bits_are_compared_exactly(dtype: type, low: int) -> None:
+    values = np.array([low, low + 1, low + 5], dtype)
+    right = REFERENCES["copy"].compute({"a": values}, values, Options())
+    assert compare("c", values, right).exact
+    comparison = compare("c", values + np.array([0, 1, 0], dtype), right)
+    assert comparison.largest_error == 1
+    assert comparison.facts() == [("c[1]", f"{low + 2}, expected {low + 1} ± 0"), ("wrong elements", "element 1")]
+    assert compare("c", values - np.array([0, 1, 0], dtype), right).largest_error == 1
 
 
 def test_no_axes_and_no_elements() -> None:

@@ -32,7 +32,7 @@ def outcome(result: Run, comparison: Comparison | None) -> None:
     rate = mac_rate(stats.macs, stats.seconds).removesuffix(" MAC/s")
     _table("run", "", [*totals.items(), ("seconds", f"{stats.seconds:.2f}"), ("MAC/s", rate)])
     if comparison:
-        _table(f"comparison of {comparison.name}, in float64", "", _comparison_rows(comparison))
+        _table(f"comparison of {comparison.name}", "", _comparison_rows(comparison))
         _verdict(comparison.ok, comparison.sentence)
     _findings(result.findings)
 

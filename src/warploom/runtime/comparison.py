@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warploom.runtime.buffers import Array
+from warploom.runtime.buffers import Array, is_integer
 from warploom.runtime.patterns import AxisName, Mask, Pattern, find_pattern
 from warploom.runtime.references import Expected, Float
 
@@ -30,7 +30,8 @@ class Mismatch:
     bound: float
 
     def __str__(self) -> str:
-        return f"{self.found:.9g}, expected {self.expected:.9g} ± {self.bound:.3g}"
+        found, expected = (each if isinstance(each, int) else f"{each:.9g}" for each in (self.found, self.expected))
+        return f"{found}, expected {expected} ± {self.bound:.3g}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,14 +115,17 @@ class Comparison:
 
 def compare(name: str, result: Array, expected: Expected) -> Comparison:
     """Compare the result `name` with its expected values. NaN equals NaN."""
-    found: Float = np.asarray(result, np.float64)
-    same = (found == expected.values) | (np.isnan(found) & np.isnan(expected.values))
+    if is_integer(result.dtype) and is_integer(expected.values.dtype):
+        found, values = result, expected.values
+    else:
+        found, values = np.asarray(result, np.float64), np.asarray(expected.values, np.float64)
+    same = (found == values) | (np.isnan(found) & np.isnan(values))
     with np.errstate(invalid="ignore"):
-        error = np.where(same, 0.0, np.abs(found - expected.values))
+        error = np.where(same, 0.0, _distance(found, values))
     error = np.where(np.isnan(error), np.inf, error)
     bound = np.broadcast_to(expected.bound, error.shape)
     # NaN and infinities must match exactly, whatever the bound.
-    finite = np.isfinite(found) & np.isfinite(expected.values)
+    finite = np.isfinite(found) & np.isfinite(values)
     wrong = np.asarray(~same & ~((error <= bound) & finite))
     share = None
     if error.size and np.any(bound > 0):
@@ -129,7 +133,7 @@ def compare(name: str, result: Array, expected: Expected) -> Comparison:
             share = float(np.max(np.where(same, 0.0, np.where(finite, error / bound, np.inf))))
 
     def mismatch(index: tuple[int, ...]) -> Mismatch:
-        return Mismatch(index, float(found[index]), float(expected.values[index]), float(bound[index]))
+        return Mismatch(index, found[index].item(), values[index].item(), float(bound[index]))
 
     first = tuple(mismatch(tuple(each)) for each in np.argwhere(wrong)[:_SHOWN].tolist())
     worst = None
@@ -137,6 +141,15 @@ def compare(name: str, result: Array, expected: Expected) -> Comparison:
         considered = np.where(wrong, error, -1.0) if first else error
         worst = mismatch(tuple(map(int, np.unravel_index(int(np.argmax(considered)), error.shape))))
     return Comparison(name, wrong, error, worst, share, first)
+
+
+def _distance(found: Array, expected: Array) -> Float:
+    if not is_integer(found.dtype):
+        return np.abs(found - expected)
+    # Differences modulo 2^64 are exact, and float64 does not round them to 0.
+    with np.errstate(over="ignore"):
+        difference = found.astype(np.uint64) - expected.astype(np.uint64)
+        return np.where(found > expected, difference, np.uint64(0) - difference).astype(np.float64)
 
 
 # Writers ----------------------------------------------------------------------------------------------------------

@@ -33,9 +33,12 @@ class ShapeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """Expected values, and the largest allowed absolute error of each value."""
+    """Expected values, and the largest allowed absolute error of each value.
 
-    values: Float
+    The values are float64, or integers that are compared exactly.
+    """
+
+    values: Array
     bound: Float
 
 
@@ -76,7 +79,12 @@ def half_ulp(dtype: np.dtype[Any]) -> tuple[float, float]:
     return float(info.eps) / 2, float(info.smallest_subnormal) / 2
 
 
-def _stored(values: Float, error: Float, dtype: np.dtype[Any]) -> Expected:
+def exact_values(array: Array) -> Array:
+    """Return an array of integers unchanged, and any other array in float64. Neither loses a bit."""
+    return array if is_integer(array.dtype) else _wide(array)
+
+
+def _stored(values: Array, error: Float, dtype: np.dtype[Any]) -> Expected:
     relative, absolute = half_ulp(dtype)
     return Expected(values, error + relative * (np.abs(values) + error) + absolute)
 
@@ -179,6 +187,13 @@ def _elementwise(operation: Callable[..., Float]) -> Compute:
 
 
 _PRODUCT = ("transpose_a", "transpose_b", "alpha", "add_initial", "accumulator", "multiplicand")
+
+
+def _copy(operands: Mapping[str, Array], initial: Array, options: Options) -> Expected:
+    values = exact_values(operands["a"])
+    return _stored(values, np.zeros(values.shape), initial.dtype)
+
+
 REFERENCES: dict[str, Reference] = {
     "matmul": Reference(("a", "b"), _PRODUCT, _matmul),
     "attention": Reference(("q", "k", "v"), ("causal", "scale", "accumulator"), _attention),
@@ -186,5 +201,5 @@ REFERENCES: dict[str, Reference] = {
     "add": Reference(("a", "b"), (), _elementwise(np.add)),
     "subtract": Reference(("a", "b"), (), _elementwise(np.subtract)),
     "multiply": Reference(("a", "b"), (), _elementwise(np.multiply)),
-    "copy": Reference(("a",), (), _elementwise(np.positive)),
+    "copy": Reference(("a",), (), _copy),
 }
