@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMap, strided
 from warploom.layout.tensormap import TENSOR_MAP_BYTES, TensorMapFields
 from warploom.runtime.device_buffers import DeviceBuffers
+
+if TYPE_CHECKING:
+    from warploom.emulator.arena import Arena
 
 _POINTER = "u64"
 
@@ -221,6 +224,25 @@ class Arguments:
             return bytes(block)
 
         return resolve(self.parameters[number], self.values[number])
+
+    def contents(self, arena: Arena) -> tuple[Any, ...]:
+        """Return views of the arrays in `arena`, the emulator's memory, in parameter order.
+
+        A list of arrays or a Struct becomes a tuple. An argument without an array becomes None.
+        """
+
+        def view(value: Any) -> Any:
+            match value:
+                case TensorMap():
+                    return view(value.array)
+                case Struct():
+                    return tuple(view(field.value) for field in value.fields)
+                case _PointerTable():
+                    return tuple(map(view, value.arrays))
+                case _:
+                    return self.buffers.contents(value, arena) if _is_array(value) else None
+
+        return tuple(map(view, self.values))
 
     def block(self, address: Callable[[object], int], tensor_map: Callable[[TensorMapFields], bytes]) -> bytes:
         """Return the bytes of all parameters of the kernel.

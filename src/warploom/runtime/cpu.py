@@ -17,7 +17,7 @@ from warploom.emulator.arena import Arena
 from warploom.emulator.emulator import STEP_BUDGET
 from warploom.emulator.events import Observer
 from warploom.emulator.execute import Request, execute, reserve
-from warploom.emulator.faults import Deadlock, Trap
+from warploom.emulator.faults import RunError
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.stats import Progress
 from warploom.gpu.geometry import Geometry
@@ -104,7 +104,7 @@ def run(
 
     `runtime.api.launch` describes the options.
 
-    Errors: Trap, Deadlock; UsageError launch.*.
+    Errors: Trap and Deadlock, with the findings and records of the run up to this point; UsageError launch.*.
     """
     check_workers(workers)
     request, arena, segments = launch.request, launch.arena, launch.segments
@@ -140,9 +140,8 @@ def run(
         request = replace(request, observers=tuple(observers), pool=pool)
         try:
             stats, findings = execute(request, arena, segments, progress)
-        except (Trap, Deadlock) as end:
-            if recorder is not None:
-                end.trace = recorder.trace()
+        except RunError as end:
+            end.trace, end.profile = recorder and recorder.trace(), profiler and profiler.profile()
             raise
     return Run(findings, stats, recorder and recorder.trace(), profiler and profiler.profile())
 

@@ -132,7 +132,10 @@ def explore(
             difference = _difference(arguments, (first[0], first[2]), (schedule, each))
     findings: tuple[Diagnostic, ...] = ()
     if difference is not None or failures:
-        findings = cpu.run(prepared.fork(), sanitize=True, workers=threads, progress=progress).findings
+        try:
+            findings = cpu.run(prepared.fork(), sanitize=True, workers=threads, progress=progress).findings
+        except (Trap, Deadlock) as error:
+            findings = error.findings
     if first is not None:
         arguments.buffers.read_from(first[2].arena)
     return Exploration(names, difference, tuple(failures), findings, first[1] if first else None, work_report)

@@ -75,11 +75,6 @@ class Report:
         """Return True if the report has a finding at the instruction `pc`."""
         return any(key[1] == pc for key in self._found)
 
-    @property
-    def endings(self) -> list[str]:
-        """Rule codes of the traps and deadlocks that ended the run."""
-        return [each.code for each in self._ended]
-
     def diagnostics(self, program: Program) -> tuple[Diagnostic, ...]:
         """Return the findings as diagnostics, in order of their first occurrence."""
         known = rules()

@@ -150,8 +150,8 @@ class Sanitizer(events.Observer):
             self.registers.close()
         self._started = False
 
-    def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Report the trap or deadlock that ended the run at `pc`. Return True."""
+    def stopped(self, found: Sequence[Diagnostic], pc: int) -> None:
+        """Report the trap or deadlock that ended the run at `pc`."""
         self._close()
         # A trap is omitted if a finding explains it.
         for each in found:
@@ -161,7 +161,6 @@ class Sanitizer(events.Observer):
                 self.report.add_end(replace(each, code=rule.code, hint=rule.cure, section=rule.source))
             elif not self.report.has_finding_at(pc):
                 self.report.add_end(each)
-        return True
 
     def findings(self) -> tuple[Diagnostic, ...]:
         """Return the findings as diagnostics."""
