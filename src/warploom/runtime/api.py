@@ -14,6 +14,7 @@ from warploom.emulator.faults import Deadlock, RunError, Trap
 from warploom.emulator.stats import Progress, Stats
 from warploom.gpu.geometry import Extent
 from warploom.runtime.arguments import Arguments
+from warploom.runtime.elements import check_elements
 from warploom.runtime.kernel import LoadedKernel, load_kernel
 from warploom.runtime.limits import read_geometry
 from warploom.runtime.run import Run, merge
@@ -117,9 +118,9 @@ def launch(
         raise UsageError(
             f"device='{device}' does not support {option}; expected device='{expected}'", code="launch.device"
         )
-    loaded, geometry = load_launch(kernel, name, grid, block, cluster, shared)
+    on_gpu = device == "cuda"
+    loaded, geometry, arguments = load_launch(kernel, name, grid, block, cluster, shared, args, on_gpu=on_gpu)
     geometry = replace(geometry, cooperative=cooperative, programmatic=programmatic)
-    arguments = Arguments(loaded.signature, args, on_gpu=device == "cuda")
     if device == "cuda":
         from warploom.runtime import cuda
 
@@ -166,8 +167,7 @@ def sanitize(
             f"schedules is {schedules!r}; expected a sequence of schedules, such as ('eager', 'lazy')",
             code="launch.schedule",
         )
-    loaded, geometry = load_launch(kernel, name, grid, block, cluster, shared)
-    arguments = Arguments(loaded.signature, args, on_gpu=False)
+    loaded, geometry, arguments = load_launch(kernel, name, grid, block, cluster, shared, args)
     from warploom.runtime import cpu
 
     prepared = cpu.prepare(loaded, geometry, arguments, arch, step_budget=step_budget)
@@ -201,9 +201,10 @@ def _run(launch: cpu.EmulatorLaunch, arguments: Arguments, raises: bool, **optio
 
 
 def load_launch(
-    kernel: KernelSource, name: str | None, grid: Extent, block: Extent | None, cluster: Extent, shared: int | None
-) -> tuple[LoadedKernel, Geometry]:
-    """Return the kernel of a launch and the geometry of the launch.
+    kernel: KernelSource, name: str | None, grid: Extent, block: Extent | None, cluster: Extent, shared: int | None,
+    args: Sequence[object], *, on_gpu: bool = False,
+) -> tuple[LoadedKernel, Geometry, Arguments]:  # fmt: skip
+    """Return the kernel of a launch, the geometry of the launch, and its arguments.
 
     If `block` or `shared` is None, the kernel's own default applies. `shared` is in bytes of dynamic shared memory.
 
@@ -211,4 +212,7 @@ def load_launch(
     """
     loaded = load_kernel(kernel, name)
     block, shared = loaded.block if block is None else block, loaded.shared if shared is None else shared
-    return loaded, read_geometry(loaded.signature, grid, block, cluster, shared)
+    geometry = read_geometry(loaded.signature, grid, block, cluster, shared)
+    arguments = Arguments(loaded.signature, args, on_gpu=on_gpu)
+    check_elements(loaded.signature, arguments)
+    return loaded, geometry, arguments

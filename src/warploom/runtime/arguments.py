@@ -1,5 +1,8 @@
 """Arguments of a launch: Python values as kernel parameters."""
 
+# Callers may pass values of any type, whatever the annotations state.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -99,7 +102,7 @@ def _field(value: object) -> tuple[str, object, int, int]:
         return "b8", bytes(value), len(value), 1
     if is_scalar(value):
         return f"b{8 * value.itemsize}", value, value.itemsize, value.itemsize
-    if value is None or _is_array(value) or _is_array_list(value):
+    if value is None or is_array(value) or _is_array_list(value):
         return _POINTER, value, 8, 8
     pair = cast("tuple[object, ...]", value) if isinstance(value, tuple) else ()
     if len(pair) == 2 and (known := TYPES.get(str(pair[0]))) is not None and known.bytes:
@@ -129,6 +132,12 @@ class Arguments:
 
     def __init__(self, signature: Signature, values: Sequence[object], *, on_gpu: bool) -> None:
         self.parameters = signature.parameters
+        if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
+            raise UsageError(
+                f"args is {_kind(values)}; expected a list or tuple with one value for each parameter",
+                code="launch.arguments",
+                hint=f"the parameters of kernel {signature.name} are: {', '.join(map(str, self.parameters)) or 'none'}",
+            )
         if len(values) != len(self.parameters):
             count = len(self.parameters)
             raise UsageError(
@@ -167,7 +176,7 @@ class Arguments:
             self.buffers.add(f"the table of argument {number} ({name})", table.table)
             self._tables.append(table)
             return table
-        if not _is_array(value):
+        if not is_array(value):
             return value
         _check_array(number, parameter, value)
         return self._buffer(number, parameter, value, "")
@@ -211,7 +220,7 @@ class Arguments:
                 return structure(parameter, value)
             if isinstance(value, _PointerTable):
                 return address(value.table)
-            return address(value) if _is_array(value) else value
+            return address(value) if is_array(value) else value
 
         def structure(parameter: Parameter, value: Struct) -> bytes:
             block = bytearray(parameter.size)
@@ -240,7 +249,7 @@ class Arguments:
                 case _PointerTable():
                     return tuple(map(view, value.arrays))
                 case _:
-                    return self.buffers.contents(value, arena) if _is_array(value) else None
+                    return self.buffers.contents(value, arena) if is_array(value) else None
 
         return tuple(map(view, self.values))
 
@@ -262,6 +271,10 @@ class Arguments:
                 raise argument_error(number, parameter, self.values[number], _expected(parameter))
             block[parameter.offset : parameter.offset + len(data)] = data
         return bytes(block)
+
+
+def _kind(value: object) -> str:
+    return repr(value) if value is None or isinstance(value, (str, bytes, int, float)) else f"a {type(value).__name__}"
 
 
 def _expected(parameter: Parameter) -> str:
@@ -289,7 +302,8 @@ def _check_array(number: int, parameter: Parameter, array: Any) -> None:
         )
 
 
-def _is_array(value: object) -> TypeGuard[Any]:
+def is_array(value: object) -> TypeGuard[Any]:
+    """Return True if a value is an array of NumPy, PyTorch, CuPy or JAX."""
     return isinstance(value, np.ndarray) or is_foreign_type(type(value))
 
 
@@ -297,4 +311,4 @@ def _is_array_list(value: object) -> TypeGuard[Sequence[Any]]:
     if not isinstance(value, (list, tuple)):
         return False
     items = cast("Sequence[object]", value)
-    return bool(items) and all(map(_is_array, items))
+    return bool(items) and all(map(is_array, items))

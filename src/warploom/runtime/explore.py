@@ -101,8 +101,7 @@ def explore(
         message = f"schedules is {schedules!r}; expected {_FEWEST} to {_MOST}"
         raise UsageError(message, code="launch.explore")
     check_workers(workers)
-    loaded, geometry = load_launch(kernel, name, grid, block, cluster, shared)
-    arguments = Arguments(loaded.signature, args, on_gpu=False)
+    loaded, geometry, arguments = load_launch(kernel, name, grid, block, cluster, shared, args)
     prepared = cpu.prepare(loaded, geometry, arguments, arch)
     threads = 1 if isinstance(workers, str) else workers
     names = ("eager", "lazy", *(f"random:{seed}" for seed in range(1, schedules - 1)))

@@ -35,7 +35,7 @@ def architecture(arch: str | None, signature: Signature) -> str:
     given, needed = read_target(name), read_target(target)
     if given is not None and needed is not None and not given.has(needed):
         raise UsageError(
-            f"the module's target is {target}, and code for {target} does not run on {name}; expected {_runs_on(needed)}",
+            f"the module is for {target}, and its code does not run on {name}; expected {_runs_on(needed)}",
             code="launch.arch",
             hint="omit arch to run the module on its own target, or compile the kernel for the other architecture",
         )

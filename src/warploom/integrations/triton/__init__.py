@@ -37,8 +37,8 @@ def emulate(
 
     Arguments of kernels are NumPy arrays or PyTorch tensors in host memory, which are updated in place. `arch` is the
     architecture that Triton compiles for, such as 90 or "sm_90". If `check` is true, the PTX is checked before each
-    launch. If `strict` is true, findings of `check` and `sanitize` are raised as FindingsError. Otherwise the end of the
-    block warns of them with FindingsWarning. `warploom.launch` describes the other options.
+    launch. If `strict` is true, findings of `check` and `sanitize` are raised as FindingsError. Otherwise the block
+    warns of them with FindingsWarning when it ends. `warploom.launch` describes the other options.
 
     Errors: UsageError triton.*; FindingsError with `strict`; errors of `warploom.launch`, such as Trap and Deadlock.
     """
@@ -46,7 +46,9 @@ def emulate(
     with installed(session):
         yield session.launches
     if summary := session.summary():
-        warnings.warn(summary, FindingsWarning, stacklevel=3)  # of the `with` block, behind this function and contextlib
+        warnings.warn(
+            summary, FindingsWarning, stacklevel=3
+        )  # of the `with` block, behind this function and contextlib
 
 
 def activate(
