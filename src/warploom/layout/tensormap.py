@@ -465,6 +465,8 @@ class _Source:
 
 
 def _entries(what: str, given: Sequence[int], rank: int) -> list[int]:
+    if not isinstance(given, Sequence) or not all(isinstance(entry, (int, np.integer)) for entry in given):
+        raise UsageError(f"{what} is {given!r}; expected a sequence of integers")
     if len(given) != rank:
         raise UsageError(f"{what} has {len(given)} entries for {rank} axes; expected {rank}")
     if not all(0 <= entry < 1 << 32 for entry in given):

@@ -111,7 +111,13 @@ def launch(
     if device not in ("cpu", "cuda"):
         raise UsageError(f"device is {device!r}; expected 'cpu' or 'cuda'", code="launch.device")
     observers = {"sanitize": sanitize, "raises=False": not raises, "trace": trace is not False, "profile": profile}
-    gpu_options = {"stream": stream is not None, "cooperative": cooperative}
+    for option, value in {"sanitize": sanitize, "raises": raises, "profile": profile}.items():
+        if not isinstance(value, bool):
+            raise UsageError(f"{option} is {value!r}; expected True or False", code="launch.option")
+    gpu_options = {
+        "stream": stream is not None, "wait=False": not wait, "cooperative": cooperative,
+        "programmatic": programmatic, "assembler": assembler != "driver",
+    }  # fmt: skip
     options = {**observers, "workers": isinstance(workers, str)} if device == "cuda" else gpu_options
     for option in [each for each, is_set in options.items() if is_set]:
         expected = "cpu" if device == "cuda" else "cuda"
@@ -162,7 +168,7 @@ def sanitize(
 
     Errors: as `launch`, except Trap and Deadlock; UsageError launch.schedule if `schedules` is empty.
     """
-    if isinstance(schedules, str) or not schedules:
+    if not isinstance(schedules, Sequence) or isinstance(schedules, str) or not schedules:
         raise UsageError(
             f"schedules is {schedules!r}; expected a sequence of schedules, such as ('eager', 'lazy')",
             code="launch.schedule",

@@ -69,6 +69,12 @@ class Struct:
     def at(cls, fields: Mapping[int, object]) -> Struct:
         """Return a structure with the given fields. The keys are byte offsets."""
         made = cls()
+        for offset in fields:
+            if not isinstance(offset, int) or offset < 0:
+                raise UsageError(
+                    f"a field of a Struct is at {offset!r}; expected an offset of 0 bytes or more",
+                    code="launch.argument",
+                )
         for offset in sorted(fields):
             made._append(fields[offset], offset)
         return made
@@ -290,7 +296,9 @@ def _check_array(number: int, parameter: Parameter, array: Any) -> None:
     if not parameter.takes_address:
         raise argument_error(number, parameter, array, "a TensorMap" if parameter.is_array else "a number")
     found = strided(array)
-    if found.dtype.hasobject:
+    if isinstance(array, np.ma.MaskedArray):
+        raise argument_error(number, parameter, array, "an array without a mask")
+    if found.dtype.hasobject or found.dtype.kind in "USmM":
         raise argument_error(number, parameter, array, "an array of numbers")
     if not found.dtype.isnative:
         raise argument_error(number, parameter, array, "an array in this machine's byte order")
