@@ -69,7 +69,8 @@ def launch(
     `args` are in parameter order:
 
     - An array is a device buffer. The kernel gets its address, and the array holds the results afterwards. It may be
-      an array of NumPy, PyTorch, CuPy or JAX. An array in the memory of a GPU is used in place.
+      an array of NumPy, PyTorch, CuPy or JAX. An array in the memory of a GPU is used in place. Numbers that are wider
+      than every access of the kernel are refused, except unsigned integers, which may contain values of any type.
     - A number has the width of its parameter. None is a null pointer.
     - A TensorMap fills a 128-byte parameter.
     - Bytes or a Struct fill a parameter by value. A Struct may contain pointers.
@@ -77,7 +78,8 @@ def launch(
 
     Options of the emulator:
 
-    - `arch` is the architecture whose arithmetic and limits apply; the default is the module's target.
+    - `arch` is the architecture whose arithmetic and limits apply; the default is the module's target. It must be able
+      to run code for this target: for example, code for sm_80 runs on sm_90, and code for sm_90a on sm_90a only.
     - `schedule` decides when asynchronous operations take effect: "eager", "lazy" or "random:SEED".
     - `sanitize` reports accesses that no synchronization orders.
     - `raises=False` returns the part of the run before a trap or a deadlock. `Run.error` is then this error, which is
