@@ -119,7 +119,7 @@ class Arena:
         return f"{where} begins {near.start - address} bytes after the access"
 
     def hint(self, address: int) -> str:
-        """Return a hint if an address outside of all segments is probably a host pointer, otherwise an empty text."""
+        """Return a hint if an address outside of all segments is probably a host pointer, otherwise ""."""
         nearest = min((abs(address - segment.start) for segment in self.segments), default=_HOST_REACH)
         if min(abs(address - each) for each in self.host) >= min(nearest, _HOST_REACH):
             return ""

@@ -296,7 +296,7 @@ def _check_array(number: int, parameter: Parameter, array: Any) -> None:
     if not parameter.takes_address:
         raise argument_error(number, parameter, array, "a TensorMap" if parameter.is_array else "a number")
     found = strided(array)
-    if isinstance(array, np.ma.MaskedArray):
+    if hasattr(array, "mask"):
         raise argument_error(number, parameter, array, "an array without a mask")
     if found.dtype.hasobject or found.dtype.kind in "USmM":
         raise argument_error(number, parameter, array, "an array of numbers")

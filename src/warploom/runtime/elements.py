@@ -37,7 +37,7 @@ def check_elements(signature: Signature, arguments: Arguments) -> None:
 
 
 def _number_bytes(dtype: np.dtype[Any]) -> int:
-    """Return the size of the numbers in an array: half an element for complex numbers, and 0 for other contents."""
+    """Return the size of an array's numbers in bytes: half of a complex number, 0 for other contents."""
     if dtype.kind in "ub" or dtype.fields is not None or dtype.type is np.void:
         return 0
     return dtype.itemsize // (2 if dtype.kind == "c" else 1)

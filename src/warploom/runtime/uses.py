@@ -373,9 +373,9 @@ class _Reading:
             self._use(part).is_passed = True
 
     def _describe(self, use: Use, step: _Step, name: str) -> bool:
-        """Record in `use` the type of the elements that an instruction accesses. Return False if it is unknown.
+        """Record in `use` the type of the elements that an instruction accesses.
 
-        `name` is the name of the address operand.
+        Return False if the type is unknown. `name` is the name of the address operand.
         """
         others = [(bound, keys) for other, bound, keys in step.reads if other != name]
         accessed = step.binding.slots.get("type", "")
