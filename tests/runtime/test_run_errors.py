@@ -9,6 +9,7 @@ import pytest
 from emulator.texts import kernel
 
 import warploom as wl
+from warploom.emulator.stats import Progress
 
 SCHEDULES = ("eager", "lazy", "random:3")
 
@@ -47,6 +48,22 @@ def test_the_step_limit_leaves_the_same_state() -> None:
     assert error.diagnostics[0].code == "emulator.runaway"
     assert target.tolist() == list(range(64))
     assert error.arrays[0].tolist() == [7] * 64
+
+
+@pytest.mark.parametrize("sanitize", [False, True])
+def test_an_interrupt_leaves_the_same_state(sanitize: bool) -> None:
+    text = kernel("st.global.u32 [%rd1], 7;\nL:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 9999;\n@%p1 bra L;\nret;")
+    target = np.arange(64, dtype=np.uint32)
+
+    def stop(progress: Progress) -> None:
+        if progress.instructions:
+            raise KeyboardInterrupt
+
+    run = wl.sanitize if sanitize else wl.launch
+    with pytest.raises(KeyboardInterrupt) as caught:
+        run(text, grid=1, block=64, args=[target], progress=stop)
+    assert target.tolist() == list(range(64))
+    assert vars(caught.value)["arrays"][0].tolist() == [7] * 64
 
 
 def test_partial_contents_follow_the_parameters() -> None:

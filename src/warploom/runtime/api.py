@@ -104,7 +104,8 @@ def launch(
     - `assembler` is "driver" for the assembler of the CUDA driver, or "ptxas" for an installed ptxas.
 
     If the run ends with an error, all arrays keep their contents. The attributes of Trap and Deadlock have the partial
-    contents, the findings, the statistics, the trace and the profile up to this point.
+    contents, the findings, the statistics, the trace and the profile up to this point. A KeyboardInterrupt has the
+    partial contents in its attribute `arrays`.
 
     Units: `shared` bytes of dynamic shared memory.
     Errors: PtxSyntaxError; UsageError launch.*; Unsupported before the run; Trap and Deadlock during the run. A launch
@@ -193,7 +194,7 @@ def sanitize(
 
 
 def _run(launch: cpu.EmulatorLaunch, arguments: Arguments, raises: bool, **options: Any) -> Run:
-    """Run a prepared launch as `cpu.run` does. An error that ends the run gets the contents of the arrays.
+    """Run a prepared launch as `cpu.run` does. An error or interrupt that ends the run gets the attribute `arrays`.
 
     If `raises` is false, return the part of the run before a trap or a deadlock.
     """
@@ -201,8 +202,8 @@ def _run(launch: cpu.EmulatorLaunch, arguments: Arguments, raises: bool, **optio
 
     try:
         return cpu.run(launch, **options)
-    except RunError as error:
-        error.arrays = arguments.contents(launch.arena)
+    except (RunError, KeyboardInterrupt) as error:
+        vars(error)["arrays"] = arguments.contents(launch.arena)
         if raises or not isinstance(error, Trap | Deadlock):
             raise
         return Run.before(error)
