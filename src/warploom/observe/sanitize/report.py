@@ -62,11 +62,6 @@ class Report:
         """Return True if the report has a conflict at the instruction `pc`."""
         return any(key[1] == pc for key in self._found)
 
-    @property
-    def endings(self) -> list[str]:
-        """Rule codes of the traps and deadlocks that ended the run."""
-        return [each.code for each in self._ended]
-
     def diagnostics(self, program: Program) -> tuple[Diagnostic, ...]:
         """Return one diagnostic for each cause, in order of the first occurrences."""
         return tuple(find_diagnostics(list(self._found.values()), self._ended, program))
