@@ -51,9 +51,6 @@ class Run(Displayed):
 
 def merge(runs: Sequence[Run]) -> Run:
     """Return the first run with the findings of all runs. A finding that several runs have is listed once."""
-    findings: dict[object, Diagnostic] = {}
-    for found in (found for run in runs for found in run.findings):
-        other = (found.data or {}).get("other line")
-        cause = found.code, found.span, other, found.message if found.span is None else ""
-        findings.setdefault(cause, found)
-    return replace(runs[0], findings=tuple(findings.values()))
+    from warploom.observe.sanitize.causes import merge_findings
+
+    return replace(runs[0], findings=merge_findings(found for run in runs for found in run.findings))

@@ -223,13 +223,34 @@ def find_diagnostics(conflicts: Sequence[Conflict], ended: Sequence[Diagnostic],
     causes = find_causes(conflicts, Paths(program))
     found = [_diagnostic(cause, program) for cause in causes]
     for end in ended:
+        conflict = (end.code, -1, -1)
         explanation = next((k for k, cause in enumerate(causes) if cause.explains(end.code)), -1)
         if explanation < 0:
-            found.append(replace(end, source=program.source))
+            found.append(replace(end, source=program.source, conflicts=(conflict,)))
         else:
             each = found[explanation]
-            found[explanation] = replace(each, notes=(*each.notes, Note(f"consequence: {end.message}", end.span)))
+            notes = (*each.notes, Note(f"consequence: {end.message}", end.span))
+            found[explanation] = replace(each, notes=notes, conflicts=(*each.conflicts, conflict))
     return found
+
+
+def merge_findings(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Merge findings of several runs, so that each cause is listed once."""
+    merged: list[Diagnostic] = []
+    for each in found:
+        same = [k for k, known in enumerate(merged) if each == known or {*each.conflicts} & {*known.conflicts}]
+        if not same:
+            merged.append(each)
+            continue
+        known = merged[same[0]]
+        # A conflict may be a consequence in one run and the only conflict of another run.
+        main, other = (
+            (known, each) if each.conflicts[:1] == () or each.conflicts[0] in known.conflicts else (each, known)
+        )
+        merged[same[0]] = replace(main, conflicts=tuple(dict.fromkeys((*main.conflicts, *other.conflicts))))
+        for k in reversed(same[1:]):
+            del merged[k]
+    return tuple(merged)
 
 
 def join_deadlocks(found: Sequence[Diagnostic]) -> Diagnostic:
@@ -250,7 +271,7 @@ def _diagnostic(cause: Cause, program: Program) -> Diagnostic:
         data["edit"] = {"insert": rule.insert, **edit}
     return Diagnostic(
         first.code, Severity.ERROR, first.message + times, program.source, span, _hint(cause, edit), rule.source,
-        _notes(cause, program), data=data or None,
+        _notes(cause, program), data or None, tuple((each.code, each.pc, each.other) for each in cause.conflicts),
     )  # fmt: skip
 
 
