@@ -115,6 +115,11 @@ class Arena:
             return f"{where} begins at {near.start:#x}"
         return f"{where} begins {near.start - address} bytes after the access"
 
+    def describe(self, address: int) -> str:
+        """Return a phrase such as "offset 8 of argument 0 (flags)" for an address in a segment."""
+        segment = self.segments[int(self.locate(np.array([address]))[0])]
+        return f"offset {address - segment.start} of {segment.name}"
+
     def mark_written(self, address: int) -> None:
         """Record that the segment of an address has been written.
 
