@@ -192,9 +192,9 @@ class DeadlockReport:
             notes.append(Note(f"these lines wait for each other: {', '.join(parts)}"))
         verb = {LOOP: "repeat", MEMORY: "poll"}.get(awaited.kind, "wait")
         does = f"{verb}s" if len(self._warps(group)) == 1 else verb
-        object = {LOOP: " ", MEMORY: f" {awaited.name}"}.get(awaited.kind, f" for {awaited.name}")
+        target = {LOOP: " ", MEMORY: f" {awaited.name}"}.get(awaited.kind, f" for {awaited.name}")
         title, code = ("endless loop", "emulator.endless") if verb != "wait" else ("deadlock", "emulator.deadlock")
-        message = f"{title}: kernel {self.program.kernel.name}, {self._who(group)} {does}{object}{awaited.rest}"
+        message = f"{title}: kernel {self.program.kernel.name}, {self._who(group)} {does}{target}{awaited.rest}"
         found = diagnostic(code, message, self.program.source, self.program.span_of(group.pc))
         return replace(found, notes=tuple(notes), data=self._data(group, cycle))
 

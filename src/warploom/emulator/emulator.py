@@ -44,26 +44,25 @@ SPLIT_CHANCE = 1 / 16  # probability, under a random schedule, that only some wa
 
 @dataclass(frozen=True, slots=True)
 class Waves:
-    """Division of a launch into waves of `resident` CTAs. The last wave has the remaining CTAs.
+    """Division of a grid into waves of `resident` CTAs. The last wave has the remaining CTAs.
 
-    `clusters` has the coordinates of all CTAs in launch order. `numbers` selects the waves to run.
-
-    Shapes: clusters (clusters, CTAs of a cluster, 3).
+    `numbers` selects consecutive waves to run.
     """
 
     resident: int
-    clusters: NDArray[np.int64]
+    grid: Grid
     numbers: range
 
     def of(self, number: int) -> NDArray[np.int64]:
         """Return the coordinates of the CTAs of wave `number`. Shapes: (CTAs, 3)."""
-        each = self.resident // self.clusters.shape[1]
-        return self.clusters[number * each : (number + 1) * each].reshape(-1, 3)
+        each = self.resident // self.grid.cluster_size
+        return self.grid.clusters(number * each, (number + 1) * each).reshape(-1, 3)
 
     @property
     def ctas(self) -> int:
         """Number of CTAs in the selected waves."""
-        return sum(len(self.of(number)) for number in self.numbers)
+        end = min(self.numbers.stop * self.resident, self.grid.ctas)
+        return end - self.numbers.start * self.resident
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,10 +110,10 @@ class EndlessLoops:
             where = f"shared offset {memory.shared.address(index):#x}"
         else:
             where = memory.arena.describe(index + GLOBAL_BASE)
-        end = "" if ends[pc] is None else f"; the loop ends for the value {ends[pc]}"
-        rest = f" in {self._lines(loop)}; their value is {value}, and no warp or copy can change it{end}"
+        until = "" if ends[pc] is None else f"; the loop ends for the value {ends[pc]}"
+        rest = f" in {self._lines(loop)}; their value is {value}, and no warp or copy can change it{until}"
         state = (("value", value), ("size", event.size), ("lane", lane))
-        known = () if ends[pc] is None else (("ends", ends[pc]),)
+        known = tuple(("ends", end) for end in (ends[pc],) if end is not None)
         return pc, Awaited(MEMORY, f"the {event.size} bytes at {where}", rest, (*state, *known))
 
     # The value that ends a loop ---------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from warploom.emulator.address_space import (
     WINDOW_SIZE,
 )
 from warploom.emulator.arena import Arena
-from warploom.emulator.events import Access, AccessKind, CopyAccess, Dispatcher
+from warploom.emulator.events import Access, AccessKind, CopyAccess, Dispatcher, in_turn
 from warploom.emulator.faults import Fault
 from warploom.emulator.shared_memory import Location, SharedMemory
 from warploom.emulator.state import State
@@ -98,10 +98,7 @@ class Memory:
 
     def watch(self, handler: Callable[[Access], None] | None) -> None:
         """Pass each event `Access` to `handler`, before the access and before the observers. None stops this."""
-        observers = self._observers
-        self._on_access = observers
-        if handler is not None:
-            self._on_access = handler if observers is None else lambda event: (handler(event), observers(event))[1]
+        self._on_access = in_turn([each for each in (handler, self._observers) if each is not None])
 
     def array_of(self, space: str) -> NDArray[np.uint8]:
         """Return the bytes of "shared", "local" or "global" memory."""

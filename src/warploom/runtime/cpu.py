@@ -25,7 +25,7 @@ from warploom.numerics.fused import Workers
 from warploom.runtime.arguments import Arguments
 from warploom.runtime.distribution import Announce, check_workers, distributor
 from warploom.runtime.kernel import LoadedKernel
-from warploom.runtime.limits import architecture, check_architecture
+from warploom.runtime.limits import architecture, check_architecture, check_resources
 from warploom.runtime.run import Run
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def prepare(
     check_architecture(geometry, name, program.static_shared, program.dynamic_start)
     when = Schedule.parse(schedule)
     budget = _step_budget() if step_budget is None else step_budget
+    check_resources(program, geometry, budget)
     arena, buffers = Arena(), arguments.buffers
     buffers.reserve(arena)
     outputs = len(arena.segments)
@@ -140,6 +141,13 @@ def run(
         request = replace(request, observers=tuple(observers), pool=pool)
         try:
             stats, findings = execute(request, arena, segments, progress)
+        except MemoryError:
+            program = request.program
+            raise UsageError(
+                f"the host has too little memory for the resident CTAs, which need {program.local_bytes} bytes of local "
+                f"memory for each thread and {program.registers.bytes_per_warp()} bytes of registers for each warp",
+                code="launch.memory",
+            ) from None
         except (Trap, Deadlock) as end:
             if recorder is not None:
                 end.trace = recorder.trace()
