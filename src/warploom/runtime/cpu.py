@@ -144,8 +144,8 @@ def run(
         except MemoryError:
             program = request.program
             raise UsageError(
-                f"the host has too little memory for the resident CTAs, which need {program.local_bytes} bytes of local "
-                f"memory for each thread and {program.registers.bytes_per_warp()} bytes of registers for each warp",
+                f"the host has too little memory for the resident CTAs: {program.local_bytes} bytes of local "
+                f"memory for each thread, {program.registers.bytes_per_warp()} bytes of registers for each warp",
                 code="launch.memory",
             ) from None
         except (Trap, Deadlock) as end:
