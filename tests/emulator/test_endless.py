@@ -167,7 +167,7 @@ def test_a_flag_that_is_set_after_long_work() -> None:
     @%p1 bra POLL;
     W:
     add.u32 %r3, %r3, 1;
-    setp.lt.u32 %p1, %r3, 3000;
+    setp.lt.u32 %p1, %r3, 900;
     @%p1 bra W;
     st.release.gpu.global.u32 [%rd0], 1;
     ret;
@@ -177,7 +177,7 @@ def test_a_flag_that_is_set_after_long_work() -> None:
     setp.eq.u32 %p1, %r1, 0;
     @%p1 bra POLL;
     st.global.u32 [%rd1], 7;"""
-    assert run(body, grid=2)[1:].tolist() == [7] * 31
+    assert run(body, grid=2, step_budget=BUDGET)[1:].tolist() == [7] * 31
 
 
 def test_work_whose_state_almost_repeats() -> None:
@@ -188,7 +188,7 @@ def test_work_whose_state_almost_repeats() -> None:
     W:
     add.u32 %r4, %r4, 1;
     and.b32 %r5, %r4, 1;
-    setp.lt.u32 %p1, %r4, 2500;
+    setp.lt.u32 %p1, %r4, 900;
     @%p1 bra W;
     st.volatile.global.u32 [%rd0+128], 1;
     ret;
@@ -197,7 +197,7 @@ def test_work_whose_state_almost_repeats() -> None:
     setp.eq.u32 %p1, %r1, 0;
     @%p1 bra POLL;
     st.global.u32 [%rd1], 3;"""
-    assert run(body, 64, block=64)[:32].tolist() == [3] * 32
+    assert run(body, 64, block=64, step_budget=BUDGET)[:32].tolist() == [3] * 32
 
 
 def test_a_counter_in_memory() -> None:
@@ -212,7 +212,7 @@ def test_a_counter_in_memory() -> None:
         ld.{space}.u32 %r1, [{address}];
         add.u32 %r1, %r1, 1;
         st.{space}.u32 [{address}], %r1;
-        setp.lt.u32 %p1, %r1, 2000;
+        setp.lt.u32 %p1, %r1, 900;
         mov.u32 %r1, 0;
         @%p1 bra L;
         E:
@@ -248,11 +248,11 @@ def test_a_timeout_by_the_clock() -> None:
     L:
     mov.u64 %rd3, %clock64;
     sub.u64 %rd3, %rd3, %rd2;
-    setp.lt.u64 %p1, %rd3, 20000;
+    setp.lt.u64 %p1, %rd3, 6000;
     mov.u64 %rd3, 0;
     @%p1 bra L;
     st.global.u32 [%rd1], 1;"""
-    assert run(body).tolist() == [1] * 32
+    assert run(body, step_budget=BUDGET).tolist() == [1] * 32
 
 
 def test_an_early_return_of_a_wait_ends_a_loop() -> None:
@@ -290,7 +290,8 @@ def test_a_copy_in_flight_ends_a_loop() -> None:
 
 def test_lanes_that_wait_for_a_lock_of_their_warp() -> None:
     body = """
-    mov.u32 %r4, 0;
+    setp.gt.u32 %p1, %r0, 5;
+    @%p1 bra E;
     L:
     atom.global.cas.b32 %r1, [%rd0+124], 0, 1;
     setp.ne.u32 %p1, %r1, 0;
@@ -298,5 +299,6 @@ def test_lanes_that_wait_for_a_lock_of_their_warp() -> None:
     ld.volatile.global.u32 %r3, [%rd0];
     add.u32 %r3, %r3, 1;
     st.volatile.global.u32 [%rd0], %r3;
-    atom.global.exch.b32 %r1, [%rd0+124], 0;"""
-    assert run(body)[0] == 32
+    atom.global.exch.b32 %r1, [%rd0+124], 0;
+    E:"""
+    assert run(body, step_budget=BUDGET)[0] == 6
