@@ -368,7 +368,7 @@ class Emulator:
         ran = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
         most = f", most often line {program.line_of(self._busiest())}" if len(lines) > 1 else ""
         waiting = int(np.isin(splits.status, (Status.WAITING, Status.RECONVERGING)).sum())
-        others = f"; {len(splits.ready())} warps can run, {waiting} wait, {self.ctas_done} CTAs have exited"
+        others = f"; ready warps: {len(splits.ready())}, waiting: {waiting}, exited CTAs: {self.ctas_done}"
         return f"{state.placement.describe(warp)}; the last {len(self.recent)} batches executed {ran}{most}{others}"
 
     def _busiest(self) -> int:
