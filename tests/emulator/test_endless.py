@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import numpy as np
@@ -129,7 +130,14 @@ def test_waiting_warps_are_reported_after_the_loop() -> None:
     loop, barrier = found_in(body, "eager", np.zeros(64, np.uint32), **options)
     assert (loop.code, barrier.code) == ("emulator.endless", "emulator.deadlock")
     assert loop.data is not None
-    assert loop.data["for"] | {"name": ""} == {"kind": "memory", "name": "", "value": 0, "size": 4, "lane": 0, "ends": 1}
+    assert loop.data["for"] | {"name": ""} == {
+        "kind": "memory",
+        "name": "",
+        "value": 0,
+        "size": 4,
+        "lane": 0,
+        "ends": 1,
+    }
     assert "warp 1 waits for barrier 1" in barrier.message
 
 
@@ -155,6 +163,23 @@ def test_the_step_budget_names_the_lines_that_ran() -> None:
     (found,) = caught.value.diagnostics
     assert found.code == "emulator.runaway"
     assert "CTA (0, 0, 0), warp 0; the last 256 batches executed lines 12 to 14, most often line 12" in found.message
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interrupt_names_the_lines_that_ran(workers: int) -> None:
+    body = "L:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 1000000000;\n@%p1 bra L;"
+
+    def interrupt(now: wl.Progress) -> None:
+        if now.instructions:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        wl.launch(
+            kernel(body), grid=2, block=32, args=[np.zeros(32, np.uint32)], progress=interrupt, workers=workers,
+            step_budget=BUDGET,
+        )  # fmt: skip
+    (note,) = caught.value.__notes__
+    assert note.startswith("the run stopped in kernel k, CTA (0, 0, 0), warp 0; the last 256 batches executed lines")
 
 
 # Loops that end ---------------------------------------------------------------------------------------------

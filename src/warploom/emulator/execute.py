@@ -187,8 +187,8 @@ def execute(
     for number in cut.numbers:
         ctas = cut.of(number)
         emulator.start(ctas, number)
-        report()
         try:
+            report()
             emulator.run(report)
         except (Trap, Deadlock) as end:
             if not emulator.events.stopped(end.diagnostics, emulator.state.pc):

@@ -1,4 +1,4 @@
-"""Detection of endless loops: the state of the resident warps repeats, so that no later step can differ.
+"""Detection of endless loops by a repeated state of the resident warps.
 
 Suppose that all warps that can run return to an earlier state (program counters, registers and local memory), and that
 shared and global memory do not change in between. Each warp then repeats its loop forever under any schedule. If shared
@@ -32,6 +32,7 @@ from warploom.isa.model.semantics import Array
 Rows = NDArray[np.intp]
 
 FIRST = 256  # batches before the first snapshot
+PAUSE = 4  # under a random schedule, ratio of the batches that are not recorded to those that are
 SPACING = 128  # batches between two comparisons with a snapshot
 MOST_MEMORY = 1 << 28  # bytes of memory that a snapshot may contain
 _NO_EXIT = 1 << 12  # batches after which warps in loops without an exit are endless
@@ -90,12 +91,14 @@ class Repetition:
                 return True
             if snapshot is not None:
                 self._span *= 2
-            self._begin_interval(rows)
+            if snapshot is None or self.deterministic:
+                self._begin_interval(rows)
+            else:
+                self._pause(PAUSE * self._span)  # recording is slow
             return False
         if self.recording and not (self.deterministic or self.without_exit) and self._is_changed():
-            self._stop()
             self._span *= 2
-            self._snapshot, self.due = None, batch + self._span
+            self._pause(self._span)
             return False
         if int(self.state.splits.pc[rows[0]]) == snapshot.pc and batch > snapshot.batch:
             self.due = batch + SPACING
@@ -104,6 +107,10 @@ class Repetition:
         if self.recording:
             self._record(rows)
         return False
+
+    def _pause(self, batches: int) -> None:
+        self._stop()
+        self._snapshot, self.due = None, self.state.counters.batches + batches
 
     def _match(self, rows: Rows, snapshot: _Snapshot) -> bool:
         """Return True if the repetition of the state since a snapshot makes the loops endless."""
@@ -169,6 +176,7 @@ class Repetition:
         self.blocks: dict[int, set[int]] = {}  # program counter of a block -> slots that executed the block
         self.accesses: dict[tuple[int, int], Access] = {}  # last read at a program counter by a batch, by first warp
         self._changed = False
+        self._is_loud = False  # True if a recorded instruction may change the state of other warps
         self._completed = 0
         self._written: list[tuple[Array, Array, Array]] = []  # arrays, byte indices and old bytes
 
@@ -222,7 +230,11 @@ class Repetition:
 
     def _record(self, rows: Rows) -> None:
         self.due = self.state.counters.batches
-        self.blocks.setdefault(int(self.state.splits.pc[rows[0]]), set()).update(rows.tolist())
+        pc = int(self.state.splits.pc[rows[0]])
+        if pc not in self.blocks:
+            self.blocks[pc] = set()
+            self._is_loud |= not self._loud.isdisjoint(range(pc, self.program.block_end[pc]))
+        self.blocks[pc].update(rows.tolist())
 
     def _executed(self) -> set[int]:
         return {pc for first in self.blocks for pc in range(first, self.program.block_end[first])}
@@ -244,7 +256,7 @@ class Repetition:
         """Return True if the recorded batches changed memory or the state of other warps."""
         self._compare_written()
         completed = self.components.asynchronous.completed != self._completed
-        return self._changed or completed or not self._loud.isdisjoint(self._executed())
+        return self._changed or completed or self._is_loud
 
     # Loops without an exit --------------------------------------------------------------------------------
 
