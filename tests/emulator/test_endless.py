@@ -12,6 +12,7 @@ from emulator.texts import kernel, run
 import warploom as wl
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.faults import Deadlock, Trap
+from warploom.runtime.api import Progress
 
 SCHEDULES = ("eager", "lazy", "random:1")
 BUDGET = 8_000_000  # bounds the time of a test that fails
@@ -87,20 +88,20 @@ ENDLESS: dict[str, tuple[str, dict[str, Any], str, tuple[str, ...]]] = {
     ),
     "a store of the same value": ("L:\nst.volatile.global.u32 [%rd0], 5;\nbra L;", {}, "endless", ("lines 12 to 13",)),
     "a variable in local memory": (
-        ".local .b32 x;\nL:\nld.local.u32 %r1, [x];\nadd.u32 %r1, %r1, 1;\nand.b32 %r1, %r1, 3;\nst.local.u32 [x], %r1;\n"
-        "setp.lt.u32 %p1, %r1, 9;\n@%p1 bra L;", {}, "endless", ("repeats lines 13 to 18",),
+        (".local .b32 x;\nL:\nld.local.u32 %r1, [x];\nadd.u32 %r1, %r1, 1;\nand.b32 %r1, %r1, 3;\n"
+        "st.local.u32 [x], %r1;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra L;"), {}, "endless", ("repeats lines 13 to 18",),
     ),
     "some lanes of a warp": (
-        "setp.gt.u32 %p1, %r0, 4;\n@%p1 bra E;\nL:\nld.volatile.global.u32 %r1, [%rd0];\nsetp.eq.u32 %p2, %r1, 0;\n"
-        "@%p2 bra L;\nE:\nbar.warp.sync -1;", {}, "endless", ("polls the 4 bytes",),
+        ("setp.gt.u32 %p1, %r0, 4;\n@%p1 bra E;\nL:\nld.volatile.global.u32 %r1, [%rd0];\nsetp.eq.u32 %p2, %r1, 0;\n"
+        "@%p2 bra L;\nE:\nbar.warp.sync -1;"), {}, "endless", ("polls the 4 bytes",),
     ),
     "a vote": (
-        "L:\nld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\nvote.sync.any.pred %p2, %p1, -1;\n"
-        "@%p2 bra L;", {}, "endless", ("polls the 4 bytes",),
+        ("L:\nld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\nvote.sync.any.pred %p2, %p1, -1;\n"
+        "@%p2 bra L;"), {}, "endless", ("polls the 4 bytes",),
     ),
     "a flag for warps at a barrier": (
-        "setp.lt.u32 %p1, %r0, 32;\n@%p1 bra L;\nbar.sync 1, 64;\nret;\nL:\nld.volatile.global.u32 %r1, [%rd0];\n"
-        "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;\nbar.sync 1, 64;", {"block": 64}, "endless", ("polls the 4 bytes",),
+        ("setp.lt.u32 %p1, %r0, 32;\n@%p1 bra L;\nbar.sync 1, 64;\nret;\nL:\nld.volatile.global.u32 %r1, [%rd0];\n"
+        "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;\nbar.sync 1, 64;"), {"block": 64}, "endless", ("polls the 4 bytes",),
     ),
 }  # fmt: skip
 
@@ -169,7 +170,7 @@ def test_the_step_budget_names_the_lines_that_ran() -> None:
 def test_an_interrupt_names_the_lines_that_ran(workers: int) -> None:
     body = "L:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 1000000000;\n@%p1 bra L;"
 
-    def interrupt(now: wl.Progress) -> None:
+    def interrupt(now: Progress) -> None:
         if now.instructions:
             signal.raise_signal(signal.SIGINT)
 
