@@ -155,7 +155,8 @@ class Memory:
             message = f"{size}-byte store at global address {address:#x} writes read-only memory"
             return Fault("emulator.read-only", f"{message}: {self.arena.nearest(address)}", lane)
         message = f"{size}-byte {verb} at global address {address:#x} is out of bounds"
-        return Fault("emulator.out-of-bounds", f"{message}: {self.arena.nearest(address)}", lane)
+        nearest, hint = self.arena.nearest(address), self.arena.hint(address)
+        return Fault("emulator.out-of-bounds", f"{message}: {nearest}", lane, hint)
 
     def atomic(
         self, space: str, location: Location, addresses: Array, mask: Lanes, op: str, type: str, values: Array,
