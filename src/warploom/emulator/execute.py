@@ -168,8 +168,8 @@ def execute(
 
     `segments` is the result of `reserve`. `progress` is called at intervals.
 
-    Errors: Unsupported before the run; RunError, with the statistics and the findings up to this point. A KeyboardInterrupt
-        gets a note with the location of the kernel.
+    Errors: Unsupported before the run; RunError, with the statistics and the findings up to this point. A
+        KeyboardInterrupt gets a note with the location of the kernel.
     """
     started = time.perf_counter()
     program, grid = request.program, request.shape()
