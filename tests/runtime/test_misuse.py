@@ -347,6 +347,20 @@ case("a lock that is never free", """
     setp.ne.u32 %p1, %r1, 1;
     @%p1 bra L;""", block=1)  # fmt: skip
 
+# Limits -----------------------------------------------------------------------------------------------------
+
+case("a loop that repeats", "L:\nbra L;", step_budget=1_000_000)
+case("a flag that nothing sets", """
+    L:
+    ld.acquire.gpu.global.u32 %r1, [%rd0];
+    setp.ne.u32 %p1, %r1, 5;
+    @%p1 bra L;""", grid=2, step_budget=1_000_000)  # fmt: skip
+case("a huge local variable", ".local .b8 z[100000000000];\nmov.u64 %rd2, z;")
+case("a huge number of registers", ".reg .b32 %q<1000000000>;")
+case("a huge grid", grid=2**31 - 1)
+case("a huge parameter", "ret;", words(), b"", params=".param .u64 out, .param .align 4 .b8 p[100000000000]")
+case("a huge constant", "mov.u64 %rd2, c;", before=".const .b8 c[100000];\n")
+
 # Rules of the machine ---------------------------------------------------------------------------------------
 
 case("a cluster barrier without an arrival", "barrier.cluster.wait.aligned;", grid=2, cluster=2)

@@ -118,6 +118,11 @@ class Arena:
             return f"{where} begins at {near.start:#x}"
         return f"{where} begins {near.start - address} bytes after the access"
 
+    def describe(self, address: int) -> str:
+        """Return a phrase such as "offset 8 of argument 0 (flags)" for an address in a segment."""
+        segment = self.segments[int(self.locate(np.array([address]))[0])]
+        return f"offset {address - segment.start} of {segment.name}"
+
     def hint(self, address: int) -> str:
         """Return a hint if an address outside of all segments is probably a host pointer, otherwise ""."""
         nearest = min((abs(address - segment.start) for segment in self.segments), default=_HOST_REACH)

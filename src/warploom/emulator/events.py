@@ -397,7 +397,7 @@ class Dispatcher:
 
         Return None if the type has no handlers.
         """
-        return _in_turn([each.handlers[kind] for each in self.observers if kind in each.handlers])
+        return in_turn([each.handlers[kind] for each in self.observers if kind in each.handlers])
 
     def instruction_handlers(self, launch: Launch) -> dict[int, InstructionHandler]:
         """Return functions that create the events of single instructions, by program counter.
@@ -449,7 +449,8 @@ def _create_events(
     return create
 
 
-def _in_turn(handlers: Sequence[Handler]) -> Handler | None:
+def in_turn(handlers: Sequence[Handler]) -> Handler | None:
+    """Return a function that passes an event to all handlers, or None if there are none."""
     if len(handlers) < 2:
         return next(iter(handlers), None)
 
@@ -463,7 +464,7 @@ def _in_turn(handlers: Sequence[Handler]) -> Handler | None:
 def _by_pc(tables: Sequence[Mapping[int, Handler]]) -> dict[int, Handler]:
     found: dict[int, Handler] = {}
     for pc in {pc for table in tables for pc in table}:
-        handler = _in_turn([table[pc] for table in tables if pc in table])
+        handler = in_turn([table[pc] for table in tables if pc in table])
         assert handler is not None
         found[pc] = handler
     return found

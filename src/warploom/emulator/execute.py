@@ -31,17 +31,18 @@ def waves(program: Program, grid: Grid) -> Waves:
     """Divide a launch into waves. A wave consists of whole clusters that can be resident together."""
     warps = -(-grid.threads // 32)
     per_cta = max(1, warps * (program.registers.bytes_per_warp() + 32 * program.local_bytes))
-    size, clusters = grid.cluster_size, grid.clusters()
+    size = grid.cluster_size
+    clusters = grid.ctas // size
     waits = any(inter_cta_communication(program))
     # CTAs that may wait for each other need large waves. Others form an even number of waves, for two workers.
     most = RESIDENT_WARPS if waits else min(RESIDENT_WARPS, max(LEAST_WARPS, -(-grid.ctas * warps // 2)))
     fits = min(most // warps, REGISTER_BYTES // per_cta, SHARED_BYTES // max(1, grid.total_shared))
-    each = min(max(fits // size, 1), len(clusters))
-    count = -(-len(clusters) // each)
+    each = min(max(fits // size, 1), clusters)
+    count = -(-clusters // each)
     if not waits and count > 1:
-        each = -(-len(clusters) // (count + count % 2))
-        count = -(-len(clusters) // each)
-    return Waves(each * size, clusters, range(count))
+        each = -(-clusters // (count + count % 2))
+        count = -(-clusters // each)
+    return Waves(each * size, grid, range(count))
 
 
 # Communication between CTAs ------------------------------------------------------------------------------
@@ -167,7 +168,8 @@ def execute(
 
     `segments` is the result of `reserve`. `progress` is called at intervals.
 
-    Errors: Unsupported before the run; RunError, with the statistics and the findings up to this point.
+    Errors: Unsupported before the run; RunError, with the statistics and the findings up to this point. A
+        KeyboardInterrupt gets a note with the location of the kernel.
     """
     started = time.perf_counter()
     program, grid = request.program, request.shape()
@@ -186,13 +188,16 @@ def execute(
     for number in cut.numbers:
         ctas = cut.of(number)
         emulator.start(ctas, number)
-        report()
         try:
+            report()
             emulator.run(report)
         except RunError as error:
             emulator.events.stopped(error.diagnostics, emulator.state.pc)
             ended = error
             break
+        except KeyboardInterrupt as stop:
+            stop.add_note(f"the run stopped in {emulator.locate()}")
+            raise
         done += len(ctas)
         emulator.ctas_done = 0
     report()

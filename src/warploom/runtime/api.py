@@ -89,8 +89,8 @@ def launch(
     - `profile` counts the executions of each instruction and the cost of its accesses.
     - `workers` is a number of threads, or a Dask cluster that shares the grid (extra `farm`): "dask" for one local
       worker per core, "dask:N" for N local workers, or a scheduler's address. Results and findings do not depend on it.
-    - `step_budget` limits the warp instructions of the run; the default is the environment variable
-      WARPLOOM_STEP_BUDGET, or 1,000,000,000.
+    - `step_budget` limits the warp instructions of the run, where a batch of fewer than 32 warps counts as 32; the
+      default is the environment variable WARPLOOM_STEP_BUDGET, or 1,000,000,000.
     - `progress` is called repeatedly with the progress of the run. `announce` is called with sentences about a
       distributed run, such as its estimated time.
 

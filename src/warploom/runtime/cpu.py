@@ -25,7 +25,7 @@ from warploom.numerics.fused import Workers
 from warploom.runtime.arguments import Arguments
 from warploom.runtime.distribution import Announce, check_workers, distributor
 from warploom.runtime.kernel import LoadedKernel
-from warploom.runtime.limits import architecture, check_architecture
+from warploom.runtime.limits import architecture, check_architecture, check_resources
 from warploom.runtime.run import Run
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def prepare(
     when = Schedule.parse(schedule)
     budget = _step_budget() if step_budget is None else step_budget
     _check_positive("step_budget", budget, "launch.budget")
+    check_resources(program, geometry, budget)
     arena, buffers = Arena(), arguments.buffers
     buffers.reserve(arena)
     outputs = len(arena.segments)
@@ -144,6 +145,13 @@ def run(
         request = replace(request, observers=tuple(observers), pool=pool)
         try:
             stats, findings = execute(request, arena, segments, progress)
+        except MemoryError:
+            program = request.program
+            raise UsageError(
+                f"the host has too little memory for the resident CTAs: {program.local_bytes} bytes of local "
+                f"memory for each thread, {program.registers.bytes_per_warp()} bytes of registers for each warp",
+                code="launch.memory",
+            ) from None
         except RunError as end:
             end.trace, end.profile = recorder and recorder.trace(), profiler and profiler.profile()
             raise

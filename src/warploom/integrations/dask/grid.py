@@ -240,7 +240,7 @@ def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, i
         more = _sample(request, whole, arena, segments, _CLUSTERS) if first.seconds < _LONG_SAMPLE else first
     except RunError:
         return "no estimate, because the first CTAs trap or hang"
-    size = whole.clusters.shape[1]
+    size = whole.grid.cluster_size
     each = max(more.seconds - first.seconds, 0.0) / (_CLUSTERS - 1) if more is not first else first.seconds
     wave = first.seconds + each * (whole.resident // size - 1)
     count = len(whole.numbers)
@@ -253,8 +253,7 @@ def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, i
 
 
 def _sample(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], clusters: int) -> Stats:
-    taken = whole.clusters[:clusters]
-    waves = Waves(taken.shape[0] * taken.shape[1], taken, range(1))
+    waves = Waves(clusters * whole.grid.cluster_size, whole.grid, range(1))
     return execute(replace(request, waves=waves), arena.fork(), segments)[0]
 
 
