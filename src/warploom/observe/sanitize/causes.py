@@ -238,7 +238,7 @@ def merge_findings(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Merge findings of several runs, so that each cause is listed once."""
     merged: list[Diagnostic] = []
     for each in found:
-        same = [k for k, known in enumerate(merged) if each == known or {*each.conflicts} & {*known.conflicts}]
+        same = [k for k, known in enumerate(merged) if _have_one_cause(each, known)]
         if not same:
             merged.append(each)
             continue
@@ -251,6 +251,12 @@ def merge_findings(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
         for k in reversed(same[1:]):
             del merged[k]
     return tuple(merged)
+
+
+def _have_one_cause(first: Diagnostic, second: Diagnostic) -> bool:
+    if first.conflicts or second.conflicts or first.span is None:
+        return first == second or bool({*first.conflicts} & {*second.conflicts})
+    return (first.code, first.span) == (second.code, second.span)
 
 
 def join_deadlocks(found: Sequence[Diagnostic]) -> Diagnostic:
