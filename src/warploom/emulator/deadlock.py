@@ -168,10 +168,10 @@ class DeadlockReport:
         cycle = [] if id(group) in reported else self._cycle(group)
         reported.update(id(each) for each in cycle)
         if len(cycle) > 1:
-            parts = [f"line {self._line(each.pc)} waits for {each.awaited.name}" for each in cycle]
+            parts = [f"{self._place(each.pc)} waits for {each.awaited.name}" for each in cycle]
             notes.append(Note(f"these lines wait for each other: {', '.join(parts)}"))
         one = len(self._warps(group)) == 1
-        kernel = f"kernel {self.program.kernel.name}, "
+        kernel = f"kernel {self.program.kernel.readable_name}, "
         message = f"deadlock: {kernel}{self._who(group)} wait{'s' if one else ''} for {awaited.name}{awaited.rest}"
         span = self.program.span_of(group.pc)
         found = diagnostic("emulator.deadlock", message, self.program.source, span)
@@ -186,15 +186,15 @@ class DeadlockReport:
             yield Note(lacks if state["bytes"] > 0 else f"copies brought {-state['bytes']} bytes too many")
         for other, site in group.releases[:_NAMED]:
             span = self.program.span_of(site)
-            there = f"line {self._line(other.pc)} for {other.awaited.name}"
+            there = f"{self._place(other.pc)} for {other.awaited.name}"
             if kind in _MEETINGS:
                 yield Note(f"others wait at {there}", self.program.span_of(other.pc))
             elif other is group:
-                yield Note(f"line {self._line(site)} {verb}, but comes after this wait", span)
+                yield Note(f"{self._place(site)} {verb}, but comes after this wait", span)
             else:
                 wait = "waits" if len(self._warps(other)) == 1 else "wait"
                 who = f"{self._who(other)} can reach it, but {wait} at {there}"
-                yield Note(f"line {self._line(site)} {verb}: {who}", span)
+                yield Note(f"{self._place(site)} {verb}: {who}", span)
         if not group.releases:
             yield self._no_release(group, verb)
 
@@ -204,11 +204,12 @@ class DeadlockReport:
             return Note(f"the other {_MEETINGS[group.awaited.kind]} have exited or do not exist")
         if not sites:
             return Note(f"no instruction of the kernel {verb}")
-        lines = sorted({self._line(pc) for pc in sites})
-        named = f"lines {', '.join(map(str, lines))}" if len(lines) > 1 else f"line {lines[0]}"
-        plural = verb.replace("s ", " ", 1) if len(lines) > 1 else verb
+        places = list(dict.fromkeys(self._place(pc) for pc in sorted(sites, key=self._line)))
+        several = len(places) > 1
+        named = f"lines {', '.join(each.removeprefix('line ') for each in places)}" if several else places[0]
+        plural = verb.replace("s ", " ", 1) if several else verb
         span = self.program.span_of(sites[0])
-        return Note(f"{named} {plural}, but no remaining warp can reach {'them' if len(lines) > 1 else 'it'}", span)
+        return Note(f"{named} {plural}, but no remaining warp can reach {'them' if several else 'it'}", span)
 
     def _cycle(self, start: _Group) -> list[_Group]:
         """Return a shortest cycle of waiting groups that contains `start`, or an empty list."""
@@ -254,6 +255,9 @@ class DeadlockReport:
 
     def _line(self, pc: int) -> int:
         return self.program.line_of(pc)
+
+    def _place(self, pc: int) -> str:
+        return self.program.place_of(pc)
 
 
 def _may_reach(address: Any, offset: int) -> bool:

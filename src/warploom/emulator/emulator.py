@@ -108,7 +108,7 @@ class Emulator:
         self.parameters = segments[""]
         self.topology = Topology(grid, resident)
         files = program.registers.allocate(self.topology.warps)
-        self.state = State(grid, self.topology, files, program.kernel.name)
+        self.state = State(grid, self.topology, files, program.kernel.readable_name)
         self.accumulators = Accumulators(self.topology.warpgroup_members(), request.pool)
         self.steps = 0
         self.ctas_done = 0

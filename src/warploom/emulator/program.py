@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diagnostics import Source, Span
+from warploom.diagnostics import Source, SourceLine, Span
 from warploom.isa.binding.bind import Binding
 from warploom.isa.binding.vectors import member_of
 from warploom.isa.model.parameters import Parameter
@@ -168,6 +168,16 @@ class Program:
         """
         span = self.span_of(pc)
         return 0 if self.source is None or span is None else self.source.position(span.start)[0]
+
+    def source_line(self, pc: int) -> SourceLine | None:
+        """Return the line of Python or CUDA C++ of the instruction at program counter `pc`, or None if unknown."""
+        span = self.span_of(pc)
+        return None if self.source is None or span is None else self.source.compiled_from(span.start)
+
+    def place_of(self, pc: int) -> str:
+        """Return the line of the instruction at program counter `pc` for messages, such as `line 42 (gemm.py:12)`."""
+        line = self.source_line(pc)
+        return f"line {self.line_of(pc)}" if line is None else f"line {self.line_of(pc)} ({line})"
 
     def directive(self, name: str) -> tuple[int, ...] | None:
         """Return the integer arguments of a kernel directive such as `.maxnreg`, or None without it."""

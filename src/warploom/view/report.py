@@ -77,7 +77,7 @@ def report(run: Run, comparison: Comparison | None = None) -> RunReport:
         f'<h2 id="{title.lower()}-title">{title}</h2>\n{html}\n</section>'
         for title, html in sections.items()
     )
-    name = profile.program.kernel.name
+    name = profile.program.kernel.readable_name
     body = f"""<header><h1><code>{escape(name)}</code></h1>
 <nav aria-label="Sections">{links}</nav></header>
 <main>
