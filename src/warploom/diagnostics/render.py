@@ -27,7 +27,7 @@ def _render_one(diagnostic: Diagnostic, color: bool) -> str:
     if diagnostic.source is not None and diagnostic.span is not None:
         lines += _excerpt(diagnostic.source, diagnostic.span, tint, color)
     if (compiled_from := diagnostic.compiled_from) is not None:
-        lines += _source_lines(compiled_from)
+        lines += [f"  {text}" for text in describe_source(compiled_from)]
     lines += [f"  note: {note.message}" for note in diagnostic.notes]
     if diagnostic.hint:
         lines.append(f"  hint: {diagnostic.hint}")
@@ -36,12 +36,13 @@ def _render_one(diagnostic: Diagnostic, color: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _source_lines(innermost: SourceLine) -> list[str]:
-    lines: list[str] = []
+def describe_source(innermost: SourceLine) -> list[str]:
+    """Return a text for a source line, and one for each call through which the line was inlined."""
+    texts: list[str] = []
     for line in innermost.chain():
         label = "source" if line is innermost else "inlined at"
-        lines.append(f"  {label}: {line.place}" + (f" in {line.function}" if line.function else ""))
-    return lines
+        texts.append(f"{label}: {line.place}" + (f" in {line.function}" if line.function else ""))
+    return texts
 
 
 def _excerpt(source: Source, span: Span, tint: str, color: bool) -> list[str]:

@@ -232,7 +232,7 @@ class DeadlockReport:
             "waits": self._node(group),
             "for": {"kind": group.awaited.kind, "name": group.awaited.name} | dict(group.awaited.state),
             "arrivals_at": sorted({self._line(pc) for pc in self.sites[id(group)]}),
-            "released_by": [{"line": self._line(site), "by": self._node(other)} for other, site in group.releases],
+            "released_by": [self.program.data_of(site) | {"by": self._node(other)} for other, site in group.releases],
             "cycle": [self._line(each.pc) for each in cycle],
         }
 
@@ -242,7 +242,7 @@ class DeadlockReport:
             {"cta": coordinates[topology.cta_of[warp]].tolist(), "warp": int(topology.warp_in_cta[warp])}
             for warp in self._warps(group)[:_LISTED]
         ]
-        return {"line": self._line(group.pc), "warps": warps, "count": len(self._warps(group))}
+        return self.program.data_of(group.pc) | {"warps": warps, "count": len(self._warps(group))}
 
     def _warps(self, group: _Group) -> list[int]:
         return sorted(set(self.state.splits.warp[group.slots].tolist()))

@@ -179,6 +179,14 @@ class Program:
         line = self.source_line(pc)
         return f"line {self.line_of(pc)}" if line is None else f"line {self.line_of(pc)} ({line})"
 
+    def data_of(self, pc: int, line: str = "line", source: str = "source") -> dict[str, int | str]:
+        """Return the line of an instruction as data of a diagnostic, and its source line if that is known.
+
+        `line` and `source` are the names of the two values.
+        """
+        source_line = self.source_line(pc)
+        return {line: self.line_of(pc)} | ({} if source_line is None else {source: source_line.place})
+
     def directive(self, name: str) -> tuple[int, ...] | None:
         """Return the integer arguments of a kernel directive such as `.maxnreg`, or None without it."""
         found = next((d for d in self.kernel.directives if d.name == name), None)

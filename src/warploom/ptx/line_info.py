@@ -73,7 +73,7 @@ def _source_line(
         offset = label.offset if isinstance(label, Symbol) else 0
         function = readable_name(names[_text(label)][offset:].partition(b"\0")[0].decode(errors="replace"))
     if caller and inlined_at is None:
-        inlined_at = SourceLine(files.get(caller[0], f"file {caller[0]}"), *caller[1:])
+        inlined_at = SourceLine(files.get(caller[0], f"file {caller[0]}"), caller[1], caller[2])
     found = SourceLine(files.get(file, f"file {file}"), line, column, function, inlined_at)
     if inlined_at is not None and any(
         each.column == column and each.place == found.place for each in inlined_at.chain()

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from warploom.diagnostics import Diagnostic, Span, UsageError
+from warploom.diagnostics import Diagnostic, Span, UsageError, describe_source
 from warploom.diagnostics.wording import os_reason
 from warploom.isa.model.capacity import SHARED_KIB, shared_bytes
 from warploom.isa.model.effects import Allocate
@@ -189,8 +189,11 @@ class _Finding:
         self.line = _line_of(found, found.span)
         self.other: int = (found.data or {}).get("other line", 0)
         parts = [f"<strong>{found.severity.value}</strong> {self.code}: {escape(found.message)}"]
+        if (compiled_from := found.compiled_from) is not None:
+            parts += map(escape, describe_source(compiled_from))
         if self.other:
-            parts.append(f"the other side: {_link(self.other)}")
+            source = (found.data or {}).get("other source", "")
+            parts.append(f"the other side: {_link(self.other)}" + (f" ({escape(source)})" if source else ""))
         for note in found.notes:
             line = _line_of(found, note.span)
             parts.append(escape(note.message) + (f" ({_link(line)})" if line else ""))

@@ -87,7 +87,7 @@ class Report:
         for (code, _, other), each in self._found.items():
             times = f" ({each.count:,} times)" if each.count > 1 else ""
             span = program.span_of(each.pc) if each.pc >= 0 else None
-            sides = None if other < 0 else {"other line": program.line_of(other)}
+            sides = None if other < 0 else program.data_of(other, "other line", "other source")
             found.append(
                 Diagnostic(
                     code, Severity.ERROR, each.message + times, program.source, span,
