@@ -25,7 +25,7 @@ class LineDirectives:
         self._names: dict[str, str] = {}  # labels of the names of functions
 
     def body(self, statements: Sequence[tuple[Statement, SourceLine | None]]) -> Iterator[str]:
-        """Yield the lines of the body of a kernel, from its statements and their Python lines.
+        """Yield the text of the body of a kernel, line by line. `statements` have their Python lines.
 
         A body that contains `.loc` directives gets no others.
         """
