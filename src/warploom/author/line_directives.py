@@ -1,4 +1,4 @@
-"""Line information of authored modules: `.loc` directives that name the Python line of each instruction."""
+"""Line information of authored modules: `.loc` directives with the Python lines."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -1,7 +1,7 @@
 """Spans, diagnostics and their rendering as text, JSON and SARIF."""
 
 from warploom.diagnostics.diagnostic import Diagnostic, Note, Severity, UsageError, WarploomError
-from warploom.diagnostics.render import describe_source, render, render_json, render_sarif
+from warploom.diagnostics.render import render, render_json, render_sarif
 from warploom.diagnostics.source import Source, SourceLine, Span
 
 __all__ = [
@@ -13,7 +13,6 @@ __all__ = [
     "Span",
     "UsageError",
     "WarploomError",
-    "describe_source",
     "render",
     "render_json",
     "render_sarif",

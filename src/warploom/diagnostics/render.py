@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from warploom.diagnostics.diagnostic import Diagnostic, Severity
-from warploom.diagnostics.source import Source, SourceLine, Span
+from warploom.diagnostics.source import Source, Span
 
 _TAB = 4
 _WIDEST = 160
@@ -27,22 +27,13 @@ def _render_one(diagnostic: Diagnostic, color: bool) -> str:
     if diagnostic.source is not None and diagnostic.span is not None:
         lines += _excerpt(diagnostic.source, diagnostic.span, tint, color)
     if (compiled_from := diagnostic.compiled_from) is not None:
-        lines += [f"  {text}" for text in describe_source(compiled_from)]
+        lines += [f"  {text}" for text in compiled_from.describe()]
     lines += [f"  note: {note.message}" for note in diagnostic.notes]
     if diagnostic.hint:
         lines.append(f"  hint: {diagnostic.hint}")
     if diagnostic.section:
         lines.append(f"  see: {diagnostic.section}")
     return "\n".join(lines) + "\n"
-
-
-def describe_source(innermost: SourceLine) -> list[str]:
-    """Return a text for a source line, and one for each call through which the line was inlined."""
-    texts: list[str] = []
-    for line in innermost.chain():
-        label = "source" if line is innermost else "inlined at"
-        texts.append(f"{label}: {line.place}" + (f" in {line.function}" if line.function else ""))
-    return texts
 
 
 def _excerpt(source: Source, span: Span, tint: str, color: bool) -> list[str]:

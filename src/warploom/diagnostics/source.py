@@ -17,7 +17,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """Line of code in a higher language, such as Python or CUDA C++, that a compiler translated into a text.
+    """Line of Python, CUDA C++ or another language that a compiler translated into a part of a text.
 
     `column` counts from 1 and is 0 if it is unknown. Of an inlined function, `function` is the name and `inlined_at`
     the line of the call.
@@ -38,11 +38,19 @@ class SourceLine:
         return f"{PurePath(self.file).name}:{self.line}"
 
     def chain(self) -> "Iterator[SourceLine]":
-        """Yield this line, then the lines of the calls through which its function was inlined, innermost first."""
+        """Yield this line, then the lines of the calls through which its function was inlined."""
         line: SourceLine | None = self
         while line is not None:
             yield line
             line = line.inlined_at
+
+    def describe(self) -> list[str]:
+        """Return a text for this line, and one for each call through which its function was inlined."""
+        texts: list[str] = []
+        for line in self.chain():
+            label = "source" if line is self else "inlined at"
+            texts.append(f"{label}: {line.place}" + (f" in {line.function}" if line.function else ""))
+        return texts
 
 
 LineTable = Sequence[tuple[int, SourceLine | None]]
@@ -102,7 +110,7 @@ class Source:
         return self.text[starts[number] : end].removesuffix("\r")
 
     def compiled_from(self, offset: int) -> SourceLine | None:
-        """Return the source line that a compiler translated into the text at `offset`, or None if it is unknown."""
+        """Return the source line that a compiler translated into the text at `offset`, or None."""
         table = self._line_table()
         entry = bisect_right(table, offset, key=lambda each: each[0])
         return table[entry - 1][1] if entry else None

@@ -16,9 +16,10 @@ _QUALIFIERS = re.compile(r"(?: const| volatile| ?&&?)+(?=::|$)")
 
 @lru_cache(maxsize=1024)
 def readable_name(name: str) -> str:
-    """Return a C++ name without parameters and long template arguments, such as `cutlass::device_kernel<…>`.
+    """Return a C++ name for messages, such as `cutlass::device_kernel<…>`.
 
-    `name` is a mangled name. The kernel parameter `f_param_0` keeps its suffix. Any other name is returned unchanged.
+    `name` is a mangled name. The result has no parameters and no long template arguments. The kernel parameter
+    `f_param_0` keeps its suffix. Any other name is returned unchanged.
 
     Source: Itanium C++ ABI 5.1.
     """

@@ -170,12 +170,12 @@ class Program:
         return 0 if self.source is None or span is None else self.source.position(span.start)[0]
 
     def source_line(self, pc: int) -> SourceLine | None:
-        """Return the line of Python or CUDA C++ of the instruction at program counter `pc`, or None if unknown."""
+        """Return the line of Python or CUDA C++ of the instruction at program counter `pc`, or None."""
         span = self.span_of(pc)
         return None if self.source is None or span is None else self.source.compiled_from(span.start)
 
     def place_of(self, pc: int) -> str:
-        """Return the line of the instruction at program counter `pc` for messages, such as `line 42 (gemm.py:12)`."""
+        """Return the line of an instruction as a phrase, such as `line 42 (gemm.py:12)`."""
         line = self.source_line(pc)
         return f"line {self.line_of(pc)}" if line is None else f"line {self.line_of(pc)} ({line})"
 

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from warploom.diagnostics import Diagnostic, Span, UsageError, describe_source
+from warploom.diagnostics import Diagnostic, Span, UsageError
 from warploom.diagnostics.wording import os_reason
 from warploom.isa.model.capacity import SHARED_KIB, shared_bytes
 from warploom.isa.model.effects import Allocate
@@ -190,7 +190,7 @@ class _Finding:
         self.other: int = (found.data or {}).get("other line", 0)
         parts = [f"<strong>{found.severity.value}</strong> {self.code}: {escape(found.message)}"]
         if (compiled_from := found.compiled_from) is not None:
-            parts += map(escape, describe_source(compiled_from))
+            parts += map(escape, compiled_from.describe())
         if self.other:
             source = (found.data or {}).get("other source", "")
             parts.append(f"the other side: {_link(self.other)}" + (f" ({escape(source)})" if source else ""))
