@@ -204,9 +204,8 @@ class DeadlockReport:
             return Note(f"the other {_MEETINGS[group.awaited.kind]} have exited or do not exist")
         if not sites:
             return Note(f"no instruction of the kernel {verb}")
-        places = list(dict.fromkeys(self._place(pc) for pc in sorted(sites, key=self._line)))
-        several = len(places) > 1
-        named = f"lines {', '.join(each.removeprefix('line ') for each in places)}" if several else places[0]
+        several = len({self._line(pc) for pc in sites}) > 1
+        named = self.program.places_of(sorted(sites, key=self._line))
         plural = verb.replace("s ", " ", 1) if several else verb
         span = self.program.span_of(sites[0])
         return Note(f"{named} {plural}, but no remaining warp can reach {'them' if several else 'it'}", span)

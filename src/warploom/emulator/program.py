@@ -1,5 +1,6 @@
 """Data model of a loaded kernel and of the device functions that it may call."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -178,6 +179,13 @@ class Program:
         """Return the line of an instruction as a phrase, such as `line 42 (gemm.py:12)`."""
         line = self.source_line(pc)
         return f"line {self.line_of(pc)}" if line is None else f"line {self.line_of(pc)} ({line})"
+
+    def places_of(self, pcs: Iterable[int], separator: str = ", ") -> str:
+        """Return the lines of instructions as a phrase, such as `lines 42 (gemm.py:12), 44 (gemm.py:13)`."""
+        places = list(dict.fromkeys(map(self.place_of, pcs)))
+        if len(places) == 1:
+            return places[0]
+        return f"lines {separator.join(each.removeprefix('line ') for each in places)}"
 
     def data_of(self, pc: int, line: str = "line", source: str = "source") -> dict[str, int | str]:
         """Return the line of an instruction as data of a diagnostic, and its source line if that is known.
