@@ -51,6 +51,8 @@ def test_a_race_of_an_authored_kernel() -> None:
     assert (found.compiled_from.file, found.compiled_from.line) == (str(HERE), load)
     assert f"written by line {found.data['other line']} ({HERE.name}:{store})" in found.message
     assert found.data["other source"] == f"{HERE}:{store}"
+    assert re.search(rf"after line \d+ \({HERE.name}:{store}\) and before line \d+ \({HERE.name}:{load}\)", found.hint)
+    assert found.data["edit"]["before source"] == f"{HERE}:{load}"
     source = wl.parse(shift.text).source
     chain = [*source.compiled_from(source.text.index("st.shared")).chain()]
     assert [(each.line, each.function) for each in chain] == [(store, "keep"), (call, "")]
