@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -41,6 +42,16 @@ def test_other_formats(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--format", "sarif", "bad.ptx", "good.ptx"]) == 1
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     assert [result["ruleId"] for result in run["results"]] == ["integer.add/type"]
+
+
+@pytest.mark.usefixtures("files")
+def test_source_lines_are_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    text = BAD.replace("add.sat", ".loc 1 7 3\nadd.sat") + '.file 1 "gemm.cu"\n'
+    Path("lines.ptx").write_text(text)
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    for file in ("lines.ptx", "-"):
+        assert main(["check", file]) == 1
+        assert "\n  source: gemm.cu:7\n" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("files")

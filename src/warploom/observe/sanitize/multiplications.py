@@ -132,11 +132,11 @@ class Multiplications:
             newer = committed - group
             after = f"{newer} group{' was' if newer == 1 else 's were'} committed after its group"
             state = f"is in flight: {after}, and no wait covers its group"
-        line = self.context.program.line_of(site)
+        line = self.context.program.place_of(site)
         read, written = used_registers(self.launch, pc)
         operand = "registers of A" if written & self.sites[index].sources else "metadata"
         operand = "accumulators" if (read | written) & self.sites[index].accumulators else operand
-        what = f"this accesses {operand} of the multiplication in line {line}, which {state}"
+        what = f"this accesses {operand} of the multiplication in {line}, which {state}"
         report.add("sanitize.wgmma/registers", pc, site, f"{what}; {self.context.describe(warp)}")
 
     def fence(self, warps: Array) -> None:
@@ -174,8 +174,8 @@ class Multiplications:
         if user < 0:
             why = "no warpgroup fence precedes this multiplication, the first with these registers"
         else:
-            line = self.context.program.line_of(user)
-            why = f"line {line} accesses registers of this multiplication, and no warpgroup fence follows the access"
+            line = self.context.program.place_of(user)
+            why = f"{line} accesses registers of this multiplication, and no warpgroup fence follows the access"
         report.add("sanitize.wgmma/fence", pc, user, f"{why}; {self.context.describe(warp)}")
 
     def exit(self, warps: Array) -> None:

@@ -336,25 +336,25 @@ class SharedShadow:
             place += f" of the CTA of rank {int(self.topology.rank[owner])}"
         if what == UNWRITTEN:
             return f"this reads {place}, which nothing wrote; {here}"
-        line = self.context.program.line_of(site) if site >= 0 else 0
+        line = self.context.program.place_of(site) if site >= 0 else ""
         if what == SWIZZLE:
             wrote = SWIZZLES[clock - 1]
             return (
-                f"the descriptor's swizzle is {tag} bytes, but line {line} wrote {place} with a swizzle of {wrote} "
+                f"the descriptor's swizzle is {tag} bytes, but {line} wrote {place} with a swizzle of {wrote} "
                 f"bytes; {here}"
             )
         other, stream, _ = self._agent(granule, agent)
         lanes = "" if by >= MANY or stream == MULTIPLICATIONS else f", lane {by}"
         whose = "" if other < 0 else f", {self.context.resident.placement.describe_warp(other)}{lanes},"
         did = "read" if what in (WRITE_READ, WRITE_ASYNC_READ, UNFENCED_READ) else "written"
-        by_what = f"is {did} by line {line}{whose}"
+        by_what = f"is {did} by {line}{whose}"
         if what in (UNFENCED, UNFENCED_READ):
             return f"this {verb} {place}, which {by_what} with no proxy fence between; {here}"
         if other < 0:
             why = "nothing waits for the phase of the copy"
             if self.clocks.vectors[warp, KNOWN, agent] >= clock:
                 why = "the wait for the phase of the copy has CTA scope, but the bytes came from another CTA"
-            copy = f"the copy of line {line}, and {why}"
+            copy = f"the copy of {line}, and {why}"
             return f"this {verb} {place}, which is written by {copy}; {here}"
         if stream in (MULTIPLICATIONS, BULK_READ, THREAD_COPIES) and not self.clocks.knows(other, record):
             return f"this {verb} {place}, which {by_what} and no wait covers that operation; {here}"
