@@ -263,6 +263,11 @@ class Form(Displayed):
         return self.name.partition(".")[0]
 
     @property
+    def operand_line(self) -> str:
+        """Operands of the syntax line, such as "d, a, b{, c}"."""
+        return self.syntax_line.partition(" ")[2].strip().removesuffix(";")
+
+    @property
     def heads(self) -> frozenset[str]:
         """Words that can be the first word of an opcode of this form."""
         first = self.syntax.words[0]
