@@ -63,7 +63,10 @@ def form_section(form: Form) -> str:
     """Return the page section of a Form as Markdown."""
     opcode, _, operands = form.syntax_line.partition(" ")
     syntax = f"{opcode} {operands.strip()}".strip()
-    parts = [f"## {form.name}\n", f"```\n{syntax}\n```\n"]
+    parts = [f"## {form.name}\n"]
+    if form.about:
+        parts.append(f"{form.about}\n\n```ptx\n{form.example}\n```\n")
+    parts.append(f"```\n{syntax}\n```\n")
     for slot, spelling in form.composites.items():
         parts.append(f"`.{slot}` is `{spelling}`, where a name in braces is a column of the table.\n")
     if form.columns:

@@ -119,9 +119,26 @@ class Form(Displayed):
         self.execution: Execution | None = None
         self.lane_function: LaneFunction | None = None
         self.multiply: MultiplicationFunction | None = None
+        self.about = ""
+        self.example = ""
         self._limit = limit
         self._check()
         self.registry.add(self)
+
+    # Description ------------------------------------------------------------------------------------------
+
+    def describe(self, about: str, example: str) -> None:
+        """State what the instruction computes and when to use it, with an example in PTX.
+
+        The first sentence of `about` states what the instruction computes.
+        """
+        self.about = about
+        self.example = example
+
+    @property
+    def summary(self) -> str:
+        """First sentence of the description, without its period."""
+        return self.about.partition(". ")[0].removesuffix(".")
 
     # Semantics --------------------------------------------------------------------------------------------
 
