@@ -85,11 +85,16 @@ def _sizes(text: str) -> list[int]:
 def run(options: argparse.Namespace) -> int:
     """Run the command `layout` and return its exit status."""
     from warploom.isa.binding.layouts import complete, find_operand, operands_of, select_operands
+    from warploom.view.concepts import concept_of
     from warploom.view.layout_grid import grid_of
 
     check_writable(options.output, "--output")
     given = _given(options)
     instruction = options.instruction
+    if (concept := concept_of(instruction)) is not None:
+        raise UsageError(
+            f"{instruction!r} is a concept, not an instruction; expected an opcode", hint=f"try {concept.commands()}"
+        )
     if completed := complete(instruction):
         instruction, *others = dict.fromkeys(completed)
         more = f"; other instructions with these words: {', '.join(others)}" if others else ""

@@ -21,12 +21,14 @@ class Concept:
     other: tuple[str, ...] = ()
     layout: str = ""
 
+    def commands(self) -> str:
+        """Return the commands that explain the concept and show its example."""
+        return _command(self.name) + (f" or warploom layout {self.layout}" if self.layout else "")
+
     def page(self) -> str:
         """Return the explanation as a Markdown page."""
         example = f"Example: `warploom layout {self.layout}`\n\n" if self.layout else ""
-        pointers = (
-            f"`{each}`" if each.startswith("docs/") else f"`warploom explain {_quoted(each)}`" for each in self.see
-        )
+        pointers = (f"`{each}`" if each.startswith("docs/") else f"`{_command(each)}`" for each in self.see)
         return f"# {self.name}\n\n{self.text}\n\n{example}See also: {', '.join(pointers)}\n"
 
 
@@ -47,5 +49,5 @@ def concept_of(name: str) -> Concept | None:
     return concepts().get(name.lower().replace("-", " ")) or concepts().get(name.lower())
 
 
-def _quoted(subject: str) -> str:
-    return f'"{subject}"' if " " in subject else subject
+def _command(subject: str) -> str:
+    return f'warploom explain "{subject}"' if " " in subject else f"warploom explain {subject}"

@@ -62,6 +62,8 @@ def _page(subject: str) -> str:
         from warploom.nvvm.operation_pages import operation_page
 
         return operation_page(subject)
+    if (concept := concept_of(subject)) is not None:
+        return "\n".join([concept.page(), *(form_section(form) for form in forms_called(subject))])
     rule = rule_of(subject)
     if rule is not None:
         form = next(iter(forms_called(subject.partition("/")[0])), None)
@@ -73,8 +75,6 @@ def _page(subject: str) -> str:
         return further[code]
     if members := forms_called(subject):
         return "\n".join(form_section(form) for form in members)
-    if (concept := concept_of(subject)) is not None:
-        return concept.page()
     if completed := completions(subject):
         return _completed_page(subject, completed)
     raise UsageError(f"unknown rule or instruction {subject!r}", hint=_hint(subject))
