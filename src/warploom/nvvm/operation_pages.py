@@ -31,7 +31,7 @@ _LOWERED = (
 
 
 def operation_section(operation: type[Operation]) -> str:
-    """Return the page section of an operation as Markdown: its description, operands, properties and results."""
+    """Return the Markdown section of an operation: description, operands, properties and results."""
     described = " ".join((inspect.getdoc(operation) or "").split())
     rows = [list(row) for row in _rows(operation)]
     listed = table(["position", "name", "type or value", "note"], rows) if rows else _EMPTY

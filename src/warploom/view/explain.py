@@ -24,7 +24,7 @@ class Page(str):
 
 
 def explain(subject: str | int) -> Page:
-    """Return the Markdown page about a rule, an instruction, a concept, an intrinsic, a builtin or a number.
+    """Return the Markdown page about a rule, an instruction, a concept, a name or a number.
 
     `subject` is a rule code, a remark of ptxas such as C7508, an opcode or some of its words in order, a form, a family
     of instructions, a concept such as "swizzle", an intrinsic `llvm.nvvm.…`, a builtin `__hmma_…`, an operation

@@ -7,7 +7,7 @@ from warploom.isa.model.table import Row
 
 
 def completions(partial: str) -> dict[Form, str]:
-    """Return for each Form the first legal opcode that contains the words of a partial opcode in this order.
+    """Return, by Form, the first legal opcode with the words of a partial opcode in their order.
 
     The last number of a shape may be left out: `m64n64` stands for `m64n64k16`. Forms without such an opcode are
     omitted.
