@@ -79,8 +79,9 @@ LOAD_PART = Form(
     rows="level::cache_hint ptx target\n-,L2::cache_hint 9.2 sm_90",
     operands={
         **_LOADED,
-        "ignoreBytesLeft": inp("u32", values=range(16)),
-        "ignoreBytesRight": inp("u32", values=range(16)),
+        "size": inp("u32", values=SIZES),
+        "ignoreBytesLeft": inp("u32", values=range(16), bits=32),
+        "ignoreBytesRight": inp("u32", values=range(16), bits=32),
         "mbar": SHARED,
         "cache_policy": POLICY,
     },

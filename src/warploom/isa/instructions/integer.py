@@ -231,7 +231,7 @@ QUAD = Form(
     name="integer.quad",
     syntax="op.type  d, a, b;",
     rows="op type ptx target\nadd,sub,min,max u8x4,s8x4 9.2 sm_120f",
-    operands={"d": out(_bytes, accepts="bits"), "a": inp(_bytes, accepts="bits"), "b": inp(_bytes, accepts="bits")},
+    operands={name: part(_bytes, accepts="packed") for name, part in (("d", out), ("a", inp), ("b", inp))},
     source="PTX ISA 9.7.1.1",
 )
 QUAD.describe(
@@ -249,7 +249,7 @@ QUAD_NEG = Form(
     name="integer.quad_neg",
     syntax="neg.type  d, a;",
     rows="type ptx target\ns8x4 9.2 sm_120f",
-    operands={"d": out("s32", accepts="bits"), "a": inp("s32", accepts="bits")},
+    operands={"d": out("s32", accepts="packed"), "a": inp("s32", accepts="packed")},
     source="PTX ISA 9.7.1.11",
 )
 QUAD_NEG.describe("Negates the four bytes of a separately. Use it for arithmetic on 8-bit data.", "neg.s8x4 %r0, %r1;")
