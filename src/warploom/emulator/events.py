@@ -293,16 +293,19 @@ class CopyIssue(Event):
 
 @dataclass(frozen=True, slots=True)
 class CopyAccess(Event):
-    """Access of a bulk copy to byte ranges of global memory.
+    """Access of bulk copies to byte ranges of global memory.
 
-    `operation` and `type` describe a reduction. They are empty for other accesses.
+    `pc`, `warps` and `lanes` are the instruction and the threads that issued the copies. `warps` and `lanes` are -1 for
+    the read of a tensor map. `operation` and `type` describe a reduction. They are empty for other accesses.
 
-    Shapes: starts (byte offsets in `Arena.bytes`) and sizes (ranges,).
+    Shapes: starts (byte offsets in `Arena.bytes`) and sizes (ranges,); warps and lanes (ranges,) or broadcastable.
     """
 
     kind: AccessKind
     starts: Array
     sizes: Array
+    warps: Array
+    lanes: Array
     operation: str
     type: str
 
@@ -370,12 +373,8 @@ class Observer(ABC):
     def attach(self, launch: Launch) -> None:
         """Prepare for a launch and fill the dictionaries of handlers."""
 
-    def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Return True if this observer accepts the trap or deadlock `found` as a finding.
-
-        The run then ends normally. Otherwise the run raises an error.
-        """
-        return False
+    def stopped(self, found: Sequence[Diagnostic], pc: int) -> None:  # noqa: B027 - most observers ignore the end
+        """Record the error `found` that ended the run at `pc`."""
 
     def findings(self) -> tuple[Diagnostic, ...]:
         """Return the findings of the run."""
@@ -424,10 +423,10 @@ class Dispatcher:
         """Return the handlers of `Guard` by program counter."""
         return _by_pc([each.guards for each in self.observers])
 
-    def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Return True if any observer accepts the trap or deadlock `found` as a finding."""
-        accepted = [each.stopped(found, pc) for each in self.observers]
-        return any(accepted)
+    def stopped(self, found: Sequence[Diagnostic], pc: int) -> None:
+        """Tell all observers that the error `found` ended the run at `pc`."""
+        for each in self.observers:
+            each.stopped(found, pc)
 
     def findings(self) -> tuple[Diagnostic, ...]:
         """Return the findings of all observers."""

@@ -12,7 +12,7 @@ from warploom.emulator.address_space import CODE_BASE, GLOBAL_BASE
 from warploom.emulator.arena import Arena
 from warploom.emulator.blocks import names_in
 from warploom.emulator.emulator import Emulator, Request, Waves
-from warploom.emulator.faults import Deadlock, Trap, Unsupported, diagnostic
+from warploom.emulator.faults import RunError, Unsupported, diagnostic
 from warploom.emulator.grid import Grid
 from warploom.emulator.program import GlobalVariable, Program, Step
 from warploom.emulator.stats import Progress, Stats
@@ -167,7 +167,7 @@ def execute(
 
     `segments` is the result of `reserve`. `progress` is called at intervals.
 
-    Errors: Unsupported before the run; Trap or Deadlock, unless an observer accepts it as a finding.
+    Errors: Unsupported before the run; RunError, with the statistics and the findings up to this point.
     """
     started = time.perf_counter()
     program, grid = request.program, request.shape()
@@ -175,6 +175,7 @@ def execute(
     cut = waves(program, grid) if request.waves is None else request.waves
     emulator = Emulator(request, grid, cut.resident, arena, segments)
     counters, total, done = emulator.state.counters, cut.ctas, 0
+    ended: RunError | None = None
 
     def report() -> None:
         if progress is not None:
@@ -188,13 +189,17 @@ def execute(
         report()
         try:
             emulator.run(report)
-        except (Trap, Deadlock) as end:
-            if not emulator.events.stopped(end.diagnostics, emulator.state.pc):
-                raise
+        except RunError as error:
+            emulator.events.stopped(error.diagnostics, emulator.state.pc)
+            ended = error
             break
         done += len(ctas)
         emulator.ctas_done = 0
     report()
     families, seconds = dict(counters.by_family.most_common()), time.perf_counter() - started
-    stats = Stats(families, counters.macs, seconds, total, counters.batches, counters.spent)
-    return stats, emulator.events.findings()
+    stats = Stats(families, counters.macs, seconds, done + emulator.ctas_done, counters.batches, counters.spent)
+    findings = emulator.events.findings()
+    if ended is not None:
+        ended.stats, ended.findings = stats, findings
+        raise ended
+    return stats, findings

@@ -17,7 +17,7 @@ from warploom.emulator.arena import Arena
 from warploom.emulator.emulator import STEP_BUDGET
 from warploom.emulator.events import Observer
 from warploom.emulator.execute import Request, execute, reserve
-from warploom.emulator.faults import Deadlock, Trap
+from warploom.emulator.faults import RunError
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.stats import Progress
 from warploom.gpu.geometry import Geometry
@@ -74,6 +74,7 @@ def prepare(
     check_architecture(geometry, name, program.static_shared, program.dynamic_start)
     when = Schedule.parse(schedule)
     budget = _step_budget() if step_budget is None else step_budget
+    _check_positive("step_budget", budget, "launch.budget")
     arena, buffers = Arena(), arguments.buffers
     buffers.reserve(arena)
     outputs = len(arena.segments)
@@ -99,14 +100,17 @@ def run(
     workers: int | str = 1,
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
+    observer: Observer | None = None,
 ) -> Run:
     """Run a prepared launch, and leave the results in `launch.arena`.
 
-    `runtime.api.launch` describes the options.
+    `observer` is a further observer, for a number of workers. `runtime.api.launch` describes the other options.
 
-    Errors: Trap, Deadlock; UsageError launch.*.
+    Errors: Trap and Deadlock, with the findings and records of the run up to this point; UsageError launch.*.
     """
     check_workers(workers)
+    if progress is not None and not callable(progress):
+        raise UsageError(f"progress is {progress!r}; expected a function", code="launch.option")
     request, arena, segments = launch.request, launch.arena, launch.segments
     if isinstance(workers, str):
         for option, is_set in (("trace", trace is not False), ("profile", profile)):
@@ -121,7 +125,7 @@ def run(
         return Run(findings, stats, distribution=distribution)
     # Observers are imported on use, which shortens the start of a plain run.
     recorder = _recorder(trace, trace_events)
-    observers: list[Observer] = []
+    observers: list[Observer] = [] if observer is None else [observer]
     if sanitize:
         from warploom.observe.sanitize.sanitizer import Sanitizer
 
@@ -140,9 +144,8 @@ def run(
         request = replace(request, observers=tuple(observers), pool=pool)
         try:
             stats, findings = execute(request, arena, segments, progress)
-        except (Trap, Deadlock) as end:
-            if recorder is not None:
-                end.trace = recorder.trace()
+        except RunError as end:
+            end.trace, end.profile = recorder and recorder.trace(), profiler and profiler.profile()
             raise
     return Run(findings, stats, recorder and recorder.trace(), profiler and profiler.profile())
 
@@ -152,9 +155,16 @@ def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | Non
         return None
     if trace is not True and not (isinstance(trace, Sequence) and trace and all(type(cta) is int for cta in trace)):
         raise UsageError(f"trace is {trace!r}; expected a bool or numbers of CTAs", code="launch.trace")
+    if events is not None:
+        _check_positive("trace_events", events, "launch.trace")
     from warploom.observe.trace import EVENTS, Recorder
 
     return Recorder(None if trace is True else trace, EVENTS if events is None else events)
+
+
+def _check_positive(name: str, value: object, code: str) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise UsageError(f"{name} is {value!r}; expected an integer above 0", code=code)
 
 
 def _step_budget() -> int:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warploom.diagnostics import Diagnostic
 from warploom.layout import TensorMap
 from warploom.ptx import Module
 from warploom.runtime.arguments import Struct
@@ -26,15 +27,15 @@ from warploom.runtime.buffers import (
     read_buffer,
     read_stored,
 )
+from warploom.runtime.comparison import Comparison, compare
 from warploom.runtime.references import (
     ACCUMULATORS,
     MULTIPLICANDS,
     REFERENCES,
-    Comparison,
     Expected,
     Options,
     ShapeError,
-    compare,
+    exact_values,
 )
 from warploom.runtime.toml import Document, Table, read_file, refuse_unfilled, suggestion
 
@@ -112,8 +113,8 @@ class Expectation:
         """
         initial = before[self.result]
         if self.stored is not None:
-            values = np.asarray(self.stored.make(), np.float64)
-            found = Expected(values, np.zeros_like(values))
+            values = exact_values(self.stored.make())
+            found = Expected(values, np.zeros(values.shape))
         else:
             operands = {role: before[name] for role, name in self.operands.items()}
             try:
@@ -124,7 +125,7 @@ class Expectation:
             shapes = f"{self.result} is {initial.shape}, and {self.reference} gives {found.values.shape}"
             self.table.refuse("result", "value", shapes)
         if self.exact:
-            return Expected(found.values, np.zeros_like(found.values))
+            return Expected(found.values, np.zeros(found.values.shape))
         if self.absolute is None and self.relative is None:
             return found
         return Expected(found.values, (self.absolute or 0.0) + (self.relative or 0.0) * np.abs(found.values))
@@ -178,6 +179,17 @@ class PreparedLaunch(NamedTuple):
         if self.expect is None or self.expected is None:
             return None
         return compare(self.expect.result, self.arrays[self.expect.result], self.expected)
+
+    def wrong(self, schedule: str) -> tuple[Diagnostic, ...]:
+        """Return the diagnostic launch-file/expect if the result under a schedule is wrong, otherwise nothing."""
+        comparison = self.compare()
+        if self.expect is None or comparison is None or comparison.ok:
+            return ()
+        first = comparison.first[0]
+        place = f"{comparison.name}[{', '.join(map(str, first.index))}]"
+        message = f"under {schedule}, {comparison.sentence}; {place} is {first}"
+        table = self.expect.table
+        return (table.document.diagnostic(table.path, "expect", message),)
 
 
 def read_launch_file(path: Path) -> LaunchPlan:

@@ -6,6 +6,7 @@ from math import prod
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.geometry import Extent, Extents, Geometry
+from warploom.isa.model.availability import Target, read_target
 from warploom.isa.model.capacity import MAX_CLUSTER, MAX_THREADS, SHARED_KIB, shared_bytes
 from warploom.isa.model.signature import Signature
 
@@ -18,8 +19,12 @@ _AXES = "xyz"
 
 
 def architecture(arch: str | None, signature: Signature) -> str:
-    """Return `arch` or, if it is None, the target of the kernel's module. Errors: UsageError launch.arch."""
-    name = str(next(iter(signature.module.target), "") if arch is None else arch)
+    """Return `arch` or, if it is None, the target of the kernel's module.
+
+    Errors: UsageError launch.arch for an unknown architecture, or one that cannot run code for the module's target.
+    """
+    target = next((word for word in signature.module.target if _ARCH.fullmatch(word)), "")
+    name = str(target if arch is None else arch)
     found = _ARCH.fullmatch(name)
     if found is None or int(found[1]) not in SHARED_KIB:
         known = ", ".join(f"sm_{number}" for number in SHARED_KIB)
@@ -27,7 +32,21 @@ def architecture(arch: str | None, signature: Signature) -> str:
             f"unknown architecture '{name}'; expected one of {known}, each also with the suffix 'a' or 'f'",
             code="launch.arch",
         )
+    given, needed = read_target(name), read_target(target)
+    if given is not None and needed is not None and not given.has(needed):
+        raise UsageError(
+            f"the module is for {target}, and its code does not run on {name}; expected {_runs_on(needed)}",
+            code="launch.arch",
+            hint="omit arch to run the module on its own target, or compile the kernel for the other architecture",
+        )
     return name
+
+
+def _runs_on(target: Target) -> str:
+    """Return a phrase with the architectures that run code for a target."""
+    names = (f"sm_{number}{suffix}" for number in SHARED_KIB for suffix in ("", "a", "f"))
+    known = [found for name in names if (found := read_target(name)) is not None and found.has(target)]
+    return f"{target.name} or higher" if not target.suffix else " or ".join(each.name for each in known)
 
 
 def read_geometry(

@@ -21,7 +21,7 @@ FAULTS = {
     "flashkda_24": ("proxy/async",),
     "deepep_642": ("proxy/async",),
     "deepep_657": ("copy/source",),
-    "deepgemm_429": ("deadlock",),
+    "deepgemm_429": ("mbarrier/short",),
     "cutlass_2418": ("deadlock",),
     "cutlass_3643": ("race/cluster",),
     "sglang_32907": ("cluster/exit",),
@@ -45,7 +45,7 @@ def test_a_right_kernel_gives_no_finding(name: str, schedule: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name, launch in LAUNCHES.items() if "bugs" in launch.file])
 def test_the_fault_of_a_real_kernel_is_found(name: str) -> None:
-    done, _ = LAUNCHES[name].run(LAUNCHES[name].faulty, sanitize=True)
+    done, _ = LAUNCHES[name].run(LAUNCHES[name].faulty, sanitize=True, raises=False)
     codes = {finding.code.removeprefix("sanitize.") for finding in done.findings}
     assert codes & set(FAULTS[name]), codes
 
