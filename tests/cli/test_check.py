@@ -93,6 +93,19 @@ def test_misuse_is_status_2(arguments: list[str], said: str, capsys: pytest.Capt
         ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", ["## mma.half"]),
         ("elect", ["elect.sync d|p, membermask;"]),
         ("gpu.stream", ["# gpu.stream"]),
+        ("swizzle", ["# swizzle", "exclusive or", "`warploom layout wgmma.mma_async", "`docs/layouts.md`"]),
+        ("Tensor-Map", ["# tensor map", "`warploom explain tensor`"]),
+        ("mbarrier", ["# mbarrier\n", "transaction count", "## mbarrier.init", "Use it in one thread"]),
+        ("mma.m16n8k16.bf16", ["- `mma.float`: Multiplies", "- `sparse.float`: "]),
+        (
+            "wgmma.mma_async.m64n64",
+            [
+                "# wgmma.mma_async.m64n64\n",
+                "- `wgmma.half`: Starts `D = A*B`",
+                "as in `wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32`",
+                "- `wgmma.sparse-integer`: ",
+            ],
+        ),
         ("C7508", ["# gpu.c7508", ".minnctapersm 1"]),
     ],
 )
@@ -100,3 +113,13 @@ def test_explain(subject: str, parts: list[str], capsys: pytest.CaptureFixture[s
     assert main(["explain", subject]) == 0
     page = capsys.readouterr().out
     assert [part for part in parts if part not in page] == []
+
+
+def test_an_operation_of_mlir_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("xdsl")
+    assert main(["explain", "nvvm.wgmma.mma_async"]) == 0
+    page = capsys.readouterr().out
+    assert "## nvvm.wgmma.mma_async\n" in page
+    assert "descriptorA" in page
+    assert main(["explain", "nvvm.wgmma.mma_asink"]) == 2
+    assert "did you mean nvvm.wgmma.mma_async?" in capsys.readouterr().err
