@@ -188,11 +188,9 @@ def barrier_ring() -> Arguments:
 def warp_transpose() -> Arguments:
     """Return the arguments of two tiles."""
     x = _words(10, 2, 32, 32)
-    v = x.transpose(0, 2, 1)
-    lane = np.arange(32)
-    ballot = ((v & 1).astype(np.uint64) << lane.astype(np.uint64)[None, :, None]).sum(axis=1).astype(np.uint32)
-    out = ((v + v[:, lane ^ 1]) ^ ballot[:, None, :]) + v.sum(axis=1, dtype=np.uint32)[:, None, :]
-    y, expected = _result(out.transpose(0, 2, 1))
+    v, lane = x.transpose(0, 2, 1), np.arange(32, dtype=np.uint32)
+    ballot = ((v & 1) << lane).sum(axis=2, dtype=np.uint32, keepdims=True)
+    y, expected = _result(((v + v[:, :, lane ^ 1]) ^ ballot) + v.sum(axis=2, dtype=np.uint32, keepdims=True))
     return [x, y], expected
 
 
