@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -61,7 +61,10 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A kernel with one change. `place` counts the mutants that the operator makes from the kernel, from 0."""
+    """A kernel with one change.
+
+    `place` counts the mutants that the operator makes from the kernel, from 0.
+    """
 
     operator: str
     place: int
@@ -83,12 +86,12 @@ def operator(chapter: str, *rules: str) -> Callable[[Transform], Transform]:
     return register
 
 
-def mutants(module: Module) -> Iterator[Mutant]:
-    """Yield the mutants of the only kernel of a module, of all operators."""
+def mutants(module: Module, operators: Iterable[str] | None = None) -> Iterator[Mutant]:
+    """Yield the mutants of the only kernel of a module, of all operators or of those with the given names."""
     index, kernel = next((i, item) for i, item in enumerate(module.items) if isinstance(item, Function))
     assert kernel.body is not None
     body = kernel.body.statements
-    for kind in OPERATORS.values():
+    for kind in map(OPERATORS.__getitem__, OPERATORS if operators is None else operators):
         for place, (changed_index, changed) in enumerate(kind.transform(body)):
             new = dataclasses.replace(kernel, body=dataclasses.replace(kernel.body, statements=(*SCRATCH, *changed)))
             items = (*module.items[:index], new, *module.items[index + 1 :])
@@ -186,7 +189,7 @@ def straight(statement: Statement) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop that polls: indices of its label, of the instruction that tests, and of the branch to the label."""
+    """Indices of the label, of the test, and of the branch back of a loop that polls."""
 
     label: int
     test: int

@@ -1,4 +1,4 @@
-"""Operators from the chapters on the memory consistency model and on barriers of warps, CTAs and clusters."""
+"""Operators from the chapters on the memory consistency model and on barriers."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from observe.sanitize.protocol.engine import (
     with_opcode,
     with_operand,
 )
+
 from warploom.ptx import Instruction, Integer, Label, Name, Pair
 
 GLOBAL = ("race/global",)
@@ -85,12 +86,12 @@ def flag_before_data(body: Body) -> Changes:
 
 @operator(MODEL, *GLOBAL)
 def scope_of_own_cluster(body: Body) -> Changes:
-    """Narrow one side of a synchronization from the GPU to the cluster, although the other side is in another cluster."""
+    """Narrow one side of a synchronization with another cluster from the GPU to the cluster."""
     for index, instruction in instructions(body, r"(ld|st|atom|red|fence)\.\w+\.gpu"):
         yield index, replaced(body, index, with_opcode(instruction, r"\.gpu", ".cluster"))
 
 
-@operator(MODEL, *GLOBAL, "deadlock")
+@operator(MODEL, *GLOBAL, "deadlock", "trap")
 def flag_of_neighbour(body: Body) -> Changes:
     """Poll the flag that follows the right one in an array of flags."""
     arrays = {name for _, made_by in instructions(body, r"mad\.wide") for name in names(made_by.operands[0])}
@@ -318,7 +319,7 @@ def sync_instead_of_arrive(body: Body) -> Changes:
 
 @operator(CTAS)
 def barrier_spelled_out(body: Body) -> Changes:
-    """Write `barrier.cta.sync.aligned` instead of `bar.sync`, and `.release` and `.acquire` at cluster barriers."""
+    """Write `barrier.cta.sync` instead of `bar.sync`, or the default orders of cluster barriers."""
     for index, barrier in instructions(body, r"bar\.sync"):
         yield index, replaced(body, index, with_opcode(barrier, r"bar\.sync", "barrier.cta.sync.aligned"))
     for index, barrier in instructions(body, r"barrier\.cluster\.(arrive|wait)\.aligned"):

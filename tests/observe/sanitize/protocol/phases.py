@@ -1,8 +1,9 @@
-"""Operators from the chapters on mbarriers and on asynchronous copies that mbarriers or bulk groups complete."""
+"""Operators from the chapters on mbarriers and asynchronous copies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 
 from observe.sanitize.protocol.engine import (
     Body,
@@ -24,7 +25,8 @@ from observe.sanitize.protocol.engine import (
     with_opcode,
     with_operand,
 )
-from warploom.ptx import Address, Instruction, Integer, Name, Operand
+
+from warploom.ptx import Address, Instruction, Integer, Name, Operand, Statement
 
 UNAWAITED = ("copy/destination", "cp-async/wait", "race/shared", "race/cluster", "unwritten/shared")
 WRONG_PHASE = ("mbarrier/parity", "mbarrier/arrivals", "mbarrier/short", "mbarrier/excess", "deadlock")
@@ -210,9 +212,13 @@ def invalidate_before_barrier(body: Body) -> Changes:
 def all_threads_lead(body: Body) -> Changes:
     """Let all threads initialise, arrive at or signal an mbarrier instead of one thread."""
     for region in regions(body):
-        inside = [opcode(statement) for statement in body[region.branch : region.label]]
-        if any(code.startswith(("mbarrier.init", "mbarrier.arrive")) for code in inside):
+        inside = takewhile(lambda statement: not _leaves(statement), body[region.branch + 1 : region.label])
+        if any(opcode(statement).startswith(("mbarrier.init", "mbarrier.arrive")) for statement in inside):
             yield region.branch, replaced(body, region.branch)
+
+
+def _leaves(statement: Statement) -> bool:
+    return isinstance(statement, Instruction) and statement.guard is None and statement.words[0] in ("bra", "ret")
 
 
 @operator(PHASES, *UNAWAITED, "race/lanes")
@@ -286,7 +292,7 @@ def arrival_before_its_copy(body: Body) -> Changes:
 
 @operator("9.7.9.25.5.6", *LOST_WAIT)
 def wait_by_other_threads(body: Body) -> Changes:
-    """Let the threads that issued no bulk copy wait for bulk groups, instead of the thread that issued copies."""
+    """Let threads that issued no bulk copy wait for bulk groups, instead of the issuing thread."""
     for index, wait in instructions(body, r"cp\.async\.bulk\.wait_group"):
         region = region_of(body, index)
         if region is not None:

@@ -20,6 +20,7 @@ from observe.sanitize.protocol.engine import (
     with_opcode,
     with_operand,
 )
+
 from warploom.ptx import Address, Float, Instruction, Integer, Name
 
 ASYNC, TENSORMAP = ("proxy/async",), ("proxy/tensormap",)
@@ -53,7 +54,9 @@ def fence_without_proxy(body: Body) -> Changes:
 def fence_by_one_thread(body: Body) -> Changes:
     """Let only a part of the threads that access the bytes execute the proxy fence."""
     for index, fence in instructions(body, FENCE):
-        earlier = {name for statement in body[:index] if isinstance(statement, Instruction) for name in _first(statement)}
+        earlier = {
+            name for statement in body[:index] if isinstance(statement, Instruction) for name in _first(statement)
+        }
         predicate = next(name for name in ("%silent", "%other", "%idle") if name in earlier)
         yield index, replaced(body, index, guarded(fence, predicate, negated=True))
 
@@ -104,7 +107,7 @@ def tensor_map_acquired_by_other_fence(body: Body) -> Changes:
 
 @operator(PROXIES, *TENSORMAP)
 def tensor_map_released_by_other_fence(body: Body) -> Changes:
-    """Copy a tensor map with ordinary loads and stores and a memory fence instead of `tensormap.cp_fenceproxy`."""
+    """Copy a tensor map with loads, stores and a memory fence, without a release of its proxy."""
     for index, copy in instructions(body, r"tensormap\.cp_fenceproxy"):
         target, source, _ = copy.operands
         assert isinstance(target, Address)
@@ -127,7 +130,9 @@ def register_written_behind_fence(body: Body) -> Changes:
         assert isinstance(multiplication, Instruction)
         used = set[str]().union(*map(names, multiplication.operands[:2]))
         writes = [
-            i for i in range(index) if isinstance(write := body[i], Instruction) and straight(write) and _first(write) & used
+            i
+            for i in range(index)
+            if isinstance(write := body[i], Instruction) and straight(write) and _first(write) & used
         ]
         write = body[writes[-1]] if writes else None
         if isinstance(write, Instruction) and re.match(r"mov|ld", write.opcode):
@@ -157,11 +162,11 @@ def _after_commit(body: Body, position: int, move: str, value: Float | Integer) 
 @operator(WARPGROUPS, "wgmma/operand", "race/shared", "proxy/async")
 def tile_written_in_flight(body: Body) -> Changes:
     """Store to a tile while a multiplication may read the tile."""
-    for index, commit in instructions(body, r"wgmma\.commit_group"):
-        stores = [store for i, store in instructions(body, r"st\.shared") if i < index]
-        assert commit.guard is None
-        again = guarded(stores[-1], "%idle", negated=True)
-        yield index, inserted(body, index + 1, again)
+    for index, _ in instructions(body, r"wgmma\.commit_group"):
+        last, store = list(instructions(body[:index], r"st\.shared"))[-1]
+        later = {name for i, write in instructions(body[:index], r"") if i > last for name in _first(write)}
+        if not later & names(store.operands[0]):
+            yield index, inserted(body, index + 1, guarded(store, "%idle", negated=True))
 
 
 @operator(WARPGROUPS, "wgmma/wait", "wgmma/registers", "wgmma/commit")

@@ -21,6 +21,9 @@ from warploom.runtime.api import Run
 Array = NDArray[Any]
 Arguments = tuple[list[object], list[tuple[Array, Array]]]
 
+STEPS = 300_000
+"""Limit of instructions, above which a mutant that polls forever ends."""
+
 KERNELS = Path(__file__).parent / "kernels"
 SUBJECTS: dict[str, Subject] = {}
 
@@ -55,10 +58,12 @@ class Subject:
 
     @property
     def _geometry(self) -> dict[str, Any]:
-        return {"grid": self.grid, "block": self.block, "cluster": self.cluster}
+        return {"grid": self.grid, "block": self.block, "cluster": self.cluster, "step_budget": STEPS}
 
 
-def _subject(grid: int, block: int, *, cluster: int = 1) -> Callable[[Callable[[], Arguments]], Callable[[], Arguments]]:
+def _subject(
+    grid: int, block: int, *, cluster: int = 1
+) -> Callable[[Callable[[], Arguments]], Callable[[], Arguments]]:
     """Register the function that makes the arguments of the kernel of the same name."""
 
     def register(make: Callable[[], Arguments]) -> Callable[[], Arguments]:
