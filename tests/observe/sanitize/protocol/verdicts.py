@@ -1,7 +1,7 @@
 """Verdicts on the mutants of the second programme, and the judgement of findings.
 
-The verdicts derive from the PTX manual. An operator states the rules that its mutants break. The tables below list the exceptions with their reasons. A key is
-`kernel:operator:place`.
+The verdicts derive from the PTX manual. An operator states the rules that its mutants break. The tables below list the
+exceptions with their reasons. A key is `kernel:operator:place`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from observe.sanitize.protocol.subjects import Subject
 
 import warploom as wl
 
-__all__ = ["ALLOWED", "OPEN", "OPERATORS", "REASONS", "UNDECIDED", "judged", "key", "mutants", "rules"]
+__all__ = ["ALLOWED", "OPEN", "OPERATORS", "REASONS", "UNDECIDED", "codes", "judged", "key", "mutants", "rules"]
 
 CHAPTERS = (orders, phases, proxies)
 """Modules that register operators."""
