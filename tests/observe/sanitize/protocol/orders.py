@@ -34,6 +34,9 @@ RACES = (*GLOBAL, *SHARED, *CLUSTER, *UNSTARTED, "copy/destination", "copy/sourc
 UNWRITTEN = ("unwritten/shared",)
 
 BARRIERS = r"bar\.(warp\.)?sync|barrier\.cluster\.(arrive|wait)"
+WRITTEN = {"%y", "%s", "%p", "%w", "%row"}
+"""Registers with addresses of global memory that the kernel writes."""
+
 MODEL, WARPS, CTAS, CLUSTERS = "8", "9.7.13.2", "9.7.13.1", "9.7.13.3"
 
 
@@ -133,6 +136,14 @@ def memory_fence_early(body: Body) -> Changes:
     for loop in polling_loops(body):
         if opcode(body[loop.branch + 1]).startswith("fence.acq_rel"):
             yield loop.branch + 1, moved(body, loop.branch + 1, loop.branch + 1, loop.label)
+
+
+@operator("8.1 and 9.7.9.8", *GLOBAL)
+def load_of_read_only_data(body: Body) -> Changes:
+    """Load data that the kernel writes with `ld.global.nc`, which the consistency model does not cover."""
+    for index, load in instructions(body, r"ld\.global"):
+        if names(load.operands[1]) & WRITTEN:
+            yield index, replaced(body, index, with_opcode(load, r"global", "global.nc"))
 
 
 @operator(MODEL, *RACES, *UNWRITTEN, "cp-async/wait", "deadlock")

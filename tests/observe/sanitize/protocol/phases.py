@@ -9,6 +9,7 @@ from observe.sanitize.protocol.engine import (
     Body,
     Changes,
     guarded,
+    inserted,
     instructions,
     made,
     moved,
@@ -338,6 +339,14 @@ def wait_for_all_groups(body: Body) -> Changes:
     for index, wait in instructions(body, r"(cp\.async(\.bulk)?|wgmma)\.wait_group"):
         if wait.operands == (Integer(1),):
             yield index, replaced(body, index, with_operand(wait, 0, Integer(0)))
+
+
+@operator("9.7.9.25.5", "copy/source")
+def source_overwritten_in_flight(body: Body) -> Changes:
+    """Store to the source of a bulk copy directly after the copy is issued."""
+    for index, copy in instructions(body, r"cp\.(reduce\.)?async\.bulk\..*\.shared::cta\."):
+        source = next(operand for operand in copy.operands[1:] if isinstance(operand, Address))
+        yield index, inserted(body, index + 1, made("st.shared.u32", source, Integer(7)))
 
 
 @operator("9.7.9.25.5.2", "race/global", "race/cluster", "copy/destination")
