@@ -21,8 +21,8 @@ from observe.sanitize.protocol.verdicts import (
     rules,
 )
 
-SAMPLE = 9
-"""The core suite judges every ninth mutant."""
+SAMPLE = 12
+"""The core suite judges every twelfth mutant."""
 
 RIGHT = ("one finding", "more findings", "silent")
 RUNS = ("eager", "lazy", "random:1")
