@@ -148,11 +148,11 @@ def load_of_read_only_data(body: Body) -> Changes:
 
 @operator(MODEL, *RACES, *UNWRITTEN, "cp-async/wait", "deadlock")
 def read_above_poll(body: Body) -> Changes:
-    """Load data before the loop that waits for the data."""
+    """Load data before each test of the loop that waits for the data."""
     for loop in polling_loops(body):
         load = _first_load(body, loop.branch)
         if load is not None:
-            yield load, moved(body, loop.branch + 1, load, loop.label)
+            yield load, moved(body, loop.branch + 1, load, loop.test)
 
 
 def _first_load(body: Body, after: int) -> int | None:

@@ -169,7 +169,7 @@ def tile_written_in_flight(body: Body) -> Changes:
             yield index, inserted(body, index + 1, guarded(store, "%idle", negated=True))
 
 
-@operator(WARPGROUPS, "wgmma/wait", "wgmma/registers", "wgmma/commit")
+@operator(WARPGROUPS, "wgmma/wait", "wgmma/registers", "wgmma/commit", "wgmma/operand")
 def wait_before_commit(body: Body) -> Changes:
     """Wait for multiplications before their group is committed."""
     for index, _ in instructions(body, r"wgmma\.wait_group"):
