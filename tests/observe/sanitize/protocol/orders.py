@@ -293,14 +293,8 @@ def register_change_of_two_sizes(body: Body) -> Changes:
 @operator("9.7.19.5", "deadlock")
 def register_request_above_the_pool(body: Body) -> Changes:
     """Request more registers than the warpgroups together have."""
-    for index, _ in instructions(body, r"setmaxnreg\.inc"):
-        yield index, replaced(body, index, with_operand(_instruction(body, index), 0, Integer(240)))
-
-
-def _instruction(body: Body, index: int) -> Instruction:
-    statement = body[index]
-    assert isinstance(statement, Instruction)
-    return statement
+    for index, change in instructions(body, r"setmaxnreg\.inc"):
+        yield index, replaced(body, index, with_operand(change, 0, Integer(240)))
 
 
 def _unlike_in_last_warp() -> tuple[Instruction, ...]:

@@ -60,6 +60,7 @@ def test_every_operator_applies() -> None:
 
 def test_every_exception_is_of_a_mutant_that_exists() -> None:
     assert set(ALLOWED) | OPEN <= set(_keyed())
+    assert not UNDECIDED.keys() & (set(ALLOWED) | OPEN)
     assert set(ALLOWED.values()) == set(REASONS)
     assert all(OPERATORS[name.split(":")[1]].rules for name in ALLOWED)
 
