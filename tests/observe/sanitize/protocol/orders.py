@@ -254,7 +254,7 @@ def barrier_of_the_next_turn(body: Body) -> Changes:
             yield index, replaced(body, index, with_operand(barrier, 0, Name(swap[number.text])))
 
 
-@operator(CLUSTERS, *CLUSTER, *UNSTARTED, "copy/exit", "copy/destination")
+@operator(CLUSTERS, *CLUSTER, *UNSTARTED, "copy/exit")
 def cta_barrier_instead_of_cluster_barrier(body: Body) -> Changes:
     """Synchronize only the CTA where the cluster must be synchronized."""
     waits = [index for index, _ in instructions(body, r"barrier\.cluster\.wait")]
