@@ -479,7 +479,4 @@ def test_reads_of_unwritten_shared_memory_are_reported_on_request() -> None:
     assert [each.place for each in unwritten] == ["<ptx>:16:1"]
     assert unwritten[0].message.startswith(f"this reads shared memory at 0x40c to 0x410, {said}, warp 0, lane 0")
     assert [note.message for note in unwritten[0].notes] == ["the same cause affects line 19"]
-    assert {finding.code for finding in found} == {
-        "sanitize.race/shared",
-        "sanitize.unwritten/shared",
-    }
+    assert {finding.code for finding in found} == {"sanitize.race/shared", "sanitize.unwritten/shared"}
