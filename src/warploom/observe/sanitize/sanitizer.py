@@ -24,9 +24,11 @@ from warploom.observe.sanitize.register_counts import RegisterCounts
 from warploom.observe.sanitize.report import Report
 from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.shared_shadow import SharedShadow
+from warploom.observe.sanitize.tile_layouts import TileLayouts
 from warploom.observe.sanitize.transfers import TensorMaps, Transfers, issue_handler
 from warploom.observe.sanitize.untested_waits import untested_waits
 from warploom.observe.sanitize.unwritten_registers import UnwrittenRegisters
+from warploom.observe.sanitize.written_layouts import WrittenLayouts
 
 Array = NDArray[Any]
 
@@ -84,7 +86,9 @@ class Sanitizer(events.Observer):
         }
         self.global_shadow = GlobalShadow(launch, self.report, copies)
         self.tensor_maps = TensorMaps(self.global_shadow)
-        self.multiplications = Multiplications(launch)
+        self.written = WrittenLayouts()
+        self.layouts = TileLayouts(self.written)
+        self.multiplications = Multiplications(launch, self.layouts)
         self.metadata = MetadataCheck(launch)
         self.masks = MemberMasks(launch)
         self.unwritten = UnwrittenRegisters(launch)
@@ -129,6 +133,8 @@ class Sanitizer(events.Observer):
         self.shadow = SharedShadow(context, self._asynchronous)
         self.mbarriers = Mbarriers(context, self.shadow, self._waits_for_phases)
         self.aliasing = self.mbarriers.aliasing
+        self.written.start(self.shadow)
+        self.layouts.start(context)
         self.multiplications.start(context, self.shadow)
         self.metadata.start(context)
         self.masks.start(context)
@@ -136,7 +142,7 @@ class Sanitizer(events.Observer):
         self.lifetimes = Lifetimes(context)
         self.registers = RegisterCounts(context)
         self.transfers = Transfers(
-            context, self.shadow, self.global_shadow, self.mbarriers, self.lifetimes, self.tensor_maps
+            context, self.shadow, self.global_shadow, self.mbarriers, self.lifetimes, self.tensor_maps, self.written
         )
         warps = launch.topology.warps
         self._barrier_of = np.full(warps, -1, np.int64)  # key of the CTA barrier at which each warp waits, -1 for none

@@ -1,0 +1,254 @@
+# pyright: reportUnknownMemberType=false
+"""Agreement between the elements of a tile and the layout in which copies wrote them.
+
+A tile is a grid of 16-byte chunks. One axis of the grid counts rows, which are the index M of A or N of B, and the
+other axis counts K. A tensor copy gives each chunk a position in its tensor. The tile agrees with the copy if each
+coordinate of the tensor depends on the row alone or on K alone, and if adjacent chunks of the tile are adjacent in the
+box. A thread copy gives each chunk a global address. The tile agrees if the addresses are affine in both axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.address_space import SHARED_START
+from warploom.isa.model.multiplication import SharedMatrix
+from warploom.layout import Descriptor, swizzle
+from warploom.layout.maps import TYPE_BITS
+from warploom.observe.sanitize.written_layouts import UNKNOWN, Contents
+
+Array = NDArray[Any]
+
+# Disagreements.
+TENSORS = "elements of one row come from different tensors"
+ROWS = "elements of one row come from different rows of the box"
+ORDER = "adjacent rows are not adjacent in the box"
+K_ORDER = "adjacent columns are not adjacent in the box"
+PART = "the tile consists of a part of a box and of other data"
+SOURCES = "adjacent elements are not equally spaced in global memory"
+
+_FARTHEST = 1 << 16  # largest byte offset of a search
+_SPANS = (0, 32, 64, 128)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Elements of a box that a tile covers along K: `start`, `start` + each entry of `profile`, of `extent`."""
+
+    start: int
+    extent: int
+    profile: tuple[int, ...]
+
+
+def chunks_of(descriptor: Descriptor, matrix: SharedMatrix) -> Array:
+    """Return the number of each 16-byte chunk of a tile in the CTA's shared memory. Shapes: as `SharedMatrix.chunks`.
+
+    A chunk outside of shared memory has a negative number or a number that is too large.
+    """
+    base, leading, stride = _coefficients(matrix, descriptor.swizzle)
+    offsets = base + leading * descriptor.leading_byte_offset + stride * descriptor.stride_byte_offset
+    addresses = swizzle(descriptor.start_address + offsets, descriptor.swizzle, descriptor.base_offset)
+    return (addresses - SHARED_START) >> 4
+
+
+@lru_cache(maxsize=64)
+def _coefficients(matrix: SharedMatrix, span: int) -> tuple[Array, Array, Array]:
+    """Return the offsets of chunks without byte offsets, and the factors of the leading and the stride byte offset."""
+
+    def offsets(leading: int, stride: int) -> Array:
+        return matrix.chunks(Descriptor(0, leading, stride, 0, span).encode() >> 14)[0]
+
+    base = offsets(0, 0)
+    return base, offsets(16, 0) - base >> 4, offsets(0, 16) - base >> 4
+
+
+def used_fields(descriptor: Descriptor, matrix: SharedMatrix) -> tuple[str, ...]:
+    """Return the names of the descriptor's fields that determine the addresses of the tile."""
+    _, leading, stride = _coefficients(matrix, descriptor.swizzle)
+    return (
+        *(("leading_byte_offset",) if leading.any() else ()), *(("stride_byte_offset",) if stride.any() else ()),
+        "swizzle", *(("base_offset",) if descriptor.swizzle else ()), "start_address",
+    )  # fmt: skip
+
+
+def overlaps(chunks: Array) -> bool:
+    """Return True if two chunks of a tile are the same."""
+    return np.unique(chunks).size < chunks.size
+
+
+# Agreement ------------------------------------------------------------------------------------------------
+
+
+def disagreement(tile: Contents, matrix: SharedMatrix) -> str:
+    """Return how a tile disagrees with the layout of its contents, "" if it agrees. Shapes: as `SharedMatrix.chunks`.
+
+    Chunks of unknown contents agree with thread copies, but not with tensor copies.
+    """
+    rows = _row_axis(matrix)
+    if (tile.tensor <= UNKNOWN).all():
+        return "" if _is_affine(tile, matrix) else SOURCES
+    if (tile.tensor != tile.tensor.take([0], axis=1 - rows)).any():
+        return TENSORS
+    of_row = tile.tensor.take(0, axis=1 - rows)
+    tensors = np.unique(of_row)
+    is_split, found = len(tensors) > 1, ""
+    for tensor in tensors[tensors > UNKNOWN].tolist():
+        here = np.flatnonzero(of_row == tensor)
+        part = tile.at((here,) if rows == 0 else (slice(None), here))
+        problem, jumps = _disagreement_within(part, rows)
+        if problem and problem != K_ORDER:
+            return problem
+        found, is_split = found or problem, is_split or jumps
+    return PART if is_split and not _covers_boxes(tile, rows) else found
+
+
+def _row_axis(matrix: SharedMatrix) -> int:
+    return 0 if matrix.major == "K" else 1
+
+
+def _is_affine(tile: Contents, matrix: SharedMatrix) -> bool:
+    known = tile.source > 0
+    if np.count_nonzero(known) < 2:
+        return True
+    line, chunk = np.nonzero(known)
+    relative = tile.source[line, chunk] - 16 * chunk
+    later = np.flatnonzero(line != line[0])
+    if not len(later):
+        return bool((relative == relative[0]).all())
+    at = later[0]
+    step, rest = divmod(int(relative[at] - relative[0]), int(line[at] - line[0]))
+    is_wide = abs(step) >= 16 * tile.source.shape[1]
+    return rest == 0 and is_wide and bool((relative == relative[0] + step * (line - line[0])).all())
+
+
+def _varying(position: Array, axis: int) -> Array:
+    """Return True for each dimension in which positions differ along `axis`. Shapes: position (5, lines, chunks)."""
+    return (position != position.take([0], axis=1 + axis)).any(axis=(1, 2))
+
+
+def _rank_in_box(tile: Contents, dimensions: Array) -> Array:
+    """Return the index of each chunk in its box, counted over some dimensions. The lowest varies fastest."""
+    found, weight = np.zeros_like(tile.copy, np.int64), np.ones_like(tile.copy, np.int64)
+    for axis in np.flatnonzero(dimensions).tolist():
+        found += tile.index[axis] * weight
+        weight = weight * tile.extent[axis]
+    return found
+
+
+def _disagreement_within(tile: Contents, rows: int) -> tuple[str, bool]:
+    """Return how a tile of one tensor disagrees, and whether its rows jump from box to box."""
+    varying = [_varying(tile.position, axis) for axis in (0, 1)]
+    # The elements of a chunk are adjacent in the innermost dimension.
+    if (varying[0] & varying[1]).any() or varying[0][0]:
+        return ROWS, False
+    jumps, found = False, ""
+    for axis in (rows, 1 - rows):
+        same = np.diff(tile.copy, axis=axis) == 0
+        in_order = bool((np.diff(_rank_in_box(tile, varying[axis]), axis=axis)[same] == 1).all())
+        moved = np.diff(tile.position, axis=1 + axis)
+        adjacent = (((moved != 0).sum(axis=0) == 1) & ((moved == 0) | (moved == _along(tile.step, axis))).all(axis=0))[
+            ~same
+        ].all()
+        if axis == rows:
+            if not in_order:
+                return ORDER, False
+            jumps = not adjacent
+        elif not (in_order and adjacent):
+            found = K_ORDER
+    return found, jumps
+
+
+def _along(steps: Array, axis: int) -> Array:
+    # The steps that belong to the differences along an axis of the tile.
+    return steps[:, 1:] if axis == 0 else steps[:, :, 1:]
+
+
+def _covers_boxes(tile: Contents, rows: int) -> bool:
+    """Return True if a tile covers all rows of each box that it reads."""
+    for copy in np.unique(tile.copy[tile.tensor > UNKNOWN]).tolist():
+        here = (tile.copy == copy) & (tile.tensor > UNKNOWN)
+        at = np.argwhere(here)[0]
+        part = tile.position[:, here]
+        # Along K, the innermost dimension of a K-major tile varies, and others of a box of 16-byte rows.
+        line = tile.position[:, at[0], :] if rows == 0 else tile.position[:, :, at[1]]
+        mask = here[at[0], :] if rows == 0 else here[:, at[1]]
+        along_k = (line[:, mask] != part[:, :1]).any(axis=1)
+        along_k[0] = rows == 0
+        extents = np.where(along_k, 1, tile.extent[:, at[0], at[1]])
+        if np.count_nonzero(here.any(axis=1 - rows)) != extents.prod():
+            return False
+    return True
+
+
+def span(tile: Contents, matrix: SharedMatrix) -> Span | None:
+    """Return the elements of its boxes that a tile covers along K. None if the boxes differ along K."""
+    rows = _row_axis(matrix)
+    if (tile.tensor <= UNKNOWN).any() or (tile.copy != tile.copy.take([0], axis=1 - rows)).any():
+        return None
+    along = _varying(tile.position, 1 - rows)
+    per_chunk = 1
+    if rows == 0:
+        along[0] = True
+        per_chunk = 128 // TYPE_BITS[matrix.element]
+    at = _rank_in_box(tile, along)
+    if (at != at.take([0], axis=rows)).any():
+        return None
+    at = at.take(0, axis=rows) * per_chunk
+    extent = int(np.where(along, tile.extent[:, 0, 0], 1).prod()) * per_chunk
+    return Span(int(at[0]), extent, tuple((at - at[0]).tolist()))
+
+
+# Search ---------------------------------------------------------------------------------------------------
+
+
+def agreeing(descriptor: Descriptor, matrix: SharedMatrix, memory: Contents) -> Descriptor | None:
+    """Return the descriptor that is most similar to `descriptor` and agrees with `memory`, the CTA's shared memory.
+
+    The result is None if the search finds none. Shapes: memory (chunks,).
+    """
+    for candidate in _candidates(descriptor, matrix):
+        chunks = chunks_of(candidate, matrix)
+        if chunks.min() < 0 or chunks.max() >= len(memory.tensor) or (memory.tensor[chunks] == UNKNOWN).any():
+            continue
+        if not overlaps(chunks) and not disagreement(memory.at((chunks,)), matrix):
+            return candidate
+    return None
+
+
+def _candidates(descriptor: Descriptor, matrix: SharedMatrix) -> Iterator[Descriptor]:
+    """Return descriptors that differ in few fields from `descriptor`, those with one other field first."""
+    used = used_fields(descriptor, matrix)
+    spans = [each for each in _SPANS if each != descriptor.swizzle]
+    yield from (replace(descriptor, swizzle=each, base_offset=0) for each in spans)
+    if descriptor.swizzle:
+        yield from (replace(descriptor, base_offset=each) for each in range(8) if each != descriptor.base_offset)
+    for name in ("stride_byte_offset", "leading_byte_offset"):
+        if name in used:
+            yield from (replace(descriptor, **{name: each}) for each in range(128, _FARTHEST, 128))
+    yield from _shifted(descriptor)
+    for each in (descriptor.swizzle, *spans):
+        same = replace(descriptor, swizzle=each, base_offset=0)
+        group = 8 * (each or 16)
+        if "leading_byte_offset" not in used_fields(same, matrix):
+            yield replace(same, stride_byte_offset=group)
+            continue
+        for offset in range(group, _FARTHEST, group):
+            yield replace(same, stride_byte_offset=group, leading_byte_offset=offset)
+            if matrix.major == "K":
+                yield replace(same, stride_byte_offset=offset, leading_byte_offset=group)
+
+
+def _shifted(descriptor: Descriptor) -> Iterator[Descriptor]:
+    """Return copies of a descriptor with other start addresses: other chunks of a row, and other groups of rows."""
+    group = 8 * (descriptor.swizzle or 16)
+    distances = {16 * each for each in range(-8, 9)} | {group * each for each in range(-8, 9)}
+    for distance in sorted(distances - {0}, key=abs):
+        start = descriptor.start_address + distance
+        if SHARED_START <= start < 1 << 18:
+            yield replace(descriptor, start_address=start)
