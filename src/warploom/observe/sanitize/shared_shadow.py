@@ -222,10 +222,10 @@ class SharedShadow:
     ) -> None:  # fmt: skip
         """Record reads of matrices by warpgroup multiplications. Report conflicts.
 
-        starts[i] is the shared address of a matrix inside the shared memory, and clocks[i] the number of its wgmma group. `chunks` are the
-        offsets of the 16-byte chunks in a matrix. `swizzle` (in bytes) and `base_offset` are fields of the matrix
-        descriptor. Row i of `groups` has the four warps of a warpgroup. Shapes: groups (warpgroups, 4); starts and
-        clocks (warpgroups,).
+        starts[i] is the shared address of a matrix inside the shared memory, and clocks[i] the number of its wgmma
+        group. `chunks` are the offsets of the 16-byte chunks in a matrix. `swizzle` (in bytes) and `base_offset` are
+        fields of the matrix descriptor. Row i of `groups` has the four warps of a warpgroup. Shapes: groups
+        (warpgroups, 4); starts and clocks (warpgroups,); chunks (chunks,).
         """
         origins = self.topology.cta_of[groups[:, 0]] * self.shared.stride
         found = _shared_shadow.read_tiles(

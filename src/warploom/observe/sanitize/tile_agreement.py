@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,11 @@ class Span:
     start: int
     extent: int
     profile: tuple[int, ...]
+
+    def matches(self, other: Span | None) -> bool:
+        """Return True if two tiles may be multiplied: they begin at the same element of boxes of one size."""
+        # A longer box counts as several of the shorter ones. Spans that are not known match.
+        return other is None or (self.start - other.start) % gcd(self.extent, other.extent) == 0
 
 
 def chunks_of(descriptor: Descriptor, matrix: SharedMatrix) -> Array:
@@ -207,17 +213,23 @@ def span(tile: Contents, matrix: SharedMatrix) -> Span | None:
 # Search ---------------------------------------------------------------------------------------------------
 
 
-def agreeing(descriptor: Descriptor, matrix: SharedMatrix, memory: Contents) -> Descriptor | None:
+def agreeing(
+    descriptor: Descriptor, matrix: SharedMatrix, memory: Contents, other: Span | None = None
+) -> Descriptor | None:
     """Return the descriptor that is most similar to `descriptor` and agrees with `memory`, the CTA's shared memory.
 
-    The result is None if the search finds none. Shapes: memory (chunks,).
+    `other` is the span of the other matrix of the multiplication, None if it is not known. The result is None if the
+    search finds none. Shapes: memory (chunks,).
     """
     for candidate in _candidates(descriptor, matrix):
         chunks = chunks_of(candidate, matrix)
         if chunks.min() < 0 or chunks.max() >= len(memory.tensor) or (memory.tensor[chunks] == UNKNOWN).any():
             continue
-        if not overlaps(chunks) and not disagreement(memory.at((chunks,)), matrix):
-            return candidate
+        tile = memory.at((chunks,))
+        if not overlaps(chunks) and not disagreement(tile, matrix):
+            covered = span(tile, matrix)
+            if covered is None or covered.matches(other):
+                return candidate
     return None
 
 

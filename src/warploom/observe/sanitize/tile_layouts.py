@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import gcd
 from typing import Any
 
 import numpy as np
@@ -65,6 +64,16 @@ class _Tile:
     contents: Contents | None
     outside: bool
 
+    @property
+    def problem(self) -> str:
+        """Disagreement of the descriptor with the contents, "" for none."""
+        return "" if self.contents is None else disagreement(self.contents, self.matrix)
+
+    @property
+    def span(self) -> Span | None:
+        """Elements of its boxes that the tile covers along K, None if they are not known."""
+        return None if self.contents is None else span(self.contents, self.matrix)
+
 
 class TileLayouts:
     """Check of the descriptors of multiplications. The check judges tiles with the same contents once."""
@@ -76,6 +85,7 @@ class TileLayouts:
         self._outcomes: dict[tuple[int, ...], _Outcome] = {}
         self._judged = Counter[int]()
         self._failures = Counter[int]()
+        self._codes: dict[tuple[int, str], str] = {}
 
     def start(self, context: Context) -> None:
         """Prepare for the CTAs that `context` describes."""
@@ -128,101 +138,99 @@ class TileLayouts:
     def _judge(self, warp: int, tiles: Sequence[_Tile], pc: int) -> _Outcome:
         """Judge the tiles of a multiplication by a warpgroup whose first warp is `warp`. Report disagreements."""
         self._judged[pc] += 1
-        codes = [self._bounds(warp, tile, pc) or self._overlap(warp, tile, pc) for tile in tiles]
-        problems = ["" if tile.contents is None else disagreement(tile.contents, tile.matrix) for tile in tiles]
-        spans = [None if tile.contents is None else span(tile.contents, tile.matrix) for tile in tiles]
-        if problems and all(each == K_ORDER for each in problems) and _have_one_order(spans):
+        problems = [tile.problem for tile in tiles]
+        spans = [None if problem else tile.span for tile, problem in zip(tiles, problems, strict=True)]
+        if all(problem == K_ORDER for problem in problems) and _have_one_order([tile.span for tile in tiles]):
             return _Outcome((True,) * len(tiles))  # A and B have the same permutation of K
-        for at, (tile, problem) in enumerate(zip(tiles, problems, strict=True)):
-            if problem and not codes[at]:
-                codes[at] = self._disagreement(warp, tile, problem, pc)
-        if len(tiles) == 2 and not any(codes) and not any(problems):
-            codes.append(self._range(warp, tiles, spans, pc))
-        found = tuple(dict.fromkeys(code for code in codes if code))
-        return _Outcome(tuple(not code for code in codes[: len(tiles)]), found)
+        codes: list[str] = []
+        for tile, problem, other in zip(tiles, problems, (spans[::-1] if len(tiles) == 2 else (None,)), strict=True):
+            code = ""
+            if tile.outside:
+                code = self._report_bounds(warp, tile, other, pc)
+            elif overlaps(chunks_of(tile.descriptor, tile.matrix)):
+                code = self._report_overlap(warp, tile, pc)
+            elif problem:
+                code = self._report_disagreement(warp, tile, problem, other, pc)
+            codes.append(code)
+        good = tuple(not code for code in codes)
+        if len(tiles) == 2 and all(good):
+            codes.append(self._check_range(warp, tiles, spans, pc))
+        return _Outcome(good, tuple(dict.fromkeys(code for code in codes if code)))
 
-    def _bounds(self, warp: int, tile: _Tile, pc: int) -> str:
-        if not tile.outside:
-            return ""
-        code, shared, found = "sanitize.descriptor/bounds", self.context.shared, tile.descriptor
-        other = self._agreeing(tile)
-        remedy = "" if other is None else f"{self._changes(tile, other)} would agree with the data; "
+    def _report_bounds(self, warp: int, tile: _Tile, beside: Span | None, pc: int) -> str:
+        shared = self.context.shared
+        other = self._agreeing(tile, beside)
+        remedy = "" if other is None else f"{_changes(tile, other)} would agree with the data; "
         message = (
-            f"the matrix {tile.matrix.name} ({_text(found, used_fields(found, tile.matrix))}) reaches outside the "
-            f"{shared.size} bytes of shared memory of its CTA, at {SHARED_START:#x} to {shared.end:#x}; "
-            f"{remedy}{self.context.describe(warp)}"
+            f"the matrix {tile.matrix.name} ({_text(tile)}) reaches outside the {shared.size} bytes of shared memory "
+            f"of its CTA, at {SHARED_START:#x} to {shared.end:#x}; {remedy}{self.context.describe(warp)}"
         )
-        self.context.report.add(code, pc, -1, message)
-        return code
+        return self._report("sanitize.descriptor/bounds", message, tile, pc)
 
-    def _overlap(self, warp: int, tile: _Tile, pc: int) -> str:
+    def _report_overlap(self, warp: int, tile: _Tile, pc: int) -> str:
         found, matrix = tile.descriptor, tile.matrix
-        if not overlaps(chunks_of(found, matrix)):
-            return ""
         dense = descriptor(matrix.rows, matrix.k, matrix.element, swizzle=found.swizzle, major=matrix.major)
-        code, used = "sanitize.descriptor/overlap", used_fields(found, matrix)
-        strides = " and ".join(_field(dense, name) for name in used if name.endswith("byte_offset"))
-        message = (
-            f"the descriptor of {matrix.name} ({_text(found, used)}) gives several elements of the tile the same "
-            f"address; a tile without gaps has {strides}; {self.context.describe(warp)}"
+        used = used_fields(found, matrix)
+        strides = " and ".join(
+            _field(dense, name) for name in used if name in ("leading_byte_offset", "stride_byte_offset")
         )
-        self.context.report.add(code, pc, -1, message)
-        return code
+        message = (
+            f"the descriptor of {matrix.name} ({_text(tile)}) gives several elements of the tile the same address; a "
+            f"tile without gaps has {strides}; {self.context.describe(warp)}"
+        )
+        return self._report("sanitize.descriptor/overlap", message, tile, pc)
 
-    def _disagreement(self, warp: int, tile: _Tile, problem: str, pc: int) -> str:
-        found, matrix, contents = tile.descriptor, tile.matrix, tile.contents
+    def _report_disagreement(self, warp: int, tile: _Tile, problem: str, beside: Span | None, pc: int) -> str:
+        found, contents = tile.descriptor, tile.contents
         assert contents is not None
         if self._failures[pc] >= _MOST_FAILURES:
             return ""
-        other = self._agreeing(tile)
+        other = self._agreeing(tile, beside)
         copies: list[int] = np.unique(contents.copy[contents.tensor > 0]).tolist()
         widths = {self.written.fields[copy].swizzle_span for copy in copies}
         if other is None and not widths - {found.swizzle}:
             self._failures[pc] += 1
             return ""
-        is_swizzle = widths != {found.swizzle} if other is None else other.swizzle != found.swizzle
-        code = "sanitize.descriptor/swizzle" if is_swizzle and copies else "sanitize.descriptor/layout"
-        used = used_fields(found, matrix)
-        if other is None:
-            remedy = f"a tensor map with a swizzle of {found.swizzle} bytes may agree"
-        else:
-            remedy = f"{self._changes(tile, other)} would agree"
+        is_swizzle = other is None or other.swizzle != found.swizzle
+        remedy = f"a tensor map with a swizzle of {found.swizzle} bytes may agree"
+        if other is not None:
+            remedy = f"{_changes(tile, other)} would agree"
         message = (
-            f"the descriptor of {matrix.name} ({_text(found, used)}) disagrees with the data, which "
+            f"the descriptor of {tile.matrix.name} ({_text(tile)}) disagrees with the data, which "
             f"{self._writers(copies)}: {problem}; {remedy}; {self.context.describe(warp)}"
         )
-        self.context.report.add(code, pc, -1, message)
-        return code
-
-    def _agreeing(self, tile: _Tile) -> Descriptor | None:
-        memory = self.written.contents(tile.cta, np.arange(self.context.shared.size >> 4))
-        return agreeing(tile.descriptor, tile.matrix, memory)
-
-    @staticmethod
-    def _changes(tile: _Tile, other: Descriptor) -> str:
-        """Return a phrase with the fields of `other` that differ from the descriptor of a tile."""
-        used = used_fields(other, tile.matrix)
-        return " and ".join(
-            _field(other, name) for name in used if getattr(other, name) != getattr(tile.descriptor, name)
+        return self._report(
+            "sanitize.descriptor/swizzle" if is_swizzle else "sanitize.descriptor/layout", message, tile, pc
         )
 
-    def _range(self, warp: int, tiles: Sequence[_Tile], spans: Sequence[Span | None], pc: int) -> str:
+    def _check_range(self, warp: int, tiles: Sequence[_Tile], spans: Sequence[Span | None], pc: int) -> str:
         """Report operands that cover different parts of their boxes along K."""
         a, b = spans
-        if a is None or b is None or tiles[0].matrix.k != tiles[1].matrix.k:
+        if a is None or b is None or tiles[0].matrix.k != tiles[1].matrix.k or a.matches(b):
             return ""
-        common = gcd(a.extent, b.extent)
-        if (a.start - b.start) % common == 0:
-            return ""
-        code = "sanitize.descriptor/layout"
         parts = [
-            f"the tile of {tile.matrix.name} (start address {tile.descriptor.start_address:#x}) begins at element "
-            f"{each.start} along K of its box"
+            f"the tile of {tile.matrix.name} ({_text(tile)}) begins at element {each.start} along K of its box"
             for tile, each in zip(tiles, (a, b), strict=True)
         ]
-        message = f"{' and '.join(parts)}; expected the same elements of both; {self.context.describe(warp)}"
+        others = [self._agreeing(tile, each) for tile, each in zip(tiles, (b, a), strict=True)]
+        remedies = [
+            f"{_changes(tile, other)} of {tile.matrix.name}"
+            for tile, other in zip(tiles, others, strict=True)
+            if other is not None
+        ]
+        remedy = f"; {' or '.join(remedies)} would agree" if remedies else ""
+        message = f"{' and '.join(parts)}; expected the same elements of both{remedy}; {self.context.describe(warp)}"
+        return self._report("sanitize.descriptor/layout", message, tiles[0], pc)
+
+    def _report(self, code: str, message: str, tile: _Tile, pc: int) -> str:
+        """Report a wrong descriptor. Return the code under which the matrix of the instruction was reported first."""
+        code = self._codes.setdefault((pc, tile.matrix.name), code)
         self.context.report.add(code, pc, -1, message)
         return code
+
+    def _agreeing(self, tile: _Tile, beside: Span | None) -> Descriptor | None:
+        memory = self.written.contents(tile.cta, np.arange(self.context.shared.size >> 4))
+        return agreeing(tile.descriptor, tile.matrix, memory, beside)
 
     def _writers(self, copies: Sequence[int]) -> str:
         """Return a phrase that names the layouts in which tensor copies, or else thread copies, wrote a tile."""
@@ -251,5 +259,11 @@ def _field(found: Descriptor, name: str) -> str:
     return f"{_FIELDS[name]} {value:#x}" if name == "start_address" else f"{_FIELDS[name]} {value}"
 
 
-def _text(found: Descriptor, names: Sequence[str]) -> str:
-    return ", ".join(_field(found, name) for name in names)
+def _text(tile: _Tile) -> str:
+    return ", ".join(_field(tile.descriptor, name) for name in used_fields(tile.descriptor, tile.matrix))
+
+
+def _changes(tile: _Tile, other: Descriptor) -> str:
+    """Return a phrase with the fields of `other` that differ from the descriptor of a tile."""
+    used = used_fields(other, tile.matrix)
+    return " and ".join(_field(other, name) for name in used if getattr(other, name) != getattr(tile.descriptor, name))
