@@ -42,7 +42,8 @@ class SharedArrays(NamedTuple):
     `far` and `far_sites` have those of the last read by each other CTA. `reads` has the last read of each granule by
     each warp of the same CTA. `async_reads` has the last asynchronous read of each chunk. `origins` has the
     number of the tensor copy that made the last bulk write of each chunk, 0 for another copy. `sources` has the global
-    address from which a thread copy filled the chunk, 0 if unknown. `out` receives the conflicts. Bits of an integer:
+    address from which a thread last filled each word of 4 bytes, 0 if unknown. `out` receives the conflicts. Bits of an
+    integer:
 
         reads        time << 32 | strong << 31 | pc << 10 | lane << 4
         async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
@@ -412,3 +413,19 @@ def read_tiles(
                 if whole:
                     common = record & ~_LANE
     return found
+
+
+@njit
+def set_sources(s: SharedArrays, index: Array, mask: Array, size: int, sources: Array) -> None:
+    """Record the global addresses of the data that lanes write, `size` bytes each.
+
+    `index` has the byte offsets of the lanes in shared memory, and `mask` selects lanes. `sources` has the global
+    addresses, 0 if unknown. Shapes: all (warps, 32).
+    """
+    words = max(size >> 2, 1)
+    for i in range(len(index)):
+        for lane in range(32):
+            if mask[i, lane]:
+                for word in range(words):
+                    known = sources[i, lane] and size >= 4
+                    s.sources[(index[i, lane] >> 2) + word] = sources[i, lane] + 4 * word if known else 0

@@ -53,6 +53,11 @@ class Multiplications:
         self._index = {each.pc: index for index, each in enumerate(self.sites)}
         self._hazards = self._find_hazards() if self.sites else {}
 
+    @property
+    def read_shared(self) -> bool:
+        """True if a multiplication reads matrices in shared memory."""
+        return any(site.matrices for site in self.sites)
+
     def _multiplication(self, pc: int) -> _Multiplication:
         form, each = self.launch.program.steps[pc].binding.form, self.launch.instructions[pc]
         operands, record = each.operands, each.multiplication

@@ -16,6 +16,7 @@ from warploom.observe.sanitize.clocks import BARRIERS, CLUSTER, GROUPS, Clocks, 
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
+from warploom.observe.sanitize.loaded_stores import LoadedStores
 from warploom.observe.sanitize.mbarriers import FIRST, Mbarriers
 from warploom.observe.sanitize.member_masks import MemberMasks
 from warploom.observe.sanitize.multiplications import MetadataCheck, Multiplications
@@ -89,6 +90,7 @@ class Sanitizer(events.Observer):
         self.written = WrittenLayouts()
         self.layouts = TileLayouts(self.written)
         self.multiplications = Multiplications(launch, self.layouts)
+        self.loaded = LoadedStores(launch, self.multiplications.read_shared)
         self.metadata = MetadataCheck(launch)
         self.masks = MemberMasks(launch)
         self.unwritten = UnwrittenRegisters(launch)
@@ -130,11 +132,12 @@ class Sanitizer(events.Observer):
         self.context = context = Context(launch, event, self.clocks, report)
         self.ordered.start(context)
         self.global_shadow.start(context)
-        self.shadow = SharedShadow(context, self._asynchronous)
+        self.shadow = SharedShadow(context, self._asynchronous, self.multiplications.read_shared)
         self.mbarriers = Mbarriers(context, self.shadow, self._waits_for_phases)
         self.aliasing = self.mbarriers.aliasing
         self.written.start(self.shadow)
         self.layouts.start(context)
+        self.loaded.start(context)
         self.multiplications.start(context, self.shadow)
         self.metadata.start(context)
         self.masks.start(context)
@@ -189,6 +192,7 @@ class Sanitizer(events.Observer):
         if strong:
             self.ordered.access(event)
         if event.space == "global":
+            self.loaded.load(event)
             self.global_shadow.access(warps, index, lanes, size, pc, strong, event.values)
             return
         if self.launch.topology.cluster_size > 1:
@@ -197,7 +201,7 @@ class Sanitizer(events.Observer):
             self.shadow.read(warps, index, lanes, size, pc, strong)
         if event.values is not None:
             self.mbarriers.check_stores(index, lanes, size, warps, pc)
-            self.shadow.write(warps, index, lanes, size, pc, strong, event.values)
+            self.shadow.write(warps, index, lanes, size, pc, strong, event.values, sources=self.loaded.sources(event))
 
     # Groups of asynchronous operations --------------------------------------------------------------------
 

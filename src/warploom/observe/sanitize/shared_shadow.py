@@ -65,11 +65,13 @@ def is_unchanged(memory: Array, store: Store, position: int, lane: int, together
 class SharedShadow:
     """Last accesses to the shared memory of the resident CTAs.
 
-    `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications.
+    `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications, and `has_sources` if the global
+    addresses of the data are recorded.
     """
 
-    def __init__(self, context: Context, asynchronous: bool) -> None:
+    def __init__(self, context: Context, asynchronous: bool, has_sources: bool) -> None:
         self.context = context
+        self.has_sources = has_sources
         self.topology = context.topology
         self.shared = context.shared
         self.clocks = context.clocks
@@ -86,7 +88,7 @@ class SharedShadow:
             far=np.zeros((others, size // 4), np.int64),
             far_sites=np.zeros((others, size // 4), np.int32),
             origins=np.zeros(size // 16, np.int32),
-            sources=np.zeros(size // 16, np.int64),
+            sources=np.zeros(size // 4, np.int64),
             cta_granules=self.shared.stride // 4,
             shift=2,
             out=np.zeros((_shared_shadow.ROOM, _shared_shadow.COLUMNS), np.int64),
@@ -137,16 +139,17 @@ class SharedShadow:
 
     def write(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None,
-        what: str = "",
+        what: str = "", sources: Array | None = None,
     ) -> None:  # fmt: skip
         """Record writes of lanes, `size` bytes each. Report conflicts with earlier accesses.
 
         `values` are the stored values, None if unknown. A store that leaves memory unchanged does not conflict with
-        other writes. The other arguments are as in `read`. Shapes: values (elements, warps, 32).
+        other writes. `sources` has the global addresses from which the lanes loaded the values, 0 if unknown. The other
+        arguments are as in `read`. Shapes: values (elements, warps, 32); sources (warps, 32).
         """
         c = self.clocks
         kind = STRONG if strong else GENERIC
-        self._write(warps, index, lanes, size, pc, kind, c.own[warps], c.clock[warps], values, what)
+        self._write(warps, index, lanes, size, pc, kind, c.own[warps], c.clock[warps], values, what, sources)
 
     def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, sources: Array) -> None:
         """Record asynchronous thread copies of lanes, `size` bytes each. Report conflicts.
@@ -154,10 +157,9 @@ class SharedShadow:
         `index` has byte offsets of the targets, and `lanes` marks the copying lanes. `sources` has the global addresses
         of the sources, 0 if unknown. Shapes: all (warps, 32).
         """
-        self.arrays.sources[index[lanes] >> 4] = sources[lanes]
         c = self.clocks
         agents = c.own[warps] + THREAD_COPIES * c.per_cta
-        self._write(warps, index, lanes, size, pc, THREAD_COPY, agents, c.copy_clock[warps], None, "")
+        self._write(warps, index, lanes, size, pc, THREAD_COPY, agents, c.copy_clock[warps], None, "", sources)
 
     def remote(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, objects: Array, phases: Array
@@ -176,9 +178,13 @@ class SharedShadow:
 
     def _write(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, kind: int, agents: Array, clocks: Array,
-        values: Array | None, what: str,
+        values: Array | None, what: str, sources: Array | None = None,
     ) -> None:  # fmt: skip
         self.refine(size)
+        if self.has_sources:
+            unknown = np.zeros((1, 1), np.int64)
+            known = np.broadcast_to(unknown if sources is None else sources, index.shape)
+            _shared_shadow.set_sources(self.arrays, index, uniform(lanes), size, known)
         found = _shared_shadow.write_lanes(
             self.clocks.arrays, self.arrays, warps, index, uniform(lanes), size, pc, kind, agents.astype(np.int64),
             clocks.astype(np.int64),

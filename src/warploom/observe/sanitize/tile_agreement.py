@@ -4,7 +4,8 @@
 A tile is a grid of 16-byte chunks. One axis of the grid counts rows, which are the index M of A or N of B, and the
 other axis counts K. A tensor copy gives each chunk a position in its tensor. The tile agrees with the copy if each
 coordinate of the tensor depends on the row alone or on K alone, and if adjacent chunks of the tile are adjacent in the
-box. A thread copy gives each chunk a global address. The tile agrees if the addresses are affine in both axes.
+box. A thread that copies data gives each chunk a global address. The tile agrees if the addresses are affine in both
+axes.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from warploom.emulator.address_space import SHARED_START
 from warploom.isa.model.multiplication import SharedMatrix
 from warploom.layout import Descriptor, swizzle
 from warploom.layout.maps import TYPE_BITS
-from warploom.observe.sanitize.written_layouts import UNKNOWN, Contents
+from warploom.observe.sanitize.written_layouts import THREAD, UNKNOWN, Contents
 
 Array = NDArray[Any]
 
@@ -98,7 +99,7 @@ def disagreement(tile: Contents, matrix: SharedMatrix) -> str:
     """
     rows = _row_axis(matrix)
     if (tile.tensor <= UNKNOWN).all():
-        return "" if _is_affine(tile, matrix) else SOURCES
+        return _source_disagreement(tile, matrix)
     if (tile.tensor != tile.tensor.take([0], axis=1 - rows)).any():
         return TENSORS
     of_row = tile.tensor.take(0, axis=1 - rows)
@@ -114,23 +115,32 @@ def disagreement(tile: Contents, matrix: SharedMatrix) -> str:
     return PART if is_split and not _covers_boxes(tile, rows) else found
 
 
+def are_rows_of_box(tile: Contents) -> bool:
+    """Return True if each line of a tile of known contents comes from one row of a box. Shapes: (lines, chunks)."""
+    return bool((tile.tensor == tile.tensor[:, :1]).all()) and not _disagreement_within(tile, 0)[0]
+
+
 def _row_axis(matrix: SharedMatrix) -> int:
     return 0 if matrix.major == "K" else 1
 
 
-def _is_affine(tile: Contents, matrix: SharedMatrix) -> bool:
-    known = tile.source > 0
-    if np.count_nonzero(known) < 2:
-        return True
-    line, chunk = np.nonzero(known)
-    relative = tile.source[line, chunk] - 16 * chunk
+def _source_disagreement(tile: Contents, matrix: SharedMatrix) -> str:
+    """Return how the global addresses of a tile disagree with an affine function of its lines and chunks."""
+    line, chunk = np.nonzero(tile.source)
+    source = tile.source[line, chunk]
+    relative = source - 16 * chunk
     later = np.flatnonzero(line != line[0])
     if not len(later):
-        return bool((relative == relative[0]).all())
+        return "" if (relative == relative[0]).all() else SOURCES
     at = later[0]
     step, rest = divmod(int(relative[at] - relative[0]), int(line[at] - line[0]))
-    is_wide = abs(step) >= 16 * tile.source.shape[1]
-    return rest == 0 and is_wide and bool((relative == relative[0] + step * (line - line[0])).all())
+    # The elements of a line follow each other. The lines of a K-major tile have more elements than the tile.
+    if rest or (relative != relative[0] + step * (line - line[0])).any() or abs(step) < 16 * tile.source.shape[1]:
+        is_same_in_rows = (
+            matrix.major == "K" and tile.source.all() and not np.diff(np.diff(tile.source, axis=1), axis=0).any()
+        )
+        return K_ORDER if is_same_in_rows else SOURCES
+    return ""
 
 
 def _varying(position: Array, axis: int) -> Array:
@@ -195,6 +205,9 @@ def _covers_boxes(tile: Contents, rows: int) -> bool:
 def span(tile: Contents, matrix: SharedMatrix) -> Span | None:
     """Return the elements of its boxes that a tile covers along K. None if the boxes differ along K."""
     rows = _row_axis(matrix)
+    if matrix.major == "K" and (tile.tensor == THREAD).all():
+        # The extent of the data is not known, so that any two spans match.
+        return Span(0, 1, tuple(np.diff(tile.source[0], prepend=tile.source[0, 0]).cumsum().tolist()))
     if (tile.tensor <= UNKNOWN).any() or (tile.copy != tile.copy.take([0], axis=1 - rows)).any():
         return None
     along = _varying(tile.position, 1 - rows)

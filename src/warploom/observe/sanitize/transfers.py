@@ -26,6 +26,7 @@ from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.mbarriers import Mbarriers
 from warploom.observe.sanitize.shared_shadow import SharedShadow
+from warploom.observe.sanitize.store_layouts import StoreLayouts
 from warploom.observe.sanitize.written_layouts import WrittenLayouts
 
 Array = NDArray[Any]
@@ -105,6 +106,7 @@ class Transfers:
         self.lifetimes = lifetimes
         self.tensor_maps = tensor_maps
         self.written = written
+        self.store_layouts = StoreLayouts(context, written)
         self.global_copies = GlobalCopies(context, global_shadow, mbarriers)
 
     def _index(self, batch: Batch, space: str, addresses: Array, size: int) -> Array | None:
@@ -133,7 +135,7 @@ class Transfers:
         if limit is not None:
             amount = batch.read(limit)
             sources = np.where(~amount if amount.dtype == np.bool_ else amount >= size, sources, 0)
-        sources = np.broadcast_to(sources if size == 16 else 0, (batch.count, 32))
+        sources = np.broadcast_to(sources, (batch.count, 32))
         self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc, sources)
 
     def copy_arrival(self, event: Execute, address: str, space: str) -> None:
@@ -219,6 +221,8 @@ class Transfers:
                 ]
                 self._write(event, copies, shared, sizes, np.array(numbers))
             else:
+                warps, low = event.warps[copies].astype(np.int64), shared & 0xFF_FFFF
+                self.store_layouts.check(fields, warps, event.lanes[copies], low, event.pc)
                 read, starts, sizes = _stored(fields, shared, sizes, coordinates, offsets)
                 self._read(event, copies[read], starts, sizes, group=True)
 

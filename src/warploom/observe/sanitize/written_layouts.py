@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Layouts with which tensor copies and thread copies wrote shared memory."""
+"""Layouts with which tensor copies and threads wrote shared memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from warploom.layout import TensorMapFields, swizzle
 from warploom.layout.tile import box_indices
 from warploom.numerics._compile import njit
 from warploom.observe.sanitize._shared_shadow import SharedArrays
-from warploom.observe.sanitize.clocks import ASYNC, THREAD_COPY
+from warploom.observe.sanitize.clocks import ASYNC, GENERIC, THREAD_COPY
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 
 Array = NDArray[Any]
@@ -43,10 +43,10 @@ class CopyArrays(NamedTuple):
 class Contents:
     """Contents of 16-byte chunks of shared memory.
 
-    `tensor` is the number of the tensor that a tensor copy read, THREAD for the data of a thread copy, and UNKNOWN for
-    other data. `copy` is the number of the tensor copy. `position` is the position in the tensor, `index` the position
-    in the box, `extent` the size of the box, and `step` the distance of adjacent elements of the box in the tensor.
-    `source` is the global address of the data of a thread copy.
+    `tensor` is the number of the tensor that a tensor copy read, THREAD for data that threads copied from global
+    memory, and UNKNOWN for other data. `copy` is the number of the tensor copy. `position` is the position in the
+    tensor, `index` the position in the box, `extent` the size of the box, and `step` the distance of adjacent elements
+    of the box in the tensor. `source` is the global address of data that threads copied.
 
     Shapes: tensor, copy and source (...); the others (5, ...), the innermost dimension first.
     Units: chunks in the innermost dimension, elements in the others.
@@ -131,7 +131,9 @@ class WrittenLayouts:
         records = shadow.records[here << 4 - shadow.shift]
         kinds = np.where(records == 0, -1, records >> 10 & 63)
         copies = np.where(kinds == ASYNC, shadow.origins[here], 0)
-        sources = np.where(kinds == THREAD_COPY, shadow.sources[here], 0)
+        words = shadow.sources[here[:, None] * 4 + np.arange(4)]
+        by_thread = ((kinds == THREAD_COPY) | (kinds == GENERIC)) & (np.diff(words, axis=1) == 4).all(axis=1)
+        sources = np.where(by_thread, words[:, 0], 0)
         position, index, extent, step = np.zeros((4, _DIMENSIONS, len(chunks)), np.int64)
         tensor = np.where(sources > 0, THREAD, UNKNOWN)
         found = Contents(tensor, copies, position, index, extent, step, sources)
@@ -189,11 +191,16 @@ def _hash_tiles(
             origin = 0
             if record and kind == ASYNC:
                 origin = s.origins[chunk]
-            elif record and kind == THREAD_COPY and s.sources[chunk]:
-                if source == 0:
-                    source = s.sources[chunk]
-                value = (value ^ (s.sources[chunk] - source) ^ k) * _MULTIPLIER
-                origin = -1
+            elif record and kind in (THREAD_COPY, GENERIC):
+                at = s.sources[4 * chunk]
+                is_known = at != 0
+                for word in range(1, 4):
+                    is_known = is_known and s.sources[4 * chunk + word] == at + 4 * word
+                if is_known:
+                    if source == 0:
+                        source = at
+                    value = (value ^ (at - source) ^ k) * _MULTIPLIER
+                    origin = -1
             if origin != last:
                 last = origin
                 value = (value ^ (k + 1)) * _MULTIPLIER
