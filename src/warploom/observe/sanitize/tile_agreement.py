@@ -23,7 +23,7 @@ from warploom.emulator.address_space import SHARED_START
 from warploom.isa.model.multiplication import SharedMatrix
 from warploom.layout import Descriptor, swizzle
 from warploom.layout.maps import TYPE_BITS
-from warploom.observe.sanitize.written_layouts import THREAD, UNKNOWN, Contents
+from warploom.observe.sanitize.written_layouts import THREAD, UNKNOWN, UNWRITTEN, Contents
 
 Array = NDArray[Any]
 
@@ -33,6 +33,7 @@ ROWS = "elements of one row come from different rows of the box"
 ORDER = "adjacent rows are not adjacent in the box"
 K_ORDER = "adjacent columns are not adjacent in the box"
 PART = "the tile consists of a part of a box and of other data"
+GAPS = "the tile consists of a part of the data and of bytes that nothing wrote"
 SOURCES = "adjacent elements are not equally spaced in global memory"
 
 _FARTHEST = 1 << 16  # largest byte offset of a search
@@ -98,6 +99,8 @@ def disagreement(tile: Contents, matrix: SharedMatrix) -> str:
     Chunks of unknown contents agree with thread copies, but not with tensor copies.
     """
     rows = _row_axis(matrix)
+    if (tile.tensor == UNWRITTEN).any():
+        return GAPS
     if (tile.tensor <= UNKNOWN).all():
         return _source_disagreement(tile, matrix)
     if (tile.tensor != tile.tensor.take([0], axis=1 - rows)).any():
@@ -236,7 +239,11 @@ def agreeing(
     """
     for candidate in _candidates(descriptor, matrix):
         chunks = chunks_of(candidate, matrix)
-        if chunks.min() < 0 or chunks.max() >= len(memory.tensor) or (memory.tensor[chunks] == UNKNOWN).any():
+        if (
+            chunks.min() < 0
+            or chunks.max() >= len(memory.tensor)
+            or np.isin(memory.tensor[chunks], (UNKNOWN, UNWRITTEN)).any()
+        ):
             continue
         tile = memory.at((chunks,))
         if not overlaps(chunks) and not disagreement(tile, matrix):

@@ -21,7 +21,7 @@ from warploom.observe.sanitize.shared_shadow import SharedShadow
 
 Array = NDArray[Any]
 
-UNKNOWN, THREAD = 0, -1  # in place of the number of a tensor
+UNKNOWN, THREAD, UNWRITTEN = 0, -1, -2  # in place of the number of a tensor
 OUTSIDE = -1  # in place of the hash of a tile
 _DIMENSIONS = 5
 _MULTIPLIER = 0x100000001B3  # of the FNV hash
@@ -44,9 +44,10 @@ class Contents:
     """Contents of 16-byte chunks of shared memory.
 
     `tensor` is the number of the tensor that a tensor copy read, THREAD for data that threads copied from global
-    memory, and UNKNOWN for other data. `copy` is the number of the tensor copy. `position` is the position in the
-    tensor, `index` the position in the box, `extent` the size of the box, and `step` the distance of adjacent elements
-    of the box in the tensor. `source` is the global address of data that threads copied.
+    memory, UNWRITTEN if nothing wrote the chunk, and UNKNOWN for other data. `copy` is the number of the tensor copy.
+    `position` is the position in the tensor, `index` the position in the box, `extent` the size of the box, and `step`
+    the distance of adjacent elements of the box in the tensor. `source` is the global address of data that threads
+    copied.
 
     Shapes: tensor, copy and source (...); the others (5, ...), the innermost dimension first.
     Units: chunks in the innermost dimension, elements in the others.
@@ -135,7 +136,7 @@ class WrittenLayouts:
         by_thread = ((kinds == THREAD_COPY) | (kinds == GENERIC)) & (np.diff(words, axis=1) == 4).all(axis=1)
         sources = np.where(by_thread, words[:, 0], 0)
         position, index, extent, step = np.zeros((4, _DIMENSIONS, len(chunks)), np.int64)
-        tensor = np.where(sources > 0, THREAD, UNKNOWN)
+        tensor = np.where(records == 0, UNWRITTEN, np.where(sources > 0, THREAD, UNKNOWN))
         found = Contents(tensor, copies, position, index, extent, step, sources)
         for copy in np.unique(copies[copies > 0]).tolist():
             self._describe(copy, chunks, found)
