@@ -66,20 +66,35 @@ def _values(name: str, depth: int) -> Array:
     return np.random.default_rng(seed).integers(-8, 8, (ROWS[name], depth)).astype(np.float16)
 
 
-def _run(sides: tuple[Side, Side], descriptors: tuple[wl.Descriptor, wl.Descriptor]) -> tuple[Array, set[str], str]:
-    """The accumulators that a multiplication leaves, the rules reported, and the first message."""
+@dataclass(frozen=True)
+class Copy:
+    """A tensor copy of a box at the given coordinates, innermost first, to a shared address."""
+
+    map: wl.TensorMap
+    start: int
+    size: int
+    at: tuple[int, ...] = ()
+
+
+def _copies(sides: tuple[Side, Side]) -> list[Copy]:
     depth = max(side.k for side in sides)
-    copies = [each for side in sides for each in side.maps(_values(side.name, depth), depth)]
+    return [Copy(*each) for side in sides for each in side.maps(_values(side.name, depth), depth)]
+
+
+def _run(
+    majors: tuple[str, str], copies: list[Copy], descriptors: tuple[wl.Descriptor, wl.Descriptor]
+) -> tuple[Array, set[str], str]:
+    """The accumulators that a multiplication leaves, the rules reported, and the first message."""
     maps = "\n".join(f"    .param .align 64 .b8 m{number}[128]," for number in range(len(copies)))
     loads = "\n".join(
-        f"    mov.b64 %map, m{number};\n    cvta.param.u64 %map, %map;\n    mov.u32 %at, {start};\n"
+        f"    mov.b64 %map, m{number};\n    cvta.param.u64 %map, %map;\n    mov.u32 %at, {each.start};\n"
         "    cp.async.bulk.tensor."
-        f"{len(each.array.shape)}d.shared::cluster.global.mbarrier::complete_tx::bytes [%at], "
-        f"[%map, {{{', '.join('0' * len(each.array.shape))}}}], [%bar];"
-        for number, (each, start, _) in enumerate(copies)
+        f"{len(each.map.array.shape)}d.shared::cluster.global.mbarrier::complete_tx::bytes [%at], "
+        f"[%map, {{{', '.join(map(str, each.at or (0,) * len(each.map.array.shape)))}}}], [%bar];"
+        for number, each in enumerate(copies)
     )
     registers = ", ".join(f"%d{number}" for number in range(16))
-    majors = ", ".join(str(int(side.major == "MN")) for side in sides)
+    transposed = ", ".join(str(int(major == "MN")) for major in majors)
     stores = "\n".join(f"    st.global.f32 [%out+{4 * number}], %d{number};" for number in range(16))
     text = f"""
 .version 8.6
@@ -106,7 +121,7 @@ def _run(sides: tuple[Side, Side], descriptors: tuple[wl.Descriptor, wl.Descript
 ready:
     bar.sync 0;
     @!%leader bra loaded;
-    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%bar], {sum(size for _, _, size in copies)};
+    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%bar], {sum(each.size for each in copies)};
 {loads}
 loaded:
     mbarrier.try_wait.parity.shared::cta.b64 %done, [%bar], 0;
@@ -114,7 +129,7 @@ loaded:
     mov.b64 %da, {descriptors[0].encode()};
     mov.b64 %db, {descriptors[1].encode()};
     wgmma.fence.sync.aligned;
-    wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {{{registers}}}, %da, %db, 0, 1, 1, {majors};
+    wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {{{registers}}}, %da, %db, 0, 1, 1, {transposed};
     wgmma.commit_group.sync.aligned;
     wgmma.wait_group.sync.aligned 0;
     ld.param.u64 %out, [out];
@@ -126,9 +141,13 @@ loaded:
 }}
 """
     out = np.zeros((128, 16), np.float32)
-    done = wl.launch(text, grid=1, block=128, args=[*(each for each, _, _ in copies), out], sanitize=True)
+    done = wl.launch(text, grid=1, block=128, args=[*(each.map for each in copies), out], sanitize=True)
     found = {each.code for each in done.findings}
     return out, found, done.findings[0].message if done.findings else ""
+
+
+def _majors(sides: tuple[Side, Side]) -> tuple[str, str]:
+    return sides[0].major, sides[1].major
 
 
 def _product(sides: tuple[Side, Side], first: int = 0) -> Array:
@@ -164,7 +183,7 @@ PAIRS = [
 def test_a_right_descriptor_is_silent_at_every_step(sides: tuple[Side, Side]) -> None:
     for first in range(0, min(side.k for side in sides), 16):
         moved = [replace(side.right, start_address=side.right.start_address + _step(side, first)) for side in sides]
-        found, codes, message = _run(sides, (moved[0], moved[1]))
+        found, codes, message = _run(_majors(sides), _copies(sides), (moved[0], moved[1]))
         assert (found == _product(sides, first)).all()
         assert codes == set(), message
 
@@ -183,7 +202,46 @@ def test_a_wrong_field_is_reported_if_it_changes_the_result(sides: tuple[Side, S
     for wrong in _wrong(sides[which].right):
         both = [side.right for side in sides]
         both[which] = wrong
-        found, codes, message = _run(sides, (both[0], both[1]))
+        found, codes, message = _run(_majors(sides), _copies(sides), (both[0], both[1]))
         if bool(codes & CODES) == (found == right).all() or len(codes) > 1:
             otherwise.append((wrong, codes, message))
     assert not otherwise
+
+
+# Legal tiles of several boxes ---------------------------------------------------------------------------------
+
+
+def _half(values: Array, first: int, start: int) -> Copy:
+    """A copy of 16 rows by 64 elements along K, of which the first is row `first`."""
+    return Copy(wl.TensorMap.tiled(values, (16, 64), swizzle=128), start, 2048, (0, first))
+
+
+@pytest.mark.parametrize("rows", [(0, 16), (48, 16), (16, 40)], ids=str)
+@pytest.mark.parametrize("tensors", [1, 2])
+def test_rows_may_come_from_whole_boxes_anywhere(rows: tuple[int, int], tensors: int) -> None:
+    a = Side("A", "K", 128)
+    sources = np.random.default_rng(3).integers(-8, 8, (tensors, 64, 64)).astype(np.float16)
+    halves = [_half(sources[at % tensors], first, START["B"] + 2048 * at) for at, first in enumerate(rows)]
+    whole = [Copy(*each) for each in a.maps(_values("A", 64), 64)]
+    right = Side("B", "K", 128).right
+    assert _run(("K", "K"), [*whole, *halves], (a.right, right))[1:] == (set(), "")
+    moved = replace(right, start_address=right.start_address - 1024)  # 8 rows of other data, then a part of the boxes
+    other = Copy(halves[0].map, START["B"] - 2048, 2048, (0, 24))
+    assert _run(("K", "K"), [*whole, other, *halves], (a.right, moved))[1] == {"sanitize.descriptor/layout"}
+
+
+def test_both_matrices_may_have_one_permutation_of_k() -> None:
+    sides = Side("A", "MN", 128), Side("B", "MN", 64)
+    apart = [replace(side.right, stride_byte_offset=16 * side.swizzle) for side in sides]
+    assert _run(_majors(sides), _copies(sides), (apart[0], apart[1]))[1:] == (set(), "")
+    assert _run(_majors(sides), _copies(sides), (apart[0], sides[1].right))[1] == {"sanitize.descriptor/layout"}
+
+
+def test_a_tile_may_be_a_part_of_a_larger_box() -> None:
+    a = Side("A", "K", 128)
+    b = np.random.default_rng(4).integers(-8, 8, (256, 64)).astype(np.float16)
+    whole = [*(Copy(*each) for each in a.maps(_values("A", 64), 64))]
+    box = Copy(wl.TensorMap.tiled(b, (160, 64), swizzle=128), START["B"], 160 * 128, (0, 96))
+    for row in (0, 8, 128):
+        right = wl.Descriptor(START["B"] + 128 * row, 0, 1024, 0, 128)
+        assert _run(("K", "K"), [*whole, box], (a.right, right))[1:] == (set(), "")
