@@ -114,7 +114,6 @@ REASONS = {
     "unused-field": "no address of the tile depends on the field: the LBO of a swizzled K-major tile or of a tile of one "
     "span, the SBO of a tile of one group, the base offset of a tile without a swizzle",
     "other-tile": "the descriptor describes another tile of the same data, which is legal; the result differs",
-    "own-layout": "threads wrote the tile, in a layout that only the program knows; the result differs",
     "enough-registers": "all threads start with as many registers as anybody asks for",
     "nothing-read": "no memory is read on the strength of this order",
     "first-phase": "this launch waits for the first phase alone",
@@ -249,7 +248,6 @@ _TABLE = """
     flash_fwd_f16_d64_full_sm80        drop-cta-barrier           2            covered
     gluon_gemm_f16_ws_128x128_sm90     drop-cta-barrier           18,19        unreached
     gluon_gemm_f16_ws_128x128_sm90     wrong-barrier              18,19        unreached
-    flash_fwd_f16_d128_causal_sm90     wrong-descriptor-swizzle   0-23         own-layout
     flash_fwd_f16_d128_causal_sm90     commit-too-early           0,4          joins-next
     flash_fwd_f16_d128_causal_sm90     drop-cp-async-wait         1            apart
     flash_fwd_f16_d128_causal_sm90     cp-async-wait-too-deep     1            apart
@@ -302,6 +300,12 @@ _TABLE = """
     gemm_f16_tma_persistent_ws0_sm90   wrong-descriptor-row         0        other-tile
     gluon_gemm_f16_tma_pipelined_sm90  wrong-descriptor-row         0        other-tile
     gluon_gemm_f16_ws_128x128_sm90     wrong-descriptor-row         0        other-tile
+    flash_fwd_f16_d128_causal_sm90     wrong-descriptor-lbo         0,1      unused-field
+    flash_fwd_f16_d128_causal_sm90     zero-descriptor-lbo          0,1      unused-field
+    flash_fwd_f16_d128_causal_sm90     wrong-descriptor-start       0,1      other-tile
+    flash_fwd_f16_d128_causal_sm90     wrong-descriptor-row         0        other-tile
+    gemm_bf16_tn_sm90                  wrong-descriptor-start       0,1      other-tile
+    gemm_bf16_tn_sm90                  wrong-descriptor-row         0        other-tile
 """
 
 
