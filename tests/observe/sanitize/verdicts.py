@@ -111,8 +111,8 @@ REASONS = {
     "same-cta": "both sides are in one CTA",
     "gone": "threads that have ended no longer count at a barrier of the whole CTA",
     "other-bytes": "the store writes bytes that only generic loads read",
-    "unused-field": "no address of the tile depends on the field: the LBO of a swizzled K-major tile or of a tile of one "
-    "span, the SBO of a tile of one group, the base offset of a tile without a swizzle",
+    "unused-field": "no address of the tile depends on the field: the LBO of a swizzled K-major tile or of a tile of "
+    "one span, the SBO of a tile of one group, the base offset of a tile without a swizzle",
     "other-tile": "the descriptor describes another tile of the same data, which is legal; the result differs",
     "enough-registers": "all threads start with as many registers as anybody asks for",
     "nothing-read": "no memory is read on the strength of this order",
