@@ -17,7 +17,7 @@ _Places = tuple[tuple[int, int], ...]  # registers in the order of a vector oper
 
 
 class LoadedStores:
-    """Record of the global addresses from which threads loaded the values that they store to shared memory.
+    """Record of the global addresses of values that threads load and then store to shared memory.
 
     A store counts if a single load gave its registers their values, in the same order, on the only path to the store.
     With `enabled` unset, no store counts.

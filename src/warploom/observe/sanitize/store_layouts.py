@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Check that the swizzles of tensor stores agree with the layout in which tensor copies wrote shared memory."""
+"""Check that tensor stores have the swizzle with which tensor copies wrote shared memory."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Array = NDArray[Any]
 
 
 class StoreLayouts:
-    """Check of tensor stores whose data tensor copies wrote. The check judges boxes with the same contents once.
+    """Check of tensor stores whose data tensor copies wrote.
 
-    Other boxes than that of the copy are legal, since a kernel may reshape a tensor in this way. Another swizzle is
+    The check judges boxes with the same contents once. Other boxes than that of the copy are legal, since a kernel may reshape a tensor in this way. Another swizzle is
     not: it permutes the chunks of each row.
     """
 

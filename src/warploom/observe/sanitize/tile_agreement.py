@@ -42,7 +42,10 @@ _SPANS = (0, 32, 64, 128)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Elements of a box that a tile covers along K: `start`, `start` + each entry of `profile`, of `extent`."""
+    """Elements of a box that a tile covers along K.
+
+    They are the elements `start` + each entry of `profile`. The box has `extent` elements along K.
+    """
 
     start: int
     extent: int
@@ -55,9 +58,10 @@ class Span:
 
 
 def chunks_of(descriptor: Descriptor, matrix: SharedMatrix) -> Array:
-    """Return the number of each 16-byte chunk of a tile in the CTA's shared memory. Shapes: as `SharedMatrix.chunks`.
+    """Return the number of each 16-byte chunk of a tile in the CTA's shared memory.
 
-    A chunk outside of shared memory has a negative number or a number that is too large.
+    A chunk outside of shared memory has a negative number or a number that is too large. Shapes: as
+    `SharedMatrix.chunks`.
     """
     base, leading, stride = _coefficients(matrix, descriptor.swizzle)
     offsets = base + leading * descriptor.leading_byte_offset + stride * descriptor.stride_byte_offset
@@ -67,7 +71,7 @@ def chunks_of(descriptor: Descriptor, matrix: SharedMatrix) -> Array:
 
 @lru_cache(maxsize=64)
 def _coefficients(matrix: SharedMatrix, span: int) -> tuple[Array, Array, Array]:
-    """Return the offsets of chunks without byte offsets, and the factors of the leading and the stride byte offset."""
+    """Return the offsets of the chunks for byte offsets of 0, and the factors of both byte offsets."""
 
     def offsets(leading: int, stride: int) -> Array:
         return matrix.chunks(Descriptor(0, leading, stride, 0, span).encode() >> 14)[0]
@@ -94,9 +98,9 @@ def overlaps(chunks: Array) -> bool:
 
 
 def disagreement(tile: Contents, matrix: SharedMatrix) -> str:
-    """Return how a tile disagrees with the layout of its contents, "" if it agrees. Shapes: as `SharedMatrix.chunks`.
+    """Return how a tile disagrees with the layout of its contents, "" if it agrees.
 
-    Chunks of unknown contents agree with thread copies, but not with tensor copies.
+    Chunks of unknown contents agree with thread copies, but not with tensor copies. Shapes: as `SharedMatrix.chunks`.
     """
     rows = _row_axis(matrix)
     if (tile.tensor == UNWRITTEN).any():
@@ -119,7 +123,7 @@ def disagreement(tile: Contents, matrix: SharedMatrix) -> str:
 
 
 def are_rows_of_box(tile: Contents) -> bool:
-    """Return True if each line of a tile of known contents comes from one row of a box. Shapes: (lines, chunks)."""
+    """Return True if each line of a tile of known contents comes from one row of a box."""
     return bool((tile.tensor == tile.tensor[:, :1]).all()) and not _disagreement_within(tile, 0)[0]
 
 
@@ -147,12 +151,15 @@ def _source_disagreement(tile: Contents, matrix: SharedMatrix) -> str:
 
 
 def _varying(position: Array, axis: int) -> Array:
-    """Return True for each dimension in which positions differ along `axis`. Shapes: position (5, lines, chunks)."""
+    """Return True for each dimension in which positions differ along `axis`.
+
+    Shapes: position (5, lines, chunks).
+    """
     return (position != position.take([0], axis=1 + axis)).any(axis=(1, 2))
 
 
 def _rank_in_box(tile: Contents, dimensions: Array) -> Array:
-    """Return the index of each chunk in its box, counted over some dimensions. The lowest varies fastest."""
+    """Return the index of each chunk in its box, counted over some dimensions."""
     found, weight = np.zeros_like(tile.copy, np.int64), np.ones_like(tile.copy, np.int64)
     for axis in np.flatnonzero(dimensions).tolist():
         found += tile.index[axis] * weight
@@ -171,9 +178,9 @@ def _disagreement_within(tile: Contents, rows: int) -> tuple[str, bool]:
         same = np.diff(tile.copy, axis=axis) == 0
         in_order = bool((np.diff(_rank_in_box(tile, varying[axis]), axis=axis)[same] == 1).all())
         moved = np.diff(tile.position, axis=1 + axis)
-        adjacent = (((moved != 0).sum(axis=0) == 1) & ((moved == 0) | (moved == _along(tile.step, axis))).all(axis=0))[
-            ~same
-        ].all()
+        steps = tile.step[:, 1:] if axis == 0 else tile.step[:, :, 1:]
+        by_one = ((moved == 0) | (moved == steps)).all(axis=0) & ((moved != 0).sum(axis=0) == 1)
+        adjacent = bool(by_one[~same].all())
         if axis == rows:
             if not in_order:
                 return ORDER, False
@@ -181,11 +188,6 @@ def _disagreement_within(tile: Contents, rows: int) -> tuple[str, bool]:
         elif not (in_order and adjacent):
             found = K_ORDER
     return found, jumps
-
-
-def _along(steps: Array, axis: int) -> Array:
-    # The steps that belong to the differences along an axis of the tile.
-    return steps[:, 1:] if axis == 0 else steps[:, :, 1:]
 
 
 def _covers_boxes(tile: Contents, rows: int) -> bool:
@@ -208,21 +210,25 @@ def _covers_boxes(tile: Contents, rows: int) -> bool:
 def span(tile: Contents, matrix: SharedMatrix) -> Span | None:
     """Return the elements of its boxes that a tile covers along K. None if the boxes differ along K."""
     rows = _row_axis(matrix)
+    bits = TYPE_BITS[matrix.element]
+    per_chunk = 128 // bits if rows == 0 else 1
     if matrix.major == "K" and (tile.tensor == THREAD).all():
         # The extent of the data is not known, so that any two spans match.
-        return Span(0, 1, tuple(np.diff(tile.source[0], prepend=tile.source[0, 0]).cumsum().tolist()))
+        return _span_of((tile.source[0] - tile.source[0, 0]) * 8 // bits, 1, per_chunk)
     if (tile.tensor <= UNKNOWN).any() or (tile.copy != tile.copy.take([0], axis=1 - rows)).any():
         return None
     along = _varying(tile.position, 1 - rows)
-    per_chunk = 1
-    if rows == 0:
-        along[0] = True
-        per_chunk = 128 // TYPE_BITS[matrix.element]
+    along[0] |= rows == 0
     at = _rank_in_box(tile, along)
     if (at != at.take([0], axis=rows)).any():
         return None
-    at = at.take(0, axis=rows) * per_chunk
-    extent = int(np.where(along, tile.extent[:, 0, 0], 1).prod()) * per_chunk
+    extent = int(np.where(along, tile.extent[:, 0, 0], 1).prod())
+    return _span_of(at.take(0, axis=rows) * per_chunk, extent * per_chunk, per_chunk)
+
+
+def _span_of(first: Array, extent: int, count: int) -> Span:
+    """Return the span of groups of `count` elements. Group i begins at element first[i]."""
+    at = (first[:, None] + np.arange(count)).reshape(-1)
     return Span(int(at[0]), extent, tuple((at - at[0]).tolist()))
 
 
@@ -232,29 +238,32 @@ def span(tile: Contents, matrix: SharedMatrix) -> Span | None:
 def agreeing(
     descriptor: Descriptor, matrix: SharedMatrix, memory: Contents, other: Span | None = None
 ) -> Descriptor | None:
-    """Return the descriptor that is most similar to `descriptor` and agrees with `memory`, the CTA's shared memory.
+    """Return a descriptor that agrees with the CTA's shared memory and differs from `descriptor` in few fields.
 
-    `other` is the span of the other matrix of the multiplication, None if it is not known. The result is None if the
+    `memory` has the contents of the shared memory. `other` is the span of the other matrix of the multiplication, None if it is not known. The result is None if the
     search finds none. Shapes: memory (chunks,).
     """
+    before = chunks_of(descriptor, matrix)
     for candidate in _candidates(descriptor, matrix):
         chunks = chunks_of(candidate, matrix)
-        if (
-            chunks.min() < 0
-            or chunks.max() >= len(memory.tensor)
-            or np.isin(memory.tensor[chunks], (UNKNOWN, UNWRITTEN)).any()
-        ):
+        if chunks.min() < 0 or chunks.max() >= len(memory.tensor) or overlaps(chunks):
             continue
         tile = memory.at((chunks,))
-        if not overlaps(chunks) and not disagreement(tile, matrix):
-            covered = span(tile, matrix)
-            if covered is None or covered.matches(other):
-                return candidate
+        if np.isin(tile.tensor, (UNKNOWN, UNWRITTEN)).any() or disagreement(tile, matrix):
+            continue
+        # Addresses are weaker evidence than boxes: another start must not lead to another tile.
+        by_threads = (tile.tensor == THREAD).any()
+        moves = candidate.start_address != descriptor.start_address
+        if by_threads and moves and 2 * np.isin(chunks, before).sum() < chunks.size:
+            continue
+        covered = span(tile, matrix)
+        if covered is None or covered.matches(other):
+            return candidate
     return None
 
 
 def _candidates(descriptor: Descriptor, matrix: SharedMatrix) -> Iterator[Descriptor]:
-    """Return descriptors that differ in few fields from `descriptor`, those with one other field first."""
+    """Return descriptors that differ from `descriptor`, those that differ in one field first."""
     used = used_fields(descriptor, matrix)
     spans = [each for each in _SPANS if each != descriptor.swizzle]
     yield from (replace(descriptor, swizzle=each, base_offset=0) for each in spans)
@@ -277,7 +286,7 @@ def _candidates(descriptor: Descriptor, matrix: SharedMatrix) -> Iterator[Descri
 
 
 def _shifted(descriptor: Descriptor) -> Iterator[Descriptor]:
-    """Return copies of a descriptor with other start addresses: other chunks of a row, and other groups of rows."""
+    """Return copies of a descriptor that begin at other chunks of a row or at other groups of rows."""
     group = 8 * (descriptor.swizzle or 16)
     distances = {16 * each for each in range(-8, 9)} | {group * each for each in range(-8, 9)}
     for distance in sorted(distances - {0}, key=abs):

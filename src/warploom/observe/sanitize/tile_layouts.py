@@ -223,7 +223,7 @@ class TileLayouts:
         return self._report("sanitize.descriptor/layout", message, tiles[0], pc)
 
     def _report(self, code: str, message: str, tile: _Tile, pc: int) -> str:
-        """Report a wrong descriptor. Return the code under which the matrix of the instruction was reported first."""
+        """Report a wrong descriptor. Return the code of the first report on this matrix of the instruction."""
         code = self._codes.setdefault((pc, tile.matrix.name), code)
         self.context.report.add(code, pc, -1, message)
         return code
@@ -233,9 +233,9 @@ class TileLayouts:
         return agreeing(tile.descriptor, tile.matrix, memory, beside)
 
     def _writers(self, copies: Sequence[int]) -> str:
-        """Return a phrase that names the layouts in which tensor copies, or else thread copies, wrote a tile."""
+        """Return a phrase that names the layouts in which tensor copies, or else threads, wrote a tile."""
         if not copies:
-            return "thread copies wrote from equally spaced rows of global memory"
+            return "threads copied from equally spaced rows of global memory"
         found: list[str] = []
         for copy in copies:
             fields, line = self.written.fields[copy], self.context.program.line_of(self.written.sites[copy])
