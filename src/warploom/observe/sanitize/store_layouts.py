@@ -22,8 +22,8 @@ Array = NDArray[Any]
 class StoreLayouts:
     """Check of tensor stores whose data tensor copies wrote.
 
-    The check judges boxes with the same contents once. Other boxes than that of the copy are legal, since a kernel may reshape a tensor in this way. Another swizzle is
-    not: it permutes the chunks of each row.
+    The check judges boxes with the same contents once. Other boxes than that of the copy are legal, since a kernel may
+    reshape a tensor in this way. Another swizzle is not: it permutes the chunks of each row.
     """
 
     def __init__(self, context: Context, written: WrittenLayouts) -> None:

@@ -238,10 +238,10 @@ def _span_of(first: Array, extent: int, count: int) -> Span:
 def agreeing(
     descriptor: Descriptor, matrix: SharedMatrix, memory: Contents, other: Span | None = None
 ) -> Descriptor | None:
-    """Return a descriptor that agrees with the CTA's shared memory and differs from `descriptor` in few fields.
+    """Return a descriptor that agrees with the shared memory and differs in few fields.
 
-    `memory` has the contents of the shared memory. `other` is the span of the other matrix of the multiplication, None if it is not known. The result is None if the
-    search finds none. Shapes: memory (chunks,).
+    `memory` has the contents of the CTA's shared memory. `other` is the span of the other matrix of the multiplication,
+    None if it is not known. The result is None if the search finds none. Shapes: memory (chunks,).
     """
     before = chunks_of(descriptor, matrix)
     for candidate in _candidates(descriptor, matrix):
