@@ -165,11 +165,14 @@ class TileLayouts:
             f"the matrix {tile.matrix.name} ({_text(tile)}) reaches outside the {shared.size} bytes of shared memory "
             f"of its CTA, at {SHARED_START:#x} to {shared.end:#x}; {remedy}{self.context.describe(warp)}"
         )
-        return self._report("sanitize.descriptor/bounds", message, tile, pc)
+        return self._report("sanitize.descriptor/bounds", message, tile, other, pc)
 
     def _report_overlap(self, warp: int, tile: _Tile, pc: int) -> str:
         found, matrix = tile.descriptor, tile.matrix
-        dense = descriptor(matrix.rows, matrix.k, matrix.element, swizzle=found.swizzle, major=matrix.major)
+        dense = descriptor(
+            matrix.rows, matrix.k, matrix.element, swizzle=found.swizzle, major=matrix.major,
+            start_address=found.start_address,
+        )  # fmt: skip
         used = used_fields(found, matrix)
         strides = " and ".join(
             _field(dense, name) for name in used if name in ("leading_byte_offset", "stride_byte_offset")
@@ -178,7 +181,7 @@ class TileLayouts:
             f"the descriptor of {matrix.name} ({_text(tile)}) gives several elements of the tile the same address; a "
             f"tile without gaps has {strides}; {self.context.describe(warp)}"
         )
-        return self._report("sanitize.descriptor/overlap", message, tile, pc)
+        return self._report("sanitize.descriptor/overlap", message, tile, dense, pc)
 
     def _report_disagreement(self, warp: int, tile: _Tile, problem: str, beside: Span | None, pc: int) -> str:
         found, contents = tile.descriptor, tile.contents
@@ -199,9 +202,8 @@ class TileLayouts:
             f"the descriptor of {tile.matrix.name} ({_text(tile)}) disagrees with the data, which "
             f"{self._writers(copies)}: {problem}; {remedy}; {self.context.describe(warp)}"
         )
-        return self._report(
-            "sanitize.descriptor/swizzle" if is_swizzle else "sanitize.descriptor/layout", message, tile, pc
-        )
+        code = "sanitize.descriptor/swizzle" if is_swizzle else "sanitize.descriptor/layout"
+        return self._report(code, message, tile, other, pc)
 
     def _check_range(self, warp: int, tiles: Sequence[_Tile], spans: Sequence[Span | None], pc: int) -> str:
         """Report operands that cover different parts of their boxes along K."""
@@ -220,12 +222,21 @@ class TileLayouts:
         ]
         remedy = f"; {' or '.join(remedies)} would agree" if remedies else ""
         message = f"{' and '.join(parts)}; expected the same elements of both{remedy}; {self.context.describe(warp)}"
-        return self._report("sanitize.descriptor/layout", message, tiles[0], pc)
+        return self._report("sanitize.descriptor/layout", message, tiles[0], others[0], pc)
 
-    def _report(self, code: str, message: str, tile: _Tile, pc: int) -> str:
-        """Report a wrong descriptor. Return the code of the first report on this matrix of the instruction."""
-        code = self._codes.setdefault((pc, tile.matrix.name), code)
-        self.context.report.add(code, pc, -1, message)
+    def _report(self, code: str, message: str, tile: _Tile, other: Descriptor | None, pc: int) -> str:
+        """Report a wrong descriptor. Return the code of the first report on this matrix of the instruction.
+
+        `other` is a right descriptor. Conflicts whose descriptors need the same change have one subject.
+        """
+        name = tile.matrix.name
+        code = self._codes.setdefault((pc, name), code)
+        subject = ""
+        if other is not None:
+            move = other.start_address - tile.descriptor.start_address
+            strides = (other.leading_byte_offset, other.stride_byte_offset)
+            subject = f"descriptor {name} {strides} {other.swizzle} {other.base_offset} {move}"
+        self.context.report.add(code, pc, -1, message, subject=subject)
         return code
 
     def _agreeing(self, tile: _Tile, beside: Span | None) -> Descriptor | None:
