@@ -66,7 +66,7 @@ BREAKS: dict[str, tuple[str, ...]] = {
     "wrong-barrier": (*_HANG, *_TOO_SOON),
     "wrong-barrier-count": (*_HANG, "emulator.barrier"),
     "wrong-multicast-mask": ("mbarrier/short", *_HANG),
-    "wrong-descriptor-swizzle": ("descriptor/swizzle", "descriptor/bounds"),
+    "wrong-descriptor-swizzle": ("descriptor/swizzle", "descriptor/overlap", "descriptor/bounds"),
     "wrong-descriptor-lbo": _DESCRIPTOR,
     "wrong-descriptor-sbo": _DESCRIPTOR,
     "zero-descriptor-lbo": _DESCRIPTOR,

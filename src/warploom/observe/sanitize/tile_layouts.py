@@ -148,7 +148,7 @@ class TileLayouts:
             if tile.outside:
                 code = self._report_bounds(warp, tile, other, pc)
             elif overlaps(chunks_of(tile.descriptor, tile.matrix)):
-                code = self._report_overlap(warp, tile, pc)
+                code = self._report_overlap(warp, tile, other, pc)
             elif problem:
                 code = self._report_disagreement(warp, tile, problem, other, pc)
             codes.append(code)
@@ -167,21 +167,21 @@ class TileLayouts:
         )
         return self._report("sanitize.descriptor/bounds", message, tile, other, pc)
 
-    def _report_overlap(self, warp: int, tile: _Tile, pc: int) -> str:
+    def _report_overlap(self, warp: int, tile: _Tile, beside: Span | None, pc: int) -> str:
         found, matrix = tile.descriptor, tile.matrix
-        dense = descriptor(
-            matrix.rows, matrix.k, matrix.element, swizzle=found.swizzle, major=matrix.major,
-            start_address=found.start_address,
-        )  # fmt: skip
-        used = used_fields(found, matrix)
-        strides = " and ".join(
-            _field(dense, name) for name in used if name in ("leading_byte_offset", "stride_byte_offset")
-        )
+        other = None if tile.contents is None else self._agreeing(tile, beside)
+        remedy = "" if other is None else f"{_changes(tile, other)} would agree with the data"
+        if other is None:
+            other = descriptor(
+                matrix.rows, matrix.k, matrix.element, swizzle=found.swizzle, major=matrix.major,
+                start_address=found.start_address,
+            )  # fmt: skip
+            remedy = f"a tile without gaps has {_changes(tile, other)}"
         message = (
-            f"the descriptor of {matrix.name} ({_text(tile)}) gives several elements of the tile the same address; a "
-            f"tile without gaps has {strides}; {self.context.describe(warp)}"
+            f"the descriptor of {matrix.name} ({_text(tile)}) gives several elements of the tile the same address; "
+            f"{remedy}; {self.context.describe(warp)}"
         )
-        return self._report("sanitize.descriptor/overlap", message, tile, dense, pc)
+        return self._report("sanitize.descriptor/overlap", message, tile, other, pc)
 
     def _report_disagreement(self, warp: int, tile: _Tile, problem: str, beside: Span | None, pc: int) -> str:
         found, contents = tile.descriptor, tile.contents
