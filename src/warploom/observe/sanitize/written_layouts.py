@@ -102,7 +102,7 @@ class WrittenLayouts:
         where = np.zeros(_DIMENSIONS, np.int64)
         where[: len(coordinates)] = coordinates
         where[1 : 1 + len(offsets)] += offsets
-        self.arrays.layouts[at] = self._number((fields, pc))
+        self.arrays.layouts[at] = self._number(fields)
         self.arrays.starts[at] = start
         self.arrays.coordinates[at] = where
         self.fields.append(fields)
