@@ -29,8 +29,8 @@ class Conflict:
     """Accesses of two instructions that break a rule, in the first occurrence.
 
     `pc` is the later instruction and `other` the earlier one, or -1 if there is none. `hint` replaces the rule's cure.
-    `subject` names the object at fault, such as an mbarrier, or is empty. `unordered` is set if a wait covers the
-    operation of `other`, and only the order of this wait before `pc` is missing. `count` is the number of occurrences.
+    `subject` names the object at fault, such as an mbarrier, or is empty. `two_sided` is set if the conflict needs an
+    edit on each side: a release after `other`, and an acquire before `pc`. `count` is the number of occurrences.
     """
 
     code: str
@@ -39,7 +39,7 @@ class Conflict:
     message: str
     hint: str = ""
     subject: str = ""
-    unordered: bool = False
+    two_sided: bool = False
     count: int = 1
 
     @property
@@ -50,14 +50,21 @@ class Conflict:
     @property
     def remedy(self) -> str:
         """Kind of the edit that removes the conflict."""
-        if self.unordered:
+        if self.two_sided:
             return "order"
         return self.rule.remedy or f"{self.code} {self.hint or self.pc}"
 
     @property
+    def key(self) -> tuple[str, int, int]:
+        """Key of the conflict, which does not depend on the order of the two instructions."""
+        if self.other < 0:
+            return self.code, self.pc, -1
+        return self.code, min(self.pc, self.other), max(self.pc, self.other)
+
+    @property
     def operation(self) -> int:
         """Instruction of the asynchronous operation that may be incomplete, or -1."""
-        return -1 if self.unordered else {"pc": self.pc, "other": self.other}.get(self.rule.operation, -1)
+        return -1 if self.two_sided else {"pc": self.pc, "other": self.other}.get(self.rule.operation, -1)
 
 
 @dataclass(slots=True)
@@ -87,12 +94,14 @@ def find_causes(conflicts: Sequence[Conflict], paths: Paths) -> list[Cause]:
     for family in families.values():
         if family[0].rule.place == "object":
             found += _merge([Cause([each]) for each in family], _objects)
+        elif family[0].two_sided:
+            found += _by_region(family, paths)
         elif family[0].rule.place:
             found += _by_place(family, paths)
         else:
             found.append(Cause(family))
     order = {id(each): index for index, each in enumerate(conflicts)}
-    merged = _without_consequences(_merge(found, _operations))
+    merged = _without_consequences(_merge(found, _shared_parts))
     return sorted(merged, key=lambda cause: min(order[id(each)] for each in cause.conflicts))
 
 
@@ -120,10 +129,17 @@ def _objects(cause: Cause) -> set[str]:
     return {key for each in cause.conflicts for key in (each.subject, f"instruction {each.pc}") if key}
 
 
-def _operations(cause: Cause) -> set[str]:
-    """Return keys of the operations that the conflicts show as incomplete, and of their mbarriers."""
-    operations = {f"operation {each.operation}" for each in cause.conflicts if each.operation >= 0}
-    return operations | {each.subject for each in cause.conflicts if each.subject}
+def _shared_parts(cause: Cause) -> set[str]:
+    """Return keys of the pairs of instructions, the incomplete operations and the mbarriers of the conflicts."""
+    found: set[str] = set()
+    for each in cause.conflicts:
+        if each.other >= 0:
+            found.add(f"instructions {sorted((each.pc, each.other))}")
+        if each.operation >= 0:
+            found.add(f"operation {each.operation}")
+        if each.subject:
+            found.add(each.subject)
+    return found
 
 
 # Places -----------------------------------------------------------------------------------------------------
@@ -176,6 +192,21 @@ def _by_place(family: Sequence[Conflict], paths: Paths) -> list[Cause]:
         members = sorted((family[k] for k in chosen), key=lambda each: -each.rule.level)
         found.append(Cause(members, first - 1 if follows else -1, last if precedes else -1, ((first, last),)))
     return found
+
+
+def _by_region(family: Sequence[Conflict], paths: Paths) -> list[Cause]:
+    """Divide conflicts into sets whose places overlap.
+
+    An edit on each side orders threads that do not share a barrier, so the edits need no common place.
+    """
+    regions: list[Cause] = []
+    for each in family:
+        window = _window(each, paths)
+        around = [region for region in regions if _overlap(region.places, window.places)]
+        regions = [region for region in regions if region not in around]
+        places = window.places + tuple(bounds for region in around for bounds in region.places)
+        regions.append(Cause([*(known for region in around for known in region.conflicts), each], places=places))
+    return regions
 
 
 def _contains(places: Places, points: Array) -> Array:
@@ -281,7 +312,7 @@ def _diagnostic(cause: Cause, program: Program) -> Diagnostic:
     hint, notes = _hint(cause, edit, program), _notes(cause, program)
     return Diagnostic(
         first.code, Severity.ERROR, first.message + times, program.source, span, hint, rule.source, notes, data or None,
-        tuple((each.code, each.pc, each.other) for each in cause.conflicts),
+        tuple(each.key for each in cause.conflicts),
     )  # fmt: skip
 
 

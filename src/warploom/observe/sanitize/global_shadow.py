@@ -41,6 +41,10 @@ Array = NDArray[Any]
 
 READ_WRITE, WRITE_WRITE, WRITE_READ, UNFENCED = 0, 1, 2, 4
 REDUCTION, LOAD = 5, 6  # kinds of records: bulk copies that reduce in global memory, and bulk copies that read it
+_ACROSS_CTAS = (
+    "release the earlier access through a flag in global memory, and acquire the flag before the later access, both at "
+    "a scope that includes the two CTAs"
+)
 SLOT = 18  # bits of the phase in the time of a LOAD; above is the mbarrier. Its CTA's rank replaces the lane.
 
 
@@ -228,7 +232,7 @@ class GlobalShadow:
             if what == WRITE_WRITE and same is not None and same(position, other, site):
                 continue
             code = "sanitize.race/global"
-            hint = ""
+            hint, across = "", False
             if what == UNFENCED:
                 code = "sanitize.proxy/async"
             elif what == WRITE_READ and record >> 10 & 63 == LOAD:
@@ -236,8 +240,15 @@ class GlobalShadow:
                 hint = "before the bytes are written, wait for the mbarrier phase that the copy completes"
             elif other == warp and record >> 55 & 0xFF == self.wave & 0xFF and record >> 10 & 63 != ASYNC:
                 code = "sanitize.race/lanes"
+            elif self._are_in_different_ctas(warp, record):
+                hint, across = _ACROSS_CTAS, True
             if not self.report.is_known(code, pc, site):
-                self.report.add(code, pc, site, self._sentence(what, warp, lane, granule, record, site, size), hint)
+                message = self._sentence(what, warp, lane, granule, record, site, size)
+                self.report.add(code, pc, site, message, hint, two_sided=across)
+
+    def _are_in_different_ctas(self, warp: int, record: int) -> bool:
+        cta_of = self.launch.topology.cta_of
+        return record >> 55 & 0xFF != self.wave & 0xFF or cta_of[warp] != cta_of[record >> 44 & 0x7FF]
 
     def _sentence(self, what: int, warp: int, lane: int, granule: int, record: int, site: int, size: int) -> str:
         address = (granule << self.arrays.shift) + GLOBAL_BASE

@@ -36,14 +36,14 @@ class Report:
 
     def add(
         self, code: str, pc: int, other: int, message: str, hint: str = "", count: int = 1, subject: str = "",
-        unordered: bool = False,
+        two_sided: bool = False,
     ) -> None:  # fmt: skip
         """Add a conflict, or count it if the report has one with this rule and pair of instructions.
 
         `Conflict` describes the arguments.
         """
         if not self.is_known(code, pc, other, count):
-            self._found[code, pc, other] = Conflict(code, pc, other, message, hint, subject, unordered, count)
+            self._found[code, pc, other] = Conflict(code, pc, other, message, hint, subject, two_sided, count)
 
     def merge(self, later: Report) -> None:
         """Add the conflicts of `later`, the report on CTAs that follow in launch order."""

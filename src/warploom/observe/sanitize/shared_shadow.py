@@ -269,8 +269,8 @@ class SharedShadow:
                 verb = "reads" if of == "matrix" or self._is_source(pc) else "writes"
             message = self._sentence(what, verb, warp, lane, granule, record, site, size)
             subject = self._mbarrier(granule, record >> 44) if code == "sanitize.copy/destination" else ""
-            unordered = code in _COMPLETED and self.clocks.knows(self._agent(granule, record >> 44)[0], record)
-            self.report.add(code, pc, other, message, _ORDER if unordered else "", 1, subject, unordered)
+            two_sided = code in _COMPLETED and self.clocks.knows(self._agent(granule, record >> 44)[0], record)
+            self.report.add(code, pc, other, message, _ORDER if two_sided else "", 1, subject, two_sided)
 
     def _is_source(self, pc: int) -> bool:
         binding = self.context.program.steps[pc].binding
