@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from warploom_lab.programs import cases
 from warploom_lab.programs.cases import Case
@@ -46,7 +47,7 @@ def _attention(name: str, element: str, dimension: int, causal: bool, cluster: i
     )  # fmt: skip
     return Program(
         f"flash-attention-{name}", "flash_attention.cu", _FLASH, ("FlashAttnFwd",), flags,
-        case=lambda: cases.flash_attention(element, dimension, causal),
+        case=partial(cases.flash_attention, element, dimension, causal),
     )  # fmt: skip
 
 
@@ -57,7 +58,7 @@ def _kittens_attention(dimension: int, causal: bool) -> Program:
     return Program(
         f"thunderkittens-attention-{dimension}", "thunderkittens_attention.cu",
         (*_KITTENS, "ThunderKittens/kernels/attention/mha_h100"), ("fwd_attend_ker",), flags,
-        case=lambda: cases.kittens_attention(dimension, causal),
+        case=partial(cases.kittens_attention, dimension, causal),
     )  # fmt: skip
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import json
-import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from warploom.runtime.api import SCHEDULES
-from warploom_lab.programs.catalog import PROGRAMS, Program
+from warploom_lab.programs.catalog import Program
 from warploom_lab.programs.device import Device, Launch
 
 
@@ -44,14 +43,15 @@ def run(program: Program, runtime: Path, library: Path) -> ProgramRecord:
     """Run a compiled program in a new process, because its `main` may call `exit`, and return its record."""
     path = library.with_suffix(".jsonl")
     path.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "warploom_lab.programs.run", program.name, str(runtime), str(library), str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    process = get_context("spawn").Process(target=execute, args=(program, runtime, library, path))
+    process.start()
+    process.join()
     entries: list[dict[str, Any]] = (
         [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     )
     problems = [entry["problem"] for entry in entries if "problem" in entry]
-    if done.returncode and not problems:
-        problems.append(f"exit status {done.returncode}: {(done.stderr or done.stdout)[-300:].strip()}")
+    if process.exitcode and not problems:
+        problems.append(f"exit status {process.exitcode}")
     launches = [
         LaunchRecord(
             entry["kernel"],
@@ -66,8 +66,8 @@ def run(program: Program, runtime: Path, library: Path) -> ProgramRecord:
     return ProgramRecord(program.name, "; ".join(problems), tuple(launches))
 
 
-def execute(program: Program, runtime: Path, library: Path, path: Path) -> int:
-    """Run a compiled program in this process, and return its exit status.
+def execute(program: Program, runtime: Path, library: Path, path: Path) -> NoReturn:
+    """Run a compiled program in this process, and exit with its status.
 
     One JSON line for each launch with the sanitizer and for each problem is appended to the file `path` at once.
     """
@@ -92,22 +92,11 @@ def execute(program: Program, runtime: Path, library: Path, path: Path) -> int:
     loaded = device.load(runtime, library)
     if program.case is None:
         words = [program.name, *program.options]
-        return int(loaded.main(len(words), (ctypes.c_char_p * (len(words) + 1))(*map(str.encode, words), None)))
+        sys.exit(loaded.main(len(words), (ctypes.c_char_p * (len(words) + 1))(*map(str.encode, words), None)))
     case = program.case()
     addresses = [device.upload(array) for array in case.arrays]
-    status = int(loaded.run((ctypes.c_uint64 * len(addresses))(*addresses), *case.numbers))
+    status = loaded.run((ctypes.c_uint64 * len(addresses))(*addresses), *case.numbers)
     results = {number: device.download(addresses[number], case.arrays[number]) for number in case.expected}
     if problem := case.problem(results):
         write({"problem": problem})
-    return status
-
-
-def main(words: Sequence[str]) -> int:
-    """Run the program that the command line names. Its words are the arguments of `execute`."""
-    name, *paths = words
-    program = next(each for each in PROGRAMS if each.name == name)
-    return execute(program, *map(Path, paths))
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(status)
