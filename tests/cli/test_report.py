@@ -31,8 +31,25 @@ def test_the_report_of_the_main_example(capsys: pytest.CaptureFixture[str]) -> N
     page = Path("gemm_warp_specialised.html").read_text(encoding="utf-8")
     assert len(page.encode()) < LARGEST
     timeline = json.loads(read(page).scripts["data"])["timeline"]
-    assert len(timeline["track"]) == 466
+    assert len(timeline["track"]) == 498
     assert "<td>c is within its bound</td>" in page
+
+
+def test_wrong_elements_have_a_table_and_a_picture(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("wrong.toml").write_text(
+        'kernel.file = "k.ptx"\nlaunch = { grid = 2, block = 64 }\nargument = [{ buffer = "y" }]\n'
+        '[buffer.x]\ndtype = "uint32"\nshape = [8, 16]\ndistribution = "arange"\n'
+        '[buffer.y]\ndtype = "uint32"\nshape = [8, 16]\ndistribution = "zeros"\n'
+        '[expect]\nreference = "copy"\na = "x"\nresult = "y"\n'
+    )
+    assert main(["report", "wrong.toml"]) == 1
+    assert "y is wrong: 64 of 128 elements are outside the bound; " in capsys.readouterr().out
+    page = Path("wrong.html").read_text(encoding="utf-8")
+    assert '<a href="#errors">Errors</a>' in page
+    assert '<th scope="row">wrong elements</th><td>rows 4-7</td>' in page
+    assert '<th scope="row">never written</th><td>64 elements keep their initial values</td>' in page
+    (picture,) = (attributes for tag, attributes in read(page).found if tag == "svg")
+    assert picture["aria-label"] == "Wrong elements of y: rows 4-7"
 
 
 def test_a_ptx_file_takes_the_schedule_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

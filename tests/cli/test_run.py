@@ -16,7 +16,7 @@ import pytest
 from warploom.cli import main
 from warploom.diagnostics import Diagnostic, Severity, WarploomError
 from warploom.emulator.faults import Deadlock, Trap, Unsupported
-from warploom.runtime import api
+from warploom.runtime import api, wrong_elements
 from warploom.runtime.api import Progress, Run, Stats
 
 LAUNCH = """\
@@ -46,6 +46,30 @@ reference = "add"
 a = "x"
 b = "x"
 result = "y"
+"""
+
+# The second CTA adds 1, lane 31 of each CTA does not store, and neither does lane 3 of the first CTA.
+WRONG = """\
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry double(.param .u64 x, .param .u64 y, .param .u32 n)
+{
+.reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .f32 %f<4>; .reg .pred %p<4>;
+ld.param.u64 %rd0, [x]; ld.param.u64 %rd1, [y];
+mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x;
+mad.lo.u32 %r2, %r1, 32, %r0;
+mad.wide.u32 %rd2, %r2, 4, %rd0;
+mad.wide.u32 %rd3, %r2, 4, %rd1;
+ld.global.f32 %f0, [%rd2];
+add.f32 %f1, %f0, %f0;
+setp.eq.u32 %p0, %r1, 1;
+@%p0 add.f32 %f1, %f1, 0f3F800000;
+setp.eq.or.u32 %p1, %r2, 3, %p3;
+setp.eq.or.u32 %p1, %r0, 31, %p1;
+@!%p1 st.global.f32 [%rd3], %f1;
+ret;
+}
 """
 
 Kernel = Callable[[list[Any]], None]
@@ -113,7 +137,7 @@ run
   MACs     3,000,000
   seconds  1.50
   MAC/s    2 M
-comparison of y, in float64
+comparison of y
   largest error               0
   allowed there               7.01e-46
   largest share of its bound  0
@@ -123,7 +147,11 @@ y is exact
     )
 
 
-def test_a_wrong_result_fails_and_says_where(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_result_fails_and_says_where(
+    machine: Machine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wrong_elements, "find_writers", lambda comparison, *rest: comparison)
+
     def wrong(args: list[Any]) -> None:
         double(args)
         args[1][5] += 1
@@ -134,7 +162,33 @@ def test_a_wrong_result_fails_and_says_where(machine: Machine, capsys: pytest.Ca
     assert re.search(r"^  largest error +1$", printed, re.MULTILINE)
     assert re.search(r"^  outside the bound +1 of 64$", printed, re.MULTILINE)
     assert re.search(r"^  y\[5\] +11, expected 10 ± 5.96e-07$", printed, re.MULTILINE)
+    assert re.search(r"^  wrong elements +element 5$", printed, re.MULTILINE)
     assert printed.endswith("y is wrong: 1 of 64 elements are outside the bound\n")
+
+
+def test_a_wrong_result_is_described_by_its_position_and_its_writer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("k.ptx").write_text(WRONG)
+    Path("l.toml").write_text(LAUNCH)
+    assert main(["run", "l.toml"]) == 1
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert printed.out.partition("  outside the bound           ")[2] == (
+        """\
+34 of 64
+  y[3]                        0, expected 6 ± 3.58e-07
+  y[31]                       0, expected 62 ± 3.7e-06
+  y[32]                       65, expected 64 ± 3.81e-06
+  y[63], largest error        0, expected 126 ± 7.51e-06
+  wrong elements              elements 3 and 31-63
+  never written               3 elements keep their initial values: elements 3, 31 and 63
+  written by                  CTA (1, 0, 0); all elements written there are wrong
+  writer of y[32]             st.global.f32 in line 18, CTA (1, 0, 0), warp 0, lane 0
+y is wrong: 34 of 64 elements are outside the bound
+"""
+    )
 
 
 def test_the_reference_sees_the_operands_as_they_were(machine: Machine) -> None:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from warploom.runtime.buffers import Array
-from warploom.runtime.references import REFERENCES, Expected, Options, ShapeError, compare
+from warploom.runtime.comparison import compare
+from warploom.runtime.references import REFERENCES, Expected, Options, ShapeError
 
 RANDOM = np.random.default_rng(5)
 

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from warploom.cli import _workers
 from warploom.cli._options import STANDARD, add_arch, add_kernel, at_least, dimensions, read_text
+from warploom.cli._progress import launch_progress
 from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from warploom.ptx import Module
-    from warploom.runtime.launchfile import Geometry, LaunchPlan
+    from warploom.runtime.comparison import Comparison
+    from warploom.runtime.launchfile import Geometry, LaunchPlan, PreparedLaunch
 
 _GIB = 1 << 30
 _PTX = re.compile(r"^\s*\.version\s", re.MULTILINE)
@@ -52,6 +54,20 @@ def declare_launch(parser: argparse.ArgumentParser) -> None:
     both.add_argument("--schedule", metavar="WHEN", help=what)
     _workers.declare(both, "threads that share the arithmetic", None)
     both.add_argument("--memory", type=_gib, metavar="GIB", default=4 * _GIB, help="limit for all buffers together (4)")
+
+
+def compare(plan: LaunchPlan, launched: PreparedLaunch, schedule: str, memory: int) -> Comparison | None:
+    """Compare the result of a launch with its expected result. Find the writers of wrong elements.
+
+    Return None if nothing is expected. Units: `memory` is the limit for all buffers in bytes.
+    """
+    comparison = launched.compare()
+    if comparison is None or comparison.ok:
+        return comparison
+    from warploom.runtime.wrong_elements import find_writers
+
+    with launch_progress(f"{plan.file_name}, writers of wrong elements") as advance:
+        return find_writers(comparison, plan, schedule, memory, advance)
 
 
 def read_plan(options: argparse.Namespace) -> LaunchPlan:

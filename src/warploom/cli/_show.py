@@ -11,8 +11,8 @@ from warploom.diagnostics import Diagnostic, render
 
 if TYPE_CHECKING:
     from warploom.runtime.api import Run
+    from warploom.runtime.comparison import Comparison
     from warploom.runtime.explore import Exploration
-    from warploom.runtime.references import Comparison
 
 Rows = list[tuple[str, str]]
 
@@ -32,7 +32,7 @@ def outcome(result: Run, comparison: Comparison | None) -> None:
     rate = mac_rate(stats.macs, stats.seconds).removesuffix(" MAC/s")
     _table("run", "", [*totals.items(), ("seconds", f"{stats.seconds:.2f}"), ("MAC/s", rate)])
     if comparison:
-        _table(f"comparison of {comparison.name}, in float64", "", _comparison_rows(comparison))
+        _table(f"comparison of {comparison.name}", "", _comparison_rows(comparison))
         _verdict(comparison.ok, comparison.sentence)
     _findings(result.findings)
 
@@ -61,10 +61,7 @@ def _comparison_rows(comparison: Comparison) -> Rows:
     if comparison.largest_share is not None:
         rows.append(("largest share of its bound", f"{comparison.largest_share:.3g}"))
     rows.append(("outside the bound", f"{comparison.mismatches:,} of {comparison.elements:,}"))
-    for wrong in comparison.first:
-        place = f"{comparison.name}[{', '.join(map(str, wrong.index))}]"
-        rows.append((place, f"{wrong.found:.9g}, expected {wrong.expected:.9g} ± {wrong.bound:.3g}"))
-    return rows
+    return rows + comparison.facts()
 
 
 def _table(title: str, heading: str, rows: Rows) -> None:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from warploom.cli._launch import ARGUMENTS, declare_launch, read_plan
+from warploom.cli._launch import ARGUMENTS, compare, declare_launch, read_plan
 from warploom.cli._options import (
     FINDINGS,
     STANDARD,
@@ -48,16 +48,17 @@ def run(options: argparse.Namespace) -> int:
     from warploom.view.report import report
 
     plan = read_plan(options)
+    schedule = plan.geometry.schedule or "lazy"
     output = options.output or ("report.html" if options.file == STANDARD else f"{Path(options.file).stem}.html")
     check_writable(output, "--output")
     prepared = plan.prepare(options.memory)
     with launch_progress(plan.file_name) as advance:
         result = launch(
-            plan.ptx, plan.kernel, **plan.keywords, args=prepared.args, schedule=plan.geometry.schedule or "lazy",
-            sanitize=True, trace=options.trace_ctas or True, trace_events=options.trace_events or _EVENTS,
+            plan.ptx, plan.kernel, **plan.keywords, args=prepared.args, schedule=schedule, sanitize=True,
+            trace=options.trace_ctas or True, trace_events=options.trace_events or _EVENTS,
             profile=True, progress=advance,
         )  # fmt: skip
-    comparison = prepared.compare()
+    comparison = compare(plan, prepared, schedule, options.memory)
     page = report(result, comparison)
     write_text(output, page.html)
     if output != STANDARD:

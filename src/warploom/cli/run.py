@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warploom.cli import _show, _workers
-from warploom.cli._launch import ARGUMENTS, declare_launch, read_plan
+from warploom.cli._launch import ARGUMENTS, compare, declare_launch, read_plan
 from warploom.cli._options import FINDINGS, OK, Add, add_strict, add_trace_limits, at_least, check_writable, status_of
 from warploom.cli._progress import launch_progress
 from warploom.diagnostics import UsageError
@@ -57,6 +57,7 @@ def run(options: argparse.Namespace) -> int:
     from warploom.runtime.api import launch
 
     plan = read_plan(options)
+    schedule = plan.geometry.schedule or "eager"
     saves = _saves(options.save, plan.buffers)
     tracing = _tracing(options)
     prepared = plan.prepare(options.memory)
@@ -66,14 +67,14 @@ def run(options: argparse.Namespace) -> int:
         with launch_progress(plan.file_name) as advance:
             result = launch(
                 plan.ptx, plan.kernel, **plan.keywords, **tracing, args=prepared.args,
-                schedule=plan.geometry.schedule or "eager", progress=advance, announce=_workers.say,
+                schedule=schedule, progress=advance, announce=_workers.say,
             )  # fmt: skip
     except (Trap, Deadlock) as end:
         _write_trace(end.trace, options.trace)
         raise
     _save(saves, prepared.arrays)
     _write_trace(result.trace, options.trace)
-    comparison = prepared.compare()
+    comparison = compare(plan, prepared, schedule, options.memory)
     _show.outcome(result, comparison)
     _workers.spread(result.distribution)
     if comparison and not comparison.ok:

@@ -207,7 +207,7 @@ class AsyncOperations:
         if self.kind == "eager":
             if self._on_complete is not None:
                 self._on_complete(Complete(pc, "bulk", first + left, None))
-            left = np.flatnonzero(~self.executor.execute_together(request, positions, lanes, ctas))
+            left = np.flatnonzero(~self.executor.execute_together(request, positions, lanes, warps))
         for k in left.tolist():
             where = (int(positions[k]), int(lanes[k]), int(warps[k]), int(ctas[k]))
             self.copies.append(_Copy(request, *where, int(groups[k]), int(epochs[k]), pc, first + k))

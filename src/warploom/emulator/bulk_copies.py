@@ -70,12 +70,12 @@ class CopyExecutor:
                 message = "a bulk copy ignores {} bytes at one end of its source; expected 0 to 15"
                 refuse("emulator.misaligned", active & (count > 15), message, count)
 
-    def execute_together(self, request: Any, positions: Array, lanes: Array, ctas: Array) -> NDArray[np.bool_]:
+    def execute_together(self, request: Any, positions: Array, lanes: Array, warps: Array) -> NDArray[np.bool_]:
         """Execute some copies of a request in one compiled call.
 
         Return a mask of the executed copies. The caller must execute the other copies.
 
-        Shapes: positions, lanes, ctas and result (copies,).
+        Shapes: positions, lanes, warps and result (copies,).
         """
         done = np.zeros(len(positions), np.bool_)
         if not isinstance(request, TensorCopy) or request.reduction:
@@ -83,7 +83,7 @@ class CopyExecutor:
         for fields, of_map in self.tensor_maps(request, positions, lanes):
             try:
                 found = whole_boxes(
-                    self.memory, self.complete, request, fields, positions[of_map], lanes[of_map], ctas[of_map]
+                    self.memory, self.complete, request, fields, positions[of_map], lanes[of_map], warps[of_map]
                 )
             except (Fault, UsageError):
                 continue  # the fault is reported when the copies are executed one by one

@@ -293,16 +293,19 @@ class CopyIssue(Event):
 
 @dataclass(frozen=True, slots=True)
 class CopyAccess(Event):
-    """Access of a bulk copy to byte ranges of global memory.
+    """Access of bulk copies to byte ranges of global memory.
 
-    `operation` and `type` describe a reduction. They are empty for other accesses.
+    `pc`, `warps` and `lanes` are the instruction and the threads that issued the copies. `warps` and `lanes` are -1 for
+    the read of a tensor map. `operation` and `type` describe a reduction. They are empty for other accesses.
 
-    Shapes: starts (byte offsets in `Arena.bytes`) and sizes (ranges,).
+    Shapes: starts (byte offsets in `Arena.bytes`) and sizes (ranges,); warps and lanes (ranges,) or broadcastable.
     """
 
     kind: AccessKind
     starts: Array
     sizes: Array
+    warps: Array
+    lanes: Array
     operation: str
     type: str
 

@@ -101,12 +101,18 @@ class Memory:
         return self._on_copy is not None
 
     def report_copy(
-        self, kind: AccessKind, starts: ArrayLike, sizes: ArrayLike, operation: str = "", type: str = ""
-    ) -> None:
-        """Create the event `CopyAccess` for a bulk copy, before the access."""
+        self, kind: AccessKind, starts: ArrayLike, sizes: ArrayLike, operation: str = "", type: str = "",
+        issuers: tuple[Array, Array] | None = None,
+    ) -> None:  # fmt: skip
+        """Create the event `CopyAccess` for bulk copies, before the access.
+
+        `issuers` are the warps and the lanes that issued the copies. The default is the copy in execution.
+        """
         if self._on_copy is not None:
+            pc, warp, lane = self.state.origin or (self.state.pc, -1, -1)
+            warps, lanes = issuers or (np.array([warp]), np.array([lane]))
             ranges = np.asarray(starts, np.int64), np.asarray(sizes, np.int64)
-            self._on_copy(CopyAccess(self.state.pc, kind, *ranges, operation, type))
+            self._on_copy(CopyAccess(pc, kind, *ranges, warps, lanes, operation, type))
 
     def _access(
         self, kind: AccessKind, array: Array, location: Location, index: Array, lanes: Array, size: int,

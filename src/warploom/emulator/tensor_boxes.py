@@ -85,16 +85,16 @@ def lane_values(array: Array, positions: Array, lanes: Array) -> Array:
 
 def whole_boxes(
     memory: Memory, complete: Callable[[Array, int], None], request: TensorCopy, fields: TensorMapFields,
-    positions: Array, lanes: Array, ctas: Array,
+    positions: Array, lanes: Array, warps: Array,
 ) -> tuple[Array, Callable[[], None]] | None:  # fmt: skip
     """Prepare one compiled call that executes many copies of a tensor copy instruction.
 
-    Copy c belongs to lane lanes[c] of the warp with index positions[c]. A multicast copy has one box for each target
-    CTA, and any other copy has one box. Return (copy, move): box b belongs to copy number copy[b], and move() moves all
-    boxes and calls `complete`. If move() raises a Fault, the lane of the Fault is the number of a box. Return None if
-    every copy must be executed separately.
+    Copy c belongs to lane lanes[c] of warp warps[c], whose index in the request is positions[c]. A multicast copy has
+    one box for each target CTA, and any other copy has one box. Return (copy, move): box b belongs to copy number
+    copy[b], and move() moves all boxes and calls `complete`. If move() raises a Fault, the lane of the Fault is the
+    number of a box. Return None if every copy must be executed separately.
 
-    Shapes: positions, lanes and ctas (copies,). Errors: Fault, UsageError if the tensor map or an address is illegal.
+    Shapes: positions, lanes and warps (copies,). Errors: Fault, UsageError if the tensor map or an address is illegal.
     """
     if fields.rank != request.dimensions or request.is_im2col or fields.is_im2col or fields.interleave:
         return None
@@ -110,6 +110,7 @@ def whole_boxes(
     fits = found.inside & (coordinates[0] * fields.element_bits % 128 == 0)  # only whole boxes inside the tensor
     fits &= (starts >= SHARED_START) & (starts + covered <= end)
     fits &= addresses % 128 == 0
+    ctas = memory.state.topology.cta_of[warps]
     if request.multicast is None:
         own = shared.rank[ctas]
         fits &= (rank == own) | ((rank < shared.cluster_size) & (request.shared_space != "shared::cta"))
@@ -138,8 +139,12 @@ def whole_boxes(
 
     def move() -> None:
         if memory.reports_copies:
-            rows = (np.unique(bases)[:, None] + found.row_offset).reshape(-1)  # several CTAs may copy one tile
-            memory.report_copy("read" if loads else "write", rows, np.full(len(rows), row_bytes))
+            # Several CTAs may load one tile.
+            reported = np.unique(bases, return_index=True)[1] if loads else np.arange(len(bases))
+            rows = (bases[reported, None] + found.row_offset).reshape(-1)
+            of = np.repeat(copy[reported], len(found.row_offset))
+            kind, sizes = "read" if loads else "write", np.full(len(rows), row_bytes)
+            memory.report_copy(kind, rows, sizes, issuers=(warps[of], lanes[of]))
         move_boxes(
             memory.arena.bytes, bases, found.row_offset, found.shared_offset, row_bytes, starts[copy],
             CHUNK_MASK[fields.swizzle_span], memory.shared.bytes, origins, loads,

@@ -99,10 +99,11 @@ def run(
     workers: int | str = 1,
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
+    observer: Observer | None = None,
 ) -> Run:
     """Run a prepared launch, and leave the results in `launch.arena`.
 
-    `runtime.api.launch` describes the options.
+    `observer` is a further observer, for a number of workers. `runtime.api.launch` describes the other options.
 
     Errors: Trap, Deadlock; UsageError launch.*.
     """
@@ -121,7 +122,7 @@ def run(
         return Run(findings, stats, distribution=distribution)
     # Observers are imported on use, which shortens the start of a plain run.
     recorder = _recorder(trace, trace_events)
-    observers: list[Observer] = []
+    observers: list[Observer] = [] if observer is None else [observer]
     if sanitize:
         from warploom.observe.sanitize.sanitizer import Sanitizer
 

@@ -26,15 +26,15 @@ from warploom.runtime.buffers import (
     read_buffer,
     read_stored,
 )
+from warploom.runtime.comparison import Comparison, compare
 from warploom.runtime.references import (
     ACCUMULATORS,
     MULTIPLICANDS,
     REFERENCES,
-    Comparison,
     Expected,
     Options,
     ShapeError,
-    compare,
+    exact_values,
 )
 from warploom.runtime.toml import Document, Table, read_file, refuse_unfilled, suggestion
 
@@ -112,8 +112,8 @@ class Expectation:
         """
         initial = before[self.result]
         if self.stored is not None:
-            values = np.asarray(self.stored.make(), np.float64)
-            found = Expected(values, np.zeros_like(values))
+            values = exact_values(self.stored.make())
+            found = Expected(values, np.zeros(values.shape))
         else:
             operands = {role: before[name] for role, name in self.operands.items()}
             try:
@@ -124,7 +124,7 @@ class Expectation:
             shapes = f"{self.result} is {initial.shape}, and {self.reference} gives {found.values.shape}"
             self.table.refuse("result", "value", shapes)
         if self.exact:
-            return Expected(found.values, np.zeros_like(found.values))
+            return Expected(found.values, np.zeros(found.values.shape))
         if self.absolute is None and self.relative is None:
             return found
         return Expected(found.values, (self.absolute or 0.0) + (self.relative or 0.0) * np.abs(found.values))

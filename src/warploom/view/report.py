@@ -14,7 +14,8 @@ from warploom.observe.profile import Profile
 from warploom.observe.trace import Trace
 from warploom.observe.trace.tracks import FINEST, Tracks
 from warploom.runtime.api import Run
-from warploom.runtime.references import Comparison
+from warploom.runtime.comparison import Comparison
+from warploom.view.error_map import LEVELS, cell_extents, error_map
 from warploom.view.html_page import asset, html_page
 from warploom.view.listing import Line, global_cost, lines_of, shared_cost
 
@@ -66,6 +67,7 @@ def report(run: Run, comparison: Comparison | None = None) -> RunReport:
     findings = [_Finding(number, found) for number, found in enumerate(run.findings, 1)]
     sections = {
         "Summary": _summary(run, profile, comparison),
+        **({} if comparison is None or comparison.ok else {"Errors": _errors(comparison)}),
         "Findings": _findings(findings),
         "Timeline": _timeline(run.trace),
         "Costs": _costs(lines),
@@ -169,6 +171,21 @@ def _occupancy(profile: Profile) -> list[Row]:
         ("Shared memory of a CTA", f"{profile.total_shared:,} bytes", limit),
         ("Local memory of a thread", f"{program.local_bytes:,} bytes", "declared; ptxas may add spills"),
     ]
+
+
+def _errors(comparison: Comparison) -> str:
+    """Return the wrong elements of a result as a table and a picture."""
+    facts = [(escape(name), escape(text)) for name, text in comparison.facts()]
+    rows, columns = cell_extents(comparison)
+    legend = "".join(
+        f'<li><span class="swatch error{level}"></span>{words}</li>' for level, words in enumerate(LEVELS, 1)
+    )
+    borders = " Lines separate the elements of different CTAs." if comparison.writers is not None else ""
+    return f"""{_table(f"Wrong elements of {escape(comparison.name)}", ("", "Value"), facts)}
+<p class="faint">A cell has {_extents((rows, columns))} elements. Its colour shows the largest error of its wrong
+elements, relative to the largest finite error.{borders}</p>
+<ul class="legend">{legend}</ul>
+<div class="scroll">{error_map(comparison)}</div>"""
 
 
 def _extents(extents: Iterable[int]) -> str:

@@ -1,6 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Locations and phases of mbarriers, and findings on wrong uses of mbarriers."""
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -261,10 +262,25 @@ class Mbarriers:
             word, warp = int(words[first[k]]), int(warps[k])
             self.report_at("sanitize.mbarrier/overwritten", pc, word, _OVERWRITTEN, warp, int(lanes[k]))
 
-    def close(self) -> None:
-        """Report mbarriers that have received too few or too many bytes. Call this when the CTAs end."""
+    def name(self, word: int) -> str:
+        """Return a phrase that names the mbarrier at byte offset 8 * `word`."""
+        return f"mbarrier at shared address {self.shared.address(word * 8):#x}"
+
+    def name_of(self, object: int) -> str:
+        """Return a phrase that names an mbarrier by its number, or "" if it is no longer valid."""
+        words = np.flatnonzero(self.at == object)
+        return self.name(int(words[0])) if len(words) else ""
+
+    def close(self, awaited: Collection[int] | None = None) -> None:
+        """Report mbarriers that have received too few or too many bytes. Call this when the CTAs end.
+
+        After a deadlock, `awaited` has the shared addresses of the mbarriers for which warps wait. Other phases are
+        incomplete because of the deadlock.
+        """
         words = np.flatnonzero(self.at >= 0)
         for word, state in zip(words.tolist(), self.shared.words[words].tolist(), strict=True):
+            if awaited is not None and self.shared.address(word * 8) not in awaited:
+                continue
             count, pc = _signed(int(state) >> 40 & 0x1FFFFF), int(self.site[self.at[word]])
             if count > 0:
                 self.report_at("sanitize.mbarrier/short", pc, word, f"still expects {count} bytes when its CTA ends")
@@ -283,8 +299,8 @@ class Mbarriers:
             return
         context, byte = self.context, word * 8
         where = context.describe(warp, lane) if warp >= 0 else context.describe_cta(byte // self.shared.stride)
-        message = f"the mbarrier at shared address {self.shared.address(byte):#x} {text}; {where}"
-        self.report.add(code, pc, other, message)
+        message = f"the {self.name(word)} {text}; {where}"
+        self.report.add(code, pc, other, message, subject=self.name(word))
 
 
 def _signed(count: int) -> int:

@@ -15,6 +15,12 @@ class Rule:
 
     `what` is the finding, `why` the reason, and `cure` the edit that fixes it. The statements `bad` violate the rule,
     and `good` obey it. `threads` is the number of threads in a CTA, and `cluster` the number of CTAs in a cluster.
+
+    Conflicts with the same `remedy` may have one cause. `place` states where the edit belongs: "between" the two
+    accesses, "before" the later one, "after" it, or at a common "object". The rule with the highest `level` describes
+    the cause. `operation` is "other" or "pc" if this access belongs to an asynchronous operation.
+    `explains` lists the traps and deadlocks that may follow. `insert` has the instructions of the edit, unless they
+    depend on the kernel.
     """
 
     code: str
@@ -25,6 +31,12 @@ class Rule:
     bad: str
     good: str
     setup: str = ""
+    remedy: str = ""
+    place: str = ""
+    level: int = 0
+    insert: str = ""
+    operation: str = ""
+    explains: tuple[str, ...] = ()
     threads: int = 64
     cluster: int = 1
 

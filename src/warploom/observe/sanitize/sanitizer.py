@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Sanitizer: an observer that reports accesses whose order the kernel does not guarantee."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from warploom.diagnostics import Diagnostic
 from warploom.emulator import events
 from warploom.isa.model import effects
+from warploom.observe.sanitize.causes import join_deadlocks
 from warploom.observe.sanitize.clocks import BARRIERS, CLUSTER, GROUPS, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.global_shadow import GlobalShadow
@@ -30,7 +31,7 @@ from warploom.observe.sanitize.unwritten_registers import UnwrittenRegisters
 
 Array = NDArray[Any]
 
-_ENDS = {"emulator.deadlock": "sanitize.deadlock", "emulator.aligned": "sanitize.barrier/divergence"}
+_DEADLOCK, _NOT_ALIGNED = "emulator.deadlock", "emulator.aligned"
 _MOST_GROUPS = 1 << 30
 
 
@@ -126,7 +127,7 @@ class Sanitizer(events.Observer):
         self.context = context = Context(launch, event, self.clocks, report)
         self.ordered.start(context)
         self.global_shadow.start(context)
-        self.shadow = SharedShadow(context, self._asynchronous)
+        self.shadow = SharedShadow(context, self._asynchronous, lambda number: self.mbarriers.name_of(number))  # noqa: PLW0108 - created below
         self.mbarriers = Mbarriers(context, self.shadow, self._waits_for_phases)
         self.aliasing = self.mbarriers.aliasing
         self.multiplications.start(context, self.shadow)
@@ -144,21 +145,25 @@ class Sanitizer(events.Observer):
         self._cluster_waiting: dict[int, list[tuple[Array, Array]]] = {}
         self._cluster_phase = np.zeros(launch.topology.ctas // launch.topology.cluster_size, np.int64)
 
-    def _close(self) -> None:
+    def _close(self, awaited: Collection[int] | None = None) -> None:
         if self._started:
-            self.mbarriers.close()
+            self.mbarriers.close(awaited)
             self.registers.close()
         self._started = False
 
     def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
         """Report the trap or deadlock that ended the run at `pc`. Return True."""
-        self._close()
-        # A trap is omitted if a finding explains it.
+        deadlocks = [each for each in found if each.code == _DEADLOCK]
+        if deadlocks:
+            awaited = [(each.data or {})["for"] for each in deadlocks]
+            self._close({each["offset"] for each in awaited if each["kind"] == "mbarrier"})
+            self.report.add_end(_as_rule(join_deadlocks(deadlocks), "sanitize.deadlock"))
+            return True
+        # After a trap, phases and changes of registers are incomplete for this reason.
+        self._started = False
         for each in found:
-            name = _ENDS.get(each.code)
-            if name is not None:
-                rule = rules()[name]
-                self.report.add_end(replace(each, code=rule.code, hint=rule.cure, section=rule.source))
+            if each.code == _NOT_ALIGNED:
+                self.report.add_end(_as_rule(each, "sanitize.barrier/divergence"))
             elif not self.report.has_finding_at(pc):
                 self.report.add_end(each)
         return True
@@ -370,6 +375,12 @@ class Sanitizer(events.Observer):
     def _exit(self, event: events.Exit) -> None:
         self.multiplications.exit(event.warps)
         self.lifetimes.exit(event.warps)
+
+
+def _as_rule(found: Diagnostic, code: str) -> Diagnostic:
+    """Return a diagnostic of the emulator as a finding of the rule `code`."""
+    rule = rules()[code]
+    return replace(found, code=code, hint=rule.cure, section=rule.source)
 
 
 def _handle_all(handlers: Sequence[Callable[[events.Execute], None]], event: events.Execute) -> None:

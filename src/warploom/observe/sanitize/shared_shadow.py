@@ -1,6 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Last accesses to shared memory, and findings on new accesses."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -68,11 +69,13 @@ def is_unchanged(memory: Array, store: Store, position: int, lane: int, together
 class SharedShadow:
     """Last accesses to the shared memory of the resident CTAs.
 
-    `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications.
+    `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications. `name_mbarrier` returns the name
+    of an mbarrier for its number.
     """
 
-    def __init__(self, context: Context, asynchronous: bool) -> None:
+    def __init__(self, context: Context, asynchronous: bool, name_mbarrier: Callable[[int], str]) -> None:
         self.context = context
+        self.name_mbarrier = name_mbarrier
         self.topology = context.topology
         self.shared = context.shared
         self.clocks = context.clocks
@@ -253,6 +256,8 @@ class SharedShadow:
         for what, position, lane, granule, record, site in self.arrays.out[: min(found, _shared_shadow.ROOM)].tolist():
             if what == WRITE_WRITE and store and is_unchanged(self.shared.bytes, store, position, lane, site == pc):
                 continue
+            if what == UNWRITTEN and of == "mbarrier":
+                continue  # the table of mbarriers reports that the mbarrier is not initialised
             warp = int(warps[position])
             code = self._rule(what, warp, granule, record, of)
             other = site if what != UNWRITTEN else -1
@@ -262,7 +267,8 @@ class SharedShadow:
             if what == UNFENCED:
                 verb = "reads" if of == "matrix" or self._is_source(pc) else "writes"
             message = self._sentence(what, verb, warp, lane, granule, record, site, size, tag)
-            self.report.add(code, pc, other, message)
+            subject = self._mbarrier(granule, record >> 44) if code == "sanitize.copy/destination" else ""
+            self.report.add(code, pc, other, message, subject=subject)
 
     def _is_source(self, pc: int) -> bool:
         binding = self.context.program.steps[pc].binding
@@ -283,8 +289,12 @@ class SharedShadow:
             return -1, stream, cta
         return in_cta * topology.ctas + cta, stream, cta
 
+    def _mbarrier(self, granule: int, agent: int) -> str:
+        c, cta = self.clocks, self._agent(granule, agent)[2]
+        return self.name_mbarrier(cta * c.mbarriers + agent % c.agents - STREAMS * c.per_cta)
+
     def _rule(self, what: int, warp: int, granule: int, record: int, of: str) -> str:
-        if of == "mbarrier" and what in (READ_WRITE, UNWRITTEN):
+        if of == "mbarrier" and what == READ_WRITE:
             return "sanitize.mbarrier/init"
         if of == "mbarrier" and what == WRITE_READ and int(self.shared.words[granule << self.arrays.shift >> 3]) >> 63:
             return "sanitize.mbarrier/invalidated"

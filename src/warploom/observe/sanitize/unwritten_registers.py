@@ -64,6 +64,7 @@ class UnwrittenRegisters:
             use.written & tracked & (held if not propagates else -1)
             for use, held, propagates in zip(uses, doubtful, self._propagates, strict=True)
         ]
+        self._origins = self._find_origins(uses, doubtful)
         # Unless an instruction propagates to it, a written register stays written until the CTAs end.
         reached = reduce(int.__or__, (use.written for use in compress(uses, self._propagates)), 0)
         self._is_final = [
@@ -146,6 +147,22 @@ class UnwrittenRegisters:
                     tracked |= read
             grown = tracked != before
         return tracked
+
+    def _find_origins(self, uses: list[_Use], doubtful: list[int]) -> dict[int, int]:
+        """Return, for each register, a register from which its unwritten value may come."""
+        origins = {number: number for number in self._number.values()}
+
+        def origin(number: int) -> int:
+            while origins[number] != number:
+                number = origins[number]
+            return number
+
+        for use, held in zip(uses, doubtful, strict=True):
+            for source in _bits_of(use.read & held if use.propagates else 0):
+                for target in _bits_of(use.written):
+                    if origin(target) != origin(source):
+                        origins[origin(target)] = origin(source)
+        return {number: origin(number) for number in origins}
 
     def start(self, context: Context) -> None:
         """Prepare for the CTAs that `context` describes."""
@@ -240,7 +257,9 @@ class UnwrittenRegisters:
             f"this uses {self._names.get(number, 'a register')}, which no earlier instruction has written; "
             f"{self.context.describe(warp, lane)}"
         )
-        report.add("sanitize.unwritten/register", pc, -1, message, count=len(rows_at))
+        origin = self._names.get(self._origins[number], "the register")
+        hint = f"write {origin} on every path that leads to its use"
+        report.add("sanitize.unwritten/register", pc, -1, message, hint, len(rows_at), origin)
 
     def _propagate(self, event: Execute, lanes: Array, written: Array) -> None:
         """Mark the results of an instruction as unwritten in lanes with an unwritten source."""

@@ -1,0 +1,260 @@
+"""Merge of conflicts that one edit of the kernel removes, so that each root cause is one finding.
+
+A conflict is a rule and a pair of instructions. The rule names the kind of edit that removes the conflict, such as a
+barrier. The control flow gives the places where this edit helps. Conflicts have one cause if they need the same kind of
+edit and have a common place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.diagnostics import Diagnostic, Note, Severity
+from warploom.emulator.program import Program
+from warploom.observe.sanitize.paths import Paths, Places
+from warploom.observe.sanitize.rules import Rule, rules
+
+Array = NDArray[Any]
+
+_LISTED = 3  # most further pairs of lines in a note
+
+
+@dataclass(slots=True)
+class Conflict:
+    """Accesses of two instructions that break a rule, in the first occurrence.
+
+    `pc` is the later instruction and `other` the earlier one, or -1 if there is none. `hint` replaces the rule's cure.
+    `subject` names the object at fault, such as an mbarrier, or is empty. `count` is the number of occurrences.
+    """
+
+    code: str
+    pc: int
+    other: int
+    message: str
+    hint: str = ""
+    subject: str = ""
+    count: int = 1
+
+    @property
+    def rule(self) -> Rule:
+        """Rule that the accesses break."""
+        return rules()[self.code]
+
+
+@dataclass(slots=True)
+class Cause:
+    """Conflicts that one edit removes. The first conflict describes the cause.
+
+    The edit belongs after the instruction `after` and before the instruction `before`; both are -1 if unknown.
+    """
+
+    conflicts: list[Conflict]
+    after: int = -1
+    before: int = -1
+
+    @property
+    def remedy(self) -> str:
+        """Kind of the edit."""
+        return self.conflicts[0].rule.remedy
+
+    def explains(self, code: str) -> bool:
+        """Return True if the cause may lead to a trap or deadlock with the rule code `code`."""
+        return any(code in each.rule.explains for each in self.conflicts)
+
+
+def find_causes(conflicts: Sequence[Conflict], paths: Paths) -> list[Cause]:
+    """Merge conflicts with one cause, in order of the first occurrence of each cause."""
+    families: dict[str, list[Conflict]] = {}
+    for each in conflicts:
+        families.setdefault(each.rule.remedy or f"{each.code} {each.hint or each.pc}", []).append(each)
+    found: list[Cause] = []
+    for family in families.values():
+        if family[0].rule.place == "object":
+            found += _merge([Cause([each]) for each in family], _objects)
+        elif family[0].rule.place:
+            found += _by_place(family, paths)
+        else:
+            found.append(Cause(family))
+    order = {id(each): index for index, each in enumerate(conflicts)}
+    merged = _merge(found, _effects)
+    return sorted(merged, key=lambda cause: min(order[id(each)] for each in cause.conflicts))
+
+
+def _merge(causes: Iterable[Cause], keys: Callable[[Cause], set[str]]) -> list[Cause]:
+    """Merge causes that have a common key. The conflict with the highest level comes first."""
+    groups: list[tuple[set[str], list[Cause]]] = []
+    for cause in causes:
+        known, members = keys(cause), [cause]
+        for group in [group for group in groups if group[0] & known]:
+            groups.remove(group)
+            known |= group[0]
+            members = group[1] + members
+        groups.append((known, members))
+    return [_join(members) for _, members in groups]
+
+
+def _join(causes: Sequence[Cause]) -> Cause:
+    first = max(causes, key=lambda cause: cause.conflicts[0].rule.level)
+    others = [each for cause in causes if cause is not first for each in cause.conflicts]
+    return Cause(sorted([*first.conflicts, *others], key=lambda each: -each.rule.level), first.after, first.before)
+
+
+def _objects(cause: Cause) -> set[str]:
+    return {key for each in cause.conflicts for key in (each.subject, f"instruction {each.pc}") if key}
+
+
+def _effects(cause: Cause) -> set[str]:
+    """Return keys of the operations that the conflicts show as incomplete, and of their mbarriers."""
+    found: set[str] = set()
+    for each in cause.conflicts:
+        if each.subject:
+            found.add(each.subject)
+        if each.rule.operation:
+            found.add(f"operation {each.pc if each.rule.operation == 'pc' else each.other}")
+    return found
+
+
+# Places -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """Places where an edit removes a conflict.
+
+    `follows` is set if the edit must follow an instruction, and `precedes` if it must precede one.
+    """
+
+    places: Places
+    follows: bool
+    precedes: bool
+
+
+def _window(each: Conflict, paths: Paths) -> _Window:
+    place = each.rule.place
+    if place == "after":
+        return _Window(paths.after(each.pc), True, False)
+    found: Places = ()
+    if each.other >= 0 and place == "between":
+        found = paths.between(each.other, each.pc)
+        if each.other >= each.pc:
+            # The warps may have executed the two instructions in the reverse order.
+            found += paths.between(each.pc, each.other)
+    return _Window(found or paths.before(each.pc), bool(found), True)
+
+
+def _by_place(family: Sequence[Conflict], paths: Paths) -> list[Cause]:
+    """Divide conflicts into few sets with a common place. The largest set comes first."""
+    windows = [_window(each, paths) for each in family]
+    points = np.array(sorted({bound for each in windows for bounds in each.places for bound in bounds}), np.int64)
+    fits = np.array([_contains(each.places, points) for each in windows])
+    # Among equal places, a place that all threads pass is better.
+    preferred = _contains(paths.after(paths.entry), points)
+    left = np.ones(len(family), np.bool_)
+    found: list[Cause] = []
+    while left.any():
+        best = int((2 * fits[left].sum(axis=0) + preferred).argmax())
+        chosen = np.flatnonzero(left & fits[:, best]).tolist()
+        left[chosen] = False
+        point = int(points[best])
+        around = [bounds for k in chosen for bounds in windows[k].places if bounds[0] <= point <= bounds[1]]
+        first, last = max(bounds[0] for bounds in around), min(bounds[1] for bounds in around)
+        follows, precedes = (all(getattr(windows[k], side) for k in chosen) for side in ("follows", "precedes"))
+        members = sorted((family[k] for k in chosen), key=lambda each: -each.rule.level)
+        found.append(Cause(members, first - 1 if follows else -1, last if precedes else -1))
+    return found
+
+
+def _contains(places: Places, points: Array) -> Array:
+    found = np.zeros(len(points), np.bool_)
+    for first, last in places:
+        found |= (points >= first) & (points <= last)
+    return found
+
+
+# Consequences -----------------------------------------------------------------------------------------------
+
+
+def without_consequences(causes: Sequence[Cause]) -> list[Cause]:
+    """Return the causes that no other cause explains."""
+    undefined = {each.pc for cause in causes if cause.remedy == "register" for each in cause.conflicts}
+
+    def is_consequence(cause: Cause) -> bool:
+        # An access through an unwritten register may reach any bytes.
+        return cause.remedy != "register" and all({each.pc, each.other} & undefined for each in cause.conflicts)
+
+    return [cause for cause in causes if not is_consequence(cause)]
+
+
+# Findings ---------------------------------------------------------------------------------------------------
+
+
+def find_diagnostics(conflicts: Sequence[Conflict], ended: Sequence[Diagnostic], program: Program) -> list[Diagnostic]:
+    """Return one diagnostic for each cause, in order of the first occurrences.
+
+    `ended` has the traps and deadlocks that ended the runs.
+    """
+    causes = without_consequences(find_causes(conflicts, Paths(program)))
+    found = [_diagnostic(cause, program) for cause in causes]
+    for end in ended:
+        explanation = next((k for k, cause in enumerate(causes) if cause.explains(end.code)), -1)
+        if explanation < 0:
+            found.append(replace(end, source=program.source))
+        else:
+            each = found[explanation]
+            found[explanation] = replace(each, notes=(*each.notes, Note(f"consequence: {end.message}", end.span)))
+    return found
+
+
+def join_deadlocks(found: Sequence[Diagnostic]) -> Diagnostic:
+    """Return one diagnostic for a deadlock, given one for each group of waiting warps."""
+    first, *others = found
+    notes = [note for each in others for note in (Note(each.message, each.span), *each.notes)]
+    return replace(first, notes=(*first.notes, *notes), data={"groups": [each.data for each in found]})
+
+
+def _diagnostic(cause: Cause, program: Program) -> Diagnostic:
+    first, rule = cause.conflicts[0], cause.conflicts[0].rule
+    count = sum(each.count for each in cause.conflicts)
+    times = f" ({count:,} times)" if count > 1 else ""
+    span = program.span_of(first.pc) if first.pc >= 0 else None
+    edit = {side: program.line_of(pc) for side, pc in (("after", cause.after), ("before", cause.before)) if pc >= 0}
+    data: dict[str, Any] = {} if first.other < 0 else {"other line": program.line_of(first.other)}
+    if all(edit.values()) and edit:
+        data["edit"] = {"insert": rule.insert, **edit}
+    return Diagnostic(
+        first.code, Severity.ERROR, first.message + times, program.source, span, _hint(cause, edit), rule.source,
+        _notes(cause, program), data=data or None,
+    )  # fmt: skip
+
+
+def _hint(cause: Cause, edit: Mapping[str, int]) -> str:
+    first = cause.conflicts[0]
+    what = first.hint or first.rule.cure
+    if not edit or not all(edit.values()):
+        return what
+    where = " and ".join(f"{side} line {line}" for side, line in edit.items())
+    return f"{what}; insert `{first.rule.insert}` {where}" if first.rule.insert else f"{what}; the edit belongs {where}"
+
+
+def _notes(cause: Cause, program: Program) -> tuple[Note, ...]:
+    """Return a note on the other pairs of instructions with this cause, and a note on each other rule."""
+    first, *others = cause.conflicts
+    pairs = list(dict.fromkeys(_lines(each, program) for each in others if each.code == first.code))
+    notes: list[Note] = []
+    if pairs:
+        more = f", and {len(pairs) - _LISTED} more" if len(pairs) > _LISTED else ""
+        notes.append(Note(f"the same cause affects {', '.join(pairs[:_LISTED])}{more}"))
+    for code in dict.fromkeys(each.code for each in others if each.code != first.code):
+        each = next(each for each in others if each.code == code)
+        notes.append(Note(f"also {code}: {each.message}", program.span_of(each.pc)))
+    return tuple(notes)
+
+
+def _lines(each: Conflict, program: Program) -> str:
+    line = program.line_of(each.pc)
+    return f"line {line}" if each.other < 0 else f"lines {program.line_of(each.other)} and {line}"

@@ -1,0 +1,48 @@
+"""Search for the writers of wrong elements, in a second run of the launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from warploom.emulator.address_space import GLOBAL_BASE
+from warploom.observe.writers import WriterRecorder
+from warploom.runtime import cpu
+from warploom.runtime.api import load_launch
+from warploom.runtime.arguments import Arguments
+from warploom.runtime.buffers import MEMORY_LIMIT
+
+if TYPE_CHECKING:
+    from warploom.emulator.stats import Progress
+    from warploom.runtime.comparison import Comparison
+    from warploom.runtime.launchfile import LaunchPlan
+
+
+def find_writers(
+    comparison: Comparison,
+    plan: LaunchPlan,
+    schedule: str,
+    limit: int = MEMORY_LIMIT,
+    progress: Callable[[Progress], None] | None = None,
+) -> Comparison:
+    """Return a comparison with the last writers of its elements.
+
+    `plan` is the launch that computed the result. The launch runs again under `schedule`, from newly made buffers, so
+    `schedule` must be the schedule of the first run. `limit` is the maximum size of the buffers in bytes. Return the
+    comparison unchanged if no element is wrong, if no argument refers to the result, or if a Dask cluster ran the
+    launch.
+    """
+    if comparison.ok or isinstance(plan.geometry.workers, str):
+        return comparison
+    prepared = replace(plan, expect=None).prepare(limit)
+    result = prepared.arrays[comparison.name]
+    where = plan.geometry
+    loaded, geometry = load_launch(plan.ptx, plan.kernel, where.grid, where.block, where.cluster, where.shared)
+    arguments = Arguments(loaded.signature, prepared.args, on_gpu=False)
+    if not arguments.buffers.contains(result):
+        return comparison
+    launch = cpu.prepare(loaded, geometry, arguments, where.arch, schedule)
+    recorder = WriterRecorder(arguments.buffers.address(result) - GLOBAL_BASE, result.size, result.itemsize)
+    cpu.run(launch, workers=where.workers, progress=progress, observer=recorder)
+    return replace(comparison, writers=recorder.writers())
