@@ -52,7 +52,7 @@ def gemm_nn() -> Case:
 
 
 def scaled_gemm() -> Case:
-    """Return a product of fp8 matrices with a scale for 1 x 128 elements of A and 128 x 128 elements of B."""
+    """Return a product of fp8 matrices with scales for 1 x 128 elements of A and 128 x 128 of B."""
     m, n, k, span = 256, 256, 896, 128
     a, b = _normal(m, k, dtype=_FP8, seed=1), _normal(n, k, dtype=_FP8, seed=2)
     random = np.random.default_rng(3)

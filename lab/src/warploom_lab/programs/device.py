@@ -135,7 +135,7 @@ class Device:
         return self._contents(address, like.nbytes).view(like.dtype).reshape(like.shape).copy()
 
     def _contents(self, address: int, size: int) -> Bytes:
-        """Return a view of device memory, or of host memory if the address belongs to no allocation."""
+        """Return a view of device memory, or of host memory if no allocation has the address."""
         for each in self._allocations:
             if each.start <= address and address + size <= each.end:
                 return each.contents[address - each.start : address - each.start + size]
@@ -271,7 +271,10 @@ def _integers(address: int, count: int, size: int) -> tuple[int, ...]:
 
 
 def _parameter_block(signature: Signature, arguments: int) -> bytes:
-    """Return the parameter block of a launch. `arguments` is the address of a table of pointers to the arguments."""
+    """Return the parameter block of a launch.
+
+    `arguments` is the address of a table of pointers to the arguments.
+    """
     parameters: tuple[Parameter, ...] = signature.parameters
     block = bytearray(max((p.offset + p.size for p in parameters), default=1))
     pointers = _integers(arguments, len(parameters), 8)
