@@ -23,7 +23,7 @@ from warploom.view.listing import lines_of
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-ALL = {"trace": True, "sanitize": True, "profile": True}
+ALL = {"trace": True, "sanitize": True, "raises": False, "profile": True}
 
 RACE = """
     .shared .align 128 .b8 tile[8192];

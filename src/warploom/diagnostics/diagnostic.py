@@ -30,7 +30,8 @@ class Diagnostic(Displayed):
     """Message about a text, with a stable rule code, a severity, and an optional position.
 
     `hint` proposes a remedy. `section` names the section of the manual. `notes` are further sentences. `data` holds
-    details as names and numbers, for programs that read diagnostics as JSON.
+    details as names and numbers, for programs that read diagnostics as JSON. `conflicts` identifies the cause of a
+    finding of the sanitizer: findings with a common conflict have the same cause. The first conflict is the main one.
     """
 
     display_kind: ClassVar[str] = "finding"
@@ -44,6 +45,7 @@ class Diagnostic(Displayed):
     section: str = ""
     notes: tuple[Note, ...] = ()
     data: Mapping[str, Any] | None = field(default=None, compare=False)
+    conflicts: tuple[tuple[str, int, int], ...] = field(default=(), compare=False)
 
     @property
     def place(self) -> str:

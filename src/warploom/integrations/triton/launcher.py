@@ -15,7 +15,7 @@ import numpy as np
 
 from warploom.check import check
 from warploom.diagnostics import Diagnostic, Note, Severity, Span, UsageError, WarploomError
-from warploom.emulator.faults import Deadlock, Trap
+from warploom.emulator.faults import RunError
 from warploom.emulator.program import Program
 from warploom.integrations.triton.session import FindingsError, LaunchRecord, Session, import_triton
 from warploom.integrations.triton.tensors import Array, memory
@@ -110,18 +110,24 @@ class Launcher:
                 args=args,
                 schedule=session.schedule,
                 sanitize=session.sanitize,
+                raises=session.raises,
                 trace=session.trace,
                 workers=session.workers,
             )
         except WarploomError as error:
             error.diagnostics = with_python_locations(error.diagnostics, kernel.source_lines, names)
-            if isinstance(error, (Trap, Deadlock)):
-                session.launches.append(LaunchRecord(*launch, checked + error.diagnostics, trace=error.trace))
+            if isinstance(error, RunError):
+                error.findings = with_python_locations(error.findings, kernel.source_lines, names)
+                found = checked + (error.findings or error.diagnostics)
+                session.launches.append(LaunchRecord(*launch, found, error.stats, error.trace))
             raise
         findings = checked + with_python_locations(run.findings, kernel.source_lines, names)
-        session.launches.append(LaunchRecord(*launch, findings, run.stats, run.trace))
+        record = LaunchRecord(*launch, findings, run.stats, run.trace)
+        session.launches.append(record)
         if session.strict and findings:
             raise FindingsError(findings)
+        if findings:
+            session.faulty.append(record)
 
     def _arguments(self, values: Sequence[object]) -> Iterator[tuple[str, object]]:
         """Yield the name and the value of each parameter of the compiled kernel."""

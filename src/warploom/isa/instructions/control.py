@@ -67,6 +67,10 @@ TRAP.execute(lambda warps, i: warps.trap("the kernel executed 'trap'"))
 
 BRKPT = Form(name="control.brkpt", syntax="brkpt;", source="PTX ISA 9.7.19.1")
 
+# Without a debugger, a breakpoint ends the kernel as `trap` does: ptxas emits BPT.TRAP for both, and on an H100 both
+# launches fail with CUDA_ERROR_LAUNCH_FAILED. With a debugger the kernel can continue, so the Form declares no end.
+BRKPT.execute(lambda warps, i: warps.trap("the kernel executed 'brkpt' without a debugger"))
+
 PMEVENT = Form(
     name="control.pmevent",
     syntax="pmevent{.mask}  a;",
@@ -103,5 +107,5 @@ GRIDDEPCONTROL = Form(
     source="PTX ISA 9.7.13.13",
 )
 
-for _hint in (BRKPT, PMEVENT, NANOSLEEP, GRIDDEPCONTROL):
+for _hint in (PMEVENT, NANOSLEEP, GRIDDEPCONTROL):
     _hint.execute(no_effect)

@@ -29,7 +29,8 @@ class Conflict:
     """Accesses of two instructions that break a rule, in the first occurrence.
 
     `pc` is the later instruction and `other` the earlier one, or -1 if there is none. `hint` replaces the rule's cure.
-    `subject` names the object at fault, such as an mbarrier, or is empty. `count` is the number of occurrences.
+    `subject` names the object at fault, such as an mbarrier, or is empty. `unordered` is set if a wait covers the
+    operation of `other`, and only the order of this wait before `pc` is missing. `count` is the number of occurrences.
     """
 
     code: str
@@ -38,6 +39,7 @@ class Conflict:
     message: str
     hint: str = ""
     subject: str = ""
+    unordered: bool = False
     count: int = 1
 
     @property
@@ -45,22 +47,31 @@ class Conflict:
         """Rule that the accesses break."""
         return rules()[self.code]
 
+    @property
+    def remedy(self) -> str:
+        """Kind of the edit that removes the conflict."""
+        if self.unordered:
+            return "order"
+        return self.rule.remedy or f"{self.code} {self.hint or self.pc}"
+
+    @property
+    def operation(self) -> int:
+        """Instruction of the asynchronous operation that may be incomplete, or -1."""
+        return -1 if self.unordered else {"pc": self.pc, "other": self.other}.get(self.rule.operation, -1)
+
 
 @dataclass(slots=True)
 class Cause:
     """Conflicts that one edit removes. The first conflict describes the cause.
 
-    The edit belongs after the instruction `after` and before the instruction `before`; both are -1 if unknown.
+    The edit belongs after the instruction `after` and before the instruction `before`; both are -1 if unknown. `places`
+    are all places where the edit helps.
     """
 
     conflicts: list[Conflict]
     after: int = -1
     before: int = -1
-
-    @property
-    def remedy(self) -> str:
-        """Kind of the edit."""
-        return self.conflicts[0].rule.remedy
+    places: Places = ()
 
     def explains(self, code: str) -> bool:
         """Return True if the cause may lead to a trap or deadlock with the rule code `code`."""
@@ -71,7 +82,7 @@ def find_causes(conflicts: Sequence[Conflict], paths: Paths) -> list[Cause]:
     """Merge conflicts with one cause, in order of the first occurrence of each cause."""
     families: dict[str, list[Conflict]] = {}
     for each in conflicts:
-        families.setdefault(each.rule.remedy or f"{each.code} {each.hint or each.pc}", []).append(each)
+        families.setdefault(each.remedy, []).append(each)
     found: list[Cause] = []
     for family in families.values():
         if family[0].rule.place == "object":
@@ -81,7 +92,7 @@ def find_causes(conflicts: Sequence[Conflict], paths: Paths) -> list[Cause]:
         else:
             found.append(Cause(family))
     order = {id(each): index for index, each in enumerate(conflicts)}
-    merged = _merge(found, _effects)
+    merged = _without_consequences(_merge(found, _operations))
     return sorted(merged, key=lambda cause: min(order[id(each)] for each in cause.conflicts))
 
 
@@ -101,22 +112,18 @@ def _merge(causes: Iterable[Cause], keys: Callable[[Cause], set[str]]) -> list[C
 def _join(causes: Sequence[Cause]) -> Cause:
     first = max(causes, key=lambda cause: cause.conflicts[0].rule.level)
     others = [each for cause in causes if cause is not first for each in cause.conflicts]
-    return Cause(sorted([*first.conflicts, *others], key=lambda each: -each.rule.level), first.after, first.before)
+    members = sorted([*first.conflicts, *others], key=lambda each: -each.rule.level)
+    return replace(first, conflicts=members)
 
 
 def _objects(cause: Cause) -> set[str]:
     return {key for each in cause.conflicts for key in (each.subject, f"instruction {each.pc}") if key}
 
 
-def _effects(cause: Cause) -> set[str]:
+def _operations(cause: Cause) -> set[str]:
     """Return keys of the operations that the conflicts show as incomplete, and of their mbarriers."""
-    found: set[str] = set()
-    for each in cause.conflicts:
-        if each.subject:
-            found.add(each.subject)
-        if each.rule.operation:
-            found.add(f"operation {each.pc if each.rule.operation == 'pc' else each.other}")
-    return found
+    operations = {f"operation {each.operation}" for each in cause.conflicts if each.operation >= 0}
+    return operations | {each.subject for each in cause.conflicts if each.subject}
 
 
 # Places -----------------------------------------------------------------------------------------------------
@@ -144,7 +151,9 @@ def _window(each: Conflict, paths: Paths) -> _Window:
         if each.other >= each.pc:
             # The warps may have executed the two instructions in the reverse order.
             found += paths.between(each.pc, each.other)
-    return _Window(found or paths.before(each.pc), bool(found), True)
+    if place == "before":
+        found = paths.dominators(each.pc)
+    return _Window(found or paths.before(each.pc), bool(found) and place == "between", True)
 
 
 def _by_place(family: Sequence[Conflict], paths: Paths) -> list[Cause]:
@@ -165,7 +174,7 @@ def _by_place(family: Sequence[Conflict], paths: Paths) -> list[Cause]:
         first, last = max(bounds[0] for bounds in around), min(bounds[1] for bounds in around)
         follows, precedes = (all(getattr(windows[k], side) for k in chosen) for side in ("follows", "precedes"))
         members = sorted((family[k] for k in chosen), key=lambda each: -each.rule.level)
-        found.append(Cause(members, first - 1 if follows else -1, last if precedes else -1))
+        found.append(Cause(members, first - 1 if follows else -1, last if precedes else -1, ((first, last),)))
     return found
 
 
@@ -179,15 +188,28 @@ def _contains(places: Places, points: Array) -> Array:
 # Consequences -----------------------------------------------------------------------------------------------
 
 
-def without_consequences(causes: Sequence[Cause]) -> list[Cause]:
-    """Return the causes that no other cause explains."""
-    undefined = {each.pc for cause in causes if cause.remedy == "register" for each in cause.conflicts}
-
-    def is_consequence(cause: Cause) -> bool:
+def _without_consequences(causes: Sequence[Cause]) -> list[Cause]:
+    """Move the conflicts of causes that another cause explains to this other cause."""
+    undefined = {each.pc for cause in causes for each in cause.conflicts if each.rule.remedy == "register"}
+    left = list(causes)
+    for cause in causes:
+        first = cause.conflicts[0]
         # An access through an unwritten register may reach any bytes.
-        return cause.remedy != "register" and all({each.pc, each.other} & undefined for each in cause.conflicts)
+        if first.rule.remedy != "register" and all({each.pc, each.other} & undefined for each in cause.conflicts):
+            left.remove(cause)
+            continue
+        for other in left:
+            if other is not cause and other.explains(first.code) and _overlap(cause.places, other.places):
+                other.conflicts += cause.conflicts
+                left.remove(cause)
+                break
+    return left
 
-    return [cause for cause in causes if not is_consequence(cause)]
+
+def _overlap(first: Places, second: Places) -> bool:
+    """Return True if two sets of places have a common place, or if one of the sets is unknown."""
+    common = any(a[0] <= b[1] and b[0] <= a[1] for a in first for b in second)
+    return common or not first or not second
 
 
 # Findings ---------------------------------------------------------------------------------------------------
@@ -198,16 +220,37 @@ def find_diagnostics(conflicts: Sequence[Conflict], ended: Sequence[Diagnostic],
 
     `ended` has the traps and deadlocks that ended the runs.
     """
-    causes = without_consequences(find_causes(conflicts, Paths(program)))
+    causes = find_causes(conflicts, Paths(program))
     found = [_diagnostic(cause, program) for cause in causes]
     for end in ended:
+        conflict = (end.code, -1, -1)
         explanation = next((k for k, cause in enumerate(causes) if cause.explains(end.code)), -1)
         if explanation < 0:
-            found.append(replace(end, source=program.source))
+            found.append(replace(end, source=program.source, conflicts=(conflict,)))
         else:
             each = found[explanation]
-            found[explanation] = replace(each, notes=(*each.notes, Note(f"consequence: {end.message}", end.span)))
+            notes = (*each.notes, Note(f"consequence: {end.message}", end.span))
+            found[explanation] = replace(each, notes=notes, conflicts=(*each.conflicts, conflict))
     return found
+
+
+def merge_findings(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Merge findings of several runs, so that each cause is listed once."""
+    merged: list[Diagnostic] = []
+    for each in found:
+        same = [k for k, known in enumerate(merged) if each == known or {*each.conflicts} & {*known.conflicts}]
+        if not same:
+            merged.append(each)
+            continue
+        known = merged[same[0]]
+        # A conflict may be a consequence in one run and the only conflict of another run.
+        main, other = (
+            (known, each) if each.conflicts[:1] == () or each.conflicts[0] in known.conflicts else (each, known)
+        )
+        merged[same[0]] = replace(main, conflicts=tuple(dict.fromkeys((*main.conflicts, *other.conflicts))))
+        for k in reversed(same[1:]):
+            del merged[k]
+    return tuple(merged)
 
 
 def join_deadlocks(found: Sequence[Diagnostic]) -> Diagnostic:
@@ -228,7 +271,7 @@ def _diagnostic(cause: Cause, program: Program) -> Diagnostic:
         data["edit"] = {"insert": rule.insert, **edit}
     return Diagnostic(
         first.code, Severity.ERROR, first.message + times, program.source, span, _hint(cause, edit), rule.source,
-        _notes(cause, program), data=data or None,
+        _notes(cause, program), data or None, tuple((each.code, each.pc, each.other) for each in cause.conflicts),
     )  # fmt: skip
 
 

@@ -151,14 +151,14 @@ class Sanitizer(events.Observer):
             self.registers.close()
         self._started = False
 
-    def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Report the trap or deadlock that ended the run at `pc`. Return True."""
+    def stopped(self, found: Sequence[Diagnostic], pc: int) -> None:
+        """Report the trap or deadlock that ended the run at `pc`."""
         deadlocks = [each for each in found if each.code == _DEADLOCK]
         if deadlocks:
             awaited = [(each.data or {})["for"] for each in deadlocks]
             self._close({each["offset"] for each in awaited if each["kind"] == "mbarrier"})
             self.report.add_end(_as_rule(join_deadlocks(deadlocks), "sanitize.deadlock"))
-            return True
+            return
         # After a trap, phases and changes of registers are incomplete for this reason.
         self._started = False
         for each in found:
@@ -166,7 +166,6 @@ class Sanitizer(events.Observer):
                 self.report.add_end(_as_rule(each, "sanitize.barrier/divergence"))
             elif not self.report.has_finding_at(pc):
                 self.report.add_end(each)
-        return True
 
     def findings(self) -> tuple[Diagnostic, ...]:
         """Return the findings as diagnostics."""

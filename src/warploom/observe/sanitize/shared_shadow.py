@@ -42,6 +42,12 @@ Array = NDArray[Any]
 SWIZZLES = (0, 32, 64, 128)
 
 
+_COMPLETED = frozenset({"sanitize.wgmma/operand", "sanitize.copy/source"})
+_ORDER = (
+    "let the warps that wait for the operation arrive at an mbarrier or a barrier afterwards, and wait for this "
+    "arrival before the bytes are written"
+)
+
 Store = tuple[Array, Array, int, Array]
 """Store of lanes: byte offsets, active lanes, size in bytes, and values.
 
@@ -268,7 +274,8 @@ class SharedShadow:
                 verb = "reads" if of == "matrix" or self._is_source(pc) else "writes"
             message = self._sentence(what, verb, warp, lane, granule, record, site, size, tag)
             subject = self._mbarrier(granule, record >> 44) if code == "sanitize.copy/destination" else ""
-            self.report.add(code, pc, other, message, subject=subject)
+            unordered = code in _COMPLETED and self.clocks.knows(self._agent(granule, record >> 44)[0], record)
+            self.report.add(code, pc, other, message, _ORDER if unordered else "", 1, subject, unordered)
 
     def _is_source(self, pc: int) -> bool:
         binding = self.context.program.steps[pc].binding
