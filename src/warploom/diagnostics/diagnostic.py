@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, TypeVar
 
-from warploom.diagnostics.source import Source, Span
+from warploom.diagnostics.source import Source, SourceLine, Span
 from warploom.display import Displayed
 
 
@@ -60,8 +60,20 @@ class Diagnostic(Displayed):
         line, column = self.source.position(self.span.start)
         return f"{self.source.name}:{line}:{column}"
 
+    @property
+    def compiled_from(self) -> SourceLine | None:
+        """Line of Python or CUDA C++ from which the text at the span was compiled, or None if it is unknown."""
+        return self.source_line(self.span)
+
+    def source_line(self, span: Span | None) -> SourceLine | None:
+        """Return the line of Python or CUDA C++ for a span of the source, such as that of a note, or None."""
+        return None if self.source is None or span is None else self.source.compiled_from(span.start)
+
     def __str__(self) -> str:
-        return f"{self.place}: {self.message}" if self.source is not None else self.message
+        if self.source is None:
+            return self.message
+        line = self.compiled_from
+        return f"{self.place}: {self.message}" if line is None else f"{self.place} ({line}): {self.message}"
 
 
 class WarploomError(Exception):

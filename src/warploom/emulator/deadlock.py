@@ -188,13 +188,15 @@ class DeadlockReport:
         cycle = [] if id(group) in reported else self._cycle(group)
         reported.update(id(each) for each in cycle)
         if len(cycle) > 1:
-            parts = [f"line {self._line(each.pc)} waits for {each.awaited.name}" for each in cycle]
+            parts = [f"{self._place(each.pc)} waits for {each.awaited.name}" for each in cycle]
             notes.append(Note(f"these lines wait for each other: {', '.join(parts)}"))
         verb = {LOOP: "repeat", MEMORY: "poll"}.get(awaited.kind, "wait")
         does = f"{verb}s" if len(self._warps(group)) == 1 else verb
         target = {LOOP: " ", MEMORY: f" {awaited.name}"}.get(awaited.kind, f" for {awaited.name}")
         title, code = ("endless loop", "emulator.endless") if verb != "wait" else ("deadlock", "emulator.deadlock")
-        message = f"{title}: kernel {self.program.kernel.name}, {self._who(group)} {does}{target}{awaited.rest}"
+        message = (
+            f"{title}: kernel {self.program.kernel.readable_name}, {self._who(group)} {does}{target}{awaited.rest}"
+        )
         found = diagnostic(code, message, self.program.source, self.program.span_of(group.pc))
         return replace(found, notes=tuple(notes), data=self._data(group, cycle))
 
@@ -210,15 +212,15 @@ class DeadlockReport:
             yield Note(lacks if state["bytes"] > 0 else f"copies brought {-state['bytes']} bytes too many")
         for other, site in group.releases[:_NAMED]:
             span = self.program.span_of(site)
-            there = f"line {self._line(other.pc)} for {other.awaited.name}"
+            there = f"{self._place(other.pc)} for {other.awaited.name}"
             if kind in _MEETINGS:
                 yield Note(f"others wait at {there}", self.program.span_of(other.pc))
             elif other is group:
-                yield Note(f"line {self._line(site)} {verb}, but comes after this wait", span)
+                yield Note(f"{self._place(site)} {verb}, but comes after this wait", span)
             else:
                 wait = "waits" if len(self._warps(other)) == 1 else "wait"
                 who = f"{self._who(other)} can reach it, but {wait} at {there}"
-                yield Note(f"line {self._line(site)} {verb}: {who}", span)
+                yield Note(f"{self._place(site)} {verb}: {who}", span)
         if not group.releases:
             yield self._no_release(group, verb)
 
@@ -228,11 +230,11 @@ class DeadlockReport:
             return Note(f"the other {_MEETINGS[group.awaited.kind]} have exited or do not exist")
         if not sites:
             return Note(f"no instruction of the kernel {verb}")
-        lines = sorted({self._line(pc) for pc in sites})
-        named = f"lines {', '.join(map(str, lines))}" if len(lines) > 1 else f"line {lines[0]}"
-        plural = verb.replace("s ", " ", 1) if len(lines) > 1 else verb
+        several = len({self._line(pc) for pc in sites}) > 1
+        named = self.program.places_of(sorted(sites, key=self._line))
+        plural = verb.replace("s ", " ", 1) if several else verb
         span = self.program.span_of(sites[0])
-        return Note(f"{named} {plural}, but no remaining warp can reach {'them' if len(lines) > 1 else 'it'}", span)
+        return Note(f"{named} {plural}, but no remaining warp can reach {'them' if several else 'it'}", span)
 
     def _cycle(self, start: _Group) -> list[_Group]:
         """Return a shortest cycle of waiting groups that contains `start`, or an empty list."""
@@ -255,7 +257,7 @@ class DeadlockReport:
             "waits": self._node(group),
             "for": {"kind": group.awaited.kind, "name": group.awaited.name} | dict(group.awaited.state),
             "arrivals_at": sorted({self._line(pc) for pc in self.sites[id(group)]}),
-            "released_by": [{"line": self._line(site), "by": self._node(other)} for other, site in group.releases],
+            "released_by": [self.program.data_of(site) | {"by": self._node(other)} for other, site in group.releases],
             "cycle": [self._line(each.pc) for each in cycle],
         }
 
@@ -265,7 +267,7 @@ class DeadlockReport:
             {"cta": coordinates[topology.cta_of[warp]].tolist(), "warp": int(topology.warp_in_cta[warp])}
             for warp in self._warps(group)[:_LISTED]
         ]
-        return {"line": self._line(group.pc), "warps": warps, "count": len(self._warps(group))}
+        return self.program.data_of(group.pc) | {"warps": warps, "count": len(self._warps(group))}
 
     def _warps(self, group: _Group) -> list[int]:
         return sorted(set(self.state.splits.warp[group.slots].tolist()))
@@ -278,6 +280,9 @@ class DeadlockReport:
 
     def _line(self, pc: int) -> int:
         return self.program.line_of(pc)
+
+    def _place(self, pc: int) -> str:
+        return self.program.place_of(pc)
 
 
 def _may_reach(address: Any, offset: int) -> bool:

@@ -111,7 +111,7 @@ class Emulator:
         self.parameters = segments[""]
         self.topology = Topology(grid, resident)
         files = program.registers.allocate(self.topology.warps)
-        self.state = State(grid, self.topology, files, program.kernel.name)
+        self.state = State(grid, self.topology, files, program.kernel.readable_name)
         self.accumulators = Accumulators(self.topology.warpgroup_members(), request.pool)
         self.steps = 0
         self.ctas_done = 0
@@ -366,7 +366,7 @@ class Emulator:
             return state.placement.describe(warp)
         lines = sorted({program.line_of(pc) for pc in pcs})
         ran = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
-        most = f", most often line {program.line_of(self._busiest())}" if len(lines) > 1 else ""
+        most = f", most often {program.place_of(self._busiest())}" if len(lines) > 1 else ""
         waiting = int(np.isin(splits.status, (Status.WAITING, Status.RECONVERGING)).sum())
         others = f"; ready warps: {len(splits.ready())}, waiting: {waiting}, exited CTAs: {self.ctas_done}"
         return f"{state.placement.describe(warp)}; the last {len(self.recent)} batches executed {ran}{most}{others}"

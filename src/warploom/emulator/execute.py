@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from warploom.diagnostics import Diagnostic
+from warploom.diagnostics.symbols import readable_name
 from warploom.emulator.address_space import CODE_BASE, GLOBAL_BASE
 from warploom.emulator.arena import Arena
 from warploom.emulator.blocks import names_in
@@ -89,7 +90,7 @@ def reserve(program: Program, arena: Arena) -> dict[str, int]:
     size = max((p.offset + p.size for p in program.parameters), default=1)
     found = {"": arena.reserve("the kernel's parameters", size, writable=False, kind="param").start}
     for variable in program.globals:
-        label = f"the {variable.space} variable {variable.name}"
+        label = f"the {variable.space} variable {readable_name(variable.name)}"
         segment = arena.reserve(label, variable.size, writable=variable.space == "global", kind=variable.space)
         found[variable.name] = segment.start
     return found

@@ -147,7 +147,8 @@ class Arguments:
         if len(values) != len(self.parameters):
             count = len(self.parameters)
             raise UsageError(
-                f"kernel {signature.name} takes {count} argument{'' if count == 1 else 's'}; {len(values)} were given",
+                f"kernel {signature.entry.readable_name} takes {count} argument{'' if count == 1 else 's'}; "
+                f"{len(values)} were given",
                 code="launch.arguments",
                 hint=f"its parameters are: {', '.join(map(str, self.parameters)) or 'none'}",
             )
@@ -176,7 +177,7 @@ class Arguments:
         if _is_array_list(value):
             if not parameter.takes_address:
                 raise argument_error(number, parameter, value, _expected(parameter))
-            name = parameter.name
+            name = parameter.readable_name
             entries = [replace(parameter, name=f"{name}[{k}]", type=_POINTER) for k in range(len(value))]
             table = _PointerTable([self._adopt(number, *pair) for pair in zip(entries, value, strict=True)])
             self.buffers.add(f"the table of argument {number} ({name})", table.table)
@@ -197,13 +198,14 @@ class Arguments:
                 self.gpu_arrays.append(array)
                 if not self._on_gpu:
                     raise UsageError(
-                        f"argument {number} ({parameter.name}) is on a GPU; expected an array in the host's memory",
+                        f"argument {number} ({parameter.readable_name}) is on a GPU; expected an array in the host's "
+                        "memory",
                         code="launch.argument",
                         hint='pass device="cuda" to run the kernel on this GPU',
                     )
                 return array
             array = as_numpy(array)
-        self.buffers.add(f"{prefix}argument {number} ({parameter.name})", array)
+        self.buffers.add(f"{prefix}argument {number} ({parameter.readable_name})", array)
         return array
 
     def fill_tables(self, address: Callable[[object], int]) -> None:
@@ -304,7 +306,7 @@ def _check_array(number: int, parameter: Parameter, array: Any) -> None:
         raise argument_error(number, parameter, array, "an array in this machine's byte order")
     if not found.is_contiguous:
         raise UsageError(
-            f"argument {number} ({parameter.name}) is an array of shape {found.shape} that is not contiguous",
+            f"argument {number} ({parameter.readable_name}) is an array of shape {found.shape} that is not contiguous",
             code="launch.argument",
             hint="pass a contiguous copy, or a TensorMap over the view",
         )

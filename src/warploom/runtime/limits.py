@@ -75,7 +75,7 @@ def read_geometry(
     required, most = signature.extents(".reqntid"), signature.extents(".maxntid")
     block = required if block is None else block
     if block is None:
-        raise _refuse(f"block is missing; kernel {signature.name} has no .reqntid")
+        raise _refuse(f"block is missing; kernel {signature.entry.readable_name} has no .reqntid")
     geometry = Geometry.of(grid, block, cluster, shared)
     _check_extents("grid", geometry.grid, _MAX_GRID)
     _check_extents("block", geometry.block, _MAX_BLOCK)

@@ -30,7 +30,7 @@ Array = NDArray[Any]
 _LANE = 63 << 4  # bits of the lane in a record
 
 # Kinds of conflicts, named after the new access and the old one.
-READ_WRITE, WRITE_WRITE, WRITE_READ, WRITE_ASYNC_READ, UNFENCED, UNWRITTEN, SWIZZLE, UNFENCED_READ = range(8)
+READ_WRITE, WRITE_WRITE, WRITE_READ, WRITE_ASYNC_READ, UNFENCED, UNWRITTEN, UNFENCED_READ = range(7)
 COLUMNS = 6  # of a conflict: kind, position, lane, granule; record and pc of the other access
 ROOM = 128  # conflicts of one access that are kept; further ones are counted
 
@@ -40,8 +40,10 @@ class SharedArrays(NamedTuple):
 
     `records` and `sites` have the record (see `clocks`) and the program counter of the last write of each granule.
     `far` and `far_sites` have those of the last read by each other CTA. `reads` has the last read of each granule by
-    each warp of the same CTA. `async_reads` has the last asynchronous read of each chunk. `tags` has the swizzle of the
-    last bulk write of each chunk. `out` receives the conflicts. Bits of an integer:
+    each warp of the same CTA. `async_reads` has the last asynchronous read of each chunk. `origins` has the
+    number of the tensor copy that made the last bulk write of each chunk, 0 for another copy. `sources` has the global
+    address from which a thread last filled each word of 4 bytes, 0 if unknown. `out` receives the conflicts. Bits of an
+    integer:
 
         reads        time << 32 | strong << 31 | pc << 10 | lane << 4
         async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
@@ -54,7 +56,8 @@ class SharedArrays(NamedTuple):
     asynchronous: bool
     far: Array
     far_sites: Array
-    tags: Array
+    origins: Array
+    sources: Array
     cta_granules: int
     shift: int
     out: Array
@@ -330,13 +333,13 @@ def _check_async(
 @njit
 def write_rows(
     c: ClockArrays, s: SharedArrays, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, agents: Array,
-    clocks: Array, tag: int,
+    clocks: Array, origins: Array,
 ) -> int:  # fmt: skip
     """Record writes by bulk copies. Return the number of conflicts with earlier accesses.
 
     Lane lanes[i] of warps[i] writes sizes[i] bytes at offset starts[i]. The write is recorded for clock component
-    agents[i] at time clocks[i]. `tag` identifies the swizzle. Starts and sizes are multiples of 16 bytes. Shapes: all
-    arrays (copies,).
+    agents[i] at time clocks[i]. origins[i] is the number of the tensor copy, 0 for another copy. Starts and sizes are
+    multiples of 16 bytes. Shapes: all arrays (copies,).
     """
     records = s.records
     found = 0
@@ -360,36 +363,32 @@ def write_rows(
             records[granule] = fresh
             s.sites[granule] = pc
             if granule & in_chunk == 0:
-                s.tags[granule >> (4 - s.shift)] = tag
+                s.origins[granule >> (4 - s.shift)] = origins[i]
     return found
 
 
 @njit
 def read_tiles(
     c: ClockArrays, s: SharedArrays, groups: Array, origins: Array, starts: Array, chunks: Array, chunk_mask: int,
-    phase: int, low: int, high: int, tag: int, pc: int, clocks: Array,
+    phase: int, low: int, pc: int, clocks: Array,
 ) -> int:  # fmt: skip
     """Record the read of a matrix by each warpgroup. Return the number of conflicts with earlier writes.
 
     Row g of `groups` has the four warps of a warpgroup. The warpgroup reads the 16-byte chunks at the addresses
-    starts[g] + chunks[k], swizzled with `chunk_mask` and the base offset `phase`. `tag` identifies the swizzle.
-    origins[g] is the byte offset of the CTA's shared memory, and clocks[g] the number of the wgmma group. If a matrix
-    leaves the addresses [low, high), the result is -1 - g. Shapes: groups (warpgroups, 4); origins, starts and clocks
-    (warpgroups,).
+    starts[g] + chunks[k], swizzled with `chunk_mask` and the base offset `phase`. origins[g] is the byte offset of the
+    CTA's shared memory, which begins at address `low`, and clocks[g] the number of the wgmma group. Shapes: groups
+    (warpgroups, 4); origins, starts and clocks (warpgroups,).
     """
-    V, records, tags = c.vectors, s.records, s.tags
+    V, records = c.vectors, s.records
     found = 0
     for i in range(len(starts)):
         leader = groups[i, 0]
         slot = leader // c.ctas
         entry = (np.int64(clocks[i]) << 32) | (np.int64(pc) << 10) | (MANY << 4)
         good = common = np.int64(-1)
-        told = False
         for k in range(len(chunks)):
             address = starts[i] + chunks[k]
             address ^= (((address >> 7) - phase) & chunk_mask) << 4
-            if address < low or address + 16 > high:
-                return -1 - i
             chunk = (origins[i] + address - low) >> 4
             s.async_reads[slot, chunk] = entry
             for granule in range(chunk << (4 - s.shift), (chunk + 1) << (4 - s.shift)):
@@ -400,10 +399,6 @@ def read_tiles(
                 if record == 0:
                     found = note(s.out, found, UNWRITTEN, i * 4, -1, granule, 0, -1)
                     continue
-                if not told and ((record >> 10) & 63) == ASYNC and tags[chunk] and tags[chunk] != tag:
-                    told = True
-                    written = np.int64(tags[chunk]) << 16  # in place of the time of the record
-                    found = note(s.out, found, SWIZZLE, i * 4, -1, granule, written, s.sites[granule])
                 # True if all four warps know the write, whichever lane made it.
                 whole = (record >> 10) & 63 != ASYNC
                 for member in range(4):
@@ -418,3 +413,19 @@ def read_tiles(
                 if whole:
                     common = record & ~_LANE
     return found
+
+
+@njit
+def set_sources(s: SharedArrays, index: Array, mask: Array, size: int, sources: Array) -> None:
+    """Record the global addresses of the data that lanes write, `size` bytes each.
+
+    `index` has the byte offsets of the lanes in shared memory, and `mask` selects lanes. `sources` has the global
+    addresses, 0 if unknown. Shapes: all (warps, 32).
+    """
+    words = max(size >> 2, 1)
+    for i in range(len(index)):
+        for lane in range(32):
+            if mask[i, lane]:
+                for word in range(words):
+                    known = sources[i, lane] and size >= 4
+                    s.sources[(index[i, lane] >> 2) + word] = sources[i, lane] + 4 * word if known else 0

@@ -238,7 +238,7 @@ def merge_findings(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Merge findings of several runs, so that each cause is listed once."""
     merged: list[Diagnostic] = []
     for each in found:
-        same = [k for k, known in enumerate(merged) if each == known or {*each.conflicts} & {*known.conflicts}]
+        same = [k for k, known in enumerate(merged) if _have_one_cause(each, known)]
         if not same:
             merged.append(each)
             continue
@@ -253,6 +253,12 @@ def merge_findings(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     return tuple(merged)
 
 
+def _have_one_cause(first: Diagnostic, second: Diagnostic) -> bool:
+    if first.conflicts or second.conflicts or first.span is None:
+        return first == second or bool({*first.conflicts} & {*second.conflicts})
+    return (first.code, first.span) == (second.code, second.span)
+
+
 def join_deadlocks(found: Sequence[Diagnostic]) -> Diagnostic:
     """Return one diagnostic for a deadlock, given one for each group of waiting warps."""
     first, *others = found
@@ -265,22 +271,27 @@ def _diagnostic(cause: Cause, program: Program) -> Diagnostic:
     count = sum(each.count for each in cause.conflicts)
     times = f" ({count:,} times)" if count > 1 else ""
     span = program.span_of(first.pc) if first.pc >= 0 else None
-    edit = {side: program.line_of(pc) for side, pc in (("after", cause.after), ("before", cause.before)) if pc >= 0}
-    data: dict[str, Any] = {} if first.other < 0 else {"other line": program.line_of(first.other)}
-    if all(edit.values()) and edit:
-        data["edit"] = {"insert": rule.insert, **edit}
+    edit = {side: pc for side, pc in (("after", cause.after), ("before", cause.before)) if pc >= 0}
+    edit = edit if all(map(program.line_of, edit.values())) else {}
+    data: dict[str, Any] = {} if first.other < 0 else program.data_of(first.other, "other line", "other source")
+    if edit:
+        data["edit"] = {"insert": rule.insert}
+        for side, pc in edit.items():
+            data["edit"] |= program.data_of(pc, side, f"{side} source")
+    hint, notes = _hint(cause, edit, program), _notes(cause, program)
     return Diagnostic(
-        first.code, Severity.ERROR, first.message + times, program.source, span, _hint(cause, edit), rule.source,
-        _notes(cause, program), data or None, tuple((each.code, each.pc, each.other) for each in cause.conflicts),
+        first.code, Severity.ERROR, first.message + times, program.source, span, hint, rule.source, notes, data or None,
+        tuple((each.code, each.pc, each.other) for each in cause.conflicts),
     )  # fmt: skip
 
 
-def _hint(cause: Cause, edit: Mapping[str, int]) -> str:
+def _hint(cause: Cause, edit: Mapping[str, int], program: Program) -> str:
+    """Return the remedy of the rule and the place of the edit, which lies between two program counters."""
     first = cause.conflicts[0]
     what = first.hint or first.rule.cure
-    if not edit or not all(edit.values()):
+    if not edit:
         return what
-    where = " and ".join(f"{side} line {line}" for side, line in edit.items())
+    where = " and ".join(f"{side} {program.place_of(pc)}" for side, pc in edit.items())
     return f"{what}; insert `{first.rule.insert}` {where}" if first.rule.insert else f"{what}; the edit belongs {where}"
 
 
@@ -299,5 +310,4 @@ def _notes(cause: Cause, program: Program) -> tuple[Note, ...]:
 
 
 def _lines(each: Conflict, program: Program) -> str:
-    line = program.line_of(each.pc)
-    return f"line {line}" if each.other < 0 else f"lines {program.line_of(each.other)} and {line}"
+    return program.places_of([pc for pc in (each.other, each.pc) if pc >= 0], " and ")

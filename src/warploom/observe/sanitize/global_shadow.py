@@ -247,13 +247,13 @@ class GlobalShadow:
         wave = record >> 55 & 0xFF
         lane_known = by < MANY and record >> 10 & 63 != LOAD
         who = self._placements[wave].describe_warp(other) + (f", lane {by}" if lane_known else "")
-        line = self.launch.program.line_of(site)
+        line = self.launch.program.place_of(site)
         why = "with no proxy fence between" if what == UNFENCED else "and nothing orders the two"
         here = self.context.describe(warp, lane)
         segment = self.arena.segments[self._segment(address - GLOBAL_BASE)]
         buffer = f"{segment.name}, byte {address - segment.start}"
         place = f"global memory at {address:#x} to {address + min(size, 1 << self.arrays.shift):#x} ({buffer})"
-        return f"this {verb} {place}, which is {did} by line {line}, {who}, {why}; {here}"
+        return f"this {verb} {place}, which is {did} by {line}, {who}, {why}; {here}"
 
 
 @njit

@@ -17,6 +17,7 @@ from warploom.observe.sanitize.clocks import BARRIERS, CLUSTER, GROUPS, Clocks, 
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
+from warploom.observe.sanitize.loaded_stores import LoadedStores
 from warploom.observe.sanitize.mbarriers import FIRST, Mbarriers
 from warploom.observe.sanitize.member_masks import MemberMasks
 from warploom.observe.sanitize.multiplications import MetadataCheck, Multiplications
@@ -25,9 +26,11 @@ from warploom.observe.sanitize.register_counts import RegisterCounts
 from warploom.observe.sanitize.report import Report
 from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.shared_shadow import SharedShadow
+from warploom.observe.sanitize.tile_layouts import TileLayouts
 from warploom.observe.sanitize.transfers import TensorMaps, Transfers, issue_handler
 from warploom.observe.sanitize.untested_waits import untested_waits
 from warploom.observe.sanitize.unwritten_registers import UnwrittenRegisters
+from warploom.observe.sanitize.written_layouts import WrittenLayouts
 
 Array = NDArray[Any]
 
@@ -85,7 +88,10 @@ class Sanitizer(events.Observer):
         }
         self.global_shadow = GlobalShadow(launch, self.report, copies)
         self.tensor_maps = TensorMaps(self.global_shadow)
-        self.multiplications = Multiplications(launch)
+        self.written = WrittenLayouts()
+        self.layouts = TileLayouts(self.written)
+        self.multiplications = Multiplications(launch, self.layouts)
+        self.loaded = LoadedStores(launch, self.multiplications.read_shared)
         self.metadata = MetadataCheck(launch)
         self.masks = MemberMasks(launch)
         self.unwritten = UnwrittenRegisters(launch)
@@ -127,9 +133,15 @@ class Sanitizer(events.Observer):
         self.context = context = Context(launch, event, self.clocks, report)
         self.ordered.start(context)
         self.global_shadow.start(context)
-        self.shadow = SharedShadow(context, self._asynchronous, lambda number: self.mbarriers.name_of(number))  # noqa: PLW0108 - created below
+        self.shadow = SharedShadow(
+            context, self._asynchronous, self.multiplications.read_shared,
+            lambda number: self.mbarriers.name_of(number),  # noqa: PLW0108 - created below
+        )  # fmt: skip
         self.mbarriers = Mbarriers(context, self.shadow, self._waits_for_phases)
         self.aliasing = self.mbarriers.aliasing
+        self.written.start(self.shadow)
+        self.layouts.start(context)
+        self.loaded.start(context)
         self.multiplications.start(context, self.shadow)
         self.metadata.start(context)
         self.masks.start(context)
@@ -137,7 +149,7 @@ class Sanitizer(events.Observer):
         self.lifetimes = Lifetimes(context)
         self.registers = RegisterCounts(context)
         self.transfers = Transfers(
-            context, self.shadow, self.global_shadow, self.mbarriers, self.lifetimes, self.tensor_maps
+            context, self.shadow, self.global_shadow, self.mbarriers, self.lifetimes, self.tensor_maps, self.written
         )
         warps = launch.topology.warps
         self._barrier_of = np.full(warps, -1, np.int64)  # key of the CTA barrier at which each warp waits, -1 for none
@@ -187,6 +199,7 @@ class Sanitizer(events.Observer):
         if strong:
             self.ordered.access(event)
         if event.space == "global":
+            self.loaded.load(event)
             self.global_shadow.access(warps, index, lanes, size, pc, strong, event.values)
             return
         if self.launch.topology.cluster_size > 1:
@@ -195,7 +208,7 @@ class Sanitizer(events.Observer):
             self.shadow.read(warps, index, lanes, size, pc, strong)
         if event.values is not None:
             self.mbarriers.check_stores(index, lanes, size, warps, pc)
-            self.shadow.write(warps, index, lanes, size, pc, strong, event.values)
+            self.shadow.write(warps, index, lanes, size, pc, strong, event.values, sources=self.loaded.sources(event))
 
     # Groups of asynchronous operations --------------------------------------------------------------------
 

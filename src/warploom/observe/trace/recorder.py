@@ -113,13 +113,14 @@ class Recorder(events.Observer):
         self.table.close(self.recording.now() + 1)
         program = self.launch.program
         return Trace(
-            kernel=program.kernel.name,
+            kernel=program.kernel.readable_name,
             schedule=str(self.launch.schedule),
             cluster_size=self.launch.topology.cluster_size,
             warps=self.launch.topology.warps_per_cta,
             ctas=self._ctas,
             opcodes=tuple(step.instruction.opcode for step in program.steps),
-            lines=tuple(program.line_of(pc) for pc in range(len(program.steps))),
+            lines=tuple(map(program.line_of, range(len(program.steps)))),
+            source_lines=tuple(map(program.source_line, range(len(program.steps)))),
             events=self.table.events(),
             arrows=self.table.pairs(),
             total=self.table.total,
