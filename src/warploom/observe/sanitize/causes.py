@@ -74,13 +74,15 @@ class Cause:
     """Conflicts that one edit removes. The first conflict describes the cause.
 
     The edit belongs after the instruction `after` and before the instruction `before`; both are -1 if unknown. `places`
-    are all places where the edit helps.
+    are all places where the edit helps. `insert` has the instructions of the edit, which belong directly before the
+    instruction `before`, or is empty if the instructions depend on the kernel.
     """
 
     conflicts: list[Conflict]
     after: int = -1
     before: int = -1
     places: Places = ()
+    insert: str = ""
 
     def explains(self, code: str) -> bool:
         """Return True if the cause may lead to a trap or deadlock with the rule code `code`."""
@@ -95,13 +97,14 @@ def find_causes(conflicts: Sequence[Conflict], paths: Paths) -> list[Cause]:
     found: list[Cause] = []
     for family in families.values():
         if family[0].rule.place == "object":
-            found += _merge([Cause([each]) for each in family], _objects)
+            found += _merge([Cause([each], before=each.pc) for each in family], _objects)
         elif family[0].two_sided:
-            found.append(Cause(family, places=sum((_window(each, paths).places for each in family), ())))
+            places = sum((_window(each, paths) for each in family), ())
+            found.append(Cause(family, family[0].other, family[0].pc, places))
         elif family[0].rule.place:
             found += _by_place(family, paths)
         else:
-            found.append(Cause(family))
+            found.append(Cause(family, before=family[0].pc))
     order = {id(each): index for index, each in enumerate(conflicts)}
     merged = _without_consequences(_merge(found, _shared_parts))
     return sorted(merged, key=lambda cause: min(order[id(each)] for each in cause.conflicts))
@@ -147,22 +150,11 @@ def _shared_parts(cause: Cause) -> set[str]:
 # Places -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Window:
-    """Places where an edit removes a conflict.
-
-    `follows` is set if the edit must follow an instruction, and `precedes` if it must precede one.
-    """
-
-    places: Places
-    follows: bool
-    precedes: bool
-
-
-def _window(each: Conflict, paths: Paths) -> _Window:
+def _window(each: Conflict, paths: Paths) -> Places:
+    """Return the places where an edit removes a conflict."""
     place = each.rule.place
     if place == "after":
-        return _Window(paths.after(each.pc), True, False)
+        return paths.after(each.pc)
     found: Places = ()
     if each.other >= 0 and place == "between":
         found = paths.between(each.other, each.pc)
@@ -171,28 +163,47 @@ def _window(each: Conflict, paths: Paths) -> _Window:
             found += paths.between(each.pc, each.other)
     if place == "before":
         found = paths.dominators(each.pc)
-    return _Window(found or paths.before(each.pc), bool(found) and place == "between", True)
+    return found or paths.before(each.pc)
 
 
 def _by_place(family: Sequence[Conflict], paths: Paths) -> list[Cause]:
     """Divide conflicts into few sets with a common place. The largest set comes first."""
     windows = [_window(each, paths) for each in family]
-    points = np.array(sorted({bound for each in windows for bounds in each.places for bound in bounds}), np.int64)
-    fits = np.array([_contains(each.places, points) for each in windows])
-    # Among equal places, a place that all threads pass is better.
-    preferred = _contains(paths.after(paths.entry), points)
+    points = np.array(sorted({bound for each in windows for bounds in each for bound in bounds}), np.int64)
+    fits = np.array([_contains(each, points) for each in windows])
+    everywhere = _contains(paths.after(paths.entry), points)  # all threads pass these places
+    rule = family[0].rule
+    preferred = everywhere
+    if rule.side == "earlier":
+        preferred = _contains(tuple(bounds for each in family for bounds in paths.rest(each.other)), points)
     left = np.ones(len(family), np.bool_)
     found: list[Cause] = []
     while left.any():
-        best = int((2 * fits[left].sum(axis=0) + preferred).argmax())
+        scores = 2 * fits[left].sum(axis=0) + preferred
+        best = len(points) - 1 - int(scores[::-1].argmax()) if rule.place == "after" else int(scores.argmax())
         chosen = np.flatnonzero(left & fits[:, best]).tolist()
         left[chosen] = False
-        common = _common([windows[k].places for k in chosen])
+        common = _common([windows[k] for k in chosen])
         first, last = next(bounds for bounds in common if bounds[0] <= points[best] <= bounds[1])
-        follows, precedes = (all(getattr(windows[k], side) for k in chosen) for side in ("follows", "precedes"))
         members = sorted((family[k] for k in chosen), key=lambda each: -each.rule.level)
-        found.append(Cause(members, first - 1 if follows else -1, last if precedes else -1, places=common))
+        found.append(_placed(members, common, (first, last), bool(everywhere[best]), paths))
     return found
+
+
+def _placed(members: list[Conflict], places: Places, chosen: tuple[int, int], everywhere: bool, paths: Paths) -> Cause:
+    """Return the cause of conflicts whose edit belongs to the range `chosen` of the places.
+
+    `everywhere` is set if all threads of the CTA pass the range.
+    """
+    (first, last), conflict = chosen, members[0]
+    rule = conflict.rule
+    if not rule.insert or (rule.side == "all" and not everywhere):
+        after = conflict.other if rule.place == "between" else -1
+        return Cause(members, after, conflict.pc, places)
+    # Threads that wait or execute a fence do so before they meet the other threads.
+    before = paths.next_barrier(first, last) if rule.side == "earlier" else last
+    after = before - 1 if rule.side == "earlier" else first - 1
+    return Cause(members, -1 if paths.is_start(after + 1) else after, before, places, rule.insert)
 
 
 def _common(sets: Sequence[Places]) -> Places:
@@ -307,7 +318,7 @@ def _diagnostic(cause: Cause, program: Program) -> Diagnostic:
     edit = edit if all(map(program.line_of, edit.values())) else {}
     data: dict[str, Any] = {} if first.other < 0 else program.data_of(first.other, "other line", "other source")
     if edit:
-        data["edit"] = {"insert": rule.insert}
+        data["edit"] = {"insert": cause.insert}
         for side, pc in edit.items():
             data["edit"] |= program.data_of(pc, side, f"{side} source")
     hint, notes = _hint(cause, edit, program), _notes(cause, program)
@@ -324,7 +335,10 @@ def _hint(cause: Cause, edit: Mapping[str, int], program: Program) -> str:
     if not edit:
         return what
     where = " and ".join(f"{side} {program.place_of(pc)}" for side, pc in edit.items())
-    return f"{what}; insert `{first.rule.insert}` {where}" if first.rule.insert else f"{what}; the edit belongs {where}"
+    if not cause.insert:
+        return f"{what}; the edit belongs {where}" if "after" in edit else f"{what}; the edit belongs at or {where}"
+    who = f", in the threads that execute {program.place_of(first.other)}" if first.rule.side == "earlier" else ""
+    return f"{what}; insert `{cause.insert}` {where}{who}"
 
 
 def _notes(cause: Cause, program: Program) -> tuple[Note, ...]:

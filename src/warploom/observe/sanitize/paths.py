@@ -4,6 +4,7 @@ from bisect import bisect_right
 from functools import cache
 
 from warploom.emulator.program import Program
+from warploom.isa.model.effects import Barrier
 
 Places = tuple[tuple[int, int], ...]
 """Ranges of program counters, with both ends. A place p stands for an insertion directly before instruction p."""
@@ -30,9 +31,24 @@ class Paths:
             for last in self._last
         ]
         self._cuts = cache(self._cut_blocks)
+        barriers = (step.binding.form.effect(Barrier) for step in program.steps)
+        self._barriers = [pc for pc, each in enumerate(barriers) if each is not None and each.level != "warp"]
 
     def _block(self, pc: int) -> int:
         return bisect_right(self._starts, pc) - 1
+
+    def is_start(self, pc: int) -> bool:
+        """Return True if the instruction begins a basic block, so that threads may come from several places."""
+        return self._starts[self._block(pc)] == pc
+
+    def rest(self, pc: int) -> Places:
+        """Return the places between the instruction and the end of its basic block."""
+        last = self._last[self._block(pc)]
+        return ((pc + 1, last),) if pc < last else ()
+
+    def next_barrier(self, first: int, last: int) -> int:
+        """Return the first barrier of the CTA or cluster from `first` to `last`, or `first` without a barrier."""
+        return next((pc for pc in self._barriers if first <= pc <= last), first)
 
     def between(self, first: int, second: int) -> Places:
         """Return the places that every path from instruction `first` to `second` passes, () without a path.
@@ -46,8 +62,7 @@ class Paths:
         if not cuts:
             return ()
         inner = tuple((self._starts[block], self._last[block]) for block in cuts[1:-1])
-        rest = ((first + 1, self._last[start]),) if first < self._last[start] else ()
-        return (*rest, *inner, (self._starts[end], second))
+        return (*self.rest(first), *inner, (self._starts[end], second))
 
     def before(self, pc: int) -> Places:
         """Return the places that every path to the instruction passes, within the innermost loop around it."""
@@ -64,8 +79,7 @@ class Paths:
         """Return the places that every path from the instruction to the end of the kernel passes."""
         start = self._block(pc)
         cuts = self._cuts(start, _END)
-        rest = ((pc + 1, self._last[start]),) if pc < self._last[start] else ()
-        return (*rest, *((self._starts[block], self._last[block]) for block in cuts[1:-1]))
+        return (*self.rest(pc), *((self._starts[block], self._last[block]) for block in cuts[1:-1]))
 
     def _cut_blocks(self, start: int, end: int, leave: bool = True) -> tuple[int, ...]:
         """Return the blocks that every path from block `start` to block `end` passes, in order, with both ends.

@@ -20,7 +20,8 @@ class Rule:
     accesses, "before" the later one, "after" it, or at a common "object". The rule with the highest `level` describes
     the cause. `operation` is "other" or "pc" if this access belongs to an asynchronous operation.
     `explains` lists the traps and deadlocks that may follow. `insert` has the instructions of the edit, unless they
-    depend on the kernel.
+    depend on the kernel. `side` names the threads that execute the edit: those of the "earlier" access, or "all" of the
+    CTA.
     """
 
     code: str
@@ -35,6 +36,7 @@ class Rule:
     place: str = ""
     level: int = 0
     insert: str = ""
+    side: str = ""
     operation: str = ""
     explains: tuple[str, ...] = ()
     threads: int = 64

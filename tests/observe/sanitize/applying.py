@@ -1,0 +1,140 @@
+"""Application of the hint of a finding: the edit that the hint names, and what the sanitizer finds afterwards.
+
+A hint is right if its edit removes the finding and leads to no new finding. There are two ways to apply a hint:
+
+- The edit has instructions. They are inserted into the text of the mutant at the place that the edit names.
+- The edit needs registers of the kernel, such as the address of an mbarrier. The hint then names a kind of instruction
+  and a place. If the mutation changed an instruction of this kind at this place, then the original kernel is the
+  kernel with the edit. Otherwise the hint is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any, Literal, TypeAlias
+
+from warploom.diagnostics import Diagnostic
+
+Outcome: TypeAlias = Literal["removed", "restored", "kept", "new finding", "other kind", "other place"]
+
+RIGHT: tuple[Outcome, ...] = ("removed", "restored")
+"""Outcomes of a right hint: the sanitizer confirms it, or the edit restores the original kernel."""
+
+Sanitize: TypeAlias = Callable[[str], Sequence[Diagnostic]]
+
+# Opcodes of changed instructions, and the words with which a hint names their kind.
+_KINDS = (
+    (r"fence\.proxy\.tensormap|tensormap\.", r"fence of the tensor-map proxy"),
+    (r"fence\.proxy|fence", r"proxy fence|memory fence|release|acquire|fence for mbarrier"),
+    (r"wgmma\.fence", r"warpgroup fence"),
+    (r"wgmma\.commit_group", r"commit"),
+    (r"wgmma\.mma_async", r"descriptor|wait|fence"),
+    (r"wgmma\.wait_group", r"wait"),
+    (r"cp\.async\.(bulk\.)?(wait|commit)", r"wait"),
+    (r"cp\.async\.mbarrier", r"arriv|wait for the copy"),
+    (r"cp\.async\.bulk|cp\.reduce|st\.async|red\.async", r"bytes|copies|copy|mbarrier"),
+    (r"mbarrier\.(try|test)_wait", r"wait"),
+    (r"mbarrier\.init", r"initialis|number of arrivals"),
+    (r"mbarrier\.inval", r"invalidat"),
+    (r"mbarrier\..*expect_tx", r"expect"),
+    (r"mbarrier\.arrive", r"arriv"),
+    (r"barrier\.cluster", r"cluster barrier"),
+    (r"bar\.warp", r"member mask"),
+    (r"(bar|barrier)\.", r"barrier|synchronise|reconverge"),
+    (r"setmaxnreg", r"setmaxnreg"),
+    (r"shfl|vote|match|redux|activemask|elect", r"mask|lanes"),
+    (r"(ld|st|atom|red)\.", r"release|acquire|scope|barrier|arrival|order|wait|write"),
+    (r"ret|exit|bra", r"exit|reconverge|only|initialis|arriv|wait"),
+    (r"(and|or|add|xor)\.(b|s|u)64", r"descriptor"),
+    (r"(mad|add|mov|mapa|xor|setp|selp)", r"mbarrier|register|barrier"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Changed instructions of a mutant, and the lines of the mutant at which it differs.
+
+    A removed instruction has the lines before and after its old place.
+    """
+
+    instructions: tuple[str, ...]
+    lines: frozenset[int]
+
+
+def change_of(original: str, mutant: str) -> Change:
+    """Return what differs between the texts of a kernel and of its mutant."""
+    before, after = ([line.strip() for line in text.splitlines()] for text in (original, mutant))
+    removed: list[str] = []
+    added: list[str] = []
+    lines: set[int] = set()
+    for _, i1, i2, j1, j2 in _differences(before, after):
+        old, new = list(filter(_is_code, before[i1:i2])), list(filter(_is_code, after[j1:j2]))
+        if old or new:
+            removed += old
+            added += new
+            lines |= {*range(j1 + 1, j2 + 1)} if new else {j1, j1 + 1}
+    changed = [*removed, *added]
+    if set(removed) & set(added):
+        # A moved instruction changes the order of the instructions that it passes.
+        changed += filter(_is_code, after[min(lines) - 1 : max(lines)])
+        lines |= set(range(min(lines), max(lines) + 1))
+    return Change(tuple(map(_opcode, changed)), frozenset(lines))
+
+
+def _differences(before: list[str], after: list[str]) -> Iterable[tuple[str, int, int, int, int]]:
+    head = next((k for k, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
+    shortest = min(len(before), len(after)) - head
+    tail = next((k for k in range(shortest) if before[-1 - k] != after[-1 - k]), shortest)
+    matcher = SequenceMatcher(None, before[head : len(before) - tail], after[head : len(after) - tail], False)
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        if tag != "equal":
+            yield tag, head + i1, head + i2, head + j1, head + j2
+
+
+def _is_code(line: str) -> bool:
+    """Return True for a line with an instruction."""
+    return bool(line) and line[0] not in ".{}()/$" and not line.endswith(":")
+
+
+def _opcode(line: str) -> str:
+    return line.split()[1 if line.startswith("@") else 0].rstrip(";")
+
+
+def applied(original: str, mutant: str, finding: Diagnostic, found: Sequence[Diagnostic], sanitize: Sanitize) -> Outcome:
+    """Apply the hint of `finding`, one of the findings of a mutant, and return the outcome."""
+    edit: dict[str, Any] = (finding.data or {}).get("edit", {})
+    if edit.get("insert"):
+        lines = mutant.splitlines()
+        lines.insert(edit["before"] - 1, edit["insert"])
+        return _judged(finding, found, sanitize("\n".join(lines) + "\n"), edit["before"])
+    change = change_of(original, mutant)
+    if not any(re.match(code, each) and re.search(words, finding.hint) for each in change.instructions for code, words in _KINDS):
+        return "other kind"
+    return "restored" if _contains(finding, edit, change) else "other place"
+
+
+def _contains(finding: Diagnostic, edit: dict[str, Any], change: Change) -> bool:
+    """Return True if a changed line is in the place of an edit, or is a line of a finding without a place."""
+    after, before = edit.get("after", 0), edit.get("before", 1 << 30)
+    if edit:
+        inside = (after <= line <= before if after < before else line >= after or line <= before for line in change.lines)
+        return any(inside)
+    named = {int(number) for number in re.findall(r"(?<=line )\d+", finding.hint + finding.message)}
+    return bool(change.lines & (named | {_line(finding), (finding.data or {}).get("other line", 0)}))
+
+
+def _judged(finding: Diagnostic, found: Sequence[Diagnostic], later: Sequence[Diagnostic], inserted: int) -> Outcome:
+    """Compare the findings of a mutant with those after an insertion of the line `inserted`."""
+    keys = {(each.code, line - (line > inserted)) for each in later for line in [_line(each)]}
+    if (finding.code, _line(finding)) in keys:
+        return "kept"
+    return "removed" if keys <= {(each.code, _line(each)) for each in found} else "new finding"
+
+
+def _line(finding: Diagnostic) -> int:
+    if finding.span is None or finding.source is None:
+        return 0
+    return finding.source.position(finding.span.start)[0]
