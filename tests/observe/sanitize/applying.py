@@ -103,7 +103,9 @@ def _opcode(line: str) -> str:
     return line.split()[1 if line.startswith("@") else 0].rstrip(";")
 
 
-def applied(original: str, mutant: str, finding: Diagnostic, found: Sequence[Diagnostic], sanitize: Sanitize) -> Outcome:
+def applied(
+    original: str, mutant: str, finding: Diagnostic, found: Sequence[Diagnostic], sanitize: Sanitize
+) -> Outcome:
     """Apply the hint of `finding`, one of the findings of a mutant, and return the outcome."""
     edit: dict[str, Any] = (finding.data or {}).get("edit", {})
     if edit.get("insert"):
@@ -111,7 +113,11 @@ def applied(original: str, mutant: str, finding: Diagnostic, found: Sequence[Dia
         lines.insert(edit["before"] - 1, edit["insert"])
         return _judged(finding, found, sanitize("\n".join(lines) + "\n"), edit["before"])
     change = change_of(original, mutant)
-    if not any(re.match(code, each) and re.search(words, finding.hint) for each in change.instructions for code, words in _KINDS):
+    if not any(
+        re.match(code, each) and re.search(words, finding.hint)
+        for each in change.instructions
+        for code, words in _KINDS
+    ):
         return "other kind"
     return "restored" if _contains(finding, edit, change) else "other place"
 
@@ -119,11 +125,14 @@ def applied(original: str, mutant: str, finding: Diagnostic, found: Sequence[Dia
 def _contains(finding: Diagnostic, edit: dict[str, Any], change: Change) -> bool:
     """Return True if a changed line is in the place of an edit, or is a line of a finding without a place."""
     after, before = edit.get("after", 0), edit.get("before", 1 << 30)
-    if edit:
-        inside = (after <= line <= before if after < before else line >= after or line <= before for line in change.lines)
-        return any(inside)
-    named = {int(number) for number in re.findall(r"(?<=line )\d+", finding.hint + finding.message)}
-    return bool(change.lines & (named | {_line(finding), (finding.data or {}).get("other line", 0)}))
+    window = [
+        line for line in change.lines if (after <= line <= before if after < before else not before < line < after)
+    ]
+    lists = re.findall(r"lines? (\d+(?:, \d+)*)", finding.hint)
+    named = {int(number) for each in lists for number in each.split(", ")}
+    return bool(
+        (edit and window) or change.lines & (named | {_line(finding), (finding.data or {}).get("other line", 0)})
+    )
 
 
 def _judged(finding: Diagnostic, found: Sequence[Diagnostic], later: Sequence[Diagnostic], inserted: int) -> Outcome:

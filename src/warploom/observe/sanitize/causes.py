@@ -97,7 +97,7 @@ def find_causes(conflicts: Sequence[Conflict], paths: Paths) -> list[Cause]:
     found: list[Cause] = []
     for family in families.values():
         if family[0].rule.place == "object":
-            found += _merge([Cause([each], before=each.pc) for each in family], _objects)
+            found += _merge([Cause([each], before=max(each.pc, each.other)) for each in family], _objects)
         elif family[0].two_sided:
             places = sum((_window(each, paths) for each in family), ())
             found.append(Cause(family, family[0].other, family[0].pc, places))
@@ -161,6 +161,8 @@ def _window(each: Conflict, paths: Paths) -> Places:
         if each.other >= each.pc:
             # The warps may have executed the two instructions in the reverse order.
             found += paths.between(each.pc, each.other)
+        if not found and each.rule.side == "earlier":
+            found = paths.after(each.other)
     if place == "before":
         found = paths.dominators(each.pc)
     return found or paths.before(each.pc)
@@ -174,13 +176,16 @@ def _by_place(family: Sequence[Conflict], paths: Paths) -> list[Cause]:
     everywhere = _contains(paths.after(paths.entry), points)  # all threads pass these places
     rule = family[0].rule
     preferred = everywhere
-    if rule.side == "earlier":
-        preferred = _contains(tuple(bounds for each in family for bounds in paths.rest(each.other)), points)
+    is_early = rule.side == "earlier"
+    if is_early:
+        sites = (each.other if each.other >= 0 else each.pc for each in family)
+        preferred = _contains(tuple(bounds for site in sites for bounds in paths.rest(site)), points)
+    is_last = rule.place == "after" and not is_early
     left = np.ones(len(family), np.bool_)
     found: list[Cause] = []
     while left.any():
         scores = 2 * fits[left].sum(axis=0) + preferred
-        best = len(points) - 1 - int(scores[::-1].argmax()) if rule.place == "after" else int(scores.argmax())
+        best = len(points) - 1 - int(scores[::-1].argmax()) if is_last else int(scores.argmax())
         chosen = np.flatnonzero(left & fits[:, best]).tolist()
         left[chosen] = False
         common = _common([windows[k] for k in chosen])
@@ -197,9 +202,12 @@ def _placed(members: list[Conflict], places: Places, chosen: tuple[int, int], ev
     """
     (first, last), conflict = chosen, members[0]
     rule = conflict.rule
-    if not rule.insert or (rule.side == "all" and not everywhere):
-        after = conflict.other if rule.place == "between" else -1
-        return Cause(members, after, conflict.pc, places)
+    start = conflict.other if 0 <= conflict.other < last else first
+    # An arrival without a wait in the place may be a part of the barrier that is missing.
+    if not rule.insert or (rule.side == "all" and (not everywhere or paths.splits_barrier(start, last))):
+        if rule.place == "after":
+            return Cause(members, conflict.pc, last, places)
+        return Cause(members, conflict.other if rule.place == "between" else -1, conflict.pc, places)
     # Threads that wait or execute a fence do so before they meet the other threads.
     before = paths.next_barrier(first, last) if rule.side == "earlier" else last
     after = before - 1 if rule.side == "earlier" else first - 1
@@ -266,7 +274,7 @@ def find_diagnostics(
         conflict = (end.code, pc, -1)
         explanation = next((k for k, cause in enumerate(causes) if cause.explains(end.code)), -1)
         if explanation < 0:
-            found.append(replace(end, source=program.source, conflicts=(conflict,)))
+            found.append(replace(_with_edit(end), source=program.source, conflicts=(conflict,)))
         else:
             each = found[explanation]
             notes = (*each.notes, Note(f"consequence: {end.message}", end.span))
@@ -309,6 +317,36 @@ def join_deadlocks(found: Sequence[Diagnostic]) -> Diagnostic:
     return replace(first, notes=(*first.notes, *notes), data={"groups": [each.data for each in found]})
 
 
+def _with_edit(end: Diagnostic) -> Diagnostic:
+    """Return the diagnostic of a deadlock with a hint that names what its first group of warps lacks."""
+    if not end.data or "groups" not in end.data:
+        return end
+    group = end.data["groups"][0]
+    awaited, line, sites = group["for"], group["waits"]["line"], group["arrivals_at"]
+    wait = f"in line {line}"
+    at = f" (now in line{'s' if len(sites) > 1 else ''} {', '.join(map(str, sites))})" if sites else ""
+    match awaited:
+        case {"kind": "mbarrier", "arrivals": arrivals, "name": name} if arrivals:
+            hint = (
+                f"let {arrivals} more threads arrive at {name}{at}, initialise the mbarrier with {arrivals} arrivals "
+                f"fewer, or wait for another phase or mbarrier {wait}"
+            )
+        case {"kind": "mbarrier", "bytes": count, "name": name} if count > 0:
+            hint = (
+                f"copy {count} more bytes{at} to {name}, expect {count} bytes fewer, or wait for another phase {wait}"
+            )
+        case {"kind": "mbarrier", "bytes": count, "name": name}:
+            hint = f"expect the {-count} more bytes that copies{at} bring to {name}, or wait for another phase {wait}"
+        case {"kind": "barrier", "arrived": arrived, "needed": needed, "name": name}:
+            hint = (
+                f"let {needed - arrived} more threads arrive at {name}{at}, or give the barrier {wait} the number and the "
+                "count of the threads that meet"
+            )
+        case _:
+            return end
+    return replace(end, hint=hint, data=end.data | {"edit": {"insert": "", "before": line}})
+
+
 def _diagnostic(cause: Cause, program: Program) -> Diagnostic:
     first, rule = cause.conflicts[0], cause.conflicts[0].rule
     count = sum(each.count for each in cause.conflicts)
@@ -337,7 +375,8 @@ def _hint(cause: Cause, edit: Mapping[str, int], program: Program) -> str:
     where = " and ".join(f"{side} {program.place_of(pc)}" for side, pc in edit.items())
     if not cause.insert:
         return f"{what}; the edit belongs {where}" if "after" in edit else f"{what}; the edit belongs at or {where}"
-    who = f", in the threads that execute {program.place_of(first.other)}" if first.rule.side == "earlier" else ""
+    is_early = first.rule.side == "earlier" and first.other >= 0
+    who = f", in the threads that execute {program.place_of(first.other)}" if is_early else ""
     return f"{what}; insert `{cause.insert}` {where}{who}"
 
 

@@ -42,8 +42,9 @@ Array = NDArray[Any]
 READ_WRITE, WRITE_WRITE, WRITE_READ, UNFENCED = 0, 1, 2, 4
 REDUCTION, LOAD = 5, 6  # kinds of records: bulk copies that reduce in global memory, and bulk copies that read it
 _ACROSS_CTAS = (
-    "release the earlier access through a flag in global memory, and acquire the flag before the later access, both at "
-    "a scope that includes the two CTAs"
+    "release the earlier access through a flag in global memory, and wait with an acquire until the flag is set before "
+    "the later access, both at a scope that includes the two CTAs, with a barrier where another thread of the CTA sets "
+    "or polls the flag"
 )
 SLOT = 18  # bits of the phase in the time of a LOAD; above is the mbarrier. Its CTA's rank replaces the lane.
 

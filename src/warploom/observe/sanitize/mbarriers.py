@@ -40,6 +40,7 @@ class Mbarriers:
         room = self.topology.ctas * clocks.mbarriers
         self.phase: Array = np.zeros(room, np.int64)  # complete phases of each object
         self.site: Array = np.full(room, -1, np.int64)  # instruction that last expected bytes
+        self.copy_site: Array = np.full(room, -1, np.int64)  # instruction of the last copy whose bytes are counted
         self._free: dict[int, list[int]] = {}
         self.aliasing = PhaseAliasing(self.topology, clocks.mbarriers) if waits else None
 
@@ -88,9 +89,11 @@ class Mbarriers:
 
         self.at = np.where(self.at < 0, -1, moved(self.at))
         self._free = {cta: [moved(found) for found in free] for cta, free in self._free.items()}
-        wide = [np.full((self.topology.ctas, 2 * before), fill, np.int64) for fill in (0, -1)]
-        wide[0][:, :before], wide[1][:, :before] = (array.reshape(-1, before) for array in (self.phase, self.site))
-        self.phase, self.site = (array.reshape(-1) for array in wide)
+        tables = (self.phase, self.site, self.copy_site)
+        wide = [np.full((self.topology.ctas, 2 * before), fill, np.int64) for fill in (0, -1, -1)]
+        for new, table in zip(wide, tables, strict=True):
+            new[:, :before] = table.reshape(-1, before)
+        self.phase, self.site, self.copy_site = (array.reshape(-1) for array in wide)
 
     def invalidate(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
         """Remove the mbarriers at `words` (byte offset / 8). Lane lanes[i] of warps[i] invalidates words[i]."""
@@ -145,6 +148,8 @@ class Mbarriers:
         found[i, l] is the mbarrier number for lane l of warps[i]. If `copies`, the operations are copies whose bytes
         the mbarriers count. Shapes: found and lanes (warps, 32).
         """
+        if copies:
+            self.copy_site[found[lanes & (found >= 0)]] = pc
         if self.aliasing is not None:
             self.aliasing.arrive(warps, found, lanes, pc, copies)
 
@@ -281,12 +286,15 @@ class Mbarriers:
         for word, state in zip(words.tolist(), self.shared.words[words].tolist(), strict=True):
             if awaited is not None and self.shared.address(word * 8) not in awaited:
                 continue
-            count, pc = _signed(int(state) >> 40 & 0x1FFFFF), int(self.site[self.at[word]])
+            count, found = _signed(int(state) >> 40 & 0x1FFFFF), self.at[word]
+            expected, copied = int(self.site[found]), int(self.copy_site[found])
+            pc, other = (expected, copied) if expected >= 0 else (copied, -1)
             if count > 0:
-                self.report_at("sanitize.mbarrier/short", pc, word, f"still expects {count} bytes when its CTA ends")
+                text = f"still expects {count} bytes when its CTA ends"
+                self.report_at("sanitize.mbarrier/short", pc, word, text, other=other)
             elif count < 0:
                 text = f"received {-count} bytes more than its phases expected"
-                self.report_at("sanitize.mbarrier/excess", pc, word, text)
+                self.report_at("sanitize.mbarrier/excess", pc, word, text, other=other)
 
     def report_at(
         self, code: str, pc: int, word: int, text: str, warp: int = -1, lane: int = -1, other: int = -1

@@ -31,8 +31,8 @@ class Paths:
             for last in self._last
         ]
         self._cuts = cache(self._cut_blocks)
-        barriers = (step.binding.form.effect(Barrier) for step in program.steps)
-        self._barriers = [pc for pc, each in enumerate(barriers) if each is not None and each.level != "warp"]
+        effects = enumerate(step.binding.form.effect(Barrier) for step in program.steps)
+        self._barriers = {pc: each for pc, each in effects if each is not None and each.level != "warp"}
 
     def _block(self, pc: int) -> int:
         return bisect_right(self._starts, pc) - 1
@@ -49,6 +49,10 @@ class Paths:
     def next_barrier(self, first: int, last: int) -> int:
         """Return the first barrier of the CTA or cluster from `first` to `last`, or `first` without a barrier."""
         return next((pc for pc in self._barriers if first <= pc <= last), first)
+
+    def splits_barrier(self, first: int, last: int) -> bool:
+        """Return True if an instruction from `first` to `last` arrives at a barrier without a wait."""
+        return any(first <= pc <= last and not each.waits for pc, each in self._barriers.items())
 
     def between(self, first: int, second: int) -> Places:
         """Return the places that every path from instruction `first` to `second` passes, () without a path.
