@@ -147,3 +147,9 @@ def _line(finding: Diagnostic) -> int:
     if finding.span is None or finding.source is None:
         return 0
     return finding.source.position(finding.span.start)[0]
+
+
+def hint_of(original: str, mutant: str, sanitize: Sanitize) -> tuple[str, Outcome] | None:
+    """Apply the hint of the first finding of a mutant. Return the rule and the outcome, or None without a finding."""
+    found = sanitize(mutant)
+    return (found[0].code, applied(original, mutant, found[0], found, sanitize)) if found else None

@@ -323,28 +323,26 @@ def _with_edit(end: Diagnostic) -> Diagnostic:
         return end
     group = end.data["groups"][0]
     awaited, line, sites = group["for"], group["waits"]["line"], group["arrivals_at"]
-    wait = f"in line {line}"
-    at = f" (now in line{'s' if len(sites) > 1 else ''} {', '.join(map(str, sites))})" if sites else ""
+    at = f" in line{'s' if len(sites) > 1 else ''} {', '.join(map(str, sites))}" if sites else ""
     match awaited:
-        case {"kind": "mbarrier", "arrivals": arrivals, "name": name} if arrivals:
-            hint = (
-                f"let {arrivals} more threads arrive at {name}{at}, initialise the mbarrier with {arrivals} arrivals "
-                f"fewer, or wait for another phase or mbarrier {wait}"
-            )
+        case {"kind": "mbarrier", "arrivals": count, "name": name} if count:
+            lacks = f"{_plural(count, 'more arrival')} at {name}, or an initialisation with {count} fewer"
+            what = f"{lacks}, or the phase or mbarrier of a wait in line {line} or of an arrival{at}"
         case {"kind": "mbarrier", "bytes": count, "name": name} if count > 0:
-            hint = (
-                f"copy {count} more bytes{at} to {name}, expect {count} bytes fewer, or wait for another phase {wait}"
-            )
+            what = f"{count} more bytes from copies{at} to {name}, or an expectation of {count} bytes fewer"
         case {"kind": "mbarrier", "bytes": count, "name": name}:
-            hint = f"expect the {-count} more bytes that copies{at} bring to {name}, or wait for another phase {wait}"
+            what = f"an expectation of {-count} bytes more at {name}, which copies{at} transfer"
         case {"kind": "barrier", "arrived": arrived, "needed": needed, "name": name}:
-            hint = (
-                f"let {needed - arrived} more threads arrive at {name}{at}, or give the barrier {wait} the number and the "
-                "count of the threads that meet"
-            )
+            lacks = f"{needed - arrived} more threads at {name}"
+            what = f"{lacks}, or the number or count of the threads of a barrier{at}"
         case _:
             return end
+    hint = f"{end.hint}: {what}"
     return replace(end, hint=hint, data=end.data | {"edit": {"insert": "", "before": line}})
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _diagnostic(cause: Cause, program: Program) -> Diagnostic:
