@@ -1,6 +1,7 @@
 """Run both mutation programmes with the sanitizer and write the tables of docs/sanitizer.md.
 
-    python tools/mutation_table.py [--programme first|second]... [--write] [--kernel WORD]... [--kind WORD]... [--list]
+    python tools/mutation_table.py [--programme first|second|hints]... [--write] [--kernel WORD]... [--kind WORD]...
+                                   [--list]
 
 A mutant is a kernel with one inserted error. It counts as "found" if one of the rules that it breaks is reported, as
 "misnamed" if only other rules are reported, and as "missed" if nothing is reported. A mutant that the manual allows
@@ -8,6 +9,10 @@ counts as "silent" or "wrongly reported". The expected rules are in tests/observ
 programme, and in tests/observe/sanitize/protocol for the second programme. The table of the second programme separates
 mutants with one finding from mutants with more findings. --list prints every mutant that is misnamed, missed or wrongly
 reported. The exit status is 1 if there is one.
+
+The third table is about the hints. For each faulty mutant of both programmes, the hint of the first finding is applied
+as tests/observe/sanitize/applying.py describes, and the mutant is sanitized again. --list prints the hints that do not
+help. They do not change the exit status.
 """
 
 from __future__ import annotations
@@ -28,6 +33,8 @@ FOUND = ("one finding", "more findings")
 SECOND_COLUMNS = ("mutants", *FOUND, "misnamed", "missed", "allowed", "silent", "wrongly reported")
 HARMLESS = ("silent", "wrongly reported")
 RIGHT = ("found", *FOUND, "silent")
+HINT_COLUMNS = ("hints", "removed", "restored", "kept", "new finding", "other kind", "other place")
+TABLES = {"first": "mutations", "second": "protocol", "hints": "hints"}
 
 Counts: TypeAlias = dict[str, Counter[str]]
 
@@ -35,7 +42,7 @@ Counts: TypeAlias = dict[str, Counter[str]]
 def main() -> int:
     """Run the mutants, write or print the tables, and return the exit status."""
     parser = argparse.ArgumentParser(description="Run the mutation programmes with the sanitizer.")
-    parser.add_argument("--programme", action="append", choices=("first", "second"), help="only this programme")
+    parser.add_argument("--programme", action="append", choices=TABLES, help="only this programme")
     parser.add_argument("--write", action="store_true", help="write the tables into docs/sanitizer.md")
     parser.add_argument("--kernel", action="append", default=[], help="kernels whose names contain WORD")
     parser.add_argument("--kind", action="append", default=[], help="mutations whose names contain WORD")
@@ -44,11 +51,12 @@ def main() -> int:
     os.environ.setdefault("WARPLOOM_STEP_BUDGET", "2000000")
     sys.path.insert(0, str(ROOT / "tests"))
     start, wrong = time.perf_counter(), 0
-    for programme in options.programme or ("first", "second"):
-        table, failures = (_first if programme == "first" else _second)(options)
+    makers = {"first": _first, "second": _second, "hints": _hints}
+    for programme in options.programme or TABLES:
+        table, failures = makers[programme](options)
         wrong += failures
         if options.write:
-            _write("mutations" if programme == "first" else "protocol", table)
+            _write(TABLES[programme], table)
         else:
             print(table, end="")
     print(f"{wrong} mutants have a wrong result; {time.perf_counter() - start:.0f} s")
@@ -100,6 +108,30 @@ def _second(options: argparse.Namespace) -> tuple[str, int]:
         f"Faulty mutants by number of findings: {shares}."
     )
     return _table(head, "operator", SECOND_COLUMNS, counts), wrong
+
+
+def _hints(options: argparse.Namespace) -> tuple[str, int]:
+    """Return the table of the hints of both programmes by rule, and 0."""
+    from observe.sanitize.applying import RIGHT as HELPS
+    from observe.sanitize.applying import faulty_mutants, hint_of
+
+    counts: Counts = {}
+    for mutant in faulty_mutants(
+        lambda names: _chosen(names, options.kernel), lambda names: _chosen(names, options.kind)
+    ):
+        if (hint := hint_of(mutant)) is None:
+            continue
+        code, outcome = hint
+        counts.setdefault(code, Counter()).update(("hints", outcome))
+        if outcome not in HELPS and options.list:
+            print(f"{mutant.name}: {code} {outcome}", flush=True)
+    total = _total(counts)
+    helpful = sum(total[outcome] for outcome in HELPS)
+    head = (
+        f"The hint removes the finding in {helpful} of {total['hints']} faulty mutants with a finding "
+        f"({helpful / max(total['hints'], 1):.0%})."
+    )
+    return _table(head, "rule", HINT_COLUMNS, counts), 0
 
 
 def _chosen(names: Iterable[str], words: list[str]) -> list[str]:

@@ -11,11 +11,18 @@ A hint is right if its edit removes the finding and leads to no new finding. The
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
+from observe.sanitize import mutations, subjects
+from observe.sanitize.protocol import subjects as protocol
+from observe.sanitize.protocol import verdicts
+from observe.sanitize.verdicts import verdict
+
+import warploom as wl
 from warploom.diagnostics import Diagnostic
 
 Outcome: TypeAlias = Literal["removed", "restored", "kept", "new finding", "other kind", "other place"]
@@ -69,18 +76,22 @@ def change_of(original: str, mutant: str) -> Change:
     before, after = ([line.strip() for line in text.splitlines()] for text in (original, mutant))
     removed: list[str] = []
     added: list[str] = []
-    lines: set[int] = set()
+    gaps: list[int] = []  # a removed instruction was behind these lines of the mutant
+    new: list[int] = []
     for _, i1, i2, j1, j2 in _differences(before, after):
-        old, new = list(filter(_is_code, before[i1:i2])), list(filter(_is_code, after[j1:j2]))
-        if old or new:
-            removed += old
-            added += new
-            lines |= {*range(j1 + 1, j2 + 1)} if new else {j1, j1 + 1}
-    changed = [*removed, *added]
-    if set(removed) & set(added):
+        old = list(filter(_is_code, before[i1:i2]))
+        removed += old
+        added += filter(_is_code, after[j1:j2])
+        if any(map(_is_code, after[j1:j2])):
+            new += range(j1 + 1, j2 + 1)
+        elif old:
+            gaps.append(j1)
+    changed, lines = [*removed, *added], {*new, *(line for gap in gaps for line in (gap, gap + 1))}
+    if set(removed) & set(added) and gaps:
         # A moved instruction changes the order of the instructions that it passes.
-        changed += filter(_is_code, after[min(lines) - 1 : max(lines)])
-        lines |= set(range(min(lines), max(lines) + 1))
+        passed = range(min(*new, *(gap + 1 for gap in gaps)), max(*new, *gaps) + 1)
+        changed += filter(_is_code, (after[line - 1] for line in passed))
+        lines = set(passed)
     return Change(tuple(map(_opcode, changed)), frozenset(lines))
 
 
@@ -149,7 +160,49 @@ def _line(finding: Diagnostic) -> int:
     return finding.source.position(finding.span.start)[0]
 
 
-def hint_of(original: str, mutant: str, sanitize: Sanitize) -> tuple[str, Outcome] | None:
+def hint_of(mutant: FaultyMutant) -> tuple[str, Outcome] | None:
     """Apply the hint of the first finding of a mutant. Return the rule and the outcome, or None without a finding."""
-    found = sanitize(mutant)
-    return (found[0].code, applied(original, mutant, found[0], found, sanitize)) if found else None
+    found = mutant.sanitize(mutant.text)
+    if not found:
+        return None
+    return found[0].code, applied(mutant.original, mutant.text, found[0], found, mutant.sanitize)
+
+
+# Mutants of both programmes ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FaultyMutant:
+    """A mutant that breaks a rule: its name, the texts of the kernel and of the mutant, and its sanitizer runs."""
+
+    name: str
+    original: str
+    text: str
+    sanitize: Sanitize
+
+
+Choose: TypeAlias = Callable[[Iterable[str]], list[str]]
+
+
+def faulty_mutants(kernels: Choose = list, kinds: Choose = list) -> Iterator[FaultyMutant]:
+    """Yield the faulty mutants of both programmes, of the chosen kernels and kinds of changes."""
+    for name in kernels(subjects.SUBJECTS):
+        subject = subjects.SUBJECTS[name]
+        for mutant in mutations.mutants(subject.module(), subject.entry, kinds(mutations.KINDS)):
+            if verdict(name, mutant).rules:
+                place = f"{name}:{mutant.kind}:{mutant.place}"
+                yield FaultyMutant(place, str(subject.module()), str(mutant.module), partial(_first, subject))
+    for name in kernels(protocol.SUBJECTS):
+        subject = protocol.SUBJECTS[name]
+        for mutant in verdicts.mutants(subject.module, kinds(verdicts.OPERATORS)):
+            place = verdicts.key(name, mutant)
+            if place not in verdicts.UNDECIDED and verdicts.rules(name, mutant):
+                yield FaultyMutant(place, str(subject.module), str(mutant.module), partial(_second, subject))
+
+
+def _first(subject: subjects.Subject, text: str) -> Sequence[Diagnostic]:
+    return subject.run(wl.parse(text), sanitize=True, raises=False)[0].findings
+
+
+def _second(subject: protocol.Subject, text: str) -> Sequence[Diagnostic]:
+    return subject.sanitize(wl.parse(text), verdicts.SCHEDULES).findings

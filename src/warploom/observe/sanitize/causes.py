@@ -202,16 +202,29 @@ def _placed(members: list[Conflict], places: Places, chosen: tuple[int, int], ev
     """
     (first, last), conflict = chosen, members[0]
     rule = conflict.rule
-    start = conflict.other if 0 <= conflict.other < last else first
-    # An arrival without a wait in the place may be a part of the barrier that is missing.
-    if not rule.insert or (rule.side == "all" and (not everywhere or paths.splits_barrier(start, last))):
+    if not rule.insert or not _is_complete(conflict, (first, last), everywhere, paths):
         if rule.place == "after":
             return Cause(members, conflict.pc, last, places)
         return Cause(members, conflict.other if rule.place == "between" else -1, conflict.pc, places)
     # Threads that wait or execute a fence do so before they meet the other threads.
     before = paths.next_barrier(first, last) if rule.side == "earlier" else last
     after = before - 1 if rule.side == "earlier" else first - 1
-    return Cause(members, -1 if paths.is_start(after + 1) else after, before, places, rule.insert)
+    insert = rule.insert
+    if rule.side == "all" and paths.changes_proxy(conflict.other, conflict.pc):
+        insert = f"{rules()['sanitize.proxy/async'].insert} {insert}"
+    return Cause(members, -1 if paths.is_start(after + 1) else after, before, places, insert)
+
+
+def _is_complete(conflict: Conflict, chosen: tuple[int, int], everywhere: bool, paths: Paths) -> bool:
+    """Return True if the instructions of the rule are the whole edit when they are inserted in the range `chosen`."""
+    (first, last), rule, other, pc = chosen, conflict.rule, conflict.other, conflict.pc
+    if rule.side != "all":
+        # Other warps than those that wait for an operation need a barrier or an mbarrier, too.
+        return not (rule.operation == "other" and rule.side == "earlier" and not paths.between(other, pc))
+    # An arrival without a wait in the place may be a part of the barrier that is missing.
+    start = other if 0 <= other < last else first
+    is_ordered = rule.level < rules()["sanitize.race/cluster"].level or other < pc
+    return everywhere and is_ordered and not paths.splits_barrier(start, max(last, pc))
 
 
 def _common(sets: Sequence[Places]) -> Places:
@@ -338,7 +351,7 @@ def _with_edit(end: Diagnostic) -> Diagnostic:
         case _:
             return end
     hint = f"{end.hint}: {what}"
-    return replace(end, hint=hint, data=end.data | {"edit": {"insert": "", "before": line}})
+    return replace(end, hint=hint, data={**end.data, "edit": {"insert": "", "before": line}})
 
 
 def _plural(count: int, noun: str) -> str:

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from functools import cache
 
 from warploom.emulator.program import Program
-from warploom.isa.model.effects import Barrier
+from warploom.isa.model.effects import Barrier, Issue
 
 Places = tuple[tuple[int, int], ...]
 """Ranges of program counters, with both ends. A place p stands for an insertion directly before instruction p."""
@@ -32,6 +32,8 @@ class Paths:
         ]
         self._cuts = cache(self._cut_blocks)
         effects = enumerate(step.binding.form.effect(Barrier) for step in program.steps)
+        issues = enumerate(step.binding.form.effect(Issue) for step in program.steps)
+        self._asynchronous = {pc for pc, each in issues if each is not None and each.group != "copy"}
         self._barriers = {pc: each for pc, each in effects if each is not None and each.level != "warp"}
 
     def _block(self, pc: int) -> int:
@@ -53,6 +55,10 @@ class Paths:
     def splits_barrier(self, first: int, last: int) -> bool:
         """Return True if an instruction from `first` to `last` arrives at a barrier without a wait."""
         return any(first <= pc <= last and not each.waits for pc, each in self._barriers.items())
+
+    def changes_proxy(self, first: int, second: int) -> bool:
+        """Return True if the second instruction starts an access through the asynchronous proxy, but not the first."""
+        return first >= 0 and first not in self._asynchronous and second in self._asynchronous
 
     def between(self, first: int, second: int) -> Places:
         """Return the places that every path from instruction `first` to `second` passes, () without a path.
