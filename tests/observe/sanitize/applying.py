@@ -60,6 +60,10 @@ _KINDS = (
 )
 
 
+_SIDES = {"release": r"st|red|atom|fence|bar|membar", "acquire": r"ld|atom|fence|bar|bra|membar"}
+"""Opcodes of instructions of the two sides of a synchronisation through memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """Changed instructions of a mutant, and the lines of the mutant at which it differs.
@@ -136,9 +140,17 @@ def applied(
 def _contains(finding: Diagnostic, edit: dict[str, Any], change: Change) -> bool:
     """Return True if a changed line is in the place of an edit, or is a line of a finding without a place."""
     after, before = edit.get("after", 0), edit.get("before", 1 << 30)
-    window = [
-        line for line in change.lines if (after <= line <= before if after < before else not before < line < after)
-    ]
+    lines = sorted(change.lines)
+    if edit.get("two-sided"):
+        # The two sides are in different threads: a release follows one line, and an acquire precedes another.
+        sides = {side for each in change.instructions for side in _SIDES if re.match(_SIDES[side], each)}
+        window = [
+            line for line in lines if ("release" in sides and line >= after) or ("acquire" in sides and line <= before)
+        ]
+    elif after < before:
+        window = [line for line in lines if after <= line <= before]
+    else:
+        window = [line for line in lines if line >= after or line <= before]  # in a loop
     lists = re.findall(r"lines? (\d+(?:, \d+)*)", finding.hint)
     named = {int(number) for each in lists for number in each.split(", ")}
     return bool(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic, Note, Severity
 from warploom.emulator.program import Program
+from warploom.isa.model import effects
 from warploom.observe.sanitize.paths import Paths, Places
 from warploom.observe.sanitize.rules import Rule, rules
 
@@ -367,7 +368,7 @@ def _diagnostic(cause: Cause, program: Program) -> Diagnostic:
     edit = edit if all(map(program.line_of, edit.values())) else {}
     data: dict[str, Any] = {} if first.other < 0 else program.data_of(first.other, "other line", "other source")
     if edit:
-        data["edit"] = {"insert": cause.insert}
+        data["edit"] = {"insert": cause.insert} | ({"two-sided": True} if first.two_sided else {})
         for side, pc in edit.items():
             data["edit"] |= program.data_of(pc, side, f"{side} source")
     hint, notes = _hint(cause, edit, program), _notes(cause, program)
@@ -383,12 +384,28 @@ def _hint(cause: Cause, edit: Mapping[str, int], program: Program) -> str:
     what = first.hint or first.rule.cure
     if not edit:
         return what
+    if first.two_sided:
+        sides = f"after {program.place_of(first.other)}, and the acquire before {program.place_of(first.pc)}"
+        return f"{what}; the release belongs {sides}"
     where = " and ".join(f"{side} {program.place_of(pc)}" for side, pc in edit.items())
     if not cause.insert:
-        return f"{what}; the edit belongs {where}" if "after" in edit else f"{what}; the edit belongs at or {where}"
+        others = f", {_phase_lines(program)}" if first.rule.names_phases else ""
+        return f"{what}; the edit belongs {'' if 'after' in edit else 'at or '}{where}{others}"
     is_early = first.rule.side == "earlier" and first.other >= 0
     who = f", in the threads that execute {program.place_of(first.other)}" if is_early else ""
     return f"{what}; insert `{cause.insert}` {where}{who}"
+
+
+def _phase_lines(program: Program) -> str:
+    """Return a phrase with the lines of all waits for phases and of all arrivals at mbarriers."""
+    forms = [(pc, step.binding.form, step.binding.slots) for pc, step in enumerate(program.steps)]
+    waits = [pc for pc, form, _ in forms if any(each.on == "mbarrier" for each in form.effects_of(effects.Wait))]
+    arrivals = [
+        pc
+        for pc, form, slots in forms
+        if any(effects.word(each.action, slots).startswith("arrive") for each in form.effects_of(effects.Arrive))
+    ]
+    return f"at a wait ({program.places_of(waits)}) or at an arrival ({program.places_of(arrivals)})"
 
 
 def _notes(cause: Cause, program: Program) -> tuple[Note, ...]:

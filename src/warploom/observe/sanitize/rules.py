@@ -21,7 +21,7 @@ class Rule:
     the cause. `operation` is "other" or "pc" if this access belongs to an asynchronous operation.
     `explains` lists the traps and deadlocks that may follow. `insert` has the instructions of the edit, unless they
     depend on the kernel. `side` names the threads that execute the edit: those of the "earlier" access, or "all" of the
-    CTA.
+    CTA. If `names_phases`, the edit may also belong to another wait for a phase or to another arrival.
     """
 
     code: str
@@ -37,6 +37,7 @@ class Rule:
     level: int = 0
     insert: str = ""
     side: str = ""
+    names_phases: bool = False
     operation: str = ""
     explains: tuple[str, ...] = ()
     threads: int = 64
