@@ -24,9 +24,11 @@ REPORTED_WRONGLY = {"last_arrival_by_pending_count", "red_async_counts_as_bytes"
 MISSED_OR_MISNAMED = {
     "accumulators_of_two_shapes",
     "arrival_after_arrive_drop",
+    "atomics_of_two_sizes",
     "bounded_number_of_tries",
     "bytes_of_half_a_warp",
     "discard_of_data_in_use",
+    "lanes_left_after_an_exit",
     "noinc_arrival_of_one_thread",
     "result_of_a_reduction_in_flight",
     "source_of_a_cluster_copy_reused",
