@@ -31,7 +31,9 @@ MISSED_OR_MISNAMED = {
     "lanes_left_after_an_exit",
     "noinc_arrival_of_one_thread",
     "result_of_a_reduction_in_flight",
+    "scope_of_one_of_two_additions",
     "source_of_a_cluster_copy_reused",
+    "strong_store_of_two_words",
     "warp_barriers_of_two_paths",
 }
 Version: TypeAlias = Literal["correct", "faulty"]
