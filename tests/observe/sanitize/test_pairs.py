@@ -20,7 +20,12 @@ HEADER = re.compile(
     r"// launch: grid (?P<grid>\d+), block (?P<block>\d+), cluster (?P<cluster>\d+), arguments (?P<arguments>.*)\n"
     r"// finds: (?P<rule>\S+)\n"
 )
-REPORTED_WRONGLY = {"last_arrival_by_pending_count", "red_async_counts_as_bytes", "refill_of_one_of_two_buffers"}
+REPORTED_WRONGLY = {
+    "last_arrival_by_pending_count",
+    "lock_of_lanes",
+    "red_async_counts_as_bytes",
+    "refill_of_one_of_two_buffers",
+}
 MISSED_OR_MISNAMED = {
     "accumulators_of_two_shapes",
     "arrival_after_arrive_drop",
@@ -30,6 +35,7 @@ MISSED_OR_MISNAMED = {
     "discard_of_data_in_use",
     "lanes_left_after_an_exit",
     "noinc_arrival_of_one_thread",
+    "release_sequence_through_a_relaxed_atomic",
     "result_of_a_reduction_in_flight",
     "scope_of_one_of_two_additions",
     "source_of_a_cluster_copy_reused",
