@@ -116,12 +116,14 @@ def _hints(options: argparse.Namespace) -> tuple[str, int]:
     from observe.sanitize.applying import faulty_mutants, hint_of
 
     counts: Counts = {}
+    kernels: set[str] = set()
     for mutant in faulty_mutants(
         lambda names: _chosen(names, options.kernel), lambda names: _chosen(names, options.kind)
     ):
         if (hint := hint_of(mutant)) is None:
             continue
         code, outcome = hint
+        kernels.add(mutant.name.split(":")[0])
         counts.setdefault(code, Counter()).update(("hints", outcome))
         if outcome not in HELPS and options.list:
             print(f"{mutant.name}: {code} {outcome}", flush=True)
@@ -129,7 +131,7 @@ def _hints(options: argparse.Namespace) -> tuple[str, int]:
     helpful = sum(total[outcome] for outcome in HELPS)
     head = (
         f"The hint removes the finding in {helpful} of {total['hints']} faulty mutants with a finding "
-        f"({helpful / max(total['hints'], 1):.0%})."
+        f"({helpful / max(total['hints'], 1):.0%}), made from {len(kernels)} kernels."
     )
     return _table(head, "rule", HINT_COLUMNS, counts), 0
 

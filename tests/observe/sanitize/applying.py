@@ -60,7 +60,10 @@ _KINDS = (
 )
 
 
-_SIDES = {"release": r"st|red|atom|fence|bar|membar", "acquire": r"ld|atom|fence|bar|bra|membar"}
+_SIDES = {
+    "release": r"st|red|atom|fence|membar|bar|mbarrier\.arrive|cp\.async\.bulk\.wait_group|wgmma\.wait_group",
+    "acquire": r"ld|atom|fence|membar|bar|bra|mbarrier\.(try|test)_wait",
+}
 """Opcodes of instructions of the two sides of a synchronisation through memory."""
 
 
