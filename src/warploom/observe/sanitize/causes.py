@@ -223,7 +223,7 @@ def _placed(members: list[Conflict], places: Places, chosen: tuple[int, int], ev
 
 
 def _is_complete(conflict: Conflict, chosen: tuple[int, int], everywhere: bool, paths: Paths) -> bool:
-    """Return True if the instructions of the rule are the whole edit when they are inserted in the range `chosen`."""
+    """Return True if the instructions of the rule, inserted in the range `chosen`, are the whole edit."""
     (first, last), rule, other, pc = chosen, conflict.rule, conflict.other, conflict.pc
     if rule.side != "all":
         # Other warps than those that wait for an operation need a barrier or an mbarrier, too.

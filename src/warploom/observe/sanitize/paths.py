@@ -40,7 +40,7 @@ class Paths:
         return bisect_right(self._starts, pc) - 1
 
     def is_start(self, pc: int) -> bool:
-        """Return True if the instruction begins a basic block, so that threads may come from several places."""
+        """Return True if the instruction begins a basic block."""
         return self._starts[self._block(pc)] == pc
 
     def rest(self, pc: int) -> Places:
@@ -49,7 +49,7 @@ class Paths:
         return ((pc + 1, last),) if pc < last else ()
 
     def next_barrier(self, first: int, last: int) -> int:
-        """Return the first barrier of the CTA or cluster from `first` to `last`, or `first` without a barrier."""
+        """Return the first CTA or cluster barrier from `first` to `last`, or `first` if there is none."""
         return next((pc for pc in self._barriers if first <= pc <= last), first)
 
     def splits_barrier(self, first: int, last: int) -> bool:
@@ -57,7 +57,7 @@ class Paths:
         return any(first <= pc <= last and not each.waits for pc, each in self._barriers.items())
 
     def changes_proxy(self, first: int, second: int) -> bool:
-        """Return True if the second instruction starts an access through the asynchronous proxy, but not the first."""
+        """Return True if only the second instruction accesses memory through the asynchronous proxy."""
         return first >= 0 and first not in self._asynchronous and second in self._asynchronous
 
     def between(self, first: int, second: int) -> Places:
