@@ -18,7 +18,7 @@ from warploom.observe.sanitize.clocks import (
     MANY,
     REMOTE_STORE,
     SOME,
-    STRONG,
+    STRENGTH,
     THREAD_COPY,
     ClockArrays,
     is_ordered,
@@ -43,7 +43,7 @@ class SharedArrays(NamedTuple):
     each warp of the same CTA. `async_reads` has the last asynchronous read of each chunk. `tags` has the swizzle of the
     last bulk write of each chunk. `out` receives the conflicts. Bits of an integer:
 
-        reads        time << 32 | strong << 31 | pc << 10 | lane << 4
+        reads        time << 32 | pc << 10 | lane << 4 | strength
         async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
     """
 
@@ -90,6 +90,16 @@ def note(out: Array, found: int, what: int, position: int, lane: int, granule: i
 
 
 @njit
+def _is_morally_strong(c: ClockArrays, w: int, strength: int, record: Any) -> bool:
+    """Return True if the access of `record` and an access of warp `w` are strong and their scopes contain each other.
+
+    Warp `w` is in the cluster of the other access. `strength` is the strength of the access of `w`.
+    """
+    beyond = (record >> 44) // c.agents != c.own[w] // c.agents
+    return min(strength, record & STRENGTH) > beyond
+
+
+@njit
 def _may_conflict(
     c: ClockArrays, s: SharedArrays, w: int, part: int, granule: int, cta: int, asynchronous: bool
 ) -> bool:  # fmt: skip
@@ -97,7 +107,7 @@ def _may_conflict(
     for slot in range(len(s.reads)):
         reader = c.own[slot * c.ctas + cta]
         entry = s.reads[slot, granule]
-        if entry and (entry >> 32) > c.vectors[w, part, reader]:
+        if entry and (entry >> 32) > min(c.vectors[w, KNOWN, reader], c.vectors[w, part, reader]):
             return True
         if asynchronous:
             entry = s.async_reads[slot, granule >> (4 - s.shift)]
@@ -109,21 +119,21 @@ def _may_conflict(
 
 @njit
 def _check_readers(
-    c: ClockArrays, s: SharedArrays, w: int, lane: int, strong: bool, granule: int, asynchronous: bool, proxy: bool,
+    c: ClockArrays, s: SharedArrays, w: int, lane: int, strength: int, granule: int, asynchronous: bool, proxy: bool,
     position: int, found: int,
 ) -> int:  # fmt: skip
     """Note each read of a granule that does not happen before a write of warp `w`.
 
-    `lane` is the writing lane. Strong reads do not conflict if the write is `strong`. With `asynchronous`, reads by
-    asynchronous operations count, too. With `proxy`, a proxy fence must be between the two accesses. `position` and
+    `lane` is the writing lane, and `strength` the strength of the write. With `asynchronous`, reads by asynchronous
+    operations count, too. With `proxy`, a proxy fence must be between the two accesses. `position` and
     `found` are as in `note`. Return `found` plus the number of conflicts.
     """
     V, few, own, ctas, cta = c.vectors, c.few, c.own, c.ctas, granule // s.cta_granules
     for slot in range(len(s.reads)):
         entry = s.reads[slot, granule]
         reader = slot * ctas + cta
-        if entry and not (strong and (entry >> 31) & 1):
-            record = (own[reader] << 44) | ((entry >> 32) << 16) | (entry & 0x3F0)
+        record = (own[reader] << 44) | ((entry >> 32) << 16) | (entry & (_LANE | STRENGTH))
+        if entry and not _is_morally_strong(c, w, strength, record):
             ordered = is_ordered(c, w, lane, record, 0)
             if not ordered or (proxy and not is_ordered(c, w, lane, record, 1)):
                 what = UNFENCED_READ if ordered else WRITE_READ
@@ -159,13 +169,13 @@ def _check_far(
 
 @njit
 def read_lanes(
-    c: ClockArrays, s: SharedArrays, warps: Array, index: Array, mask: Array, size: int, pc: int, strong: bool,
+    c: ClockArrays, s: SharedArrays, warps: Array, index: Array, mask: Array, size: int, pc: int, strength: int,
     whole: int,
 ) -> int:  # fmt: skip
     """Record reads of lanes, `size` bytes each. Return the number of conflicts with earlier writes.
 
-    `index` has the byte offsets of the lanes in shared memory, and `mask` selects lanes. Strong accesses do not
-    conflict with each other. If all lanes of a warp read one address, `whole` (TOGETHER or OBJECT) is recorded as the
+    `index` has the byte offsets of the lanes in shared memory, and `mask` selects lanes. Morally strong accesses do not
+    conflict. If all lanes of a warp read one address, `whole` (TOGETHER or OBJECT) is recorded as the
     lane. The first conflicts are stored in `s.out`. Shapes: warps (warps,); index and mask (warps, 32).
     """
     V, records, reads = c.vectors, s.records, s.reads
@@ -193,24 +203,24 @@ def read_lanes(
                         good = record
                     elif is_ordered(c, w, lane, record, 0):
                         pass
-                    elif not (strong and ((record >> 10) & 63) == STRONG):
+                    elif not _is_morally_strong(c, w, strength, record):
                         found = note(s.out, found, READ_WRITE, i, lane, granule, record, s.sites[granule])
                 if not mine:
                     row = g // c.agents
-                    head = (g << 44) | (now << 16) | ((STRONG if strong else GENERIC) << 10)
+                    head = (g << 44) | (now << 16) | (GENERIC << 10)
                     before = s.far[row, granule]
                     if (before >> 10) == (head >> 10):
                         by = lane if ((before >> 4) & 63) == lane else MANY
-                        s.far[row, granule] = head | (by << 4)
+                        s.far[row, granule] = head | (by << 4) | strength
                     else:
-                        s.far[row, granule] = head | (lane << 4)
+                        s.far[row, granule] = head | (lane << 4) | strength
                     s.far_sites[row, granule] = pc
                 elif slot < len(reads):
                     entry = reads[slot, granule]
                     by = whole if one_place[i] else lane
                     if (entry >> 32) == now and ((entry >> 4) & 63) != by:
                         by = MANY
-                    reads[slot, granule] = (now << 32) | ((1 << 31) if strong else 0) | (np.int64(pc) << 10) | (by << 4)
+                    reads[slot, granule] = (now << 32) | (np.int64(pc) << 10) | (by << 4) | strength
                 granule += 1
     return found
 
@@ -218,16 +228,15 @@ def read_lanes(
 @njit
 def write_lanes(
     c: ClockArrays, s: SharedArrays, warps: Array, index: Array, mask: Array, size: int, pc: int, kind: int,
-    agents: Array, clocks: Array,
+    strength: int, agents: Array, clocks: Array,
 ) -> int:  # fmt: skip
     """Record writes of lanes, `size` bytes each. Return the number of conflicts with earlier accesses.
 
-    The writes of warps[i] are recorded for clock component agents[i] at time clocks[i]. `kind` is a kind of records
-    (see `clocks`). `index` and `mask` are as in `read_lanes`.
+    The writes of warps[i] are recorded for clock component agents[i] at time clocks[i]. `kind` is a kind of records,
+    and `strength` their strength (see `clocks`). `index` and `mask` are as in `read_lanes`.
     """
     V, records, sites = c.vectors, s.records, s.sites
     found = 0
-    strong = kind == STRONG
     for i in range(len(warps)):
         w = warps[i]
         head = (np.int64(agents[i]) << 44) | (np.int64(clocks[i]) << 16) | (kind << 10)
@@ -238,17 +247,20 @@ def write_lanes(
             start = index[i, lane]
             granule, end = start >> s.shift, (start + size) >> s.shift
             cta = granule // s.cta_granules
-            fresh = head | (lane << 4)
+            fresh = head | (lane << 4) | strength
             while granule < end:
                 record = records[granule]
                 mixed = fresh
-                if record and record != good:
+                if not record:
+                    if strength and kind != GENERIC:
+                        found = note(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
+                elif record != good:
                     if (record >> 10) == (head >> 10) and sites[granule] == pc:
                         if ((record >> 4) & 63) != lane:
-                            mixed = head | (MANY << 4)
-                            if not strong:
+                            mixed = head | (MANY << 4) | strength
+                            if not strength:
                                 found = note(s.out, found, WRITE_WRITE, i, lane, granule, record, pc)
-                    elif not (strong and ((record >> 10) & 63) == STRONG):
+                    elif not _is_morally_strong(c, w, strength, record):
                         if ((record >> 16) & 0xFFFFFFF) <= V[w, KNOWN, record >> 44] and (
                             (record >> 10) & 63
                         ) != REMOTE_STORE:
@@ -258,12 +270,12 @@ def write_lanes(
                         else:
                             found = note(s.out, found, WRITE_WRITE, i, lane, granule, record, sites[granule])
                 if _may_conflict(c, s, w, KNOWN, granule, cta, s.asynchronous):
-                    found = _check_readers(c, s, w, lane, strong, granule, s.asynchronous, False, i, found)
+                    found = _check_readers(c, s, w, lane, strength, granule, s.asynchronous, False, i, found)
                 for row in range(len(s.far)):
                     entry = s.far[row, granule]
-                    if entry and not (strong and ((entry >> 10) & 63) == STRONG):
+                    if entry and not _is_morally_strong(c, w, strength, entry):
                         found = _check_far(c, s, w, lane, row, granule, 0, i, found)
-                if not (strong and is_weak_write_of(record, head >> 44, lane)):
+                if not (strength and is_weak_write_of(record, head >> 44, lane)):
                     records[granule] = mixed
                     sites[granule] = pc
                 granule += 1
@@ -302,7 +314,7 @@ def read_rows(
 @njit
 def _needs_fence(kind: int, bulk: bool) -> bool:
     # Multiplications read data of thread copies without a proxy fence (see docs/sanitizer.md); bulk copies do not.
-    return kind in (GENERIC, STRONG) or (bulk and kind == THREAD_COPY)
+    return kind == GENERIC or (bulk and kind == THREAD_COPY)
 
 
 @njit
@@ -330,13 +342,13 @@ def _check_async(
 @njit
 def write_rows(
     c: ClockArrays, s: SharedArrays, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, agents: Array,
-    clocks: Array, tag: int,
+    clocks: Array, tag: int, strength: int,
 ) -> int:  # fmt: skip
     """Record writes by bulk copies. Return the number of conflicts with earlier accesses.
 
     Lane lanes[i] of warps[i] writes sizes[i] bytes at offset starts[i]. The write is recorded for clock component
-    agents[i] at time clocks[i]. `tag` identifies the swizzle. Starts and sizes are multiples of 16 bytes. Shapes: all
-    arrays (copies,).
+    agents[i] at time clocks[i]. `tag` identifies the swizzle. `strength` is 0 for copies, and the strength of the
+    updates (see `clocks`) for reductions. Starts and sizes are multiples of 16 bytes. Shapes: all arrays (copies,).
     """
     records = s.records
     found = 0
@@ -344,18 +356,22 @@ def write_rows(
     for i in range(len(warps)):
         w, lane = warps[i], lanes[i]
         good = np.int64(-1)
-        fresh = (np.int64(agents[i]) << 44) | (np.int64(clocks[i]) << 16) | (ASYNC << 10) | (lane << 4)
+        fresh = (np.int64(agents[i]) << 44) | (np.int64(clocks[i]) << 16) | (ASYNC << 10) | (lane << 4) | strength
         cta = (starts[i] >> s.shift) // s.cta_granules
         for granule in range(starts[i] >> s.shift, (starts[i] + sizes[i]) >> s.shift):
             record = records[granule]
-            if record and record != good:
-                if not _is_visible(c.vectors, w, record, True):
+            if strength and not record:
+                found = note(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
+            elif record != good:
+                ordered = not record or _is_visible(c.vectors, w, record, True)
+                if not ordered and not _is_morally_strong(c, w, strength, record):
                     found = _check_async(c, s, w, lane, granule, WRITE_WRITE, True, i, found)
                 good = record
             if _may_conflict(c, s, w, FENCED, granule, cta, granule & in_chunk == 0):
-                found = _check_readers(c, s, w, lane, False, granule, granule & in_chunk == 0, True, i, found)
+                found = _check_readers(c, s, w, lane, strength, granule, granule & in_chunk == 0, True, i, found)
             for row in range(len(s.far)):
-                if s.far[row, granule]:
+                entry = s.far[row, granule]
+                if entry and not _is_morally_strong(c, w, strength, entry):
                     found = _check_far(c, s, w, lane, row, granule, 1, i, found)
             records[granule] = fresh
             s.sites[granule] = pc

@@ -11,7 +11,7 @@ from warploom.emulator.events import Access, Launch
 from warploom.emulator.values import registers_of
 from warploom.isa.binding.bind import Binding
 from warploom.isa.model import effects
-from warploom.observe.sanitize.clocks import GPU, Clocks, scope_level, to_bits
+from warploom.observe.sanitize.clocks import GPU, STRENGTH, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
 
 Array = NDArray[Any]
@@ -53,9 +53,12 @@ class OrderedAccesses:
         self._acquired: dict[tuple[Key, tuple[int, int, bool]], int] = {}  # number of releases at the last acquire
         self._released: dict[tuple[Key, int], int] = {}  # number of fences at the last release
 
-    def is_strong(self, pc: int) -> bool:
-        """Return True if the access at `pc` cannot race with other strong accesses."""
-        return self._declared[pc] is not None or pc in self.optimistic
+    def strength(self, pc: int) -> int:
+        """Return the strength of the access at `pc` (see `clocks`)."""
+        declared = self._declared[pc]
+        if declared is not None:
+            return 1 + declared[2]
+        return STRENGTH if pc in self.optimistic else 0
 
     def access(self, event: Access) -> None:
         """Acquire or release the vector clocks of the locations that strong accesses reach."""
@@ -114,6 +117,11 @@ class OrderedAccesses:
         clocks.versions[key] = clocks.versions.get(key, 0) + 1
         if key[2] == GPU:
             clocks.go_beyond(row)
+
+
+def strength_of(access: effects.Access, slots: effects.Slots) -> int:
+    """Return the strength of an access (see `clocks`)."""
+    return 1 + scope_level(effects.word(access.scope, slots)) if access.is_ordered(slots) else 0
 
 
 def _declared(binding: Binding) -> tuple[bool, bool, int] | None:

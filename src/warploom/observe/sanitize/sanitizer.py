@@ -180,23 +180,23 @@ class Sanitizer(events.Observer):
         if event.space == "local" or event.location.asynchronous:
             return
         pc, warps, index, lanes, size = event.pc, event.location.warp, event.index, event.lanes, event.size
-        update = event.kind == "update"
-        strong = update or self.ordered.is_strong(pc)
+        strength = self.ordered.strength(pc)
+        stored = event.values if event.kind == "write" else None
         reads = event.kind != "write"
-        if strong and reads and self.aliasing is not None:
+        if strength and reads and self.aliasing is not None:
             self.aliasing.acquire_all(warps)
-        if strong:
+        if strength:
             self.ordered.access(event)
         if event.space == "global":
-            self.global_shadow.access(warps, index, lanes, size, pc, strong, event.values)
+            self.global_shadow.access(warps, index, lanes, size, pc, strength, event.kind != "read", stored)
             return
         if self.launch.topology.cluster_size > 1:
             self.lifetimes.reach(warps, index, lanes, pc)
         if reads:
-            self.shadow.read(warps, index, lanes, size, pc, strong)
-        if event.values is not None:
+            self.shadow.read(warps, index, lanes, size, pc, strength)
+        if event.kind != "read":
             self.mbarriers.check_stores(index, lanes, size, warps, pc)
-            self.shadow.write(warps, index, lanes, size, pc, strong, event.values)
+            self.shadow.write(warps, index, lanes, size, pc, strength, stored)
 
     # Groups of asynchronous operations --------------------------------------------------------------------
 

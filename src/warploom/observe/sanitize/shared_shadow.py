@@ -31,7 +31,6 @@ from warploom.observe.sanitize.clocks import (
     OBJECT,
     REMOTE_STORE,
     STREAMS,
-    STRONG,
     THREAD_COPIES,
     THREAD_COPY,
     TOGETHER,
@@ -125,23 +124,23 @@ class SharedShadow:
 
     # Accesses ---------------------------------------------------------------------------------------------
 
-    def read(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, what: str = "") -> None:
+    def read(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strength: int, what: str = "") -> None:
         """Record reads of lanes, `size` bytes each. Report conflicts with earlier writes.
 
-        `index` has byte offsets in shared memory, and `lanes` marks the reading lanes. Reads that are `strong`
-        (ordered, volatile or atomic) do not conflict with strong writes. `what` is "mbarrier" for reads of an mbarrier,
-        otherwise "". Shapes: index and lanes (warps, 32).
+        `index` has byte offsets in shared memory, and `lanes` marks the reading lanes. `strength` is the strength of
+        the reads (see `clocks`). `what` is "mbarrier" for reads of an mbarrier, otherwise "". Shapes: index and lanes
+        (warps, 32).
         """
         self.refine(size)
         whole = OBJECT if what else TOGETHER
         found = _shared_shadow.read_lanes(
-            self.clocks.arrays, self.arrays, warps, index, uniform(lanes), size, pc, strong, whole
+            self.clocks.arrays, self.arrays, warps, index, uniform(lanes), size, pc, strength, whole
         )
         if found:
             self._explain(found, warps, pc, size, None, what)
 
     def write(
-        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None,
+        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strength: int, values: Array | None,
         what: str = "",
     ) -> None:  # fmt: skip
         """Record writes of lanes, `size` bytes each. Report conflicts with earlier accesses.
@@ -150,8 +149,7 @@ class SharedShadow:
         other writes. The other arguments are as in `read`. Shapes: values (elements, warps, 32).
         """
         c = self.clocks
-        kind = STRONG if strong else GENERIC
-        self._write(warps, index, lanes, size, pc, kind, c.own[warps], c.clock[warps], values, what)
+        self._write(warps, index, lanes, size, pc, GENERIC, strength, c.own[warps], c.clock[warps], values, what)
 
     def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int) -> None:
         """Record asynchronous thread copies of lanes, `size` bytes each. Report conflicts.
@@ -160,14 +158,15 @@ class SharedShadow:
         """
         c = self.clocks
         agents = c.own[warps] + THREAD_COPIES * c.per_cta
-        self._write(warps, index, lanes, size, pc, THREAD_COPY, agents, c.copy_clock[warps], None, "")
+        self._write(warps, index, lanes, size, pc, THREAD_COPY, 0, agents, c.copy_clock[warps], None, "")
 
     def remote(
-        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, objects: Array, phases: Array
+        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strength: int, objects: Array, phases: Array
     ) -> None:
-        """Record asynchronous stores of lanes, `size` bytes each. Report conflicts.
+        """Record asynchronous stores or reductions of lanes, `size` bytes each. Report conflicts.
 
-        `index` has byte offsets, and `lanes` marks the storing lanes. Phase phases[i] of the mbarrier numbered
+        `index` has byte offsets, and `lanes` marks the storing lanes. `strength` is 0 for stores, and the strength of
+        the updates (see `clocks`) for reductions. Phase phases[i] of the mbarrier numbered
         objects[i] completes the stores of warps[i]. Shapes: index and lanes (warps, 32); objects and phases (warps,).
         """
         agents = self.clocks.phase_column(objects)
@@ -175,16 +174,16 @@ class SharedShadow:
         for kind, which in ((NEAR_STORE, near), (REMOTE_STORE, ~near)):
             if which.any():
                 reached = warps[which], index[which], lanes[which]
-                self._write(*reached, size, pc, kind, agents[which], phases[which], None, "")
+                self._write(*reached, size, pc, kind, strength, agents[which], phases[which], None, "")
 
     def _write(
-        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, kind: int, agents: Array, clocks: Array,
-        values: Array | None, what: str,
+        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, kind: int, strength: int, agents: Array,
+        clocks: Array, values: Array | None, what: str,
     ) -> None:  # fmt: skip
         self.refine(size)
         found = _shared_shadow.write_lanes(
-            self.clocks.arrays, self.arrays, warps, index, uniform(lanes), size, pc, kind, agents.astype(np.int64),
-            clocks.astype(np.int64),
+            self.clocks.arrays, self.arrays, warps, index, uniform(lanes), size, pc, kind, strength,
+            agents.astype(np.int64), clocks.astype(np.int64),
         )  # fmt: skip
         if found:
             store = None if values is None else (index, lanes, size, values)
@@ -204,19 +203,20 @@ class SharedShadow:
 
     def write_rows(
         self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, objects: Array, phases: Array,
-        swizzle: int,
+        swizzle: int, strength: int,
     ) -> None:  # fmt: skip
         """Record writes by bulk copies. Report conflicts.
 
         Lane lanes[i] of warps[i] writes sizes[i] bytes at offset starts[i]. Phase phases[i] of the mbarrier numbered
-        objects[i] completes the write. `swizzle` is the swizzle of a tensor copy in bytes, -1 for another copy. Shapes:
-        all arrays (copies,).
+        objects[i] completes the write. `swizzle` is the swizzle of a tensor copy in bytes, -1 for another copy.
+        `strength` is 0 for copies, and the strength of the updates (see `clocks`) for reductions. Shapes: all arrays
+        (copies,).
         """
         c = self.clocks
         tag = 0 if swizzle < 0 else 1 + SWIZZLES.index(swizzle)
         found = _shared_shadow.write_rows(
             c.arrays, self.arrays, warps, lanes, starts, sizes, pc, c.phase_column(objects).astype(np.int64),
-            phases.astype(np.int64), tag,
+            phases.astype(np.int64), tag, strength,
         )  # fmt: skip
         if found:
             self._explain(found, warps, pc, 16, None, "")

@@ -19,12 +19,13 @@ from warploom.isa.model.records import BulkCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMapFields
 from warploom.layout.tile import boxes, is_padded, shared_bytes, stored_ranges
-from warploom.observe.sanitize.clocks import THREAD_COPIES
+from warploom.observe.sanitize.clocks import STRENGTH, THREAD_COPIES
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.global_copies import GlobalCopies, box_positions, copy_values
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.mbarriers import Mbarriers
+from warploom.observe.sanitize.ordered_accesses import strength_of
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 
 Array = NDArray[Any]
@@ -150,10 +151,13 @@ class Transfers:
                 clocks.release_operations(row, column, int(clocks.copy_clock[warp]), int(lane))
         clocks.copy_clock[batch.warp_index] += 1
 
-    def remote_store(self, event: Execute, access: effects.Access, mbarrier: str, space: str) -> None:
-        """Record the asynchronous stores `access` of lanes.
+    def remote_store(
+        self, event: Execute, access: effects.Access, mbarrier: str, space: str, strength: int
+    ) -> None:  # fmt: skip
+        """Record the asynchronous stores or reductions `access` of lanes.
 
         `mbarrier` is the name of the operand with the mbarrier, and `space` the state space of both addresses.
+        `strength` is the strength of the access (see `clocks`).
         """
         batch, pc, mbarriers = event.batch, event.pc, self.mbarriers
         value = getattr(event.operands, access.value)
@@ -173,7 +177,7 @@ class Transfers:
                 alone[:, lane] = True
                 phases = mbarriers.phase[found[known]] + 1
                 self._expect(warps[known], found[known], phases, pc)
-                self.shadow.remote(warps[known], index[known], alone, size, pc, found[known], phases)
+                self.shadow.remote(warps[known], index[known], alone, size, pc, strength, found[known], phases)
 
     # Bulk copies ------------------------------------------------------------------------------------------
 
@@ -238,7 +242,10 @@ class Transfers:
         copy, found = copy[known], found[known]
         phases = mbarriers.phase[found] + 1
         self._expect(warps[copy], found, phases, pc)
-        self.shadow.write_rows(warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, swizzle)
+        strength = STRENGTH if request.reduction else 0  # gpu scope (PTX ISA 9.7.9.25.5.2)
+        self.shadow.write_rows(
+            warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, swizzle, strength
+        )
 
     def _completing(self, event: CopyIssue, copies: Array, target: Array) -> Array:
         """Return the number of the mbarrier of each copy, -1 for none."""
@@ -285,12 +292,12 @@ class Transfers:
         warps = batch.location.warp
         if event.action in ("init", "inval"):
             positions, at = np.nonzero(lanes)
-            shadow.write(warps, index, lanes, 8, pc, False, None, "mbarrier")
+            shadow.write(warps, index, lanes, 8, pc, 0, None, "mbarrier")
             change = mbarriers.initialise if event.action == "init" else mbarriers.invalidate
             change(index[positions, at] >> 3, pc, warps[positions], at)
             return
         mbarriers.check_use(batch, index, lanes, pc, event.action)
-        shadow.read(warps, index, lanes, 8, pc, True, "mbarrier")
+        shadow.read(warps, index, lanes, 8, pc, STRENGTH, "mbarrier")
         found = mbarriers.of(index)
         if event.action == "expect_tx" or event.transactions.any():
             mbarriers.site[np.where(found < 0, 0, found)[lanes]] = pc
@@ -318,7 +325,7 @@ class Transfers:
             return
         batch, clocks, found = event.batch, self.clocks, self.mbarriers.of(event.index)
         warps = batch.location.warp
-        self.shadow.read(warps, event.index, lanes, 8, event.pc, True, "mbarrier")
+        self.shadow.read(warps, event.index, lanes, 8, event.pc, STRENGTH, "mbarrier")
         for bits, full, which in self._by_object(batch, found, lanes):
             rows = clocks.arrived(which, local=narrow)
             if relaxed:
@@ -394,5 +401,6 @@ def issue_handler(launch: Launch, pc: int) -> Handler | None:
         return lambda transfers, event: transfers.copy_arrival(event, arrival.address, space(arrival.address))
     if issue is not None and issue.mbarrier and len(accesses) == 1 and accesses[0].value:
         store, where = accesses[0], space(accesses[0].address)
-        return lambda transfers, event: transfers.remote_store(event, store, issue.mbarrier, where)
+        strength = strength_of(store, slots)
+        return lambda transfers, event: transfers.remote_store(event, store, issue.mbarrier, where, strength)
     return None
