@@ -40,8 +40,9 @@ class SharedArrays(NamedTuple):
 
     `records` and `sites` have the record (see `clocks`) and the program counter of the last write of each granule.
     `far` and `far_sites` have those of the last read by each other CTA. `reads` has the last read of each granule by
-    each warp of the same CTA. `async_reads` has the last asynchronous read of each chunk. `tags` has the swizzle of the
-    last bulk write of each chunk. `out` receives the conflicts. Bits of an integer:
+    each warp of the same CTA. `async_reads` has the last asynchronous read of each chunk. `sources` and `source_sites`
+    have the record and the program counter of the last read of each chunk by a bulk copy that an mbarrier completes.
+    `tags` has the swizzle of the last bulk write of each chunk. `out` receives the conflicts. Bits of an integer:
 
         reads        time << 32 | pc << 10 | lane << 4 | strength
         async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
@@ -54,6 +55,8 @@ class SharedArrays(NamedTuple):
     asynchronous: bool
     far: Array
     far_sites: Array
+    sources: Array
+    source_sites: Array
     tags: Array
     cta_granules: int
     shift: int
@@ -168,6 +171,15 @@ def _check_far(
 
 
 @njit
+def _check_source(c: ClockArrays, s: SharedArrays, w: int, lane: int, granule: int, position: int, found: int) -> int:
+    chunk = granule >> (4 - s.shift)
+    entry = s.sources[chunk]
+    if entry == 0 or is_ordered(c, w, lane, entry, 0):
+        return found
+    return note(s.out, found, WRITE_ASYNC_READ, position, lane, granule, entry, s.source_sites[chunk])
+
+
+@njit
 def read_lanes(
     c: ClockArrays, s: SharedArrays, warps: Array, index: Array, mask: Array, size: int, pc: int, strength: int,
     whole: int,
@@ -275,6 +287,8 @@ def write_lanes(
                     entry = s.far[row, granule]
                     if entry and not _is_morally_strong(c, w, strength, entry):
                         found = _check_far(c, s, w, lane, row, granule, 0, i, found)
+                if len(s.far) and s.asynchronous:
+                    found = _check_source(c, s, w, lane, granule, i, found)
                 if not (strength and is_weak_write_of(record, head >> 44, lane)):
                     records[granule] = mixed
                     sites[granule] = pc
@@ -284,12 +298,14 @@ def write_lanes(
 
 @njit
 def read_rows(
-    c: ClockArrays, s: SharedArrays, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, clocks: Array
+    c: ClockArrays, s: SharedArrays, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, agents: Array,
+    clocks: Array,
 ) -> int:  # fmt: skip
     """Record reads by bulk copies. Return the number of conflicts with earlier writes.
 
-    Lane lanes[i] of warps[i] reads sizes[i] bytes at offset starts[i] at time clocks[i]. Starts and sizes are multiples
-    of 16 bytes. Shapes: all arrays (copies,).
+    Lane lanes[i] of warps[i] reads sizes[i] bytes at offset starts[i]. The read is recorded for clock component
+    agents[i] of an mbarrier at time clocks[i]. If agents[i] is -1, a bulk group completes the copy. Starts and sizes
+    are multiples of 16 bytes. Shapes: all arrays (copies,).
     """
     found = 0
     in_chunk = (16 >> s.shift) - 1
@@ -297,6 +313,8 @@ def read_rows(
         w, lane = warps[i], lanes[i]
         good = np.int64(-1)
         entry = (np.int64(clocks[i]) << 32) | (1 << 31) | (np.int64(pc) << 10) | (lane << 4)
+        if agents[i] >= 0:
+            entry = (np.int64(agents[i]) << 44) | (np.int64(clocks[i]) << 16) | (ASYNC << 10) | (lane << 4)
         slot = w // c.ctas
         for granule in range(starts[i] >> s.shift, (starts[i] + sizes[i]) >> s.shift):
             record = s.records[granule]
@@ -306,8 +324,28 @@ def read_rows(
                 elif not _is_visible(c.vectors, w, record, True):
                     found = _check_async(c, s, w, lane, granule, READ_WRITE, True, i, found)
                 good = record
-            if granule & in_chunk == 0:
-                s.async_reads[slot, granule >> (4 - s.shift)] = entry
+            chunk = granule >> (4 - s.shift)
+            if granule & in_chunk == 0 and agents[i] >= 0:
+                s.sources[chunk], s.source_sites[chunk] = entry, pc
+            elif granule & in_chunk == 0:
+                s.async_reads[slot, chunk] = entry
+    return found
+
+
+@njit
+def check_initialised(
+    c: ClockArrays, s: SharedArrays, warps: Array, lanes: Array, starts: Array
+) -> int:  # fmt: skip
+    """Return the number of mbarriers at offsets `starts` that their initialisation is not ordered before.
+
+    Lane lanes[i] of warps[i] uses the mbarrier at starts[i]. Shapes: all arrays (uses,).
+    """
+    found = 0
+    for i in range(len(warps)):
+        granule = starts[i] >> s.shift
+        record = s.records[granule]
+        if record and not is_ordered(c, warps[i], lanes[i], record, 0):
+            found = note(s.out, found, READ_WRITE, i, lanes[i], granule, record, s.sites[granule])
     return found
 
 
@@ -375,6 +413,8 @@ def write_rows(
                     found = _check_far(c, s, w, lane, row, granule, 1, i, found)
             records[granule] = fresh
             s.sites[granule] = pc
+            if granule & in_chunk == 0 and len(s.far):
+                found = _check_source(c, s, w, lane, granule, i, found)
             if granule & in_chunk == 0:
                 s.tags[granule >> (4 - s.shift)] = tag
     return found

@@ -90,6 +90,8 @@ class SharedShadow:
             asynchronous=asynchronous,
             far=np.zeros((others, size // 4), np.int64),
             far_sites=np.zeros((others, size // 4), np.int32),
+            sources=np.zeros(size // 16 if asynchronous and others else 1, np.int64),
+            source_sites=np.zeros(size // 16 if asynchronous and others else 1, np.int32),
             tags=np.zeros(size // 16, np.uint8),
             cta_granules=self.shared.stride // 4,
             shift=2,
@@ -104,7 +106,9 @@ class SharedShadow:
             return held - (agent << 44) + ((agent // before * after + agent % before) << 44)
 
         arrays = self.arrays
-        self.arrays = arrays._replace(records=moved(arrays.records), far=moved(arrays.far))
+        self.arrays = arrays._replace(
+            records=moved(arrays.records), far=moved(arrays.far), sources=moved(arrays.sources)
+        )
 
     def refine(self, size: int) -> None:
         """Divide the granules into granules of `size` bytes, 1 or 2, unless they are as small."""
@@ -189,17 +193,31 @@ class SharedShadow:
             store = None if values is None else (index, lanes, size, values)
             self._explain(found, warps, pc, size, store, what)
 
-    def read_rows(self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, group: bool) -> None:
+    def read_rows(
+        self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, objects: Array, phases: Array
+    ) -> None:
         """Record reads by bulk copies. Report conflicts.
 
-        Lane lanes[i] of warps[i] reads sizes[i] bytes at offset starts[i]. Set `group` if a bulk group completes the
-        copies. Shapes: all arrays (copies,).
+        Lane lanes[i] of warps[i] reads sizes[i] bytes at offset starts[i]. Phase phases[i] of the mbarrier numbered
+        objects[i] completes the copy. If objects[i] is -1, a bulk group completes the copy. Shapes: all arrays
+        (copies,).
         """
         c = self.clocks
-        clocks = c.bulk_clock[warps].astype(np.int64) if group else np.zeros(len(warps), np.int64)
-        found = _shared_shadow.read_rows(c.arrays, self.arrays, warps, lanes, starts, sizes, pc, clocks)
+        known = objects >= 0
+        clocks = np.where(known, phases, c.bulk_clock[warps]).astype(np.int64)
+        agents = np.where(known, c.phase_column(np.maximum(objects, 0)), -1).astype(np.int64)
+        found = _shared_shadow.read_rows(c.arrays, self.arrays, warps, lanes, starts, sizes, pc, agents, clocks)
         if found:
             self._explain(found, warps, pc, 16, None, "")
+
+    def check_initialised(self, warps: Array, lanes: Array, starts: Array, pc: int) -> None:
+        """Report uses of mbarriers that their initialisation does not happen before.
+
+        Lane lanes[i] of warps[i] uses the mbarrier at byte offset starts[i]. Shapes: all arrays (uses,).
+        """
+        found = _shared_shadow.check_initialised(self.clocks.arrays, self.arrays, warps, lanes, starts)
+        if found:
+            self._explain(found, warps, pc, 8, None, "mbarrier")
 
     def write_rows(
         self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, objects: Array, phases: Array,
@@ -267,8 +285,11 @@ class SharedShadow:
             if what == UNFENCED:
                 verb = "reads" if of == "matrix" or self._is_source(pc) else "writes"
             message = self._sentence(what, verb, warp, lane, granule, record, site, size, tag)
+            hint = ""
+            if what == WRITE_ASYNC_READ and self._agent(granule, record >> 44)[0] < 0:
+                hint = "before the bytes are written, wait for the mbarrier phase that the copy completes"
             subject = self._mbarrier(granule, record >> 44) if code == "sanitize.copy/destination" else ""
-            self.report.add(code, pc, other, message, subject=subject)
+            self.report.add(code, pc, other, message, hint, subject=subject)
 
     def _is_source(self, pc: int) -> bool:
         binding = self.context.program.steps[pc].binding
@@ -306,7 +327,7 @@ class SharedShadow:
             return "sanitize.proxy/async"
         other, stream, cta = self._agent(granule, record >> 44)
         if other < 0:
-            return "sanitize.copy/destination"
+            return "sanitize.copy/source" if what == WRITE_ASYNC_READ else "sanitize.copy/destination"
         if what == WRITE_ASYNC_READ:
             return "sanitize.wgmma/operand" if stream == MULTIPLICATIONS else "sanitize.copy/source"
         if stream == THREAD_COPIES and not self.clocks.knows(other, record):
@@ -348,7 +369,7 @@ class SharedShadow:
             if self.clocks.vectors[warp, KNOWN, agent] >= clock:
                 why = "the wait for the phase of the copy has CTA scope, but the bytes came from another CTA"
             copy = f"the copy of line {line}, and {why}"
-            return f"this {verb} {place}, which is written by {copy}; {here}"
+            return f"this {verb} {place}, which is {did} by {copy}; {here}"
         if stream in (MULTIPLICATIONS, BULK_READ, THREAD_COPIES) and not self.clocks.knows(other, record):
             return f"this {verb} {place}, which {by_what} and no wait covers that operation; {here}"
         return f"this {verb} {place}, which {by_what} and nothing orders the two; {here}"

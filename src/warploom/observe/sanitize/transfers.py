@@ -169,6 +169,10 @@ class Transfers:
             return
         active, warps = batch.active(), batch.location.warp
         mbarriers.check_use(batch, where, active, pc, "an asynchronous store")
+        positions, lanes = np.nonzero(active & (mbarriers.of(where) >= 0))
+        reached = where[positions, lanes]
+        self.lifetimes.start(reached // self.shared.stride, warps[positions], lanes, pc)
+        self.shadow.check_initialised(warps[positions], lanes, reached, pc)
         for lane in range(32):
             found = np.where(active[:, lane], mbarriers.of(where[:, lane]), -1)
             known = np.flatnonzero(found >= 0)
@@ -187,11 +191,11 @@ class Transfers:
         if isinstance(request, BulkCopy):
             every = np.arange(len(event.warps))
             sizes = copy_values(event, request.bytes, every)
+            objects = self._completing(event, every, request.destination)
             if request.source_space != "global":
                 first, read = (copy_values(event, each, every) for each in request.source_range())
                 source = copy_values(event, request.source, every) + first
-                self._read(event, every, source, read, group=request.completion == "group")
-            objects = self._completing(event, every, request.destination)
+                self._read(event, every, source, read, objects)
             self.global_copies.plain(event, sizes, objects)
             if request.destination_space != "global":
                 target = copy_values(event, request.destination, every)
@@ -212,15 +216,22 @@ class Transfers:
                 self._write(event, copies, shared, sizes, fields.swizzle_span)
             else:
                 read, starts, sizes = _stored(fields, shared, sizes, coordinates, offsets)
-                self._read(event, copies[read], starts, sizes, group=True)
+                self._read(event, copies[read], starts, sizes, np.full(len(read), -1))
 
-    def _read(self, event: CopyIssue, copies: Array, addresses: Array, sizes: Array, group: bool) -> None:
+    def _read(self, event: CopyIssue, copies: Array, addresses: Array, sizes: Array, objects: Array) -> None:
         warps, lanes = event.warps[copies].astype(np.int64), event.lanes[copies].astype(np.int64)
         starts = self._starts(warps, addresses >> 24, addresses & 0xFF_FFFF)
         good = self._inside(addresses & 0xFF_FFFF, sizes)
-        if group:
+        phases = np.zeros(len(objects), np.int64)
+        sent = objects >= 0
+        if sent.any():
+            phases[sent] = self.mbarriers.phase[objects[sent]] + 1
+            self.lifetimes.send(warps[sent], objects[sent], phases[sent], event.pc)
+        elif event.request.mbarrier is None:
             self.lifetimes.copy_out(warps, event.pc)
-        self.shadow.read_rows(warps[good], lanes[good], starts[good], sizes[good], event.pc, group)
+        self.shadow.read_rows(
+            warps[good], lanes[good], starts[good], sizes[good], event.pc, objects[good], phases[good]
+        )
 
     def _write(self, event: CopyIssue, copies: Array, addresses: Array, sizes: Array, swizzle: int) -> None:
         request, pc, mbarriers = event.request, event.pc, self.mbarriers
@@ -240,6 +251,8 @@ class Transfers:
         mbarriers.check_overwritten(starts, sizes[copy], warps[copy], lanes[copy], pc)
         known = found >= 0
         copy, found = copy[known], found[known]
+        self.lifetimes.start(starts[known] // self.shared.stride, warps[copy], lanes[copy], pc)
+        self.shadow.check_initialised(warps[copy], lanes[copy], words[known], pc)
         phases = mbarriers.phase[found] + 1
         self._expect(warps[copy], found, phases, pc)
         strength = STRENGTH if request.reduction else 0  # gpu scope (PTX ISA 9.7.9.25.5.2)
