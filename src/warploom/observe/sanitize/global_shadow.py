@@ -144,6 +144,15 @@ class GlobalShadow:
         if found:
             self._explain(found, warps, pc, size, None if values is None else (index, lanes, size, values))
 
+    def record(self, warp: int, lane: int, later: int = 0) -> int:
+        """Return the record of a weak access by a lane, `later` units of time after the present."""
+        time = int(self.clocks.clock[warp]) + later
+        return (self.wave & 0xFF) << 55 | warp << 44 | time << 16 | GENERIC << 10 | lane << 4
+
+    def is_known(self, warp: int, lane: int, record: int) -> bool:
+        """Return True if the access of `record` happens before the next access of a lane."""
+        return bool(_known(self.clocks.arrays, self.wave & 0xFF, warp, lane, record, 0))
+
     # Bulk copies ------------------------------------------------------------------------------------------
 
     def _segment(self, offset: int) -> int:

@@ -25,7 +25,8 @@ from warploom.observe.sanitize.register_counts import RegisterCounts
 from warploom.observe.sanitize.report import Report
 from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.shared_shadow import SharedShadow
-from warploom.observe.sanitize.transfers import TensorMaps, Transfers, issue_handler
+from warploom.observe.sanitize.tensor_maps import TensorMaps
+from warploom.observe.sanitize.transfers import Transfers, issue_handler
 from warploom.observe.sanitize.untested_waits import untested_waits
 from warploom.observe.sanitize.unwritten_registers import UnwrittenRegisters
 
@@ -127,6 +128,7 @@ class Sanitizer(events.Observer):
         self.context = context = Context(launch, event, self.clocks, report)
         self.ordered.start(context)
         self.global_shadow.start(context)
+        self.tensor_maps.start(context)
         self.shadow = SharedShadow(context, self._asynchronous, lambda number: self.mbarriers.name_of(number))  # noqa: PLW0108 - created below
         self.mbarriers = Mbarriers(context, self.shadow, self._waits_for_phases)
         self.aliasing = self.mbarriers.aliasing
@@ -240,10 +242,9 @@ class Sanitizer(events.Observer):
         elif effect.kind == "memory":
             level = scope_level(effects.word(effect.scope, slots))
             self.clocks.fence(batch.warp_index, *self.clocks.lanes(batch), level)
-        elif effect.address and effects.word(effect.order, slots) == "acquire":
-            self.tensor_maps.acquire(event, self.launch.topology.cta_of)
-        elif effect.address:
-            self.tensor_maps.release(event)
+        elif effects.word(effect.proxy, slots) == "tensormap":
+            acquires = effects.word(effect.order, slots) == "acquire"
+            (self.tensor_maps.acquire if acquires else self.tensor_maps.release)(event)
         elif effects.word(effect.proxy, slots) == "async":
             lanes, full = self.clocks.lanes(batch)
             self.clocks.proxy_fence(batch.warp_index, lanes, full, effects.word(effect.space, slots))

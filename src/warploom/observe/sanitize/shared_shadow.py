@@ -205,7 +205,8 @@ class SharedShadow:
         c = self.clocks
         known = objects >= 0
         clocks = np.where(known, phases, c.bulk_clock[warps]).astype(np.int64)
-        agents = np.where(known, c.phase_column(np.maximum(objects, 0)), -1).astype(np.int64)
+        agents = np.full(len(warps), -1)
+        agents[known] = c.phase_column(objects[known])
         found = _shared_shadow.read_rows(c.arrays, self.arrays, warps, lanes, starts, sizes, pc, agents, clocks)
         if found:
             self._explain(found, warps, pc, 16, None, "")

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Asynchronous copies and stores, the mbarriers that complete them, and fences for tensor maps."""
+"""Asynchronous copies and stores, the mbarriers that complete them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.address_space import GLOBAL_BASE, SHARED_START, SHARED_WINDOW
+from warploom.emulator.address_space import SHARED_START, SHARED_WINDOW
 from warploom.emulator.batch import Batch
-from warploom.emulator.events import Arrive, CopyIssue, Execute, Fence, Launch, PhaseWait
+from warploom.emulator.events import Arrive, CopyIssue, Execute, Launch, PhaseWait
 from warploom.emulator.faults import Fault
 from warploom.emulator.tensor_boxes import lane_values
 from warploom.emulator.values import VectorValue
@@ -27,66 +27,9 @@ from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.mbarriers import Mbarriers
 from warploom.observe.sanitize.ordered_accesses import strength_of
 from warploom.observe.sanitize.shared_shadow import SharedShadow
+from warploom.observe.sanitize.tensor_maps import TensorMaps
 
 Array = NDArray[Any]
-_MAP_BYTES = 128
-
-
-class TensorMaps:
-    """Check of copies through tensor maps that the kernel writes.
-
-    Fences must order the writes before the copies.
-    """
-
-    def __init__(self, shadow: GlobalShadow) -> None:
-        self.shadow = shadow
-        self._now = 0
-        self._released: dict[int, int] = {}  # time of the last release of each map
-        self._acquired: dict[tuple[int, int], int] = {}  # time of the last acquisition of each map by each CTA
-
-    def release(self, event: Fence) -> None:
-        """Record a fence that copies a tensor map to the address of each lane and releases the copy."""
-        self._now += 1
-        for address in np.unique(self._addresses(event)).tolist():
-            self._released[address] = self._now
-
-    def acquire(self, event: Fence, cta_of: Array) -> None:
-        """Record a fence that acquires the tensor map at the address of each lane.
-
-        cta_of[w] is the CTA of warp w.
-        """
-        self._now += 1
-        addresses = self._addresses(event)
-        for position, lane in zip(*np.nonzero(event.batch.active()), strict=True):
-            cta = int(cta_of[event.batch.warp_index[position]])
-            self._acquired[cta, int(addresses[position, lane])] = self._now
-
-    @staticmethod
-    def _addresses(event: Fence) -> Array:
-        addresses = event.batch.addresses(getattr(event.operands, event.effect.address))
-        return np.broadcast_to(addresses, (event.batch.count, 32))
-
-    def use(self, context: Context, warps: Array, lanes: Array, address: int, pc: int) -> None:
-        """Report a copy through the tensor map at `address` without the necessary fence.
-
-        Lane lanes[i] of warps[i] issues copy i. If the kernel has written the map, the CTA must have acquired the map
-        after the last release.
-        """
-        first, arrays = address - GLOBAL_BASE, self.shadow.arrays
-        records = np.zeros(1)
-        if first >= 0:
-            records = arrays.records[first >> arrays.shift : first + _MAP_BYTES >> arrays.shift]
-        if not records.any() and address not in self._released:
-            return
-        released = self._released.get(address, 0)
-        for warp, lane in zip(warps.tolist(), lanes.tolist(), strict=True):
-            if self._acquired.get((int(context.topology.cta_of[warp]), address), -1) <= released:
-                message = (
-                    f"this copy uses the tensor map at {address:#x}, which the kernel has written, and no "
-                    f"acquiring fence for tensor maps is between the two; {context.describe(warp, lane)}"
-                )
-                context.report.add("sanitize.proxy/tensormap", pc, -1, message)
-                return
 
 
 class Transfers:
@@ -206,7 +149,7 @@ class Transfers:
             for address in np.unique(maps[copies]).tolist():
                 same = copies[maps[copies] == address]
                 warps, lanes = event.warps[same], event.lanes[same]
-                self.tensor_maps.use(self.context, warps, lanes, int(address), event.pc)
+                self.tensor_maps.use(warps, lanes, int(address), event.pc)
             objects = self._completing(event, copies, request.shared)
             coordinates, offsets = box_positions(event, copies)
             self.global_copies.boxes(event, fields, copies, coordinates, offsets, objects)
