@@ -17,10 +17,12 @@ from warploom.emulator.access import uniform
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.events import Launch
 from warploom.emulator.grid import Placement
+from warploom.isa.model.effects import Access
 from warploom.numerics._compile import njit
 from warploom.observe.sanitize._shared_shadow import COLUMNS, ROOM, note, together
 from warploom.observe.sanitize.clocks import (
     ASYNC,
+    BULK_DONE,
     FENCED_MASK,
     GENERIC,
     GLOBAL_FENCE,
@@ -31,6 +33,8 @@ from warploom.observe.sanitize.clocks import (
     SOME,
     STREAMS,
     STRENGTH,
+    THREAD_COPIES,
+    THREAD_COPY,
     TOGETHER,
     ClockArrays,
     is_weak_write_of,
@@ -41,9 +45,15 @@ from warploom.observe.sanitize.shared_shadow import Store, is_unchanged
 
 Array = NDArray[Any]
 
-READ_WRITE, WRITE_WRITE, WRITE_READ, UNFENCED = 0, 1, 2, 4
+READ_WRITE, WRITE_WRITE, WRITE_READ, READ_ONLY, UNFENCED = range(5)
 LOAD = 5  # kind of records for bulk copies that read global memory
 SLOT = 18  # bits of the phase in the time of a LOAD; above is the mbarrier. Its CTA's rank replaces the lane.
+
+
+_REASONS = {
+    UNFENCED: "with no proxy fence between",
+    READ_ONLY: "and this load needs memory that no thread writes during the kernel",
+}
 
 
 class GlobalArrays(NamedTuple):
@@ -93,6 +103,7 @@ class GlobalShadow:
             shift=2,
             out=np.zeros((ROOM, COLUMNS), np.int64),
         )
+        self._read_only = _read_only_loads(launch)
         self.wave = -1
         self._written: set[int] = set()  # numbers of the buffers that the kernel has written
         self._loads: dict[int, dict[object, _Load]] = {}  # reads of the other buffers, by buffer and key
@@ -139,10 +150,24 @@ class GlobalShadow:
         lanes = uniform(lanes)
         found = _access(
             self.clocks.arrays, self.arrays, self.wave & 0xFF, warps, index, lanes, size, together(index, lanes),
-            writing, strength, pc,
+            writing, GENERIC, strength, pc in self._read_only, pc, self.clocks.clock[warps],
         )  # fmt: skip
         if found:
             self._explain(found, warps, pc, size, None if values is None else (index, lanes, size, values))
+
+    def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int) -> None:
+        """Record reads by thread copies of lanes, `size` bytes each. Report conflicts.
+
+        The arguments are as in `access`.
+        """
+        if size < 1 << self.arrays.shift:
+            self._refine(size)
+        found = _access(
+            self.clocks.arrays, self.arrays, self.wave & 0xFF, warps, index, lanes, size, together(index, lanes),
+            False, THREAD_COPY, 0, False, pc, self.clocks.copy_clock[warps],
+        )  # fmt: skip
+        if found:
+            self._explain(found, warps, pc, size, None)
 
     def record(self, warp: int, lane: int, later: int = 0) -> int:
         """Return the record of a weak access by a lane, `later` units of time after the present."""
@@ -239,33 +264,44 @@ class GlobalShadow:
             warp, other = int(warps[position]), record >> 44 & 0x7FF
             if what == WRITE_WRITE and same is not None and same(position, other, site):
                 continue
-            code = "sanitize.race/global"
+            code = "sanitize.race/read-only" if what == READ_ONLY else "sanitize.race/global"
             hint = ""
             if what == UNFENCED:
                 code = "sanitize.proxy/async"
             elif what == WRITE_READ and record >> 10 & 63 == LOAD:
                 code = "sanitize.copy/source"
                 hint = "before the bytes are written, wait for the mbarrier phase that the copy completes"
-            elif other == warp and record >> 55 & 0xFF == self.wave & 0xFF and record >> 10 & 63 != ASYNC:
+            elif (
+                what != READ_ONLY
+                and other == warp
+                and record >> 55 & 0xFF == self.wave & 0xFF
+                and record >> 10 & 63 != ASYNC
+            ):
                 code = "sanitize.race/lanes"
             if not self.report.is_known(code, pc, site):
                 self.report.add(code, pc, site, self._sentence(what, warp, lane, granule, record, site, size), hint)
 
     def _sentence(self, what: int, warp: int, lane: int, granule: int, record: int, site: int, size: int) -> str:
         address = (granule << self.arrays.shift) + GLOBAL_BASE
-        verb = "reads" if what in (READ_WRITE, UNFENCED) else "writes"
+        verb = "reads" if what in (READ_WRITE, READ_ONLY, UNFENCED) else "writes"
         did = "read" if what == WRITE_READ else "written"
         other, by = record >> 44 & 0x7FF, record >> 4 & 63
         wave = record >> 55 & 0xFF
         lane_known = by < MANY and record >> 10 & 63 != LOAD
         who = self._placements[wave].describe_warp(other) + (f", lane {by}" if lane_known else "")
         line = self.launch.program.line_of(site)
-        why = "with no proxy fence between" if what == UNFENCED else "and nothing orders the two"
+        why = _REASONS.get(what, "and nothing orders the two")
         here = self.context.describe(warp, lane)
         segment = self.arena.segments[self._segment(address - GLOBAL_BASE)]
         buffer = f"{segment.name}, byte {address - segment.start}"
         place = f"global memory at {address:#x} to {address + min(size, 1 << self.arrays.shift):#x} ({buffer})"
         return f"this {verb} {place}, which is {did} by line {line}, {who}, {why}; {here}"
+
+
+def _read_only_loads(launch: Launch) -> frozenset[int]:
+    """Return the program counters of loads that require memory which no thread writes."""
+    forms = [step.binding.form for step in launch.program.steps]
+    return frozenset(pc for pc, form in enumerate(forms) if any(each.read_only for each in form.effects_of(Access)))
 
 
 @njit
@@ -280,7 +316,7 @@ def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: in
     clock = (record >> 16) & 0xFFFFFFF
     by = (record >> 4) & 63
     kind = (record >> 10) & 63
-    copied = kind in (ASYNC, LOAD)
+    copied = kind in (ASYNC, THREAD_COPY, LOAD)
     total = len(few)
     if ((record >> 55) & 0xFF) != wave:
         if base < 0:
@@ -312,10 +348,16 @@ def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: in
             if phase <= V[w, KNOWN, column]:
                 return True
             return few[w] != 0 and (few[w] >> lane) & 1 != 0 and phase <= V[total + w, KNOWN, column]
-        column = own[other] + 4 * per_cta
+        column = own[other] + (BULK_DONE if kind == ASYNC else THREAD_COPIES) * per_cta
         if clock <= V[w, KNOWN, column]:
             return True
-        return other == w and lane == by and clock <= V[w, SOME, column]
+        if other == w:
+            return lane == by and clock <= V[w, SOME, column]
+        if kind == ASYNC or by >= MANY:
+            return False
+        if clock <= V[w, SOME, column] and (V[w, MASK, column] >> by) & 1:
+            return True
+        return few[w] != 0 and clock <= V[total + w, SOME, column] and (V[total + w, MASK, column] >> by) & 1 != 0
     if other == w:
         if fenced:
             return clock <= V[w, fenced, own[w]] or (clock <= V[w, SOME + fenced, own[w]] and lane == by)
@@ -354,20 +396,21 @@ def _is_morally_strong(c: ClockArrays, wave: int, w: int, strength: int, record:
 @njit
 def _access(
     c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, index: Array, mask: Array, size: int, one_place: Array,
-    writing: bool, strength: int, pc: int,
+    writing: bool, kind: int, strength: int, read_only: bool, pc: int, clocks: Array,
 ) -> int:  # fmt: skip
-    """Record accesses of lanes, `size` bytes each. Return the number of conflicts.
+    """Record accesses of lanes, `size` bytes each, at the times `clocks` of the warps. Return the number of conflicts.
 
-    The accesses are writes if `writing`, otherwise reads. `index` has byte offsets, and `mask` selects lanes.
-    `one_place` is True for a warp whose lanes all access one address. `strength` is the strength of the accesses (see
-    `clocks`). `wave` is the number of the current wave of CTAs, modulo 256. The first
-    conflicts are stored in `s.out`. Shapes: warps and one_place (warps,); index and mask (warps, 32).
+    The accesses are writes if `writing`, otherwise reads. Reads that are `read_only` conflict with all writes. `index`
+    has byte offsets, and `mask` selects lanes.
+    `one_place` is True for a warp whose lanes all access one address. `kind` and `strength` are those of the records
+    (see `clocks`). `wave` is the number of the current wave of CTAs, modulo 256. The first
+    conflicts are stored in `s.out`. Shapes: warps, one_place and clocks (warps,); index and mask (warps, 32).
     """
     records, sites, reads, read_sites = s.records, s.sites, s.reads, s.read_sites
     found = 0
     for i in range(len(warps)):
         w = warps[i]
-        head = (np.int64(wave) << 55) | (np.int64(w) << 44) | (np.int64(c.clock[w]) << 16) | (GENERIC << 10)
+        head = (np.int64(wave) << 55) | (np.int64(w) << 44) | (np.int64(clocks[i]) << 16) | (kind << 10)
         for lane in range(32):
             if not mask[i, lane]:
                 continue
@@ -375,7 +418,9 @@ def _access(
             fresh = head | (lane << 4) | strength
             for granule in range(start >> s.shift, (start + size) >> s.shift):
                 record = records[granule]
-                if record in (0, fresh) or _is_morally_strong(c, wave, w, strength, record):
+                if record and read_only:
+                    found = note(s.out, found, READ_ONLY, i, lane, granule, record, sites[granule])
+                elif record in (0, fresh) or _is_morally_strong(c, wave, w, strength, record):
                     pass
                 elif not _known(c, wave, w, lane, record, 0):
                     what = WRITE_WRITE if writing else READ_WRITE
@@ -430,7 +475,7 @@ def _rows(
         good_reads = np.zeros(2, np.int64)
         for granule in range(starts[i] >> s.shift, -(-(starts[i] + sizes[i]) >> s.shift)):
             record = records[granule]
-            if record not in (good, fresh):
+            if record != good and (record != fresh or sites[granule] != pc):
                 good = record
                 held = (record >> 10) & 63
                 if record and not _is_morally_strong(c, wave, w, strength, record):

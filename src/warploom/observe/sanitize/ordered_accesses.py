@@ -25,13 +25,15 @@ _RELEASES = frozenset({"release", "acq_rel"})
 class OrderedAccesses:
     """Accesses that synchronise threads.
 
-    `orders_clusters` is set if the kernel has fences, or accesses that acquire or release.
+    `untested` has the program counters of loads that order nothing (see `untested_results`). `orders_clusters` is set
+    if the kernel has fences, or accesses that acquire or release.
     """
 
     context: Context
     clocks: Clocks
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: Launch, untested: frozenset[int]) -> None:
+        self._untested = untested
         # They are strong but order nothing.
         self.optimistic = _optimistic_loads(launch)
         self._declared = [_declared(step.binding) for step in launch.program.steps]
@@ -76,7 +78,7 @@ class OrderedAccesses:
                 bits = to_bits((lanes[position] & (index[position] == address))[None])
                 full = bits == live[position]
                 keys = [(kind, address, each, owners[each]) for each in range(level + 1)]
-                if event.kind != "write":
+                if event.kind != "write" and pc not in self._untested:
                     for key in keys:
                         self._acquire(key, here, bits, full, acquires)
                     if (kind, address) in self._earlier:

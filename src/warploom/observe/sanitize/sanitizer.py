@@ -27,7 +27,7 @@ from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 from warploom.observe.sanitize.tensor_maps import TensorMaps
 from warploom.observe.sanitize.transfers import Transfers, issue_handler
-from warploom.observe.sanitize.untested_waits import untested_waits
+from warploom.observe.sanitize.untested_results import untested_results
 from warploom.observe.sanitize.unwritten_registers import UnwrittenRegisters
 
 Array = NDArray[Any]
@@ -80,7 +80,7 @@ class Sanitizer(events.Observer):
         self._room = FIRST if any(form.effect(effects.Arrive) for form in forms) else 0
         waits = [form.effect(effects.Wait) for form in forms]
         self._waits_for_phases = any(each and each.on == "mbarrier" for each in waits)
-        self._untested_waits = untested_waits(launch)
+        self._untested = untested_results(launch)
         self._synchronisation = {
             pc: _synchronisation(step.binding) for pc, step in enumerate(steps) if not step.binding.form.is_lanewise
         }
@@ -90,7 +90,7 @@ class Sanitizer(events.Observer):
         self.metadata = MetadataCheck(launch)
         self.masks = MemberMasks(launch)
         self.unwritten = UnwrittenRegisters(launch)
-        self.ordered = OrderedAccesses(launch)
+        self.ordered = OrderedAccesses(launch, self._untested)
         self.instructions = {
             pc: handler for pc in range(len(steps)) if (handler := self._instruction_handler(pc)) is not None
         }
@@ -357,7 +357,7 @@ class Sanitizer(events.Observer):
         if event.by_parity:
             phase = np.broadcast_to(event.phase, event.lanes.shape)
             self.mbarriers.test(warps, event.index, event.lanes, phase, pc)
-        if pc in self._untested_waits:
+        if pc in self._untested:
             return  # an unsuccessful wait would have let the warp continue, too
         synchronisation = self._synchronisation[pc]
         self.transfers.wait(event, synchronisation.relaxed, synchronisation.narrow)

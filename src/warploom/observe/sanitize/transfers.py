@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.address_space import SHARED_START, SHARED_WINDOW
+from warploom.emulator.address_space import GLOBAL_BASE, SHARED_START, SHARED_WINDOW
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Arrive, CopyIssue, Execute, Launch, PhaseWait
 from warploom.emulator.faults import Fault
@@ -47,6 +47,7 @@ class Transfers:
         self.mbarriers = mbarriers
         self.lifetimes = lifetimes
         self.tensor_maps = tensor_maps
+        self.global_shadow = global_shadow
         self.global_copies = GlobalCopies(context, global_shadow, mbarriers)
 
     def _index(self, batch: Batch, space: str, addresses: Array, size: int) -> Array | None:
@@ -63,12 +64,19 @@ class Transfers:
 
     # Copies and stores of single threads --------------------------------------------------------------------
 
-    def thread_copy(self, event: Execute, target: str, size: int) -> None:
+    def thread_copy(self, event: Execute, source: effects.Access, target: str, size: int) -> None:
         """Record thread copies of lanes, `size` bytes each.
 
-        `target` is the name of the operand with the shared addresses.
+        `source` is the read of the copies. `target` is the name of the operand with the shared addresses.
         """
-        batch = event.batch
+        batch, operands = event.batch, event.operands
+        offsets = batch.addresses(getattr(operands, source.address)) - np.uint64(GLOBAL_BASE)
+        offsets = np.broadcast_to(offsets, (batch.count, 32)).astype(np.int64)
+        whole = batch.active() & (offsets >= 0) & (offsets + size <= len(self.context.launch.arena.bytes))
+        if (operand := getattr(operands, source.limit)) is not None:
+            limit = np.broadcast_to(batch.read(operand), whole.shape)
+            whole &= ~limit if limit.dtype == np.bool_ else limit >= size
+        self.global_shadow.copy(batch.location.warp, offsets, whole, size, event.pc)
         index = self._index(batch, "shared", batch.addresses(getattr(event.operands, target)), size)
         if index is not None:
             self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc)
@@ -112,6 +120,12 @@ class Transfers:
             return
         active, warps = batch.active(), batch.location.warp
         mbarriers.check_use(batch, where, active, pc, "an asynchronous store")
+        apart = active & (index // self.shared.stride != where // self.shared.stride)
+        if apart.any():
+            position, lane = (int(part[0]) for part in np.nonzero(apart))
+            text = "is in another CTA than the bytes that an asynchronous store writes"
+            word = int(where[position, lane]) >> 3
+            mbarriers.report_at("sanitize.mbarrier/cta", pc, word, text, int(warps[position]), lane)
         positions, lanes = np.nonzero(active & (mbarriers.of(where) >= 0))
         reached = where[positions, lanes]
         self.lifetimes.start(reached // self.shared.stride, warps[positions], lanes, pc)
@@ -350,9 +364,9 @@ def issue_handler(launch: Launch, pc: int) -> Handler | None:
 
     # `Transfers.bulk` handles bulk copies.
     if issue is not None and issue.group == "copy":
-        target = next(access for access in accesses if access.kind == "write")
+        source, target = (next(each for each in accesses if each.kind == kind) for kind in ("read", "write"))
         size = int(getattr(launch.instructions[pc].operands, target.size))
-        return lambda transfers, event: transfers.thread_copy(event, target.address, size)
+        return lambda transfers, event: transfers.thread_copy(event, source, target.address, size)
     if arrival is not None and arrival.after == "copy":
         return lambda transfers, event: transfers.copy_arrival(event, arrival.address, space(arrival.address))
     if issue is not None and issue.mbarrier and len(accesses) == 1 and accesses[0].value:
