@@ -49,7 +49,10 @@ lanes as bits. Row `Clocks.warps + w` is their clock.
 
 GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, NEAR_STORE = range(5)  # kinds of records
 STRENGTH = 3
-"""Bits of a record with its strength: 0 for a weak access, otherwise 1 plus the scope of a strong access."""
+"""Bits of a record with its strength.
+
+The strength is 0 for a weak access, otherwise 1 plus the scope of the strong access.
+"""
 SHARED_FENCE, GLOBAL_FENCE = 1, 2
 """Offsets of the fenced parts of a clock from the parts KNOWN and SOME."""
 WIDE = SOME_F  # in place of SOME_F for an mbarrier: its phases known from waits of cluster scope
@@ -337,7 +340,7 @@ class Clocks:
         ends = np.where((group > 0) & (pending < GROUPS), ends, 0)
         if not read_only:
             for warp, lane, end in zip(warps.tolist(), lanes.tolist(), ends.tolist(), strict=True):
-                times = np.arange(max(int(self.bulk_done[warp, lane]), end - GROUPS) + 1, end + 1)
+                times: Array = np.arange(max(int(self.bulk_done[warp, lane]), end - GROUPS) + 1, end + 1)
                 self.bulk_waits[warp, lane, times % GROUPS] = self.clock[warp]
                 self.bulk_done[warp, lane] = max(int(self.bulk_done[warp, lane]), end)
         for stream in (BULK_READ,) if read_only else (BULK_READ, BULK_DONE):

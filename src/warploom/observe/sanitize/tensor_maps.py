@@ -1,5 +1,8 @@
 # pyright: reportUnknownMemberType=false
-"""Check of copies through tensor maps that the kernel writes. Fences must order the writes before the copies."""
+"""Check of copies through tensor maps that the kernel writes.
+
+Fences must order the writes before the copies.
+"""
 
 from collections import deque
 from dataclasses import dataclass
@@ -66,7 +69,10 @@ class TensorMaps:
         self._acquired.clear()
 
     def release(self, event: Fence) -> None:
-        """Record a fence that releases writes. A fence with an address copies a tensor map there and releases it."""
+        """Record a fence that releases writes.
+
+        A fence with an address copies a tensor map there and releases the copy.
+        """
         batch = event.batch
         fences = self._fences(event)
         if not event.effect.address:
@@ -130,7 +136,7 @@ class TensorMaps:
         return frozenset(pair for pair in pairs if pair[0])
 
     def _is_released(self, address: int, write: tuple[int, int], warp: int, lane: int) -> bool:
-        """Return True if a fence has released a write of the map, and happens before the next access of the lane."""
+        """Return True if a fence that releases a write of the map happens before the next access of a lane."""
         record, pc = write
         copied = self._copied.get(address)
         if copied is not None and copied.pc == pc:

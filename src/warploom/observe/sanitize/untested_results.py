@@ -6,7 +6,7 @@ from warploom.observe.sanitize.registers import NONE, Registers, guard_registers
 
 
 def untested_results(launch: Launch) -> frozenset[int]:
-    """Return the program counters of waits for a phase and of ordered loads whose results no instruction tests.
+    """Return the program counters of waits and ordered loads whose results no instruction tests.
 
     A guard tests a register. Branches, calls and instructions that are not lane-wise also count as tests of their
     operands. Lane-wise instructions pass the result on to their own results. Loads include atomic operations.
