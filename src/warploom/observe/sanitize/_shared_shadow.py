@@ -96,7 +96,8 @@ def note(out: Array, found: int, what: int, position: int, lane: int, granule: i
 def _is_morally_strong(c: ClockArrays, w: int, strength: int, record: Any) -> bool:
     """Return True if the access of `record` and an access of warp `w` are morally strong.
 
-    Both are strong, and the scope of each contains the thread of the other (PTX ISA 8.7). Warp `w` is in the cluster of the other access. `strength` is the strength of the access of `w`.
+    Both are strong, and the scope of each contains the thread of the other (PTX ISA 8.7). Warp `w` is in the cluster of
+    the other access. `strength` is the strength of the access of `w`.
     """
     beyond = (record >> 44) // c.agents != c.own[w] // c.agents
     return min(strength, record & STRENGTH) > beyond

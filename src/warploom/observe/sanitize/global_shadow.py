@@ -383,7 +383,8 @@ def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: in
 def _is_morally_strong(c: ClockArrays, wave: int, w: int, strength: int, record: Any) -> bool:
     """Return True if the access of `record` and an access of warp `w` are morally strong.
 
-    Both are strong, and the scope of each contains the thread of the other (PTX ISA 8.7). `wave` is the number of the current wave of CTAs, and `strength` the strength of the access of `w`.
+    Both are strong, and the scope of each contains the thread of the other (PTX ISA 8.7). `wave` is the number of the
+    current wave of CTAs, and `strength` the strength of the access of `w`.
     """
     least, other = min(strength, record & STRENGTH), (record >> 44) & 0x7FF
     if least in (0, STRENGTH):
@@ -400,11 +401,11 @@ def _access(
 ) -> int:  # fmt: skip
     """Record accesses of lanes, `size` bytes each. Return the number of conflicts.
 
-    The accesses of warps[i] are recorded at time clocks[i]. The accesses are writes if `writing`, otherwise reads. Reads that are `read_only` conflict with all writes. `index`
-    has byte offsets, and `mask` selects lanes.
-    `one_place` is True for a warp whose lanes all access one address. `kind` and `strength` are those of the records
-    (see `clocks`). `wave` is the number of the current wave of CTAs, modulo 256. The first
-    conflicts are stored in `s.out`. Shapes: warps, one_place and clocks (warps,); index and mask (warps, 32).
+    The accesses of warps[i] are recorded at time clocks[i]. The accesses are writes if `writing`, otherwise reads.
+    Reads that are `read_only` conflict with all writes. `index` has byte offsets, and `mask` selects lanes. `one_place`
+    is True for a warp whose lanes all access one address. `kind` and `strength` are those of the records (see
+    `clocks`). `wave` is the number of the current wave of CTAs, modulo 256. The first conflicts are stored in `s.out`.
+    Shapes: warps, one_place and clocks (warps,); index and mask (warps, 32).
     """
     records, sites, reads, read_sites = s.records, s.sites, s.reads, s.read_sites
     found = 0
