@@ -307,6 +307,31 @@ PAIRS = {
         cluster=2,
     ),
     "reductions of written words": Pair(_REDUCE, ("st.shared.u32 [%r5], 0;", ""), ("unwritten/shared",), cluster=2),
+    "asynchronous reductions of two CTAs": Pair(
+        f"""
+        @%p0 st.shared.u32 [%r3], 0;
+        @%p0 mbarrier.init.shared::cta.b64 [%r4], 1;
+        setp.eq.and.u32 %p2, %r2, 0, %p0;
+        @%p2 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], 256;
+        {_CLUSTER}
+        mov.u32 %r5, 0;
+        mapa.shared::cluster.u32 %r6, %r3, %r5;
+        mapa.shared::cluster.u32 %r7, %r4, %r5;
+        red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r6], 1, [%r7];
+        setp.ne.u32 %p2, %r2, 0;
+        @%p2 bra done;
+        again:
+        mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%r4], 0;
+        @!%p1 bra again;
+        ld.shared.u32 %r8, [%r3];
+        done:
+        barrier.cluster.arrive.release.aligned;
+        barrier.cluster.wait.acquire.aligned;
+        """,
+        ("@%p0 st.shared.u32 [%r3], 0;", ""),
+        ("unwritten/shared",),
+        cluster=2,
+    ),
     "an mbarrier that a multicast signals": Pair(
         f"""
         .reg .b16 %h;
