@@ -51,6 +51,8 @@ EVIDENCE = {
         r"lab/test_cases_of_forms\.py::test_legal_probes_are_parsed",
         r"lab/test_gemm_campaign\.py::test_a_record_is_compared_without_a_gpu",
         rf"nvvm/test_raise\.py::test_raised_kernel_lowers_to_the_same_instructions\[(?!{CORE_CORPUS})",
+        r"observe/sanitize/protocol/test_protocol\.py::test_every_mutant_is_judged",
+        r"observe/sanitize/protocol/test_protocol\.py::test_what_the_manual_allows_leaves_the_right_results",
         r"observe/sanitize/test_silence\.py::test_a_kernel_of_the_corpus_is_silent\[.*random",
         rf"observe/sanitize/test_silence\.py::test_a_kernel_of_the_corpus_is_silent\[(?!{CORE_CORPUS}).*lazy",
         r"runtime/test_corpus\.py::test_the_bits_do_not_depend_on_schedule_and_workers\[.*random:[2-5]",

@@ -1,11 +1,13 @@
-"""Run the mutation suite with the sanitizer and write the table of docs/sanitizer.md.
+"""Run both mutation programmes with the sanitizer and write the tables of docs/sanitizer.md.
 
-    python tools/mutation_table.py [--write] [--kernel WORD]... [--kind WORD]... [--list]
+    python tools/mutation_table.py [--programme first|second]... [--write] [--kernel WORD]... [--kind WORD]... [--list]
 
 A mutant is a kernel with one inserted error. It counts as "found" if one of the rules that it breaks is reported, as
 "misnamed" if only other rules are reported, and as "missed" if nothing is reported. A mutant that the manual allows
-counts as "silent" or "wrongly reported". The expected rules are in tests/observe/sanitize/verdicts.py. --list prints
-every mutant that is misnamed, missed or wrongly reported. The exit status is 1 if there is one.
+counts as "silent" or "wrongly reported". The expected rules are in tests/observe/sanitize/verdicts.py for the first
+programme, and in tests/observe/sanitize/protocol for the second programme. The table of the second programme separates
+mutants with one finding from mutants with more findings. --list prints every mutant that is misnamed, missed or wrongly
+reported. The exit status is 1 if there is one.
 """
 
 from __future__ import annotations
@@ -15,68 +17,124 @@ import os
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TypeAlias
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "sanitizer.md"
-BEGIN, END = "<!-- mutations: begin -->\n", "<!-- mutations: end -->\n"
 COLUMNS = ("mutants", "found", "misnamed", "missed", "allowed", "silent", "wrongly reported")
+FOUND = ("one finding", "more findings")
+SECOND_COLUMNS = ("mutants", *FOUND, "misnamed", "missed", "allowed", "silent", "wrongly reported")
+HARMLESS = ("silent", "wrongly reported")
+RIGHT = ("found", *FOUND, "silent")
+
+Counts: TypeAlias = dict[str, Counter[str]]
 
 
 def main() -> int:
-    """Run the mutants, write or print the table, and return the exit status."""
-    parser = argparse.ArgumentParser(description="Run the mutation suite with the sanitizer.")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/sanitizer.md")
+    """Run the mutants, write or print the tables, and return the exit status."""
+    parser = argparse.ArgumentParser(description="Run the mutation programmes with the sanitizer.")
+    parser.add_argument("--programme", action="append", choices=("first", "second"), help="only this programme")
+    parser.add_argument("--write", action="store_true", help="write the tables into docs/sanitizer.md")
     parser.add_argument("--kernel", action="append", default=[], help="kernels whose names contain WORD")
     parser.add_argument("--kind", action="append", default=[], help="mutations whose names contain WORD")
     parser.add_argument("--list", action="store_true", help="print every mutant with a wrong result")
     options = parser.parse_args()
     os.environ.setdefault("WARPLOOM_STEP_BUDGET", "2000000")
     sys.path.insert(0, str(ROOT / "tests"))
-    from observe.sanitize.judging import outcome
-    from observe.sanitize.mutations import KINDS, mutants
-    from observe.sanitize.subjects import SUBJECTS
-
-    kinds = [kind for kind in KINDS if not options.kind or any(word in kind for word in options.kind)]
-    counts: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
     start, wrong = time.perf_counter(), 0
-    for name, subject in SUBJECTS.items():
-        if options.kernel and not any(word in name for word in options.kernel):
-            continue
-        for mutant in mutants(subject.module(), subject.entry, kinds):
-            result, codes = outcome(subject, mutant)
-            row = counts[mutant.kind]
-            row[result] += 1
-            row["mutants"] += 1
-            row["allowed"] += result in ("silent", "wrongly reported")
-            if result not in ("found", "silent"):
-                wrong += 1
-                if options.list:
-                    place = f"{name}:{mutant.kind}:{mutant.place}"
-                    print(f"{place} line {mutant.line}: {result} {' '.join(codes)}", flush=True)
-    table = _table(counts, len(SUBJECTS))
-    if options.write:
-        text = PAGE.read_text(encoding="utf-8")
-        before, rest = text.split(BEGIN)
-        PAGE.write_text(before + BEGIN + table + END + rest.split(END)[1], encoding="utf-8")
-    else:
-        print(table, end="")
+    for programme in options.programme or ("first", "second"):
+        table, failures = (_first if programme == "first" else _second)(options)
+        wrong += failures
+        if options.write:
+            _write("mutations" if programme == "first" else "protocol", table)
+        else:
+            print(table, end="")
     print(f"{wrong} mutants have a wrong result; {time.perf_counter() - start:.0f} s")
     return bool(wrong)
 
 
-def _table(counts: dict[str, Counter[str]], kernels: int) -> str:
+def _first(options: argparse.Namespace) -> tuple[str, int]:
+    """Return the table of the first programme and the number of wrong results."""
+    from observe.sanitize.judging import outcome
+    from observe.sanitize.mutations import KINDS, mutants
+    from observe.sanitize.subjects import SUBJECTS
+
+    kinds = _chosen(KINDS, options.kind)
+    counts: Counts = {kind: Counter() for kind in kinds}
+    wrong = 0
+    for name in _chosen(SUBJECTS, options.kernel):
+        subject = SUBJECTS[name]
+        for mutant in mutants(subject.module(), subject.entry, kinds):
+            result, codes = outcome(subject, mutant)
+            place = f"{name}:{mutant.kind}:{mutant.place} line {mutant.line}"
+            wrong += _counted(counts[mutant.kind], place, result, codes, options)
+    head = f"{_total(counts)['mutants']} mutants of {len(counts)} kinds, made from {len(SUBJECTS)} kernels."
+    return _table(head, "kind", COLUMNS, counts), wrong
+
+
+def _second(options: argparse.Namespace) -> tuple[str, int]:
+    """Return the table of the second programme and the number of wrong results."""
+    from observe.sanitize.protocol.subjects import SUBJECTS
+    from observe.sanitize.protocol.verdicts import OPERATORS, UNDECIDED, judged, key, mutants
+
+    kinds = _chosen(OPERATORS, options.kind)
+    counts: Counts = {kind: Counter() for kind in kinds}
+    findings: Counter[int] = Counter()
+    wrong = 0
+    for name in _chosen(SUBJECTS, options.kernel):
+        for mutant in mutants(SUBJECTS[name].module, kinds):
+            if key(name, mutant) in UNDECIDED:
+                continue
+            result, codes = judged(SUBJECTS[name], mutant)
+            if result not in HARMLESS:
+                findings[len(codes)] += 1
+            place = f"{key(name, mutant)} line {mutant.line}"
+            wrong += _counted(counts[mutant.operator], place, result, codes, options)
+    faulty, exact = findings.total(), _total(counts)["one finding"]
+    shares = ", ".join(f"{number}: {findings[number]}" for number in sorted(findings))
+    head = (
+        f"{_total(counts)['mutants']} mutants of {len(counts)} operators, made from {len(SUBJECTS)} kernels. "
+        f"{exact} of {faulty} faulty mutants ({exact / max(faulty, 1):.0%}) have exactly one finding.\n\n"
+        f"Faulty mutants by number of findings: {shares}."
+    )
+    return _table(head, "operator", SECOND_COLUMNS, counts), wrong
+
+
+def _chosen(names: Iterable[str], words: list[str]) -> list[str]:
+    """Return the names that contain one of the words, or all names without words."""
+    return [name for name in names if not words or any(word in name for word in words)]
+
+
+def _counted(row: Counter[str], place: str, result: str, codes: list[str], options: argparse.Namespace) -> bool:
+    """Count one result, print a wrong result on request, and return True if the result is wrong."""
+    row[result] += 1
+    row["mutants"] += 1
+    row["allowed"] += result in HARMLESS
+    if result not in RIGHT and options.list:
+        print(f"{place}: {result} {' '.join(codes)}", flush=True)
+    return result not in RIGHT
+
+
+def _total(counts: Counts) -> Counter[str]:
+    return sum(counts.values(), Counter[str]())
+
+
+def _table(head: str, kind: str, columns: tuple[str, ...], counts: Counts) -> str:
     """Return the Markdown table of the counts by kind of mutation."""
-    total = sum(counts.values(), Counter[str]())
-    lines = [
-        f"{total['mutants']} mutants of {len(counts)} kinds, made from {kernels} kernels.",
-        "",
-        f"| kind | {' | '.join(COLUMNS)} |",
-        "|---|" + "--:|" * len(COLUMNS),
-    ]
-    for kind, row in [*sorted(counts.items()), ("**all**", total)]:
-        lines.append(f"| {kind} | {' | '.join(str(row[column]) for column in COLUMNS)} |")
+    lines = [head, "", f"| {kind} | {' | '.join(columns)} |", "|---|" + "--:|" * len(columns)]
+    for name, row in [*sorted(counts.items()), ("**all**", _total(counts))]:
+        lines.append(f"| {name} | {' | '.join(str(row[column]) for column in columns)} |")
     return "\n".join(lines) + "\n"
+
+
+def _write(marker: str, table: str) -> None:
+    """Write a table between its markers in docs/sanitizer.md."""
+    begin, end = f"<!-- {marker}: begin -->\n", f"<!-- {marker}: end -->\n"
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(begin)
+    PAGE.write_text(before + begin + table + end + rest.split(end)[1], encoding="utf-8")
 
 
 if __name__ == "__main__":

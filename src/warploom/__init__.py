@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from warploom.diagnostics import UsageError as UsageError
     from warploom.diagnostics import WarploomError as WarploomError
     from warploom.emulator.faults import Deadlock as Deadlock
+    from warploom.emulator.faults import RunError as RunError
     from warploom.emulator.faults import Trap as Trap
     from warploom.emulator.faults import Unsupported as Unsupported
     from warploom.gpu.driver import DeviceFault as DeviceFault
@@ -55,7 +56,7 @@ _MODULES = {
     "warploom.author.kernel": "Kernel kernel",
     "warploom.check": "Report check",
     "warploom.diagnostics": "Diagnostic Severity UsageError WarploomError",
-    "warploom.emulator.faults": "Deadlock Trap Unsupported",
+    "warploom.emulator.faults": "Deadlock RunError Trap Unsupported",
     "warploom.gpu.driver": "DeviceFault",
     "warploom.isa.binding.layouts": "layout",
     "warploom.layout": "Descriptor InstructionDescriptor TensorMap UmmaDescriptor descriptor",

@@ -48,8 +48,9 @@ def test_inline_ptx_runs():
 
 
 def test_its_lines_are_the_python_lines():
-    line = next(line for line in mixed.text.splitlines() if line.strip().startswith("call "))
-    assert "// test_inline.py:" in line
+    lines = mixed.text.splitlines()
+    call = next(k for k, line in enumerate(lines) if line.strip().startswith("call "))
+    assert "// test_inline.py:" in lines[call - 1]
 
 
 def test_static_shared_memory_is_the_kernels():

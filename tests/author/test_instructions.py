@@ -30,9 +30,10 @@ def lines_of(build, *, target="sm_90a", version=""):
         new(pred)
         build(x, t)
 
-    body = [line.partition("//")[0].strip() for line in made.text.splitlines()]
+    function = made.module.functions[made.entry]
+    body = [str(each) for each in function.body.instructions()]
     start = next(k for k, line in enumerate(body) if line.startswith("cvta.param"))
-    return [line for line in body[start + 1 : -2] if line != "ret;"], made
+    return [line for line in body[start + 1 :] if line != "ret;"], made
 
 
 CALLS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -52,8 +53,9 @@ def test_vector_add():
 
 def test_the_text_names_python_lines():
     lines = Path(__file__).read_text().splitlines()
-    named = [line.rpartition("test_kernel.py:")[2] for line in add.text.splitlines() if "test_kernel.py" in line]
+    named = re.findall(r"^ *\.loc 1 (\d+) 0 // test_kernel\.py:\1$", add.text, re.MULTILINE)
     shown = [lines[int(number) - 1].strip() for number in named]
+    assert f'.file 1 "{__file__}"' in add.text
     assert shown[1:4] == [
         'i = ptx.mad_lo(special("ctaid.x"), special("ntid.x"), special("tid.x"))',
         "with when(i < n):",

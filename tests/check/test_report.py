@@ -140,3 +140,21 @@ def test_target_and_version_can_be_chosen() -> None:
         "barrier.cluster_arrive/ptx",
     ]
     assert [found.code for found in wl.check(text, target="sm_90", ptx_version="7.7")] == ["barrier.cluster_arrive/ptx"]
+
+
+def test_a_tolerated_rule_appears_once_per_file(tmp_path: Path) -> None:
+    lines = ["add.f32.rn %f0, %f1, %f2;"] * 3 + ["add.rn.f32 %f0, %f1, %f2;", "fma.f32.rn %f0, %f1, %f2, %f0;"]
+    body = "\n".join(lines)
+    text = f".version 9.0\n.target sm_90a\n.address_size 64\n.entry k() {{ .reg .f32 %f<4>;\n{body}\nret; }}\n"
+    found = wl.check(text)
+    assert len(found.warnings) == 4  # one for each instruction, as an editor needs them
+    assert str(found).count("tolerated/order") == 1
+    assert "note: 4 instructions in this file, on lines 5 to 7, 9\n" in str(found)
+    (record,) = json.loads(found.render("json"))
+    assert (record["code"], record["data"]) == ("tolerated/order", {"count": 4, "lines": [5, 6, 7, 9]})
+    (result,) = json.loads(found.render("sarif"))["runs"][0]["results"]
+    assert result["properties"] == {"count": 4, "lines": [5, 6, 7, 9]}
+    paths = [tmp_path / "a.ptx", tmp_path / "b.ptx"]
+    for path in paths:
+        path.write_text(text)
+    assert str(Report.of(map(wl.check, paths))).count("tolerated/order") == 2

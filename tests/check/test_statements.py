@@ -37,15 +37,20 @@ TYPES = [
 DECLARED = " ".join(f".reg .{name} %{name}_<40>;" for name in TYPES)
 
 
-def findings(statement: str, target: str = "sm_90a") -> list[str]:
-    """Code and message of everything that is wrong with a statement."""
+def check_statement(statement: str, target: str = "sm_90a") -> wl.Report:
     text = (
         HEAD.format(target=target)
         + f".entry k(.param .u64 pa) {{ {DECLARED} .shared .align 16 .b8 sm[64];\n"
         + ".local .align 16 .b8 lo[16];\n"
         + f"{statement}\nret; }}\n"
     )
-    return [f"{found.code}: {found.message}" for found in wl.check(text) if found.severity is not Severity.NOTE]
+    return wl.check(text)
+
+
+def findings(statement: str, target: str = "sm_90a") -> list[str]:
+    """Code and message of everything that is wrong with a statement."""
+    report = check_statement(statement, target)
+    return [f"{found.code}: {found.message}" for found in report if found.severity is not Severity.NOTE]
 
 
 def takes(template: str, target: str = "sm_90a") -> set[str]:
@@ -230,7 +235,10 @@ def test_what_may_stand(statement: str) -> None:
                 "mma.sync.m16n8k16.row.col.f32.f16.f16.f32 {%f32_0, %f32_1, %f32_2, %f32_3}, "
                 "{%b32_0, %b32_1, %b32_2, %b32_3}, {%b32_4, %b32_5}, {%f32_0, %f32_1, %f32_2, %f32_3};"
             ),
-            ("mma.half/aligned: 'mma.sync.m16n8k16.row.col.f32.f16.f16.f32' has no '.aligned'; expected '.aligned'"),
+            (
+                "mma.half/aligned: 'mma.sync.m16n8k16.row.col.f32.f16.f16.f32' has no '.aligned'; "
+                "expected 'mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32'"
+            ),
         ),
     ],
 )
@@ -319,3 +327,31 @@ def test_a_vector_register_stands_for_its_members() -> None:
     assert findings("{ .reg .v4 .f32 %v; ld.global.v4.f32 %v, [%u64_1]; mov.f32 %f32_1, %v.w; }") == []
     (finding,) = findings("{ .reg .v2 .f32 %v; ld.global.v4.f32 %v, [%u64_1]; }")
     assert finding.startswith("memory.ld/d: ")
+
+
+@pytest.mark.parametrize(
+    ("statement", "first", "hint"),
+    [
+        ("cvt.f32.f64 %f32_1, %f64_1;", "no rounding modifier '.rnd'; expected '.rn', '.rz', '.rm', '.rp'", "or "),
+        ("cvt.s32.f32 %b32_1, %f32_1;", "no rounding modifier '.rnd'; expected '.rni'", "or "),
+        ("mul.s32 %b32_1, %b32_2, %b32_3;", "no mode '.mode'; expected '.hi', '.lo', '.wide'", "or "),
+        ("shfl.down.b32 %b32_1, %b32_2, 1, 31;", "no '.sync'; without it", "write 'shfl.sync.down.b32 d{|p}, a, b, c"),
+        (
+            "vote.all.pred %pred_1, %pred_2, -1;",
+            "no '.sync'; without it",
+            "write 'vote.sync.all.pred d, {!}a, membermask",
+        ),
+        (
+            "match.any.b32 %b32_1, %b32_2;",
+            "no '.sync'; expected 'match.any.sync.b32'",
+            "write 'match.any.sync.b32 d, a,",
+        ),
+        ("bar.warp;", "no '.sync'; expected 'bar.warp.sync'", "write 'bar.warp.sync membermask'"),
+        ("bar.warp -1;", "no '.sync'; expected 'bar.warp.sync'", ""),
+    ],
+)
+def test_a_missing_word_is_proposed_first(statement: str, first: str, hint: str) -> None:
+    (found,) = check_statement(statement)
+    assert first in found.message
+    assert found.hint.startswith(hint)
+    assert bool(found.hint) == bool(hint)

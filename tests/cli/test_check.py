@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -44,6 +45,16 @@ def test_other_formats(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("files")
+def test_source_lines_are_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    text = BAD.replace("add.sat", ".loc 1 7 3\nadd.sat") + '.file 1 "gemm.cu"\n'
+    Path("lines.ptx").write_text(text)
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    for file in ("lines.ptx", "-"):
+        assert main(["check", file]) == 1
+        assert "\n  source: gemm.cu:7\n" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("files")
 def test_target_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     Path("cluster.ptx").write_text(GOOD.replace("ret;", "barrier.cluster.arrive; ret;"))
     assert main(["check", "cluster.ptx"]) == 0
@@ -82,6 +93,19 @@ def test_misuse_is_status_2(arguments: list[str], said: str, capsys: pytest.Capt
         ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", ["## mma.half"]),
         ("elect", ["elect.sync d|p, membermask;"]),
         ("gpu.stream", ["# gpu.stream"]),
+        ("swizzle", ["# swizzle", "exclusive or", "`warploom layout wgmma.mma_async", "`docs/layouts.md`"]),
+        ("Tensor-Map", ["# tensor map", "`warploom explain tensor`"]),
+        ("mbarrier", ["# mbarrier\n", "transaction count", "## mbarrier.init", "Use it in one thread"]),
+        ("mma.m16n8k16.bf16", ["- `mma.float`: Multiplies", "- `sparse.float`: "]),
+        (
+            "wgmma.mma_async.m64n64",
+            [
+                "# wgmma.mma_async.m64n64\n",
+                "- `wgmma.half`: Starts `D = A*B`",
+                "as in `wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32`",
+                "- `wgmma.sparse-integer`: ",
+            ],
+        ),
         ("C7508", ["# gpu.c7508", ".minnctapersm 1"]),
     ],
 )
@@ -89,3 +113,13 @@ def test_explain(subject: str, parts: list[str], capsys: pytest.CaptureFixture[s
     assert main(["explain", subject]) == 0
     page = capsys.readouterr().out
     assert [part for part in parts if part not in page] == []
+
+
+def test_an_operation_of_mlir_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("xdsl")
+    assert main(["explain", "nvvm.wgmma.mma_async"]) == 0
+    page = capsys.readouterr().out
+    assert "## nvvm.wgmma.mma_async\n" in page
+    assert "descriptorA" in page
+    assert main(["explain", "nvvm.wgmma.mma_asink"]) == 2
+    assert "did you mean nvvm.wgmma.mma_async?" in capsys.readouterr().err

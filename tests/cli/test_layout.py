@@ -147,3 +147,26 @@ def test_misuse_ends_in_one_sentence(capsys: Captured, line: str, message: str) 
     assert found.out == ""
     assert found.err.startswith(f"error[usage]: {message}")
     assert "Traceback" not in found.err
+
+
+@pytest.mark.parametrize(
+    ("partial", "opcode"),
+    [
+        ("wgmma.mma_async.m64n64", "wgmma.mma_async.sync.aligned.m64n64k16.f16.f16.f16"),
+        ("nvvm.wgmma.mma_async", "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16"),
+        ("mma.m16n8k8.tf32", "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"),
+    ],
+)
+def test_a_partial_opcode_is_completed(capsys: Captured, partial: str, opcode: str) -> None:
+    assert main(["layout", partial, "A", "--lane", "0", "--item", "0"]) == 0
+    completed = capsys.readouterr()
+    assert completed.err.startswith(f"note: showing {opcode} for '{partial}'")
+    assert main(["layout", opcode, "A", "--lane", "0", "--item", "0"]) == 0
+    assert capsys.readouterr() == (completed.out, "")
+
+
+def test_a_concept_leads_to_its_page(capsys: Captured) -> None:
+    assert main(["layout", "swizzle"]) == 2
+    said = capsys.readouterr().err
+    assert "'swizzle' is a concept, not an instruction" in said
+    assert "warploom explain swizzle" in said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -225,6 +226,28 @@ def test_an_interrupt_ends_cleanly(machine: Machine, capsys: pytest.CaptureFixtu
     machine.kernel = interrupted
     assert main(["run", "l.toml"]) == 130
     assert capsys.readouterr().err == "warploom: interrupted\n"
+
+
+def test_a_termination_ends_cleanly(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
+    def terminated(args: list[Any]) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    machine.kernel = terminated
+    before = signal.getsignal(signal.SIGTERM)
+    assert main(["run", "l.toml"]) == 143
+    assert capsys.readouterr().err == "warploom: terminated\n"
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_an_interrupt_names_the_location(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(args: list[Any]) -> None:
+        stop = KeyboardInterrupt()
+        stop.add_note("the run stopped in kernel k")
+        raise stop
+
+    machine.kernel = interrupted
+    assert main(["run", "l.toml"]) == 130
+    assert capsys.readouterr().err == "warploom: interrupted; the run stopped in kernel k\n"
 
 
 def test_options_win_over_the_launch_file(machine: Machine) -> None:

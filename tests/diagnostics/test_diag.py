@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warploom.diagnostics import Diagnostic, Severity, Source, Span, UsageError, WarploomError, render
+from warploom.diagnostics import (
+    Diagnostic,
+    Note,
+    Severity,
+    Source,
+    SourceLine,
+    Span,
+    UsageError,
+    WarploomError,
+    render,
+    render_json,
+    render_sarif,
+)
 
 SOURCE = Source("k.ptx", "one\r\n\ttwo three\nfour")
 
@@ -92,3 +105,55 @@ def test_usage_error_survives_pickling() -> None:
     assert str(again) == "grid is 0; expected at least 1"
     assert again.diagnostics == error.diagnostics
     assert isinstance(again, WarploomError)
+
+
+# Source lines -----------------------------------------------------------------------------------------------------
+
+
+def compiled() -> Diagnostic:
+    """A finding in a text that a compiler made, with a note in a line of its own."""
+    source = Source("k.ptx", "add\nmul\n")
+    kernel = SourceLine("/home/me/gemm.cu", 40, 3)
+    inlined = SourceLine("/home/me/tile.cuh", 8, 7, "demo::Tile<float>::store", kernel)
+    source.read_line_table = lambda: [(0, inlined), (4, kernel)]
+    return Diagnostic("a/b", Severity.ERROR, "it adds", source, Span(0, 3), notes=(Note("it multiplies", Span(4, 7)),))
+
+
+def test_a_source_line_is_named_with_its_calls() -> None:
+    assert str(compiled()) == "k.ptx:1:1 (tile.cuh:8): it adds"
+    assert render([compiled()]) == (
+        "k.ptx:1:1: error[a/b]: it adds\n"
+        "    1 | add\n"
+        "      | ^^^\n"
+        "  source: /home/me/tile.cuh:8 in demo::Tile<float>::store\n"
+        "  inlined at: /home/me/gemm.cu:40\n"
+        "  note: it multiplies\n"
+    )
+
+
+def test_source_lines_in_json() -> None:
+    (record,) = json.loads(render_json([compiled()]))
+    kernel = {"file": "/home/me/gemm.cu", "line": 40, "column": 3}
+    inlined = {"file": "/home/me/tile.cuh", "line": 8, "column": 7, "function": "demo::Tile<float>::store"}
+    assert record["compiled_from"] == [inlined, kernel]
+    assert record["notes"][0]["compiled_from"] == [kernel]
+    assert "compiled_from" not in json.loads(render_json([WHERE]))[0]
+
+
+def test_source_lines_in_sarif() -> None:
+    result = json.loads(render_sarif([compiled()]))["runs"][0]["results"][0]
+    found = [
+        (
+            each["message"]["text"],
+            each["physicalLocation"]["artifactLocation"]["uri"],
+            each["physicalLocation"]["region"]["startLine"],
+        )
+        for each in result["relatedLocations"]
+    ]
+    assert found == [
+        ("source line", "/home/me/tile.cuh", 8),
+        ("call that was inlined", "/home/me/gemm.cu", 40),
+        ("it multiplies", "k.ptx", 2),
+        ("source line", "/home/me/gemm.cu", 40),
+    ]
+    assert "relatedLocations" not in json.loads(render_sarif([WHERE]))["runs"][0]["results"][0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -93,23 +94,70 @@ def test_a_fault_names_the_python_line_and_argument() -> None:
     with emulation.emulate() as runs, pytest.raises(Trap) as caught:
         odd.copy[(1,)](x, out, 64, BLOCK=64)
     line = line_of("x = tl.load(x_ptr + at, mask=at < n)")
-    assert f"(triton_odd.py, line {line})" in str(caught.value)
+    assert f"(triton_odd.py:{line})" in str(caught.value)
     assert "argument 0 (x_ptr) of 128 bytes" in str(caught.value)
     assert runs[0].findings == caught.value.diagnostics
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_trap_is_raised_under_the_sanitizer_too() -> None:
+    x, out = np.ones(32, np.float32), np.zeros(64, np.float32)
+    with emulation.emulate(sanitize=True) as runs, pytest.raises(Trap) as caught:
+        odd.copy[(1,)](x, out, 64, BLOCK=64)
+    assert [found.code for found in caught.value.findings] == ["emulator.out-of-bounds"]
+    assert "(triton_odd.py:" in str(caught.value.findings[0])
+    assert runs[0].findings == caught.value.findings
+    assert caught.value.arrays[0].tolist() == x.tolist()
+    assert not out.any()
+
+
 def test_findings_are_raised_only_if_strict() -> None:
     x, out = np.zeros(32, np.float32), np.zeros(64, np.float32)
-    with emulation.emulate(sanitize=True) as runs:
-        odd.copy[(1,)](x, out, 64, BLOCK=64)
-    assert [found.code for found in runs[0].findings] == ["emulator.out-of-bounds"]
-    assert "ld.global" in runs[0].report()
+
+    def block() -> list[emulation.LaunchRecord]:
+        with emulation.emulate(sanitize=True, raises=False) as runs:
+            odd.copy[(1,)](x, x.copy(), 32, BLOCK=32)
+            odd.copy[(1,)](x, out, 64, BLOCK=64)
+        return runs
+
+    with pytest.warns(emulation.FindingsWarning) as warned:
+        runs = block()
+    assert [found.code for found in runs[1].findings] == ["emulator.out-of-bounds"]
+    assert "ld.global" in runs[1].report()
+    message = str(warned[0].message)
+    assert message.startswith(
+        "the emulated Triton kernels have 1 finding; the first is [emulator.out-of-bounds] copy.ptx:"
+    )
+    assert message.endswith("print(launches[1].report()) shows all findings of this launch of copy")
+    assert warned[0].filename == __file__
     with (
-        emulation.emulate(sanitize=True, strict=True) as runs,
+        emulation.emulate(sanitize=True, raises=False, strict=True) as runs,
         pytest.raises(emulation.FindingsError, match=r"(?s)x_ptr.*\^\^\^"),
     ):
         odd.copy[(1,)](x, out, 64, BLOCK=64)
     assert len(runs) == 1
+
+
+def test_deactivate_warns_of_findings() -> None:
+    emulation.activate(sanitize=True, raises=False)
+    odd.copy[(1,)](np.zeros(32, np.float32), np.zeros(64, np.float32), 64, BLOCK=64)
+    with pytest.warns(emulation.FindingsWarning, match="1 finding; the first"):
+        emulation.deactivate()
+    emulation.deactivate()
+
+
+def test_a_script_that_ends_with_findings_warns(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"import sys; sys.path.insert(0, {str(Path(odd.__file__).parent)!r})\n"
+        "import numpy as np, triton_odd as odd\n"
+        "from warploom.integrations.triton import activate\n"
+        "activate(sanitize=True, raises=False)\n"
+        "odd.copy[(1,)](np.zeros(32, np.float32), np.zeros(64, np.float32), 64, BLOCK=64)\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert "FindingsWarning: the emulated Triton kernels have 1 finding" in done.stderr
 
 
 def test_a_store_to_a_read_only_array_traps() -> None:
@@ -122,7 +170,7 @@ def test_a_store_to_a_read_only_array_traps() -> None:
 def test_functions_of_the_driver_are_refused_before_anything_runs() -> None:
     with (
         emulation.emulate() as runs,
-        pytest.raises(Unsupported, match=r"'__assertfail' is not defined.*\(triton_odd\.py, line"),
+        pytest.raises(Unsupported, match=r"\(triton_odd\.py:\d+\): the function '__assertfail' is not defined"),
     ):
         odd.checked[(1,)](np.ones(1, np.float32), debug=True)
     assert runs == []

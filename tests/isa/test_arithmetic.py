@@ -62,11 +62,14 @@ LEGAL = {
 REFUSED = {
     "add.sat.u32 %r1, %r2, %r3;": ("integer.add/type", "has '.u32' for type; expected '.s32'"),
     "mul.wide.u64 %rd1, %rd2, %rd3;": ("integer.mul/type", "expected '.u16', '.u32', '.s16', '.s32'"),
-    "fma.f32 %f1, %f2, %f3, %f4;": ("floating.fma/rnd", "has no '.rnd'; expected '.rn', '.rz', '.rm', '.rp'"),
+    "fma.f32 %f1, %f2, %f3, %f4;": (
+        "floating.fma/rnd",
+        "has no rounding modifier '.rnd'; expected '.rn', '.rz', '.rm', '.rp'",
+    ),
     "fma.rz.f16x2 %r1, %r2, %r3, %r4;": ("floating.fma/type", "has '.f16x2' for type; expected '.f32', '.f64'"),
     "setp.lt.b32 %p1, %r1, %r2;": ("compare.setp/type", "has '.b32' for type; expected"),
     "setp.lt.s32 %p1, %r1, %r2, %p2;": ("compare.setp/c", "requires '.BoolOp'"),
-    "cvt.s32.f32 %r1, %f1;": ("convert.cvt/dtype", "has '.s32'"),
+    "cvt.s32.f32 %r1, %f1;": ("convert.cvt/rnd", "has no rounding modifier '.rnd'"),
     "cvt.rn.e4m3x2.f32 %h1, %f1, %f2;": ("convert.narrow/satfinite", "has no '.satfinite'"),
     "selp.pred %p1, %p2, %p3, %p4;": ("compare.selp/type", "has '.pred'"),
     "mov.b64 %rd1, {%r1, %r2, %r3};": ("move.mov/a", "a vector of 3"),

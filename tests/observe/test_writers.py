@@ -12,7 +12,6 @@ from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.observe.writers import WriterRecorder, Writers
 from warploom.runtime import cpu
 from warploom.runtime.api import load_launch
-from warploom.runtime.arguments import Arguments
 
 FILL = """
     .shared .align 128 .b8 tile[512];
@@ -28,8 +27,8 @@ def writers(
     params: str = "",
 ) -> tuple[Writers, list[str]]:  # fmt: skip
     """Run a kernel. Return the writers of `array`, and the opcode of the writer of each element."""
-    loaded, geometry = load_launch(kernel(body, params), "k", grid, block, (1, 1, 1), 0)
-    arguments = Arguments(loaded.signature, args or (array,), on_gpu=False)
+    text, parts = kernel(body, params), args or (array,)
+    loaded, geometry, arguments = load_launch(text, "k", grid, block, (1, 1, 1), 0, parts)
     launch = cpu.prepare(loaded, geometry, arguments, None, schedule)
     start = arguments.buffers.address(array) - GLOBAL_BASE
     recorder = WriterRecorder(start, array.size, array.itemsize)

@@ -39,9 +39,10 @@ def read_only() -> np.ndarray[Any, Any]:
 def case(name: str, body: str = "ret;", *args: object, **options: Any) -> None:
     """A case that launches a kernel; its arguments are one array of 32 words unless there are others."""
     parts = {key: options.pop(key) for key in ("params", "directives", "before") if key in options}
-    shape: dict[str, Any] = {"grid": 1, "block": 32, **options}
-    text = kernel(f"{body}\nret;" if body != "ret;" else body, **parts)
-    CASES[name] = lambda: wl.launch(text, args=args or [words()], **shape)
+    target = options.pop("target", "sm_90a")
+    shape: dict[str, Any] = {"grid": 1, "block": 32, "args": args or [words()], **options}
+    text = kernel(f"{body}\nret;" if body != "ret;" else body, **parts).replace("sm_90a", target)
+    CASES[name] = lambda: wl.launch(text, **shape)
 
 
 def plain(name: str, ptx: Any, which: str | None = None) -> None:
@@ -140,6 +141,38 @@ case("an array that is not contiguous", "ret;", np.zeros((8, 8), np.float32)[:, 
 case("an array in column-major order", "ret;", np.zeros((8, 4), np.float32, order="F"))
 case("an array of objects", "ret;", np.array([None, 1], object))
 case("an array in another byte order", "ret;", np.zeros(4, ">u4"))
+case("no arguments at all", args=None)
+case("an array in place of the list of arguments", args=words())
+case("arguments by name", args={"out": words()})
+case("a text for the list of arguments", args="out")
+case("a generator of arguments", args=(each for each in [words()]))
+case("a number for the list of arguments", args=5)
+case("float64 numbers for a kernel of f32", "ld.global.f32 %f1, [%rd1];", np.zeros(32))
+case("int64 numbers for a kernel of 32-bit words", "st.global.u32 [%rd1], %r0;", np.arange(32))
+case("float32 numbers for a kernel of halves", "ld.global.b16 %h1, [%rd1];", np.zeros(32, np.float32))
+case("complex128 numbers for a kernel of f32", "ld.global.f32 %f1, [%rd1];", np.zeros(32, complex))
+case("int64 numbers for an atomic on 32 bits", "red.global.add.u32 [%rd1], 1;", np.zeros(32, np.int64))
+case("float64 numbers for vectors of halves", "ld.global.v2.b16 {%h1, %h2}, [%rd1];", np.zeros(32))
+case("an array of texts", "ret;", np.array(["a", "b"]))
+case("an array of dates", "ret;", np.zeros(4, "M8[s]"))
+case("a masked array", "ret;", np.ma.MaskedArray(np.zeros(4, np.float32)))
+case("a list of lists of arrays", "ret;", [[words()]])
+case("an empty list of arrays", "ret;", [])
+case("a list with an array and a number", "ret;", [words(), 1])
+case("a path for an array", "ret;", Path("x.npy"))
+case("a fraction for a pointer", "ret;", 1.0)
+case("a NumPy float for a pointer", "ret;", np.float32(1))
+case("infinity for an integer", "ret;", words(), float("inf"), params=NUMBER)
+case("a complex number", "ret;", words(), 1j, params=".param .u64 out, .param .f32 x")
+case("a structure larger than its parameter", "ret;", words(), wl.Struct(np.uint64(1)),
+     params=".param .u64 out, .param .b8 pair[4]")  # fmt: skip
+case("a text in a structure's field", "ret;", words(), wl.Struct(("f32", "x")),
+     params=".param .u64 out, .param .b8 pair[4]")  # fmt: skip
+CASES["a structure of a text"] = lambda: wl.Struct("x")
+CASES["fields that overlap"] = lambda: wl.Struct.at({0: np.uint64(1), 4: np.uint32(1)})
+CASES["a field before its structure"] = lambda: wl.Struct.at({-4: np.uint32(1)})
+CASES["a field with a name"] = lambda: wl.Struct.at({"x": np.uint32(1)})  # type: ignore[dict-item]
+CASES["a field of an unknown type"] = lambda: wl.Struct(("f31", 1))
 
 # Geometry ---------------------------------------------------------------------------------------------------
 
@@ -157,7 +190,7 @@ case("a block too wide", block=1025)
 case("a block too deep", block=(1, 1, 65))
 case("a block of too many threads", block=(32, 33))
 case("a cluster of nothing", grid=32, cluster=(2, 0))
-case("a cluster where there are none", grid=4, cluster=2, arch="sm_80")
+case("a cluster where there are none", grid=4, cluster=2, target="sm_80")
 case("a cluster too large", grid=34, cluster=17)
 case("a grid that clusters do not divide", grid=3, cluster=2)
 case("a block other than .reqntid", directives=".reqntid 64, 2, 1", block=128)
@@ -168,9 +201,14 @@ case("no cluster for .explicitcluster", directives=".explicitcluster", grid=4)
 case("a cluster above .maxclusterrank", directives=".maxclusterrank 4", grid=8, cluster=8)
 case("dynamic shared memory beyond the architecture's", shared=228 * 1024)
 case("shared memory beyond the architecture's with the static part", SHARED, shared=227 * 1024)
-case("shared memory beyond another architecture's", shared=200 * 1024, arch="sm_80")
+case("shared memory beyond another architecture's", shared=200 * 1024, target="sm_80", arch="sm_80")
 case("negative shared memory", shared=-1)
 case("fractional shared memory", shared=1.5)
+case("a truth value for a grid", grid=True)
+case("a grid within a grid", grid=((1,), 1))
+case("a fractional block in a tuple", block=(32.0,))
+case("a cluster in words", cluster="2")
+case("shared memory in words", shared="1k")
 
 # Options ----------------------------------------------------------------------------------------------------
 
@@ -183,6 +221,29 @@ case("a random schedule without a seed", schedule="random")
 case("a schedule that is no text", schedule=None)
 case("no workers", workers=0)
 case("workers in words", workers="2")
+case("a truth value for workers", workers=True)
+case("an older architecture than the module's", arch="sm_80")
+case("an architecture without the module's features", arch="sm_90")
+case("a newer architecture than the module's own", arch="sm_100a")
+case("an older architecture than a portable module's", target="sm_90", arch="sm_80")
+case("an architecture of another family", target="sm_100f", arch="sm_120f")
+case("an older architecture of the family", target="sm_103f", arch="sm_100f")
+case("an empty name of an architecture", arch="")
+case("a sanitizer in words", sanitize="no")
+case("a trap that is not raised on a GPU", device="cuda", raises=False)
+case("an assembler for the emulator", assembler="ptxas")
+case("a stream for the emulator", stream=3)
+case("a launch without an end on the emulator", wait=False)
+case("a trace of no CTA", trace=[])
+case("a trace of a CTA beyond the grid", trace=[7])
+case("a trace of a negative number of events", trace=True, trace_events=-4)
+case("a step budget in words", step_budget="many")
+case("a step budget of nothing", step_budget=0)
+case("a progress that is no function", progress=3)
+CASES["no schedules"] = lambda: wl.sanitize(kernel("ret;"), grid=1, block=1, args=[words()], schedules=())
+CASES["a number of schedules"] = lambda: wl.sanitize(
+    kernel("ret;"), grid=1, block=1, args=[words()], schedules=3,  # type: ignore[arg-type]
+)  # fmt: skip
 
 # Texts ------------------------------------------------------------------------------------------------------
 
@@ -215,7 +276,7 @@ plain("recursion", HEADER + ".func a();\n.func b() { call a; ret; }\n.func a() {
       ".visible .entry k() { call a; ret; }\n")  # fmt: skip
 case("an instruction that the architecture has no arithmetic for", """
     wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd2, 1, 1, 1, 0, 0;
-    """, block=128, arch="sm_80")  # fmt: skip
+    """, block=128, target="sm_80")  # fmt: skip
 
 # No way forward ---------------------------------------------------------------------------------------------
 
@@ -286,6 +347,20 @@ case("a lock that is never free", """
     setp.ne.u32 %p1, %r1, 1;
     @%p1 bra L;""", block=1)  # fmt: skip
 
+# Limits -----------------------------------------------------------------------------------------------------
+
+case("a loop that repeats", "L:\nbra L;", step_budget=1_000_000)
+case("a flag that nothing sets", """
+    L:
+    ld.acquire.gpu.global.u32 %r1, [%rd0];
+    setp.ne.u32 %p1, %r1, 5;
+    @%p1 bra L;""", grid=2, step_budget=1_000_000)  # fmt: skip
+case("a huge local variable", ".local .b8 z[100000000000];\nmov.u64 %rd2, z;")
+case("a huge number of registers", ".reg .b32 %q<1000000000>;")
+case("a huge grid", grid=2**31 - 1)
+case("a huge parameter", "ret;", words(), b"", params=".param .u64 out, .param .align 4 .b8 p[100000000000]")
+case("a huge constant", "mov.u64 %rd2, c;", before=".const .b8 c[100000];\n")
+
 # Rules of the machine ---------------------------------------------------------------------------------------
 
 case("a cluster barrier without an arrival", "barrier.cluster.wait.aligned;", grid=2, cluster=2)
@@ -306,6 +381,7 @@ case("more transactions than an mbarrier counts", f"""{SHARED}
 case("a misaligned mbarrier", f"{SHARED}\nmbarrier.init.shared::cta.b64 [%r1+4], 2;", block=1)
 case("an mbarrier in global memory", "mbarrier.init.b64 [%rd0], 2;", block=1)
 case("a trap", "setp.eq.u32 %p1, %r0, 41;\n@%p1 trap;", block=64)
+case("a breakpoint", "setp.eq.u32 %p1, %r0, 41;\n@%p1 brkpt;", block=64)
 case("an index beyond a branch table", "T: .branchtargets A, B;\nbrx.idx %r0, T;\nA:\nret;\nB:")
 case("a call of what is no function", "mov.u64 %rd2, 4096;\nP: .callprototype _ ();\ncall %rd2, P;")
 
@@ -330,6 +406,8 @@ tensor("a swizzled tile to a misaligned address", wl.TensorMap.tiled(TENSOR, (8,
 tensor("a tile beyond shared memory", wl.TensorMap.tiled(TENSOR, (16, 16)))
 tensor("bytes that are no tensor map", bytes([255]) * 128)
 CASES["a box of another rank"] = lambda: wl.TensorMap.tiled(TENSOR, (8,))
+CASES["a fractional box"] = lambda: wl.TensorMap.tiled(TENSOR, (8.5, 8))  # type: ignore[arg-type]
+CASES["no box"] = lambda: wl.TensorMap.tiled(TENSOR, None)  # type: ignore[arg-type]
 CASES["a box of too few bytes"] = lambda: wl.TensorMap.tiled(TENSOR, (8, 4))
 
 
@@ -398,15 +476,7 @@ def test_reads_of_unwritten_shared_memory_are_reported_on_request() -> None:
     found = wl.launch(text, grid=2, block=64, args=[target], sanitize=True).findings
     unwritten = [finding for finding in found if finding.code == "sanitize.unwritten/shared"]
     said = "which nothing wrote; kernel k, CTA (0, 0, 0)"
-    places = [
-        ("<ptx>:16:1", f"this reads shared memory at 0x40c to 0x410, {said}, warp 0, lane 0"),
-        ("<ptx>:19:1", f"this reads shared memory at 0x40f to 0x410, {said}, warp 1, lane 9"),
-    ]
-    assert [each.place for each in unwritten] == [place for place, _ in places]
-    for each, (_, message) in zip(unwritten, places, strict=True):
-        assert each.message.startswith(message)
-    assert {finding.code for finding in found} == {
-        "sanitize.race/lanes",
-        "sanitize.race/shared",
-        "sanitize.unwritten/shared",
-    }
+    assert [each.place for each in unwritten] == ["<ptx>:16:1"]
+    assert unwritten[0].message.startswith(f"this reads shared memory at 0x40c to 0x410, {said}, warp 0, lane 0")
+    assert [note.message for note in unwritten[0].notes] == ["the same cause affects line 19"]
+    assert {finding.code for finding in found} == {"sanitize.race/shared", "sanitize.unwritten/shared"}

@@ -23,7 +23,7 @@ from warploom.view.listing import lines_of
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-ALL = {"trace": True, "sanitize": True, "profile": True}
+ALL = {"trace": True, "sanitize": True, "raises": False, "profile": True}
 
 RACE = """
     .shared .align 128 .b8 tile[8192];
@@ -106,7 +106,8 @@ def test_findings_are_shown_at_both_lines(race: Run) -> None:
     html, text = wl.report(race).html, kernel(RACE)
     store, load = line_with(text, "st.shared"), line_with(text, "ld.shared")
     (found,) = race.findings
-    assert found.data == {"other line": store}
+    assert found.data is not None
+    assert found.data["other line"] == store
     after = dict(re.findall(r'<tr id="L(\d+)"[^>]*>.*?</tr>\n<tr class="finding">(.*?)</tr>', html))
     assert set(after) == {str(store), str(load)}
     assert f'<a href="#L{load}">' in after[str(store)]

@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
-from warploom.author.errors import AuthorError, PythonLine, author_error, caller_line, caller_place, line_place
+from warploom.author.errors import AuthorError, author_error, caller_line, caller_place, line_place
 from warploom.check.module_checker import ModuleChecker
 from warploom.check.names import Names
-from warploom.diagnostics import Diagnostic, Severity
+from warploom.diagnostics import Diagnostic, Severity, SourceLine
 from warploom.isa.model.availability import Target, Version
 from warploom.isa.model.form import match_opcode
 from warploom.isa.model.types import TYPES
@@ -34,8 +35,9 @@ class Builder:
     walk: ModuleChecker  # the checker and the module's names
     names: Names  # names declared in the body
     ptx: Any  # the instructions as functions: the module `warploom.author.ptx`
-    statements: list[tuple[tree.Statement, PythonLine | None]] = field(
-        default_factory=list[tuple[tree.Statement, "PythonLine | None"]]
+    code: CodeType  # of the Python function that builds the kernel
+    statements: list[tuple[tree.Statement, SourceLine | None]] = field(
+        default_factory=list[tuple[tree.Statement, "SourceLine | None"]]
     )
     registers: Counter[str] = field(default_factory=Counter[str])
     parameters: list[tree.Variable] = field(default_factory=list[tree.Variable])
@@ -43,11 +45,11 @@ class Builder:
     items: list[tree.TopLevel] = field(default_factory=list[tree.TopLevel])  # module items before the kernel
     labels: Counter[str] = field(default_factory=Counter[str])
     guard: tree.Guard | None = None
-    line: PythonLine | None = None  # Python line of new statements, if not the calling line
+    line: SourceLine | None = None  # Python line of new statements, if not the calling line
     when_end: str = ""  # label at the end of the last `when` block
     shared_bytes: int = 0
     shared_align: int = 16
-    user_labels: dict[str, PythonLine | None] = field(default_factory=dict[str, "PythonLine | None"])
+    user_labels: dict[str, SourceLine | None] = field(default_factory=dict[str, "SourceLine | None"])
     # The checker caches vector shapes by operand identity, so operands and refused statements must stay alive.
     shapes: dict[int, int] = field(default_factory=dict[int, int])
     operands: dict[Operand, Operand] = field(default_factory=dict[Operand, Operand])
@@ -77,14 +79,14 @@ class Builder:
 
     def append(self, statements: Iterable[tree.Statement]) -> None:
         """Append statements that have already been checked."""
-        line = self.line or caller_line()
+        line = self.line or caller_line(self.code)
         self.statements += [(statement, line) for statement in statements]
 
     def emit(self, opcode: str, operands: tuple[Operand, ...]) -> None:
         """Check an instruction and append it to the kernel. Errors: AuthorError with the checker's code."""
         kept = tuple(o if type(o) in _CACHED_ELSEWHERE else self.operands.setdefault(o, o) for o in operands)
         statement = tree.Instruction(self.guard, opcode, kept)
-        line = self.line or caller_line()
+        line = self.line or caller_line(self.code)
         problems = self.walk.instructions.check(statement, self.names, self.shapes)
         if any(each.severity is Severity.ERROR for each in problems):
             self.refused.append(statement)

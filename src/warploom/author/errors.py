@@ -8,17 +8,15 @@ from collections.abc import Generator, Iterable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 
-from warploom.diagnostics import Diagnostic, Severity, Source, Span, UsageError, WarploomError, render
+from warploom.diagnostics import Diagnostic, Severity, Source, SourceLine, Span, UsageError, WarploomError, render
 
 _AUTHOR = str(Path(__file__).parent)
 _WARPLOOM = str(Path(__file__).parents[1])
 _SKIPPED = frozenset(
     (functools.__file__, contextlib.__file__, "<string>")
 )  # dataclasses generate code in the file "<string>"
-PythonLine = tuple[str, int]
-"""File and number of a line of Python code."""
 Place = tuple[Source | None, Span | None]
 
 
@@ -30,7 +28,7 @@ class AuthorError(UsageError):
         self.add_note(render(self.diagnostics).rstrip())  # Python prints notes below the traceback
 
 
-def author_error(message: str, code: str, hint: str = "", line: PythonLine | None = None) -> AuthorError:
+def author_error(message: str, code: str, hint: str = "", line: SourceLine | None = None) -> AuthorError:
     """Return an AuthorError at `line`, by default at the calling expression of the user."""
     source, span = caller_place() if line is None else line_place(line)
     return AuthorError([Diagnostic(code, Severity.ERROR, message, source, span, hint)])
@@ -55,10 +53,25 @@ def errors_at_caller() -> Generator[None]:
         raise AuthorError(moved) from None
 
 
-def caller_line() -> PythonLine | None:
-    """Return the innermost calling line outside this package, or None if there is none."""
+def caller_line(kernel: CodeType | None = None) -> SourceLine | None:
+    """Return the innermost calling line outside this package, or None if there is none.
+
+    `kernel` is the code of the function that builds a kernel. The result then has the calls from there to the line.
+    """
     frame = _caller()
-    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    frames: list[FrameType] = []
+    while frame is not None:
+        frames.append(frame)
+        if frame.f_code is kernel:
+            break
+        frame = _outside(frame.f_back)
+    else:
+        frames = frames[:1]
+    line: SourceLine | None = None
+    for each in reversed(frames):
+        function = "" if line is None else each.f_code.co_qualname.rpartition(".<locals>.")[2]
+        line = SourceLine(each.f_code.co_filename, each.f_lineno, function=function, inlined_at=line)
+    return line
 
 
 def caller_place() -> Place:
@@ -67,18 +80,22 @@ def caller_place() -> Place:
     return (None, None) if frame is None else _expression_place(frame, frame.f_lasti)
 
 
-def line_place(line: PythonLine | None) -> Place:
+def line_place(line: SourceLine | None) -> Place:
     """Return the source and span of a Python line without its indentation."""
-    source = None if line is None else _source(line[0])
-    if line is None or source is None or line[1] > source.line_count:
+    source = None if line is None else _source(line.file)
+    if line is None or source is None or line.line > source.line_count:
         return None, None
-    text = source.line_text(line[1]).rstrip()
-    start = source.line_start(line[1])
+    text = source.line_text(line.line).rstrip()
+    start = source.line_start(line.line)
     return source, Span(start + len(text) - len(text.lstrip()), start + len(text))
 
 
 def _caller() -> FrameType | None:
-    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] -- the only fast access to the call stack
+    return _outside(sys._getframe(1))  # pyright: ignore[reportPrivateUsage] -- the only fast access to the call stack
+
+
+def _outside(frame: FrameType | None) -> FrameType | None:
+    """Return the innermost frame outside this package, from `frame` on."""
     while frame is not None and (frame.f_code.co_filename in _SKIPPED or frame.f_code.co_filename.startswith(_AUTHOR)):
         frame = frame.f_back
     return frame
@@ -90,7 +107,7 @@ def _expression_place(frame: FrameType, bytecode_offset: int) -> Place:
     line, end, first, last = next(islice(code.co_positions(), bytecode_offset // 2, None))
     source = _source(code.co_filename)
     if source is None or line is None or end is None or first is None or last is None:
-        return line_place((code.co_filename, line or code.co_firstlineno))
+        return line_place(SourceLine(code.co_filename, line or code.co_firstlineno))
     return source, Span(_offset(source, line, first), _offset(source, end, last))
 
 

@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import prod
-from pathlib import Path
 from typing import Any, Literal, cast
 
 from warploom.author import ptx
 from warploom.author.builder import REGISTER_TYPES, Builder, building, current, reaches_end
-from warploom.author.errors import AuthorError, PythonLine, author_error, errors_at_caller, line_place
+from warploom.author.errors import AuthorError, author_error, errors_at_caller, line_place
 from warploom.author.inline import checked_items, read_directives, read_parameter
+from warploom.author.line_directives import LineDirectives
 from warploom.author.values import DYNAMIC, Location, Register
 from warploom.check import declarations
 from warploom.check.header import find_target, find_version
 from warploom.check.module_checker import ModuleChecker
 from warploom.check.names import Names
-from warploom.diagnostics import Severity, UsageError
+from warploom.diagnostics import Severity, SourceLine, UsageError
 from warploom.isa.model.availability import Target, Version
 from warploom.isa.model.capacity import MAX_CLUSTER, MAX_THREADS
 from warploom.isa.model.types import TYPES
@@ -30,7 +30,6 @@ from warploom.layout import TensorMap
 from warploom.providers import provider
 from warploom.ptx import Directive, Function, Integer, Label, Module, Symbol, TopLevel, Variable, parse
 
-_COMMENT_COLUMN = 70
 _DEFAULT_VERSION = (8, 6)  # PTX version of CUDA 12.7
 Extents = tuple[int, int, int]
 
@@ -195,7 +194,7 @@ class Kernel:
         walk = ModuleChecker(Module(()), target, version)
         for item in self.before:
             walk.check_item(item)
-        builder = Builder(target, version, walk, Names(walk.names, walk.functions), ptx)
+        builder = Builder(target, version, walk, Names(walk.names, walk.functions), ptx, self.function.__code__)
         builder.names.declare(Variable("shared", "b8", DYNAMIC, shape=(None,), linkage=("extern",)))
         builder.line = self._line
         with building(builder):
@@ -208,9 +207,9 @@ class Kernel:
         return builder
 
     @property
-    def _line(self) -> PythonLine:
+    def _line(self) -> SourceLine:
         code = self.function.__code__
-        return code.co_filename, code.co_firstlineno
+        return SourceLine(code.co_filename, code.co_firstlineno)
 
     def _finish(self, builder: Builder) -> None:
         """Refuse labels that are never placed. Add a return if control flow reaches the end."""
@@ -262,7 +261,7 @@ class Kernel:
 
     @cached_property
     def text(self) -> str:
-        """PTX of the kernel as a module. Comments name the Python line of each instruction."""
+        """PTX of the kernel as a module. `.loc` directives state the Python line of each instruction."""
         return _module_text(self.built.target, self.built.version, [*self.before, self])
 
     @cached_property
@@ -395,7 +394,7 @@ class Program:
 
     @property
     def text(self) -> str:
-        """PTX of the program. Comments name the Python line of each instruction."""
+        """PTX of the program. `.loc` directives state the Python line of each instruction."""
         return _module_text(*resolve_target(self.target, self.version), self.parts)
 
     @property
@@ -408,21 +407,24 @@ class Program:
 
 
 def _module_text(target: Target, version: Version, parts: Sequence[TopLevel | Kernel]) -> str:
-    """Return the text of a module: header, dynamic shared memory, and the items and kernels in `parts`."""
+    """Return the text of a module with the items and kernels in `parts`."""
     text = f".version {version[0]}.{version[1]}\n.target {target.name}\n.address_size 64\n\n"
     built = [part.built for part in parts if isinstance(part, Kernel)]
     if align := max((each.shared_align for each in built if each.shared_bytes), default=0):
         text += f".extern .shared .align {align} .b8 {DYNAMIC}[];\n\n"
+    declared = [item for part in parts for item in (part.built.items if isinstance(part, Kernel) else (part,))]
+    lines = LineDirectives(version, declared)
     items: list[str] = []
     for part in parts:
         if isinstance(part, Kernel):
-            items += [*map(str, part.built.items), _entry_text(part)]
+            items += [*map(str, part.built.items), _entry_text(part, lines)]
         else:
             items.append(str(part))
+    items += lines.module_items()
     return text + "\n".join(item if item.endswith("\n") else f"{item}\n" for item in items)
 
 
-def _entry_text(kernel: Kernel) -> str:
+def _entry_text(kernel: Kernel, line_directives: LineDirectives) -> str:
     builder = kernel.built
     words = "".join(f".{word} " for word in kernel.linkage)
     parameters = ",\n".join(f"    {variable!s}".rstrip(";\n") for variable in builder.parameters)
@@ -432,15 +434,5 @@ def _entry_text(kernel: Kernel) -> str:
     lines.append("{")
     for prefix, count in builder.registers.items():
         lines.append(f"    .reg .{REGISTER_TYPES[prefix]} %{prefix}<{count}>;")
-    before, files = None, dict[str, str]()
-    for statement, line in builder.statements:
-        if isinstance(statement, Label):
-            lines.append(f"{statement.name}:")
-            continue
-        first, *rest = (f"    {each}".expandtabs(4) for each in str(statement).rstrip().splitlines())
-        if line is not None and line != before:
-            file = files.get(line[0]) or files.setdefault(line[0], Path(line[0]).name)
-            first = f"{first:<{_COMMENT_COLUMN}} // {file}:{line[1]}"
-            before = line
-        lines += [first, *rest]
+    lines += line_directives.body(builder.statements)
     return "\n".join([*lines, "}", ""])

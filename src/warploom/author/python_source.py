@@ -27,8 +27,8 @@ _BODY_DIRECTIVES = (".loc", ".pragma")
 def from_ptx(text: str | tree.Module, kernel: str | None = None) -> str:
     """Return Python code that builds the module `text`, or only its declarations and the kernel `kernel`.
 
-    The new module differs from `text` only in register names, comments and white space. Statements that no call emits
-    become inline PTX.
+    The new module differs from `text` only in register names, comments, white space and line information. A kernel
+    with `.loc` directives keeps them. Statements that no call emits become inline PTX.
 
     Errors: the codes of `PtxSyntaxError`; UsageError author.rebuild.
     """

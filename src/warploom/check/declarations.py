@@ -14,12 +14,12 @@ from warploom.check.names import Names
 from warploom.check.report import error, warning
 from warploom.diagnostics import Diagnostic
 from warploom.isa.model.availability import Target, Version
+from warploom.isa.model.capacity import PARAMETER_BYTES
 from warploom.isa.model.registers import DECLARABLE
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Directive, Float, Function, Initializer, Integer, Name, Property, Symbol, Text, Variable
 
 _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
-_PARAMETER_BYTES = 32764
 _LAST_WITH_BANKS: Version = (2, 1)
 _UNKNOWN_BITS = 32
 _UNSIZED = 1 << 62  # elements of a dimension without a number
@@ -140,8 +140,8 @@ def parameters(function: Function) -> Iterator[Diagnostic]:
             size *= extent or 1
         align = max(declared.align or 1, bits // 8)
         end = -(-end // align) * align + size
-    if end > _PARAMETER_BYTES:
-        message = f"the parameters of '{function.name}' take {end} bytes; expected {_PARAMETER_BYTES} at most"
+    if end > PARAMETER_BYTES:
+        message = f"the parameters of '{function.name}' take {end} bytes; expected {PARAMETER_BYTES} at most"
         yield error("function/parameter", message, function, section="PTX ISA 7.1")
 
 

@@ -10,8 +10,8 @@ from warploom.check.operand_checker import OperandChecker, names_in
 from warploom.check.ptxas.ignored_words import without_suffixes
 from warploom.check.ptxas.tolerated import TOLERATED, ExtensionForm, Tolerance
 from warploom.diagnostics import Severity
-from warploom.isa.binding.bind import changes_of_one_word, explain_opcode, is_unjudged
-from warploom.isa.binding.nearest import has_same_name, reordered
+from warploom.isa.binding.bind import changes_of_one_word, explain_opcode, is_unjudged, usage
+from warploom.isa.binding.nearest import has_same_name, insertions, reordered
 from warploom.isa.binding.operands import Problem, place_operands, takes_count, wrong_constants
 from warploom.isa.binding.vectors import expand_vectors
 from warploom.isa.model.availability import EVER, Target, Version, unmet_by_rows, unmet_by_words
@@ -92,6 +92,9 @@ class InstructionChecker:
         tolerated = self._tolerated(instruction, names)
         if tolerated:
             return [*tolerated, *unknown]
+        replaced = self._replaced(matches, instruction)
+        if replaced is not None:
+            return [replaced, *unknown]
         if best is None and is_unjudged(instruction.opcode):
             return [replace(explain_opcode(instruction), severity=Severity.NOTE), *unknown]
         if best is None:
@@ -103,6 +106,21 @@ class InstructionChecker:
         if stage > 1:
             problems = self.with_hint(match, instruction, names, problems)
         return [*problems, *unknown]
+
+    def _replaced(self, matches: tuple[Match, ...], instruction: ptx.Instruction) -> Problem | None:
+        """Return the problem of a removed instruction that one more word makes legal, or None."""
+        lacks = [unmet_by_rows(match.rows, self.target, self.ptx) for match in matches]
+        removed = [lack for lack in lacks if lack is not None and lack.since is not None]
+        if not removed or len(removed) < len(lacks):
+            return None
+        opcode, forms = instruction.opcode, {match.form for match in matches}
+        for fix in insertions(opcode):
+            if fix.match.form in forms or unmet_by_rows(fix.match.rows, self.target, self.ptx) is not None:
+                continue
+            message = f"'{opcode}' has no '.{fix.slot}'; without it, the instruction needs {removed[0].needs}"
+            code, hint = f"{fix.match.form.name}/{fix.slot}", f"write '{usage(fix.match)}'"
+            return Problem(code, message, ("word", fix.position), hint, fix.match.form.source)
+        return None
 
     def explain(self, instruction: ptx.Instruction, names: Names) -> Problem:
         """Return the problem of an instruction whose opcode matches no Form."""

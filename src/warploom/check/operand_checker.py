@@ -277,7 +277,10 @@ class OperandChecker:
                 return self._name(text, rule, type_word, in_vector)
             case ptx.Negated(name, sign):
                 return self._negated(name, sign, rule, type_word, in_vector)
-            case ptx.Integer() | ptx.Float() | ptx.Symbol() if rule.access != "read" or rule.accepts == "bits":
+            case ptx.Integer() | ptx.Float() | ptx.Symbol() if rule.access != "read" or rule.accepts in (
+                "bits",
+                "packed",
+            ):
                 return f"is {describe(operand)}", expected
             case ptx.Integer():
                 if takes_integers(type_word):

@@ -63,7 +63,10 @@ def form_section(form: Form) -> str:
     """Return the page section of a Form as Markdown."""
     opcode, _, operands = form.syntax_line.partition(" ")
     syntax = f"{opcode} {operands.strip()}".strip()
-    parts = [f"## {form.name}\n", f"```\n{syntax}\n```\n"]
+    parts = [f"## {form.name}\n"]
+    if form.about:
+        parts.append(f"{form.about}\n\n```ptx\n{form.example}\n```\n")
+    parts.append(f"```\n{syntax}\n```\n")
     for slot, spelling in form.composites.items():
         parts.append(f"`.{slot}` is `{spelling}`, where a name in braces is a column of the table.\n")
     if form.columns:
@@ -87,7 +90,7 @@ def _rows_table(form: Form) -> str:
         targets = " ".join(f"`{name}`" + ("+" if name[-1].isdigit() else "") for name in row.targets)
         ptx = f"{row.ptx[0]}.{row.ptx[1]}" if row.ptx > (1, 0) else "any"
         lines.append([*cells, ptx, targets or "any"])
-    return _table([*form.columns, "PTX", "targets"], lines)
+    return table([*form.columns, "PTX", "targets"], lines)
 
 
 def _cell(words: tuple[str, ...]) -> str:
@@ -133,7 +136,7 @@ def _operands_table(form: Form) -> str:
         if spec.kind in ("register", "immediate", "any"):
             typed = " ".join(f"`.{word}`" for word in types[:10]) + (" …" if len(types) > 10 else "")
         lines.append([f"`{shown}`", "; ".join(note for note in notes if note), typed])
-    return _table(["operand", "description", "type"], lines)
+    return table(["operand", "description", "type"], lines)
 
 
 def _kind(spec: OperandSpec) -> str:
@@ -171,7 +174,7 @@ def _registers_table(form: Form, fragments: Mapping[str, OperandSpec]) -> str:
         cells = [text for _, text in layouts(form, slots)]
         lines.append([*(f"`{word}`" if word else "none" for word in key), *cells])
     names = [name.replace("_", "-") for name in fragments]
-    return _table([*keyed, *names], lines)
+    return table([*keyed, *names], lines)
 
 
 _SUMS = """Result: `{}`. The table defines `sum` for each architecture, with functions of `warploom.numerics.spec`.
@@ -202,7 +205,7 @@ def _sums_table(form: Form) -> str:
         [*(", ".join(map(str, dict.fromkeys(column))) for column in zip(*types, strict=True)), *key]
         for key, types in found.items()
     ]
-    return _table(["a", "b", "K", "c", "d", "architectures", "sum", "rounding", "evidence"], lines)
+    return table(["a", "b", "K", "c", "d", "architectures", "sum", "rounding", "evidence"], lines)
 
 
 def layouts(form: Form, slots: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -260,6 +263,7 @@ def escaped(code: str) -> str:
     return code.replace("<", "\\<")
 
 
-def _table(heads: list[str], lines: list[list[str]]) -> str:
+def table(heads: list[str], lines: list[list[str]]) -> str:
+    """Return a Markdown table."""
     rows = [heads, ["---"] * len(heads), *lines]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows) + "\n"

@@ -31,7 +31,8 @@ def register_counts(body: Body) -> Iterator[Diagnostic]:
         ".minnctapersm" in directives and bool(directives.keys() & {".maxntid", ".reqntid"})
     )
     if body.function.kind == "entry" and not known:
-        message = "the register count at entry is unknown, so ptxas ignores this instruction"
+        opcode = body.steps[changes[0]].instruction.opcode
+        message = f"'{opcode}' may be ignored: ptxas cannot determine the register count at entry"
         hint = "add .maxnreg, or .minnctapersm together with .maxntid or .reqntid, to the kernel"
         yield _warning(body, changes[0], "registers/entry", message, ("opcode",), hint)
     limit = directives[".maxnreg"].ints[:1] if ".maxnreg" in directives else ()

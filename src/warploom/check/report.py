@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import ClassVar, Literal
 
-from warploom.diagnostics import Diagnostic, Severity, render, render_json, render_sarif
+from warploom.diagnostics import Diagnostic, Note, Severity, render, render_json, render_sarif
+from warploom.diagnostics.wording import list_ranges
 from warploom.display import Displayed
 from warploom.ptx import Node
 
@@ -54,10 +56,14 @@ class Report(Displayed):
         return tuple(found for found in self.diagnostics if found.severity is Severity.WARNING)
 
     def render(self, format: Format = "text", color: bool = False) -> str:
-        """Return the report as text, JSON, or SARIF 2.1.0. With `color`, text has terminal colors."""
+        """Return the report as text, JSON, or SARIF 2.1.0. With `color`, text has terminal colors.
+
+        Each `tolerated` rule appears once per file, with the number and the lines of its instructions.
+        """
+        grouped = _grouped(self.diagnostics)
         if format == "text":
-            return render(self.diagnostics, color)
-        return render_json(self.diagnostics) if format == "json" else render_sarif(self.diagnostics)
+            return render(grouped, color)
+        return render_json(grouped) if format == "json" else render_sarif(grouped)
 
     def __str__(self) -> str:
         return self.render()
@@ -82,3 +88,25 @@ def warning(code: str, message: str, node: Node | None, hint: str = "", section:
 def _finding(code: str, severity: Severity, message: str, node: Node | None, hint: str, section: str) -> Diagnostic:
     source, span = (None, None) if node is None else (node.source, node.span)
     return Diagnostic(code, severity, message, source, span, hint, section)
+
+
+def _grouped(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Merge the diagnostics with one `tolerated` rule and source into the first of them."""
+    groups: dict[object, list[Diagnostic]] = {}
+    for each in diagnostics:
+        file = "" if each.source is None else each.source.name
+        key = (each.code, file) if each.code.startswith("tolerated/") else id(each)
+        groups.setdefault(key, []).append(each)
+    return [group[0] if len(group) == 1 else _merged(group) for group in groups.values()]
+
+
+def _merged(group: list[Diagnostic]) -> Diagnostic:
+    lines = sorted({line for each in group if (line := _line(each)) is not None})
+    note = Note(f"{len(group)} instructions in this file, on lines {list_ranges(lines)}")
+    return replace(group[0], notes=(*group[0].notes, note), data={"count": len(group), "lines": lines})
+
+
+def _line(diagnostic: Diagnostic) -> int | None:
+    if diagnostic.source is None or diagnostic.span is None:
+        return None
+    return diagnostic.source.position(diagnostic.span.start)[0]

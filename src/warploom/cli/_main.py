@@ -3,9 +3,12 @@
 import argparse
 import gc
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
-from typing import cast
+import threading
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import NoReturn, cast
 
 from warploom.cli import (
     author,
@@ -22,7 +25,7 @@ from warploom.cli import (
     sanitize,
     tune,
 )
-from warploom.cli._options import FINDINGS, INTERRUPTED, MISUSE, OK, Parser
+from warploom.cli._options import FINDINGS, INTERRUPTED, MISUSE, OK, TERMINATED, Parser
 from warploom.diagnostics import WarploomError, render
 
 _COMMANDS = (check, run, sanitize, report, init, lower, author, explain, layout, bench, tune, lsp, completion)
@@ -57,24 +60,49 @@ def main(argv: Sequence[str] | None = None) -> int:
     return execute(parser(), argv)
 
 
+class _Terminated(KeyboardInterrupt):
+    """The signal SIGTERM. The run ends as after an interrupt."""
+
+
+@contextmanager
+def _terminable() -> Generator[None]:
+    """Raise `_Terminated` if the process receives SIGTERM during a `with` block."""
+    if threading.current_thread() is not threading.main_thread():  # only this thread may set signal handlers
+        yield
+        return
+
+    def terminate(*_: object) -> NoReturn:
+        raise _Terminated
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) -> int:
     """Parse `argv`, run the command that it names, and return the exit status.
 
-    The status is 0 for success, 1 for findings or wrong results, 2 for wrong use, and 130 after an interrupt.
+    The status is 0 for success, 1 for findings or wrong results, 2 for wrong use, 130 after an interrupt, and 143 after
+    the signal SIGTERM.
     """
     gc.set_threshold(500_000)  # objects that imports create live forever; frequent collections slow every start
     try:
         options = parser.parse_args(argv)
-        status = cast("Callable[[argparse.Namespace], int]", options.verb)(options)
+        with _terminable():
+            status = cast("Callable[[argparse.Namespace], int]", options.verb)(options)
         sys.stdout.flush()
     except WarploomError as error:
         print(render(error.diagnostics, color=sys.stderr.isatty()), end="", file=sys.stderr)
         from warploom.emulator.faults import Deadlock, Trap
 
         return FINDINGS if isinstance(error, Trap | Deadlock) else MISUSE  # a failed run, or a request that cannot run
-    except KeyboardInterrupt:
-        print("warploom: interrupted", file=sys.stderr)
-        return INTERRUPTED
+    except KeyboardInterrupt as stop:
+        terminated = isinstance(stop, _Terminated)
+        parts = ("terminated" if terminated else "interrupted", *getattr(stop, "__notes__", ()))
+        print(f"warploom: {'; '.join(parts)}", file=sys.stderr)
+        return TERMINATED if terminated else INTERRUPTED
     except BrokenPipeError:
         # The reader of the pipe has exited. Redirecting stdout prevents a second error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

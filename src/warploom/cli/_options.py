@@ -19,6 +19,7 @@ FINDINGS = 1
 """Exit status for findings and wrong results."""
 MISUSE = 2
 INTERRUPTED = 130
+TERMINATED = 143
 
 STANDARD = "-"
 """File name that stands for standard input, or for standard output where a command writes."""

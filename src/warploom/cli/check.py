@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,11 +40,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(file: str, options: argparse.Namespace) -> Report:
-    from warploom.check import Report, check
-    from warploom.diagnostics import Source
+    from warploom.check import check
 
     if file != STANDARD:
         return check(Path(file), options.arch, options.ptx_version)
     text, name = read_text(file)
-    found = check(text, options.arch, options.ptx_version)
-    return Report(replace(each, source=Source(name, text)) for each in found)
+    report = check(text, options.arch, options.ptx_version)
+    for found in report:
+        if found.source is not None:
+            found.source.name = name
+    return report

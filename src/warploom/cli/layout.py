@@ -29,7 +29,9 @@ def declare(add: Add) -> None:
         " tensor copy.",
         epilog="Exit status: 0 success; 2 wrong use.",
     )
-    parser.add_argument("instruction", metavar="INSTRUCTION", help="an opcode, with or without operands")
+    parser.add_argument(
+        "instruction", metavar="INSTRUCTION", help="an opcode or some of its words in order, or an opcode with operands"
+    )
     parser.add_argument(
         "operand",
         metavar="OPERAND",
@@ -82,12 +84,22 @@ def _sizes(text: str) -> list[int]:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command `layout` and return its exit status."""
-    from warploom.isa.binding.layouts import find_operand, operands_of, select_operands
+    from warploom.isa.binding.layouts import complete, find_operand, operands_of, select_operands
+    from warploom.view.concepts import concept_of
     from warploom.view.layout_grid import grid_of
 
     check_writable(options.output, "--output")
     given = _given(options)
-    known = operands_of(options.instruction)
+    instruction = options.instruction
+    if (concept := concept_of(instruction)) is not None:
+        raise UsageError(
+            f"{instruction!r} is a concept, not an instruction; expected an opcode", hint=f"try {concept.commands()}"
+        )
+    if completed := complete(instruction):
+        instruction, *others = dict.fromkeys(completed)
+        more = f"; other instructions with these words: {', '.join(others)}" if others else ""
+        print(f"note: showing {instruction} for {options.instruction!r}{more}", file=sys.stderr)
+    known = operands_of(instruction)
     if options.operand is None:
         chosen: Sequence[Operand] = select_operands(known, given)
     else:

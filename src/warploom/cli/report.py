@@ -55,10 +55,10 @@ def run(options: argparse.Namespace) -> int:
     with launch_progress(plan.file_name) as advance:
         result = launch(
             plan.ptx, plan.kernel, **plan.keywords, args=prepared.args, schedule=schedule, sanitize=True,
-            trace=options.trace_ctas or True, trace_events=options.trace_events or _EVENTS,
+            raises=False, trace=options.trace_ctas or True, trace_events=options.trace_events or _EVENTS,
             profile=True, progress=advance,
         )  # fmt: skip
-    comparison = compare(plan, prepared, schedule, options.memory)
+    comparison = compare(plan, prepared, schedule, options.memory) if result.error is None else None
     page = report(result, comparison)
     write_text(output, page.html)
     if output != STANDARD:

@@ -2,13 +2,15 @@
 
 import argparse
 import sys
+from dataclasses import replace
 
 from warploom.cli import _workers
 from warploom.cli._launch import ARGUMENTS, declare_launch, read_plan
 from warploom.cli._options import Add, add_format, add_strict, status_of
 
 _EPILOG = f"""{ARGUMENTS}
-The kernel runs under three schedules (eager, lazy and random:0) unless --schedule or the launch file selects one.
+The kernel runs under three schedules (eager, lazy and random:0) unless --schedule or the launch file selects one. A
+result that differs from the table [expect] of a launch file is a finding.
 
 Exit status: 0 no findings; 1 findings; 2 wrong use.
 """
@@ -35,14 +37,20 @@ def run(options: argparse.Namespace) -> int:
     from warploom.cli._show import counted
     from warploom.diagnostics import render, render_json, render_sarif
     from warploom.runtime.api import SCHEDULES, sanitize
+    from warploom.runtime.run import Run, merge
 
     plan = read_plan(options)
-    schedules = SCHEDULES if plan.geometry.schedule is None else (plan.geometry.schedule,)
-    with launch_progress(plan.file_name) as advance:
-        done = sanitize(
-            plan.ptx, plan.kernel, **plan.keywords, schedules=schedules,
-            args=plan.prepare(options.memory).args, progress=advance, announce=_workers.say,
-        )  # fmt: skip
+    runs: list[Run] = []
+    for schedule in SCHEDULES if plan.geometry.schedule is None else (plan.geometry.schedule,):
+        prepared = plan.prepare(options.memory)
+        with launch_progress(plan.file_name) as advance:
+            each = sanitize(
+                plan.ptx, plan.kernel, **plan.keywords, schedules=(schedule,), args=prepared.args, progress=advance,
+                announce=_workers.say,
+            )  # fmt: skip
+        wrong = prepared.wrong(schedule) if each.error is None else ()
+        runs.append(replace(each, findings=(*each.findings, *wrong)))
+    done = merge(runs)
     found = done.findings
     if options.format == "text":
         print(render(found, color=sys.stdout.isatty()), end="")

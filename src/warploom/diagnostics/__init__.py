@@ -2,13 +2,14 @@
 
 from warploom.diagnostics.diagnostic import Diagnostic, Note, Severity, UsageError, WarploomError
 from warploom.diagnostics.render import render, render_json, render_sarif
-from warploom.diagnostics.source import Source, Span
+from warploom.diagnostics.source import Source, SourceLine, Span
 
 __all__ = [
     "Diagnostic",
     "Note",
     "Severity",
     "Source",
+    "SourceLine",
     "Span",
     "UsageError",
     "WarploomError",

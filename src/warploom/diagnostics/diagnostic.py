@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, TypeVar
 
-from warploom.diagnostics.source import Source, Span
+from warploom.diagnostics.source import Source, SourceLine, Span
 from warploom.display import Displayed
 
 
@@ -30,7 +30,8 @@ class Diagnostic(Displayed):
     """Message about a text, with a stable rule code, a severity, and an optional position.
 
     `hint` proposes a remedy. `section` names the section of the manual. `notes` are further sentences. `data` holds
-    details as names and numbers, for programs that read diagnostics as JSON.
+    details as names and numbers, for programs that read diagnostics as JSON. `conflicts` identifies the cause of a
+    finding of the sanitizer: findings with a common conflict have the same cause. The first conflict is the main one.
     """
 
     display_kind: ClassVar[str] = "finding"
@@ -44,6 +45,7 @@ class Diagnostic(Displayed):
     section: str = ""
     notes: tuple[Note, ...] = ()
     data: Mapping[str, Any] | None = field(default=None, compare=False)
+    conflicts: tuple[tuple[str, int, int], ...] = field(default=(), compare=False)
 
     @property
     def place(self) -> str:
@@ -58,8 +60,20 @@ class Diagnostic(Displayed):
         line, column = self.source.position(self.span.start)
         return f"{self.source.name}:{line}:{column}"
 
+    @property
+    def compiled_from(self) -> SourceLine | None:
+        """Line of Python or CUDA C++ from which the text at the span was compiled, or None if it is unknown."""
+        return self.source_line(self.span)
+
+    def source_line(self, span: Span | None) -> SourceLine | None:
+        """Return the line of Python or CUDA C++ for a span of the source, such as that of a note, or None."""
+        return None if self.source is None or span is None else self.source.compiled_from(span.start)
+
     def __str__(self) -> str:
-        return f"{self.place}: {self.message}" if self.source is not None else self.message
+        if self.source is None:
+            return self.message
+        line = self.compiled_from
+        return f"{self.place}: {self.message}" if line is None else f"{self.place} ({line}): {self.message}"
 
 
 class WarploomError(Exception):

@@ -1,7 +1,7 @@
 """Diagnostics as text for a terminal, as JSON, and as SARIF 2.1.0 for editors and code scanners."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -26,6 +26,8 @@ def _render_one(diagnostic: Diagnostic, color: bool) -> str:
     lines = [f"{place}{label}: {diagnostic.message}"]
     if diagnostic.source is not None and diagnostic.span is not None:
         lines += _excerpt(diagnostic.source, diagnostic.span, tint, color)
+    if (compiled_from := diagnostic.compiled_from) is not None:
+        lines += [f"  {text}" for text in compiled_from.describe()]
     lines += [f"  note: {note.message}" for note in diagnostic.notes]
     if diagnostic.hint:
         lines.append(f"  hint: {diagnostic.hint}")
@@ -67,6 +69,7 @@ def render_json(diagnostics: Iterable[Diagnostic]) -> str:
     """Return a JSON list with one object per diagnostic.
 
     The positions `start` and `end` count lines and columns from 1. `end` is the position after the last character.
+    `compiled_from` lists the source line of compiled PTX and the lines of the calls through which it was inlined.
     """
     return json.dumps([_record(diagnostic) for diagnostic in diagnostics], indent=2, ensure_ascii=False) + "\n"
 
@@ -80,9 +83,10 @@ def _record(diagnostic: Diagnostic) -> dict[str, Any]:
     if diagnostic.source is not None:
         record["file"] = diagnostic.source.name
     if diagnostic.source is not None and diagnostic.span is not None:
-        record |= _extent(diagnostic, diagnostic.span)
+        record |= _extent(diagnostic, diagnostic.span) | _compiled_from(diagnostic, diagnostic.span)
     notes = [
-        {"message": note.message} | ({} if note.span is None else _extent(diagnostic, note.span))
+        {"message": note.message}
+        | ({} if note.span is None else _extent(diagnostic, note.span) | _compiled_from(diagnostic, note.span))
         for note in diagnostic.notes
     ]
     more = {"hint": diagnostic.hint, "section": diagnostic.section, "notes": notes, "data": diagnostic.data}
@@ -93,6 +97,17 @@ def _extent(diagnostic: Diagnostic, span: Span) -> dict[str, dict[str, int]]:
     assert diagnostic.source is not None
     start, end = diagnostic.source.position(span.start), diagnostic.source.position(span.end)
     return {side: {"line": line, "column": column} for side, (line, column) in (("start", start), ("end", end))}
+
+
+def _compiled_from(diagnostic: Diagnostic, span: Span) -> dict[str, list[dict[str, str | int]]]:
+    innermost = diagnostic.source_line(span)
+    if innermost is None:
+        return {}
+    lines: list[dict[str, str | int]] = []
+    for line in innermost.chain():
+        fields: dict[str, str | int] = {"file": line.file, "line": line.line, "column": line.column}
+        lines.append({name: value for name, value in (fields | {"function": line.function}).items() if value})
+    return {"compiled_from": lines}
 
 
 def render_sarif(diagnostics: Iterable[Diagnostic]) -> str:
@@ -123,10 +138,10 @@ def _result(diagnostic: Diagnostic, codes: Sequence[str]) -> dict[str, Any]:
     }
     if diagnostic.source is not None:
         result["locations"] = [{"physicalLocation": _location(diagnostic, diagnostic.span)}]
-        related = [
-            {"message": {"text": note.message}, "physicalLocation": _location(diagnostic, note.span)}
-            for note in diagnostic.notes
-        ]
+        related = list(_source_locations(diagnostic, diagnostic.span))
+        for note in diagnostic.notes:
+            related.append({"message": {"text": note.message}, "physicalLocation": _location(diagnostic, note.span)})
+            related += _source_locations(diagnostic, note.span)
         if related:
             result["relatedLocations"] = related
     if diagnostic.data:
@@ -134,10 +149,21 @@ def _result(diagnostic: Diagnostic, codes: Sequence[str]) -> dict[str, Any]:
     return result
 
 
+def _source_locations(diagnostic: Diagnostic, span: Span | None) -> Iterator[dict[str, Any]]:
+    innermost = diagnostic.source_line(span)
+    for line in () if innermost is None else innermost.chain():
+        what = "source line" if line is innermost else "call that was inlined"
+        region = {"startLine": line.line} | ({"startColumn": line.column} if line.column else {})
+        yield {"message": {"text": what}, "physicalLocation": _artifact(line.file) | {"region": region}}
+
+
+def _artifact(name: str) -> dict[str, Any]:
+    return {"artifactLocation": {"uri": quote(PurePath(name).as_posix(), safe="/:")}}
+
+
 def _location(diagnostic: Diagnostic, span: Span | None) -> dict[str, Any]:
     assert diagnostic.source is not None
-    path = PurePath(diagnostic.source.name)
-    location: dict[str, Any] = {"artifactLocation": {"uri": quote(path.as_posix(), safe="/:")}}
+    location = _artifact(diagnostic.source.name)
     if span is not None:
         location["region"] = {
             f"{side}{name.capitalize()}": number

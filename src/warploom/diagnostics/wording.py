@@ -22,6 +22,18 @@ def did_you_mean(name: str, known: Iterable[str], quote: str = "") -> str:
     return f"did you mean {quote}{similar}{quote}?" if similar else ""
 
 
+def list_ranges(numbers: Iterable[int], most: int = 20) -> str:
+    """Return ascending integers as text, such as `3, 7 to 9`, shortened if it has more than `most` ranges."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    shown = [f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs]
+    return ", ".join(shown[:most]) + (", …" if len(shown) > most else "")
+
+
 def os_reason(error: OSError) -> str:
     """Return the reason of a file error in lower case, such as `permission denied`."""
     return (error.strerror or str(error)).lower()

@@ -15,6 +15,7 @@ from warploom.emulator.faults import Fault
 
 GAP = 4096
 ALIGNMENT = 1024
+_HOST_REACH = 1 << 40  # bytes; larger than the heap, and than the range of a process's mappings
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,8 @@ class Arena:
         self.starts = np.zeros(0, np.int64)
         self.ends = np.zeros(0, np.int64)
         self.state = np.zeros(0, np.uint8)
+        # Addresses in the heap and in the mappings of this process identify host pointers in error messages.
+        self.host = int(np.zeros(1).__array_interface__["data"][0]), id(self.segments)
 
     def reserve(self, name: str, size: int, writable: bool = True, kind: str = "global") -> Segment:
         """Add a zero-filled segment of `size` bytes. `Segment` describes the other arguments."""
@@ -115,6 +118,21 @@ class Arena:
             return f"{where} begins at {near.start:#x}"
         return f"{where} begins {near.start - address} bytes after the access"
 
+    def describe(self, address: int) -> str:
+        """Return a phrase such as "offset 8 of argument 0 (flags)" for an address in a segment."""
+        segment = self.segments[int(self.locate(np.array([address]))[0])]
+        return f"offset {address - segment.start} of {segment.name}"
+
+    def hint(self, address: int) -> str:
+        """Return a hint if an address outside of all segments is probably a host pointer, otherwise ""."""
+        nearest = min((abs(address - segment.start) for segment in self.segments), default=_HOST_REACH)
+        if min(abs(address - each) for each in self.host) >= min(nearest, _HOST_REACH):
+            return ""
+        return (
+            "the address seems to be a host pointer; pass the array itself, or a list of arrays for a table of device "
+            "pointers"
+        )
+
     def mark_written(self, address: int) -> None:
         """Record that the segment of an address has been written.
 
@@ -136,5 +154,5 @@ class Arena:
         position = int(np.searchsorted(self.starts, address, side="right")) - 1
         if position < 0 or address + size > self.ends[position]:
             message = f"{what} of {size} bytes at global address {address:#x} is out of bounds: {self.nearest(address)}"
-            raise Fault("emulator.out-of-bounds", message)
+            raise Fault("emulator.out-of-bounds", message, hint=self.hint(address))
         return address - GLOBAL_BASE

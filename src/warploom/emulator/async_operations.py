@@ -87,6 +87,12 @@ class AsyncOperations:
         self.bulk_groups = np.zeros((warps, 32), np.int64)
         self.deferred = 0  # number of actions so far
         self.issued = 0  # number of bulk copies so far
+        self.completed = 0  # number of operations that have taken effect
+
+    @property
+    def is_idle(self) -> bool:
+        """True if no operation is queued."""
+        return not self.copies and not any(self.queues.values())
 
     # Deferred actions -------------------------------------------------------------------------------------
 
@@ -165,6 +171,7 @@ class AsyncOperations:
         self.queues[channel] = kept + self.queues[channel]
 
     def _act(self, item: _Deferred, due: Array) -> None:
+        self.completed += 1
         part = item if due.all() else self._part(item, due)
         if self._on_complete is not None:
             self._on_complete(Complete(self.state.pc, _GROUPS[part.channel], np.array([part.number]), part.warps))
@@ -217,6 +224,7 @@ class AsyncOperations:
     def _execute_copies(self, copies: list[_Copy]) -> None:
         for copy in copies:
             self.copies.remove(copy)
+            self.completed += 1
             if self._on_complete is not None and self.kind != "eager":
                 self._on_complete(Complete(self.state.pc, "bulk", np.array([copy.number]), None))
             self.state.origin = (copy.pc, copy.warp, copy.lane)

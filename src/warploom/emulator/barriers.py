@@ -230,6 +230,14 @@ class Barriers:
                 self.cluster_joined[self.splits.warp[slot], lanes] = -1
                 self.splits.status[slot] = Status.READY
 
+    def snapshot(self) -> object:
+        """Return a value that is equal for two states with the same pending arrivals."""
+        phases = self.cluster_phase[self.cluster_of][:, None]
+        joined = np.where(self.cluster_joined < 0, -1, phases - self.cluster_joined)
+        parts = {part: lanes.tobytes() for part, lanes in self._parts.items()}
+        votes = {key: tuple(votes) for key, (_, votes, _) in self._votes.items()}
+        return self.arrived.tobytes(), self.expected.tobytes(), joined.tobytes(), parts, votes
+
     # Exits ------------------------------------------------------------------------------------------------
 
     def on_exit(self, ctas: Array) -> None:

@@ -275,7 +275,7 @@ class Control:
         for warp, row in self.partially_arrived().items():
             others = np.flatnonzero((splits.warp == warp) & (splits.status != Status.DONE)).tolist()
             elsewhere = [
-                f"{describe_lanes(splits.mask[other])} at line {self.program.line_of(int(splits.pc[other]))}"
+                f"{describe_lanes(splits.mask[other])} at {self.program.place_of(int(splits.pc[other]))}"
                 for other in others
                 if other != row
             ]

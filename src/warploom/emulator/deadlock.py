@@ -14,6 +14,7 @@ import numpy as np
 
 from warploom.diagnostics import Diagnostic, Note
 from warploom.emulator.barriers import Barriers
+from warploom.emulator.endless import LOOP, MEMORY, EndlessLoops
 from warploom.emulator.faults import Awaited, Deadlock, diagnostic
 from warploom.emulator.link import Linked
 from warploom.emulator.mbarriers import Mbarriers
@@ -53,13 +54,16 @@ class DeadlockReport:
     barriers: Barriers
     mbarriers: Mbarriers
     pools: RegisterPools
+    loops: EndlessLoops | None  # None if all warp splits are suspended
 
     def __post_init__(self) -> None:
         self.groups: list[_Group] = []
+        self.waves = self._waves()
         status = self.state.splits.status
-        for slot in np.flatnonzero((status == Status.WAITING) | (status == Status.RECONVERGING)):
+        for slot in np.flatnonzero(status != Status.DONE):
             self._add(int(slot))
         self.sites = {id(group): self._sites(group) for group in self.groups}
+        self.groups.sort(key=lambda group: group.awaited.kind not in (LOOP, MEMORY))  # causes before their effects
         for group in self.groups:
             for other in self.groups:
                 site = self._release(group, other)
@@ -71,16 +75,30 @@ class DeadlockReport:
         reported: set[int] = set()  # groups of cycles that a diagnostic describes
         return Deadlock([self._diagnose(group, reported) for group in self.groups])
 
+    def _waves(self) -> list[Note]:
+        """Return a note if CTAs of the grid are not resident."""
+        resident, all_ctas = len(self.state.placement.coordinates), self.state.grid.ctas
+        if resident == all_ctas:
+            return []
+        return [Note(f"the emulator runs {resident} of {all_ctas} CTAs at a time; no CTA of a later wave has started")]
+
     # Groups and edges -------------------------------------------------------------------------------------
 
     def _add(self, slot: int) -> None:
         pc = int(self.state.splits.pc[slot])
+        looping = None if self.loops is None else self.loops.awaited(slot)
+        if looping is not None:
+            self._join(slot, *looping)
+            return
         awaited = self.mbarriers.awaited(slot) or self.pools.awaited(slot)
         if awaited is None and (awaited := self.barriers.awaited(slot)) is not None:
             pc -= 1
         if awaited is None:
             kind = "warps" if self.linked[pc].reconverges == "warpgroup" else "lanes"
             awaited = Awaited(kind, f"the other {_MEETINGS[kind]}", " at this instruction")
+        self._join(slot, pc, awaited)
+
+    def _join(self, slot: int, pc: int, awaited: Awaited) -> None:
         group = next((g for g in self.groups if g.pc == pc and g.awaited == awaited), None)
         if group is None:
             group = _Group(pc, awaited)
@@ -106,7 +124,7 @@ class DeadlockReport:
         if kind == "registers":
             pools = [(pc, each) for pc, each in self._having(effects.Allocate) if each.resource == "registers"]
             return [pc for pc, each in pools if self._word(pc, each.action) == "release"]
-        return [group.pc]
+        return [group.pc] if kind in _MEETINGS else []
 
     def _having(self, kind: type[EffectType]) -> Iterator[tuple[int, EffectType]]:
         for pc, step in enumerate(self.program.steps):
@@ -123,6 +141,8 @@ class DeadlockReport:
     def _release(self, group: _Group, other: _Group) -> int:
         """Return the program counter at which `other` could release `group`, or -1."""
         kind = group.awaited.kind
+        if kind in (LOOP, MEMORY):
+            return -1
         if other is group and kind not in ("mbarrier", "registers"):
             return -1
         if kind in ("barrier", "cluster barrier") and group.awaited == other.awaited:
@@ -168,17 +188,23 @@ class DeadlockReport:
         cycle = [] if id(group) in reported else self._cycle(group)
         reported.update(id(each) for each in cycle)
         if len(cycle) > 1:
-            parts = [f"line {self._line(each.pc)} waits for {each.awaited.name}" for each in cycle]
+            parts = [f"{self._place(each.pc)} waits for {each.awaited.name}" for each in cycle]
             notes.append(Note(f"these lines wait for each other: {', '.join(parts)}"))
-        one = len(self._warps(group)) == 1
-        kernel = f"kernel {self.program.kernel.name}, "
-        message = f"deadlock: {kernel}{self._who(group)} wait{'s' if one else ''} for {awaited.name}{awaited.rest}"
-        span = self.program.span_of(group.pc)
-        found = diagnostic("emulator.deadlock", message, self.program.source, span)
+        verb = {LOOP: "repeat", MEMORY: "poll"}.get(awaited.kind, "wait")
+        does = f"{verb}s" if len(self._warps(group)) == 1 else verb
+        target = {LOOP: " ", MEMORY: f" {awaited.name}"}.get(awaited.kind, f" for {awaited.name}")
+        title, code = ("endless loop", "emulator.endless") if verb != "wait" else ("deadlock", "emulator.deadlock")
+        message = (
+            f"{title}: kernel {self.program.kernel.readable_name}, {self._who(group)} {does}{target}{awaited.rest}"
+        )
+        found = diagnostic(code, message, self.program.source, self.program.span_of(group.pc))
         return replace(found, notes=tuple(notes), data=self._data(group, cycle))
 
     def _notes(self, group: _Group) -> Iterator[Note]:
         kind, state = group.awaited.kind, dict(group.awaited.state)
+        if kind in (LOOP, MEMORY):
+            yield from self.waves
+            return
         verb = "releases registers" if kind == "registers" else "arrives there"
         if kind == "mbarrier" and not state["arrivals"]:
             verb = "brings bytes to an mbarrier"
@@ -186,15 +212,15 @@ class DeadlockReport:
             yield Note(lacks if state["bytes"] > 0 else f"copies brought {-state['bytes']} bytes too many")
         for other, site in group.releases[:_NAMED]:
             span = self.program.span_of(site)
-            there = f"line {self._line(other.pc)} for {other.awaited.name}"
+            there = f"{self._place(other.pc)} for {other.awaited.name}"
             if kind in _MEETINGS:
                 yield Note(f"others wait at {there}", self.program.span_of(other.pc))
             elif other is group:
-                yield Note(f"line {self._line(site)} {verb}, but comes after this wait", span)
+                yield Note(f"{self._place(site)} {verb}, but comes after this wait", span)
             else:
                 wait = "waits" if len(self._warps(other)) == 1 else "wait"
                 who = f"{self._who(other)} can reach it, but {wait} at {there}"
-                yield Note(f"line {self._line(site)} {verb}: {who}", span)
+                yield Note(f"{self._place(site)} {verb}: {who}", span)
         if not group.releases:
             yield self._no_release(group, verb)
 
@@ -204,11 +230,11 @@ class DeadlockReport:
             return Note(f"the other {_MEETINGS[group.awaited.kind]} have exited or do not exist")
         if not sites:
             return Note(f"no instruction of the kernel {verb}")
-        lines = sorted({self._line(pc) for pc in sites})
-        named = f"lines {', '.join(map(str, lines))}" if len(lines) > 1 else f"line {lines[0]}"
-        plural = verb.replace("s ", " ", 1) if len(lines) > 1 else verb
+        several = len({self._line(pc) for pc in sites}) > 1
+        named = self.program.places_of(sorted(sites, key=self._line))
+        plural = verb.replace("s ", " ", 1) if several else verb
         span = self.program.span_of(sites[0])
-        return Note(f"{named} {plural}, but no remaining warp can reach {'them' if len(lines) > 1 else 'it'}", span)
+        return Note(f"{named} {plural}, but no remaining warp can reach {'them' if several else 'it'}", span)
 
     def _cycle(self, start: _Group) -> list[_Group]:
         """Return a shortest cycle of waiting groups that contains `start`, or an empty list."""
@@ -231,7 +257,7 @@ class DeadlockReport:
             "waits": self._node(group),
             "for": {"kind": group.awaited.kind, "name": group.awaited.name} | dict(group.awaited.state),
             "arrivals_at": sorted({self._line(pc) for pc in self.sites[id(group)]}),
-            "released_by": [{"line": self._line(site), "by": self._node(other)} for other, site in group.releases],
+            "released_by": [self.program.data_of(site) | {"by": self._node(other)} for other, site in group.releases],
             "cycle": [self._line(each.pc) for each in cycle],
         }
 
@@ -241,7 +267,7 @@ class DeadlockReport:
             {"cta": coordinates[topology.cta_of[warp]].tolist(), "warp": int(topology.warp_in_cta[warp])}
             for warp in self._warps(group)[:_LISTED]
         ]
-        return {"line": self._line(group.pc), "warps": warps, "count": len(self._warps(group))}
+        return self.program.data_of(group.pc) | {"warps": warps, "count": len(self._warps(group))}
 
     def _warps(self, group: _Group) -> list[int]:
         return sorted(set(self.state.splits.warp[group.slots].tolist()))
@@ -254,6 +280,9 @@ class DeadlockReport:
 
     def _line(self, pc: int) -> int:
         return self.program.line_of(pc)
+
+    def _place(self, pc: int) -> str:
+        return self.program.place_of(pc)
 
 
 def _may_reach(address: Any, offset: int) -> bool:

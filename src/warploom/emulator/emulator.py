@@ -1,5 +1,6 @@
 """Emulator of one launch: the resident CTAs, and the loop that executes their warps."""
 
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,7 @@ from warploom.emulator.barriers import Barriers
 from warploom.emulator.bulk_copies import CopyExecutor
 from warploom.emulator.control import Control
 from warploom.emulator.deadlock import DeadlockReport
+from warploom.emulator.endless import EndlessLoops
 from warploom.emulator.events import BlockEnd, BlockStart, Dispatcher, Exit, Guard, Launch, Observer, Resident, Suspend
 from warploom.emulator.faults import Deadlock, Fault, Trap, Unsupported, diagnostic
 from warploom.emulator.grid import Grid, Topology
@@ -24,6 +26,7 @@ from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
+from warploom.emulator.repetition import Repetition
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
@@ -34,32 +37,32 @@ Rows = NDArray[np.intp]
 
 BATCH_COST = 32  # a batch of fewer warps counts as this many against the step budget
 WAVE_TICKS = 36  # low bits of the clock that count within one wave; the step budget keeps them from overflowing
+RECENT = 256  # batches from which the location of a stopped run is found
 STEP_BUDGET = 1_000_000_000  # of a run by default
 SPLIT_CHANCE = 1 / 16  # probability, under a random schedule, that only some warps of a batch run
 
 
 @dataclass(frozen=True, slots=True)
 class Waves:
-    """Division of a launch into waves of `resident` CTAs. The last wave has the remaining CTAs.
+    """Division of a grid into waves of `resident` CTAs. The last wave has the remaining CTAs.
 
-    `clusters` has the coordinates of all CTAs in launch order. `numbers` selects the waves to run.
-
-    Shapes: clusters (clusters, CTAs of a cluster, 3).
+    `numbers` selects consecutive waves to run.
     """
 
     resident: int
-    clusters: NDArray[np.int64]
+    grid: Grid
     numbers: range
 
     def of(self, number: int) -> NDArray[np.int64]:
         """Return the coordinates of the CTAs of wave `number`. Shapes: (CTAs, 3)."""
-        each = self.resident // self.clusters.shape[1]
-        return self.clusters[number * each : (number + 1) * each].reshape(-1, 3)
+        each = self.resident // self.grid.cluster_size
+        return self.grid.clusters(number * each, (number + 1) * each).reshape(-1, 3)
 
     @property
     def ctas(self) -> int:
         """Number of CTAs in the selected waves."""
-        return sum(len(self.of(number)) for number in self.numbers)
+        end = min(self.numbers.stop * self.resident, self.grid.ctas)
+        return end - self.numbers.start * self.resident
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +111,12 @@ class Emulator:
         self.parameters = segments[""]
         self.topology = Topology(grid, resident)
         files = program.registers.allocate(self.topology.warps)
-        self.state = State(grid, self.topology, files, program.kernel.name)
+        self.state = State(grid, self.topology, files, program.kernel.readable_name)
         self.accumulators = Accumulators(self.topology.warpgroup_members(), request.pool)
         self.steps = 0
         self.ctas_done = 0
         self.batch: Warps | None = None
+        self.recent: deque[int] = deque(maxlen=RECENT)  # first program counters of the last batches
         self.linker = Linker(program, files, segments, grid, self.topology, request.arch)
         self.linked = self.linker.link_all()
         if self.linker.problems:
@@ -149,6 +153,7 @@ class Emulator:
         self.grid.ticks = wave << WAVE_TICKS  # clocks exceed their values in earlier waves
         self.steps = 0
         self.ctas_done = 0
+        self.recent.clear()
         self.accumulators.discard()
         state.start(ctas, program.entry, self.schedule.seed)
         shared = self.grid.total_shared
@@ -164,6 +169,9 @@ class Emulator:
             self.request.arch, self.parameters, self.request.pool, self.accumulators, self.memory, self.control,
             self.barriers, self.mbarriers, self.pools, self.asynchronous,
         )  # fmt: skip
+        self.repetition = Repetition(
+            state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
+        )
         self.linker.refresh()
         if self._on_resident is not None:
             self._on_resident(Resident(0, state.placement, state.splits, self.memory.shared))
@@ -176,10 +184,12 @@ class Emulator:
 
         Errors: Trap, Deadlock.
         """
-        splits = self.state.splits
+        splits, counters, repetition = self.state.splits, self.state.counters, self.repetition
         while True:
             ready = splits.ready()
-            if not len(ready):
+            rows = self._select(ready) if len(ready) else ready
+            is_endless = counters.batches >= repetition.due and len(rows) > 0 and repetition.repeats(rows)
+            if not len(rows) or is_endless:
                 if not (splits.status != Status.DONE).any() and not splits.has_arrivals():
                     self._guarded(partial(self.asynchronous.on_exit, np.arange(self.topology.warps)))
                     self.accumulators.discard()
@@ -189,9 +199,15 @@ class Emulator:
                     or splits.release_stuck({*self.control.partially_arrived()})
                     or self.mbarriers.expire()
                 ):
-                    raise self._stuck()
+                    raise self._stuck(
+                        EndlessLoops(self.state, self.program, self.linked, self.components, repetition)
+                        if is_endless
+                        else None
+                    )
+                if is_endless:
+                    repetition.restart()
                 continue
-            self._guarded(partial(self._execute_block, self._select(ready)))
+            self._guarded(partial(self._execute_block, rows))
             if self._on_block_end is not None:
                 self._on_block_end(BlockEnd(self.state.pc))
             self._guarded(self.asynchronous.between_blocks)
@@ -200,12 +216,12 @@ class Emulator:
                 splits.release_overdue()
             if self.steps % 256 == 0:
                 report()
-            if self.state.counters.spent > self.request.step_budget:
+            if counters.spent > self.request.step_budget:
                 raise self._runaway()
 
     def _select(self, ready: Rows) -> Rows:
         splits = self.state.splits
-        if self.schedule.kind == "random":
+        if self._is_random:
             random = self.state.random
             chosen = splits.at_pc(ready, int(splits.pc[random.choice(ready.tolist())]))
             if len(chosen) > 1 and random.random() < SPLIT_CHANCE:
@@ -215,13 +231,17 @@ class Emulator:
             return chosen
         return splits.least(ready)
 
+    @property
+    def _is_random(self) -> bool:
+        return self.schedule.kind == "random" and not self.repetition.recording
+
     def _execute_block(self, rows: Rows) -> None:
         """Execute the warp splits `rows` as one batch, to the end of their basic block."""
         state, control, accumulators = self.state, self.control, self.accumulators
         splits, counters = state.splits, state.counters
         first = int(splits.pc[rows[0]])
         end = self.program.block_end[first]
-        if self.schedule.kind == "random":
+        if self._is_random:
             # A random schedule may stop at any instruction.
             end = state.random.randint(first + 1, end)
         mask = None if splits.full[rows].all() else splits.mask[rows]
@@ -231,6 +251,7 @@ class Emulator:
         state.origin = None
         state.moved = False
         state.pc = pc = done = first
+        self.recent.append(first)
         if self._on_block_start is not None:
             self._on_block_start(BlockStart(first, batch))
         linked, by_family = self.linked, counters.by_family
@@ -316,20 +337,40 @@ class Emulator:
         span = self.program.span_of(pc)
         return diagnostic(fault.code, message, self.program.source, span, fault.hint)
 
-    def _stuck(self) -> Trap | Deadlock:
+    def _stuck(self, loops: EndlessLoops | None) -> Trap | Deadlock:
         fault = self.control.fault_of_partially_arrived()
         if fault is not None:
             return Trap([self._diagnose(fault)])
-        report = DeadlockReport(self.state, self.program, self.linked, self.barriers, self.mbarriers, self.pools)
+        report = DeadlockReport(self.state, self.program, self.linked, self.barriers, self.mbarriers, self.pools, loops)
         return report.error()
 
     def _runaway(self) -> Trap:
-        counters, batch = self.state.counters, self.batch
-        warp = int(batch.warp_index[0]) if batch is not None and batch.count else -1
+        counters = self.state.counters
         message = (
             f"the kernel exceeded the step budget after {counters.instructions} warp instructions in "
-            f"{counters.batches} batches; {self.state.placement.describe(warp)}"
+            f"{counters.batches} batches; {self.locate()}"
         )
         hint = "a loop may never end; raise WARPLOOM_STEP_BUDGET if the kernel needs more steps"
-        span = self.program.span_of(min(self.state.pc, len(self.program.steps) - 1))
+        span = self.program.span_of(self._busiest())
         return Trap([diagnostic("emulator.runaway", message, self.program.source, span, hint)])
+
+    # Location of a stopped run ------------------------------------------------------------------------------
+
+    def locate(self) -> str:
+        """Return a phrase with the lines that execute, and the warps that wait."""
+        state, program, batch = self.state, self.program, self.batch
+        splits = state.splits
+        warp = int(batch.warp_index[0]) if batch is not None and batch.count else -1
+        pcs = {pc for first in self.recent for pc in range(first, program.block_end[first])}
+        if not pcs:
+            return state.placement.describe(warp)
+        lines = sorted({program.line_of(pc) for pc in pcs})
+        ran = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
+        most = f", most often {program.place_of(self._busiest())}" if len(lines) > 1 else ""
+        waiting = int(np.isin(splits.status, (Status.WAITING, Status.RECONVERGING)).sum())
+        others = f"; ready warps: {len(splits.ready())}, waiting: {waiting}, exited CTAs: {self.ctas_done}"
+        return f"{state.placement.describe(warp)}; the last {len(self.recent)} batches executed {ran}{most}{others}"
+
+    def _busiest(self) -> int:
+        """Return the program counter of the block that was executed most often of late."""
+        return Counter(self.recent).most_common(1)[0][0] if self.recent else self.program.entry

@@ -373,12 +373,8 @@ class Observer(ABC):
     def attach(self, launch: Launch) -> None:
         """Prepare for a launch and fill the dictionaries of handlers."""
 
-    def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Return True if this observer accepts the trap or deadlock `found` as a finding.
-
-        The run then ends normally. Otherwise the run raises an error.
-        """
-        return False
+    def stopped(self, found: Sequence[Diagnostic], pc: int) -> None:  # noqa: B027 - most observers ignore the end
+        """Record the error `found` that ended the run at `pc`."""
 
     def findings(self) -> tuple[Diagnostic, ...]:
         """Return the findings of the run."""
@@ -401,7 +397,7 @@ class Dispatcher:
 
         Return None if the type has no handlers.
         """
-        return _in_turn([each.handlers[kind] for each in self.observers if kind in each.handlers])
+        return in_turn([each.handlers[kind] for each in self.observers if kind in each.handlers])
 
     def instruction_handlers(self, launch: Launch) -> dict[int, InstructionHandler]:
         """Return functions that create the events of single instructions, by program counter.
@@ -427,10 +423,10 @@ class Dispatcher:
         """Return the handlers of `Guard` by program counter."""
         return _by_pc([each.guards for each in self.observers])
 
-    def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Return True if any observer accepts the trap or deadlock `found` as a finding."""
-        accepted = [each.stopped(found, pc) for each in self.observers]
-        return any(accepted)
+    def stopped(self, found: Sequence[Diagnostic], pc: int) -> None:
+        """Tell all observers that the error `found` ended the run at `pc`."""
+        for each in self.observers:
+            each.stopped(found, pc)
 
     def findings(self) -> tuple[Diagnostic, ...]:
         """Return the findings of all observers."""
@@ -453,7 +449,8 @@ def _create_events(
     return create
 
 
-def _in_turn(handlers: Sequence[Handler]) -> Handler | None:
+def in_turn(handlers: Sequence[Handler]) -> Handler | None:
+    """Return a function that passes an event to all handlers, or None if there are none."""
     if len(handlers) < 2:
         return next(iter(handlers), None)
 
@@ -467,7 +464,7 @@ def _in_turn(handlers: Sequence[Handler]) -> Handler | None:
 def _by_pc(tables: Sequence[Mapping[int, Handler]]) -> dict[int, Handler]:
     found: dict[int, Handler] = {}
     for pc in {pc for table in tables for pc in table}:
-        handler = _in_turn([table[pc] for table in tables if pc in table])
+        handler = in_turn([table[pc] for table in tables if pc in table])
         assert handler is not None
         found[pc] = handler
     return found

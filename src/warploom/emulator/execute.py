@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from warploom.diagnostics import Diagnostic
+from warploom.diagnostics.symbols import readable_name
 from warploom.emulator.address_space import CODE_BASE, GLOBAL_BASE
 from warploom.emulator.arena import Arena
 from warploom.emulator.blocks import names_in
 from warploom.emulator.emulator import Emulator, Request, Waves
-from warploom.emulator.faults import Deadlock, Trap, Unsupported, diagnostic
+from warploom.emulator.faults import RunError, Unsupported, diagnostic
 from warploom.emulator.grid import Grid
 from warploom.emulator.program import GlobalVariable, Program, Step
 from warploom.emulator.stats import Progress, Stats
@@ -31,17 +32,18 @@ def waves(program: Program, grid: Grid) -> Waves:
     """Divide a launch into waves. A wave consists of whole clusters that can be resident together."""
     warps = -(-grid.threads // 32)
     per_cta = max(1, warps * (program.registers.bytes_per_warp() + 32 * program.local_bytes))
-    size, clusters = grid.cluster_size, grid.clusters()
+    size = grid.cluster_size
+    clusters = grid.ctas // size
     waits = any(inter_cta_communication(program))
     # CTAs that may wait for each other need large waves. Others form an even number of waves, for two workers.
     most = RESIDENT_WARPS if waits else min(RESIDENT_WARPS, max(LEAST_WARPS, -(-grid.ctas * warps // 2)))
     fits = min(most // warps, REGISTER_BYTES // per_cta, SHARED_BYTES // max(1, grid.total_shared))
-    each = min(max(fits // size, 1), len(clusters))
-    count = -(-len(clusters) // each)
+    each = min(max(fits // size, 1), clusters)
+    count = -(-clusters // each)
     if not waits and count > 1:
-        each = -(-len(clusters) // (count + count % 2))
-        count = -(-len(clusters) // each)
-    return Waves(each * size, clusters, range(count))
+        each = -(-clusters // (count + count % 2))
+        count = -(-clusters // each)
+    return Waves(each * size, grid, range(count))
 
 
 # Communication between CTAs ------------------------------------------------------------------------------
@@ -88,7 +90,7 @@ def reserve(program: Program, arena: Arena) -> dict[str, int]:
     size = max((p.offset + p.size for p in program.parameters), default=1)
     found = {"": arena.reserve("the kernel's parameters", size, writable=False, kind="param").start}
     for variable in program.globals:
-        label = f"the {variable.space} variable {variable.name}"
+        label = f"the {variable.space} variable {readable_name(variable.name)}"
         segment = arena.reserve(label, variable.size, writable=variable.space == "global", kind=variable.space)
         found[variable.name] = segment.start
     return found
@@ -167,7 +169,8 @@ def execute(
 
     `segments` is the result of `reserve`. `progress` is called at intervals.
 
-    Errors: Unsupported before the run; Trap or Deadlock, unless an observer accepts it as a finding.
+    Errors: Unsupported before the run; RunError, with the statistics and the findings up to this point. A
+        KeyboardInterrupt gets a note with the location of the kernel.
     """
     started = time.perf_counter()
     program, grid = request.program, request.shape()
@@ -175,6 +178,7 @@ def execute(
     cut = waves(program, grid) if request.waves is None else request.waves
     emulator = Emulator(request, grid, cut.resident, arena, segments)
     counters, total, done = emulator.state.counters, cut.ctas, 0
+    ended: RunError | None = None
 
     def report() -> None:
         if progress is not None:
@@ -185,16 +189,23 @@ def execute(
     for number in cut.numbers:
         ctas = cut.of(number)
         emulator.start(ctas, number)
-        report()
         try:
+            report()
             emulator.run(report)
-        except (Trap, Deadlock) as end:
-            if not emulator.events.stopped(end.diagnostics, emulator.state.pc):
-                raise
+        except RunError as error:
+            emulator.events.stopped(error.diagnostics, emulator.state.pc)
+            ended = error
             break
+        except KeyboardInterrupt as stop:
+            stop.add_note(f"the run stopped in {emulator.locate()}")
+            raise
         done += len(ctas)
         emulator.ctas_done = 0
     report()
     families, seconds = dict(counters.by_family.most_common()), time.perf_counter() - started
-    stats = Stats(families, counters.macs, seconds, total, counters.batches, counters.spent)
-    return stats, emulator.events.findings()
+    stats = Stats(families, counters.macs, seconds, done + emulator.ctas_done, counters.batches, counters.spent)
+    findings = emulator.events.findings()
+    if ended is not None:
+        ended.stats, ended.findings = stats, findings
+        raise ended
+    return stats, findings

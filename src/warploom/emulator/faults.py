@@ -6,25 +6,35 @@ from typing import Any
 import numpy as np
 
 from warploom.diagnostics import Diagnostic, Severity, Source, Span, WarploomError
+from warploom.emulator.stats import Stats
 from warploom.isa.model.semantics import Array, Lanes
 
 
-class Trap(WarploomError):
+class RunError(WarploomError):
+    """Error that ended a run. The attributes describe the run up to this point.
+
+    `arrays` has the contents of the arrays among the arguments, in parameter order: a NumPy array for an array or a
+    TensorMap, a tuple for a list of arrays or a Struct, and None for any other argument. The caller's own arrays keep
+    their contents from before the launch. `findings` are those of the sanitizer, `stats` counts what the emulator
+    executed, and `trace` and `profile` are set if the launch requested them.
+    """
+
+    arrays: tuple[Any, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
+    stats: Stats = Stats()
+    trace: Any = None
+    profile: Any = None
+
+
+class Trap(RunError):
     """Violation of a rule of the emulator during a run.
 
-    The diagnostic names the kernel, line, CTA, warp and lane. `trace` is the trace of the run if one was requested.
+    The diagnostic names the kernel, line, CTA, warp and lane.
     """
 
-    trace: Any = None
 
-
-class Deadlock(WarploomError):
-    """Error for warps that cannot continue, with one diagnostic for each group of waiting warps.
-
-    `trace` is the trace of the run if one was requested.
-    """
-
-    trace: Any = None
+class Deadlock(RunError):
+    """Error for warps that cannot continue, with one diagnostic for each group of waiting warps."""
 
 
 class Unsupported(WarploomError):

@@ -53,13 +53,14 @@ class Grid:
         """Number of CTAs in a cluster."""
         return self.cluster[0] * self.cluster[1] * self.cluster[2]
 
-    def clusters(self) -> NDArray[np.int64]:
-        """Return the coordinates of the CTAs of every cluster, in launch order.
+    def clusters(self, first: int, end: int) -> NDArray[np.int64]:
+        """Return the coordinates of the CTAs of the clusters `first` to `end` - 1, in launch order.
 
         Shapes: (clusters, cluster size, 3), x first.
         """
         counts = [extent // size for extent, size in zip(self.grid, self.cluster, strict=True)]
-        origins = np.stack(np.unravel_index(np.arange(int(np.prod(counts))), counts[::-1])[::-1], axis=1)
+        numbers = np.arange(first, min(end, self.ctas // self.cluster_size))
+        origins = np.stack(np.unravel_index(numbers, counts[::-1])[::-1], axis=1)
         ranks = np.stack(np.unravel_index(np.arange(self.cluster_size), self.cluster[::-1])[::-1], axis=1)
         return origins[:, None, :] * np.array(self.cluster) + ranks[None, :, :]
 

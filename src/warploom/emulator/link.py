@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from warploom.diagnostics import Diagnostic
+from warploom.diagnostics.symbols import readable_name
 from warploom.emulator import multiplications
 from warploom.emulator.address_space import CODE_BASE, LOCAL_WINDOW, SHARED_START
 from warploom.emulator.faults import diagnostic
@@ -352,7 +353,8 @@ class Linker:
             return integer_constant(CODE_BASE + self.program.functions[text].entry, "u64")
         if scope.location(text) is not None:
             return self._register(scope, text, "u64")
-        message = f"the function '{text}' is not defined in the module; functions of the driver are not implemented"
+        name = readable_name(text)
+        message = f"the function '{name}' is not defined in the module; functions of the driver are not implemented"
         raise _Unresolved("emulator.extern", message)
 
     def _argument(self, scope: Scope, operand: Operand) -> Any:

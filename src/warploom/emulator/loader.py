@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from warploom.diagnostics import Diagnostic, Span
+from warploom.diagnostics.symbols import readable_name
 from warploom.emulator.blocks import find_blocks, names_in
 from warploom.emulator.faults import Unsupported, diagnostic
 from warploom.emulator.program import (
@@ -144,7 +145,7 @@ class _Loader:
             if name in done:
                 return
             if name in path:
-                cycle = " -> ".join((*path[path.index(name) :], name))
+                cycle = " -> ".join(map(readable_name, (*path[path.index(name) :], name)))
                 message = f"recursion is not implemented: {cycle}"
                 self._refuse("emulator.recursion", message, self.module.functions[name].span)
                 return
@@ -177,7 +178,7 @@ class _Loader:
             self.local_end += size or 0
         elif variable.space in ("global", "const"):
             if size is None:
-                message = f"external variable '{variable.name}' is not defined in the module"
+                message = f"external variable '{readable_name(variable.name)}' is not defined in the module"
                 self._refuse("emulator.extern", message, variable.span)
                 return
             scope.variables[variable.name] = Storage(variable.space, variable.name, 0, size)

@@ -291,18 +291,29 @@ class Mbarriers:
             for each in awaited:
                 self.waiting.setdefault(each, []).append(row)
 
+    def snapshot(self) -> object:
+        """Return a value that is equal for two states with the same early returns. The words are in memory."""
+        return {slot: frozenset(sites) for slot, sites in self._declined.items()}, dict(self._retries)
+
     def awaited(self, slot: int) -> Awaited | None:
         """Return the mbarrier at which the warp split with index `slot` waits, or None."""
-        for where in sorted(self._awaited.get(slot, ())):
-            word = int(self.words[where])
-            transactions = (word >> 40) & 0x1FFFFF
-            transactions -= 0x200000 if transactions >= 0x100000 else 0
-            offset = self.memory.shared.address(where * 8)
-            phase, arrivals = (word >> _PHASE_SHIFT) & 1, word >> 20 & MAX_COUNT
-            state = (("offset", offset), ("phase", phase), ("arrivals", arrivals), ("bytes", transactions))
-            rest = f", whose phase {phase} lacks {arrivals} arrivals and {transactions} bytes"
-            return Awaited("mbarrier", f"the mbarrier at shared offset {offset:#x}", rest, state)
-        return None
+        return next(map(self.describe, sorted(self._awaited.get(slot, ()))), None)
+
+    def tested(self, batch: Batch, space: str, addresses: Array) -> Awaited:
+        """Return the mbarrier that the first active lane of a batch tests."""
+        mask = batch.active()
+        return self.describe(int(self._index(batch, space, addresses, mask)[mask][0]) // 8)
+
+    def describe(self, where: int) -> Awaited:
+        """Return the open phase of the mbarrier at index `where` of `words`."""
+        word = int(self.words[where])
+        transactions = (word >> 40) & 0x1FFFFF
+        transactions -= 0x200000 if transactions >= 0x100000 else 0
+        offset = self.memory.shared.address(where * 8)
+        phase, arrivals = (word >> _PHASE_SHIFT) & 1, word >> 20 & MAX_COUNT
+        state = (("offset", offset), ("phase", phase), ("arrivals", arrivals), ("bytes", transactions))
+        rest = f", whose phase {phase} lacks {arrivals} arrivals and {transactions} bytes"
+        return Awaited("mbarrier", f"the mbarrier at shared offset {offset:#x}", rest, state)
 
     def arrivals(self, slots: Sequence[int]) -> list[int]:
         """Return the program counters of past arrivals at mbarriers on which some warp splits wait.

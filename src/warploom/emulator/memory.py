@@ -1,6 +1,6 @@
 """Memories of the resident CTAs, and checked access to them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from warploom.emulator.address_space import (
     WINDOW_SIZE,
 )
 from warploom.emulator.arena import Arena
-from warploom.emulator.events import Access, AccessKind, CopyAccess, Dispatcher
+from warploom.emulator.events import Access, AccessKind, CopyAccess, Dispatcher, in_turn
 from warploom.emulator.faults import Fault
 from warploom.emulator.shared_memory import Location, SharedMemory
 from warploom.emulator.state import State
@@ -38,7 +38,8 @@ class Memory:
         self.local_bytes = local_bytes
         self.local_stride = -(-max(local_bytes, 1) // 16) * 16  # bytes of each thread
         self.local = np.zeros(state.topology.warps * 32 * self.local_stride if local_bytes else 0, np.uint8)
-        self._on_access = events.handler(Access)
+        self._observers = events.handler(Access)
+        self._on_access = self._observers
         self._on_copy = events.handler(CopyAccess)
         self._fault = np.zeros(1, np.int64)
 
@@ -95,6 +96,14 @@ class Memory:
                 self._on_access(self._access("write", array, location, index, part, size, raw))
             access.store_indexed(array.view(raw.dtype), index, access.uniform(part), raw)
 
+    def watch(self, handler: Callable[[Access], None] | None) -> None:
+        """Pass each event `Access` to `handler`, before the access and before the observers. None stops this."""
+        self._on_access = in_turn([each for each in (handler, self._observers) if each is not None])
+
+    def array_of(self, space: str) -> NDArray[np.uint8]:
+        """Return the bytes of "shared", "local" or "global" memory."""
+        return {"shared": self.shared.bytes, "local": self.local}.get(space, self.arena.bytes)
+
     @property
     def reports_copies(self) -> bool:
         """True if an observer handles the event `CopyAccess`."""
@@ -146,7 +155,8 @@ class Memory:
             message = f"{size}-byte store at global address {address:#x} writes read-only memory"
             return Fault("emulator.read-only", f"{message}: {self.arena.nearest(address)}", lane)
         message = f"{size}-byte {verb} at global address {address:#x} is out of bounds"
-        return Fault("emulator.out-of-bounds", f"{message}: {self.arena.nearest(address)}", lane)
+        nearest, hint = self.arena.nearest(address), self.arena.hint(address)
+        return Fault("emulator.out-of-bounds", f"{message}: {nearest}", lane, hint)
 
     def atomic(
         self, space: str, location: Location, addresses: Array, mask: Lanes, op: str, type: str, values: Array,

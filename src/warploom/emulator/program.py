@@ -1,12 +1,13 @@
 """Data model of a loaded kernel and of the device functions that it may call."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diagnostics import Source, Span
+from warploom.diagnostics import Source, SourceLine, Span
 from warploom.isa.binding.bind import Binding
 from warploom.isa.binding.vectors import member_of
 from warploom.isa.model.parameters import Parameter
@@ -168,6 +169,31 @@ class Program:
         """
         span = self.span_of(pc)
         return 0 if self.source is None or span is None else self.source.position(span.start)[0]
+
+    def source_line(self, pc: int) -> SourceLine | None:
+        """Return the line of Python or CUDA C++ of the instruction at program counter `pc`, or None."""
+        span = self.span_of(pc)
+        return None if self.source is None or span is None else self.source.compiled_from(span.start)
+
+    def place_of(self, pc: int) -> str:
+        """Return the line of an instruction as a phrase, such as `line 42 (gemm.py:12)`."""
+        line = self.source_line(pc)
+        return f"line {self.line_of(pc)}" if line is None else f"line {self.line_of(pc)} ({line})"
+
+    def places_of(self, pcs: Iterable[int], separator: str = ", ") -> str:
+        """Return the lines of instructions as a phrase, such as `lines 42 (gemm.py:12), 44 (gemm.py:13)`."""
+        places = list(dict.fromkeys(map(self.place_of, pcs)))
+        if len(places) == 1:
+            return places[0]
+        return f"lines {separator.join(each.removeprefix('line ') for each in places)}"
+
+    def data_of(self, pc: int, line: str = "line", source: str = "source") -> dict[str, int | str]:
+        """Return the line of an instruction as data of a diagnostic, and its source line if that is known.
+
+        `line` and `source` are the names of the two values.
+        """
+        source_line = self.source_line(pc)
+        return {line: self.line_of(pc)} | ({} if source_line is None else {source: source_line.place})
 
     def directive(self, name: str) -> tuple[int, ...] | None:
         """Return the integer arguments of a kernel directive such as `.maxnreg`, or None without it."""

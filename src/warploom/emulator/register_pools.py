@@ -91,6 +91,10 @@ class RegisterPools:
             del self.waiting[row]
             splits.status[row] = Status.READY
 
+    def snapshot(self) -> object:
+        """Return a value that is equal for two states with the same distribution of registers."""
+        return self.held.tobytes(), self.free.tobytes()
+
     def awaited(self, slot: int) -> Awaited | None:
         """Return the registers that the warp split with index `slot` waits for, or None."""
         wanted = self.waiting.get(slot)

@@ -7,7 +7,10 @@ from importlib.resources import files
 
 _WHEN = {
     "load": "The emulator refuses the kernel and runs no instruction.",
-    "run": "This fault ends the run with an error. Under the sanitizer, the run ends with a finding instead.",
+    "run": (
+        "This fault ends the run with an error, and all arrays keep their contents. The attribute `arrays` of the "
+        "error has the contents at this point. In `wl.sanitize` and with `raises=False`, the fault is a finding."
+    ),
 }
 _MODULE = "The examples are declarations and functions after the header of a module."
 _BODY = """The examples are statements of a kernel with 128 threads. `%r0` is the index of the thread. The parameter

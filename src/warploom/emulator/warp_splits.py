@@ -90,6 +90,16 @@ class WarpSplits:
             rows = rows[np.sort(first)]
         return rows
 
+    def snapshot(self) -> object:
+        """Return a value that is equal for two states with the same warp splits, regardless of their epochs."""
+        slots = np.flatnonzero(self.status != Status.DONE)
+        masks = np.packbits(self.mask[slots], axis=1).view(">u4")[:, 0]
+        columns = [array.tolist() for array in (self.warp[slots], self.pc[slots], self.status[slots], masks)]
+        points = [_chain(self.points[slot]) for slot in slots.tolist()] if self.diverged else [()] * len(slots)
+        splits = frozenset(zip(*columns, [self.calls[slot] for slot in slots.tolist()], points, strict=True))
+        opened = [(p.warp, p.pc, p.calls, p.expected.tobytes(), p.arrived.tobytes()) for p in self._open]
+        return splits, frozenset(opened), dict(self._patience)
+
     # Divergence -----------------------------------------------------------------------------------------
 
     def goto(self, rows: Rows, pc: int | NDArray[np.int64]) -> None:
@@ -271,6 +281,10 @@ class WarpSplits:
     def _set_point(self, slot: int, point: ReconvergencePoint | None) -> None:
         self.points[slot] = point
         self.point_pc[slot] = -1 if point is None else point.pc
+
+
+def _chain(point: ReconvergencePoint | None) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    return () if point is None else ((point.pc, point.calls), *_chain(point.parent))
 
 
 def _common(one: ReconvergencePoint | None, other: ReconvergencePoint | None) -> ReconvergencePoint | None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic, Source, UsageError
+from warploom.diagnostics.symbols import readable_name
 from warploom.gpu.arrays import LEGACY, Locator, handle_of
 from warploom.gpu.assemble import AssemblerName, assemble, is_linked_wrong
 from warploom.gpu.driver import DeviceFault, core, first_sentence, must, package, status_text
@@ -200,7 +201,8 @@ class Gpu:
         source = ptx if isinstance(ptx, Source) else Source(*reversed(text_of(ptx)))
         self._check_target(source)
         if parameters is None:
-            parameters = read_signature(parse(source.text, source.name), name).parameters
+            signature = read_signature(parse(source.text, source.name), name)
+            name, parameters = signature.name, signature.parameters
         made = assemble(source, self.arch, assembler, options)
         try:
             if assembler == "driver" and is_linked_wrong(source.text):
@@ -210,7 +212,8 @@ class Gpu:
             loaded = code.get_kernel(name)
         except Exception as error:  # noqa: BLE001 - as above
             raise UsageError(
-                f"the GPU's driver, for CUDA {self.driver}, cannot load kernel {name}: {first_sentence(error)}",
+                f"the GPU's driver, for CUDA {self.driver}, cannot load kernel {readable_name(name)}: "
+                f"{first_sentence(error)}",
                 code="gpu.driver",
                 hint="install a newer driver, or use assembler='driver'",
             ) from None
@@ -227,10 +230,8 @@ class Gpu:
         """Prepare repeated launches of a kernel. The parameters are those of `Kernel.prepare`."""
         handle = int(kernel.loaded.handle)
         self._allow(handle, geometry)
-        function, parameters = self._driver.CUfunction(handle), kernel.parameters
-        return Launch(
-            kernel.name, function, parameters, geometry, self._driver, self.locate, self.stream, tensors, fixed
-        )
+        name, function, parameters = readable_name(kernel.name), self._driver.CUfunction(handle), kernel.parameters
+        return Launch(name, function, parameters, geometry, self._driver, self.locate, self.stream, tensors, fixed)
 
     def wait(self, kernel: str = "", stream: object = None) -> None:
         """Wait for the work on a stream. Fault messages name `kernel`.

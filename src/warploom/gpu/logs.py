@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from warploom.diagnostics import Diagnostic, Severity, Source, Span
+from warploom.diagnostics.symbols import readable_name
 from warploom.gpu.rules import rule_of_remark, rules
 
 _LINE = re.compile(r"ptxas (?:[^,;]*, line (\d+); )?(fatal|error|warning|info)\s*: (.*)")
@@ -82,8 +83,8 @@ def spills(name: str, used: Resources, source: Source) -> tuple[Diagnostic, ...]
         return ()
     rule = rules()["gpu.spills"]
     message = (
-        f"kernel {name} uses {used.registers} registers and spills: each thread stores {used.spill_stores} bytes and"
-        f" loads {used.spill_loads}"
+        f"kernel {readable_name(name)} uses {used.registers} registers and spills: each thread stores "
+        f"{used.spill_stores} bytes and loads {used.spill_loads}"
     )
     return (Diagnostic(rule.code, Severity.WARNING, message, source, _name_span(source, name), rule.cure),)
 

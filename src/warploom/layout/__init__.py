@@ -14,7 +14,7 @@ from warploom.layout.maps import (
 from warploom.layout.shared import BANKS, SharedMap, box_fields, box_map
 from warploom.layout.sparse import MetadataMap, ScaleMap, metadata, scale_factors
 from warploom.layout.strided import Strided, strided
-from warploom.layout.swizzle import bank_picture, swizzle
+from warploom.layout.swizzle import bank_picture, swizzle, swizzle_text
 from warploom.layout.tensor_memory import TensorMemoryMap
 from warploom.layout.tensormap import TensorMap, TensorMapFields
 from warploom.layout.tile import (
@@ -35,6 +35,6 @@ __all__ = [
     "SharedMap", "Strided", "TensorMap", "TensorMapFields", "TensorMemoryMap", "TileRows", "UmmaDescriptor",
     "bank_picture", "box_bytes", "box_fields", "box_map", "boxes", "coordinate_error", "descriptor", "fill_bytes",
     "load_fragment", "matrix_addresses", "metadata", "row_bytes", "scale_factors", "shared_bytes", "store_fragment",
-    "strided", "swizzle", "tile_rows", "tiled_fragment", "transpose_fragment", "unit_bits", "warp_fragment",
-    "warpgroup_fragment",
+    "strided", "swizzle", "swizzle_text", "tile_rows", "tiled_fragment", "transpose_fragment", "unit_bits",
+    "warp_fragment", "warpgroup_fragment",
 ]  # fmt: skip

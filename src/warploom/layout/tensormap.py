@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -464,12 +464,15 @@ class _Source:
         return outer
 
 
-def _entries(what: str, given: Sequence[int], rank: int) -> list[int]:
-    if len(given) != rank:
-        raise UsageError(f"{what} has {len(given)} entries for {rank} axes; expected {rank}")
-    if not all(0 <= entry < 1 << 32 for entry in given):
-        raise UsageError(f"{what} is {tuple(given)}; expected positive extents")
-    return list(given)
+def _entries(what: str, given: object, rank: int) -> list[int]:
+    entries: list[Any] = list(cast("Iterable[Any]", given)) if isinstance(given, Iterable) else [None]
+    if not all(isinstance(entry, (int, np.integer)) for entry in entries):
+        raise UsageError(f"{what} is {given!r}; expected a sequence of integers")
+    if len(entries) != rank:
+        raise UsageError(f"{what} has {len(entries)} entries for {rank} axes; expected {rank}")
+    if not all(0 <= entry < 1 << 32 for entry in entries):
+        raise UsageError(f"{what} is {tuple(entries)}; expected positive extents")
+    return entries
 
 
 def _element_type(array_dtype: np.dtype[Any], requested: str | None) -> str:

@@ -182,6 +182,28 @@ def box_rows(fields: TensorMapFields) -> tuple[NDArray[np.int64], int]:
     return shared_offset, counts[0] if _rows_along(fields) else 1
 
 
+def box_indices(fields: TensorMapFields, offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[int]]:
+    """Return the index in its box of each byte at `offsets` from the start of a box without interleave.
+
+    Entry 0 of an index is the byte in its row, and the other entries count elements. The second result has the extents
+    of the box in the same units. An offset outside of the box has an index outside of the extents. The pixels of an
+    im2col box are its dimension 1.
+
+    Shapes: offsets (...); indices (dimensions, ...).
+    Units: `offsets` in bytes, before the swizzle.
+    Errors: UsageError for a map that cannot be used.
+    """
+    counts = _box(fields)[2]
+    row, byte = np.divmod(offsets, _row_pitch(fields))
+    found = [byte]
+    for count in counts[1:-1]:
+        found.append(row % count)
+        row = row // count
+    if len(counts) > 1:
+        found.append(row)
+    return np.stack(found), [row_bytes(fields), *counts[1:]]
+
+
 def box_bytes(fields: TensorMapFields) -> int:
     """Return the number of bytes that the load of a box adds to an mbarrier."""
     # Bytes out of bounds count, too.

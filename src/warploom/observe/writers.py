@@ -1,13 +1,11 @@
 """Observer that records the last writer of each element of an array in global memory."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diagnostics import Diagnostic
 from warploom.emulator.events import Access, CopyAccess, Launch, Observer, Resident
 from warploom.emulator.program import Program
 
@@ -51,10 +49,6 @@ class WriterRecorder(Observer):
         self.launch = launch
         self._first_thread = np.zeros(0, np.int64)  # number of lane 0 of each resident warp in the grid
         self.handlers = {Resident: self._resident, Access: self._access, CopyAccess: self._copy_access}
-
-    def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Accept any trap or deadlock, because the first run had it too."""
-        return True
 
     def _resident(self, event: Resident) -> None:
         topology, (width, height, _) = event.placement.topology, self.launch.grid.grid

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,6 +17,7 @@ from warploom.ptx import declarations, lexer
 from warploom.ptx.constants import literal
 from warploom.ptx.cursor import Cursor, ParsingStopped, PtxSyntaxError, Unreadable, describe
 from warploom.ptx.lexer import LINKAGE, MODULE_WORDS, STATE_SPACES
+from warploom.ptx.line_info import line_table
 from warploom.ptx.node import Node
 from warploom.ptx.operand_parser import OperandCache, operands
 from warploom.ptx.operands import Integer, Name
@@ -126,6 +128,7 @@ class Parser:
             pass
         module = Module(tuple(items))
         _set_attribute(module, "origin", (self.source, 0, len(self.source.text)))
+        self.source.read_line_table = partial(line_table, module)
         return module
 
     def item(self, items: list[TopLevel]) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 from warploom.diagnostics import Span
+from warploom.diagnostics.symbols import readable_name
 from warploom.ptx.lexer import DATA_DIRECTIVES
 from warploom.ptx.node import Node, Printer
 from warploom.ptx.operands import Initializer, Integer, Name, Operand, initializer_text, joined
@@ -239,6 +240,11 @@ class Function(Node):
     body: Block | None = None
     linkage: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
+
+    @property
+    def readable_name(self) -> str:
+        """Name for messages. A mangled name is demangled and shortened."""
+        return readable_name(self.name)
 
     def canonical(self, printer: Printer, indent: str) -> str:
         """Return the canonical text (see `Node.canonical`)."""

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from warploom.diagnostics import Diagnostic, UsageError
+from warploom.diagnostics import UsageError
+from warploom.emulator.faults import Deadlock, RunError, Trap
 from warploom.emulator.stats import Progress, Stats
 from warploom.gpu.geometry import Extent
 from warploom.runtime.arguments import Arguments
+from warploom.runtime.elements import check_elements
 from warploom.runtime.kernel import LoadedKernel, load_kernel
 from warploom.runtime.limits import read_geometry
-from warploom.runtime.run import Run
+from warploom.runtime.run import Run, merge
 
 if TYPE_CHECKING:
     from warploom.gpu.geometry import Geometry
+    from warploom.runtime import cpu
     from warploom.runtime.cuda import AssemblerName
     from warploom.runtime.distribution import Announce
     from warploom.runtime.kernel import KernelSource
@@ -42,6 +45,7 @@ def launch(
     arch: str | None = None,
     schedule: str = "eager",
     sanitize: bool = False,
+    raises: bool = True,
     trace: bool | Sequence[int] = False,
     trace_events: int | None = None,
     profile: bool = False,
@@ -65,7 +69,8 @@ def launch(
     `args` are in parameter order:
 
     - An array is a device buffer. The kernel gets its address, and the array holds the results afterwards. It may be
-      an array of NumPy, PyTorch, CuPy or JAX. An array in the memory of a GPU is used in place.
+      an array of NumPy, PyTorch, CuPy or JAX. An array in the memory of a GPU is used in place. Numbers that are wider
+      than every access of the kernel are refused, except unsigned integers, which may contain values of any type.
     - A number has the width of its parameter. None is a null pointer.
     - A TensorMap fills a 128-byte parameter.
     - Bytes or a Struct fill a parameter by value. A Struct may contain pointers.
@@ -73,16 +78,19 @@ def launch(
 
     Options of the emulator:
 
-    - `arch` is the architecture whose arithmetic and limits apply; the default is the module's target.
+    - `arch` is the architecture whose arithmetic and limits apply; the default is the module's target. It must be able
+      to run code for this target: for example, code for sm_80 runs on sm_90, and code for sm_90a on sm_90a only.
     - `schedule` decides when asynchronous operations take effect: "eager", "lazy" or "random:SEED".
-    - `sanitize` reports accesses that no synchronization orders. A trap or a deadlock becomes a finding.
+    - `sanitize` reports accesses that no synchronization orders.
+    - `raises=False` returns the part of the run before a trap or a deadlock. `Run.error` is then this error, which is
+      one of the findings.
     - `trace` lists the numbers of the CTAs whose events are recorded; x varies fastest in these numbers. True selects
-      the first cluster. `trace_events` limits the number of events. The error of a trap or a deadlock has the trace.
+      the first cluster. `trace_events` limits the number of events.
     - `profile` counts the executions of each instruction and the cost of its accesses.
     - `workers` is a number of threads, or a Dask cluster that shares the grid (extra `farm`): "dask" for one local
       worker per core, "dask:N" for N local workers, or a scheduler's address. Results and findings do not depend on it.
-    - `step_budget` limits the warp instructions of the run; the default is the environment variable
-      WARPLOOM_STEP_BUDGET, or 1,000,000,000.
+    - `step_budget` limits the warp instructions of the run, where a batch of fewer than 32 warps counts as 32; the
+      default is the environment variable WARPLOOM_STEP_BUDGET, or 1,000,000,000.
     - `progress` is called repeatedly with the progress of the run. `announce` is called with sentences about a
       distributed run, such as its estimated time.
 
@@ -95,23 +103,33 @@ def launch(
     - `programmatic` lets the launch start before the previous launch on the stream has ended.
     - `assembler` is "driver" for the assembler of the CUDA driver, or "ptxas" for an installed ptxas.
 
+    If the run ends with an error, all arrays keep their contents. The attributes of Trap and Deadlock have the partial
+    contents, the findings, the statistics, the trace and the profile up to this point. A KeyboardInterrupt has the
+    partial contents in its attribute `arrays`.
+
     Units: `shared` bytes of dynamic shared memory.
     Errors: PtxSyntaxError; UsageError launch.*; Unsupported before the run; Trap and Deadlock during the run. A launch
         on a GPU also raises UsageError gpu.* and DeviceFault, and a launch on a Dask cluster UsageError dask.*.
     """
     if device not in ("cpu", "cuda"):
         raise UsageError(f"device is {device!r}; expected 'cpu' or 'cuda'", code="launch.device")
-    observers = {"sanitize": sanitize, "trace": trace is not False, "profile": profile}
-    gpu_options = {"stream": stream is not None, "cooperative": cooperative}
+    observers = {"sanitize": sanitize, "raises=False": not raises, "trace": trace is not False, "profile": profile}
+    for option, value in {"sanitize": sanitize, "raises": raises, "profile": profile}.items():
+        if not isinstance(value, bool):
+            raise UsageError(f"{option} is {value!r}; expected True or False", code="launch.option")
+    gpu_options = {
+        "stream": stream is not None, "wait=False": not wait, "cooperative": cooperative,
+        "programmatic": programmatic, "assembler": assembler != "driver",
+    }  # fmt: skip
     options = {**observers, "workers": isinstance(workers, str)} if device == "cuda" else gpu_options
     for option in [each for each, is_set in options.items() if is_set]:
         expected = "cpu" if device == "cuda" else "cuda"
         raise UsageError(
             f"device='{device}' does not support {option}; expected device='{expected}'", code="launch.device"
         )
-    loaded, geometry = load_launch(kernel, name, grid, block, cluster, shared)
+    on_gpu = device == "cuda"
+    loaded, geometry, arguments = load_launch(kernel, name, grid, block, cluster, shared, args, on_gpu=on_gpu)
     geometry = replace(geometry, cooperative=cooperative, programmatic=programmatic)
-    arguments = Arguments(loaded.signature, args, on_gpu=device == "cuda")
     if device == "cuda":
         from warploom.runtime import cuda
 
@@ -119,11 +137,12 @@ def launch(
     from warploom.runtime import cpu
 
     prepared = cpu.prepare(loaded, geometry, arguments, arch, schedule, step_budget)
-    done = cpu.run(
-        prepared, sanitize=sanitize, trace=trace, trace_events=trace_events, profile=profile, workers=workers,
-        progress=progress, announce=announce,
+    done = _run(
+        prepared, arguments, raises, sanitize=sanitize, trace=trace, trace_events=trace_events, profile=profile,
+        workers=workers, progress=progress, announce=announce,
     )  # fmt: skip
-    arguments.buffers.read_from(prepared.arena)
+    if done.error is None:
+        arguments.buffers.read_from(prepared.arena)
     return done
 
 
@@ -146,40 +165,55 @@ def sanitize(
     """Run a kernel on the emulator under several schedules, and return the findings of all runs.
 
     Each entry of `schedules` is a value that `launch` accepts as `schedule`. `launch` describes all other parameters.
-    Each run starts from its own copy of the arguments. Afterwards the arrays hold the results of the first schedule. A
-    finding that several runs have is listed once.
+    Each run starts from its own copy of the arguments. A finding that several runs have is listed once. A trap or a
+    deadlock is a finding, and the next run follows. Afterwards the arrays hold the results of the first schedule. If it
+    ended with a trap or a deadlock, `Run.error` is this error and the arrays keep their contents.
 
-    Errors: as `launch`; UsageError launch.schedule if `schedules` is empty.
+    Errors: as `launch`, except Trap and Deadlock; UsageError launch.schedule if `schedules` is empty.
     """
-    if isinstance(schedules, str) or not schedules:
+    if not isinstance(schedules, Sequence) or isinstance(schedules, str) or not schedules:
         raise UsageError(
             f"schedules is {schedules!r}; expected a sequence of schedules, such as ('eager', 'lazy')",
             code="launch.schedule",
         )
-    loaded, geometry = load_launch(kernel, name, grid, block, cluster, shared)
-    arguments = Arguments(loaded.signature, args, on_gpu=False)
+    loaded, geometry, arguments = load_launch(kernel, name, grid, block, cluster, shared, args)
     from warploom.runtime import cpu
 
     prepared = cpu.prepare(loaded, geometry, arguments, arch, step_budget=step_budget)
-    findings: dict[object, Diagnostic] = {}
-    first: tuple[Run, cpu.EmulatorLaunch] | None = None
+    runs: list[Run] = []
+    first: cpu.EmulatorLaunch | None = None
     for each in [prepared.under(schedule) for schedule in schedules]:
         fork = each.fork()
-        done = cpu.run(fork, sanitize=True, workers=workers, progress=progress, announce=announce)
-        first = first or (done, fork)
-        for found in done.findings:
-            other = (found.data or {}).get("other line")
-            cause = found.code, found.span, other, found.message if found.span is None else ""
-            findings.setdefault(cause, found)
+        first = first or fork
+        observed = {"sanitize": True, "workers": workers, "progress": progress, "announce": announce}
+        runs.append(_run(fork, arguments, raises=False, **observed))
     assert first is not None
-    arguments.buffers.read_from(first[1].arena)
-    return replace(first[0], findings=tuple(findings.values()))
+    if runs[0].error is None:
+        arguments.buffers.read_from(first.arena)
+    return merge(runs)
+
+
+def _run(launch: cpu.EmulatorLaunch, arguments: Arguments, raises: bool, **options: Any) -> Run:
+    """Run a prepared launch as `cpu.run` does. An error or interrupt that ends the run gets the attribute `arrays`.
+
+    If `raises` is false, return the part of the run before a trap or a deadlock.
+    """
+    from warploom.runtime import cpu
+
+    try:
+        return cpu.run(launch, **options)
+    except (RunError, KeyboardInterrupt) as error:
+        vars(error)["arrays"] = arguments.contents(launch.arena)
+        if raises or not isinstance(error, Trap | Deadlock):
+            raise
+        return Run.before(error)
 
 
 def load_launch(
-    kernel: KernelSource, name: str | None, grid: Extent, block: Extent | None, cluster: Extent, shared: int | None
-) -> tuple[LoadedKernel, Geometry]:
-    """Return the kernel of a launch and the geometry of the launch.
+    kernel: KernelSource, name: str | None, grid: Extent, block: Extent | None, cluster: Extent, shared: int | None,
+    args: Sequence[object], *, on_gpu: bool = False,
+) -> tuple[LoadedKernel, Geometry, Arguments]:  # fmt: skip
+    """Return the kernel of a launch, the geometry of the launch, and its arguments.
 
     If `block` or `shared` is None, the kernel's own default applies. `shared` is in bytes of dynamic shared memory.
 
@@ -187,4 +221,7 @@ def load_launch(
     """
     loaded = load_kernel(kernel, name)
     block, shared = loaded.block if block is None else block, loaded.shared if shared is None else shared
-    return loaded, read_geometry(loaded.signature, grid, block, cluster, shared)
+    geometry = read_geometry(loaded.signature, grid, block, cluster, shared)
+    arguments = Arguments(loaded.signature, args, on_gpu=on_gpu)
+    check_elements(loaded.signature, arguments)
+    return loaded, geometry, arguments

@@ -1,10 +1,13 @@
 """Arguments of a launch: Python values as kernel parameters."""
 
+# Callers may pass values of any type, whatever the annotations state.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 
 import numpy as np
 
@@ -16,6 +19,9 @@ from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMap, strided
 from warploom.layout.tensormap import TENSOR_MAP_BYTES, TensorMapFields
 from warploom.runtime.device_buffers import DeviceBuffers
+
+if TYPE_CHECKING:
+    from warploom.emulator.arena import Arena
 
 _POINTER = "u64"
 
@@ -63,6 +69,12 @@ class Struct:
     def at(cls, fields: Mapping[int, object]) -> Struct:
         """Return a structure with the given fields. The keys are byte offsets."""
         made = cls()
+        for offset in fields:
+            if not isinstance(offset, int) or offset < 0:
+                raise UsageError(
+                    f"a field of a Struct is at {offset!r}; expected an offset of 0 bytes or more",
+                    code="launch.argument",
+                )
         for offset in sorted(fields):
             made._append(fields[offset], offset)
         return made
@@ -96,7 +108,7 @@ def _field(value: object) -> tuple[str, object, int, int]:
         return "b8", bytes(value), len(value), 1
     if is_scalar(value):
         return f"b{8 * value.itemsize}", value, value.itemsize, value.itemsize
-    if value is None or _is_array(value) or _is_array_list(value):
+    if value is None or is_array(value) or _is_array_list(value):
         return _POINTER, value, 8, 8
     pair = cast("tuple[object, ...]", value) if isinstance(value, tuple) else ()
     if len(pair) == 2 and (known := TYPES.get(str(pair[0]))) is not None and known.bytes:
@@ -126,10 +138,17 @@ class Arguments:
 
     def __init__(self, signature: Signature, values: Sequence[object], *, on_gpu: bool) -> None:
         self.parameters = signature.parameters
+        if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
+            raise UsageError(
+                f"args is {_kind(values)}; expected a list or tuple with one value for each parameter",
+                code="launch.arguments",
+                hint=f"the parameters of kernel {signature.name} are: {', '.join(map(str, self.parameters)) or 'none'}",
+            )
         if len(values) != len(self.parameters):
             count = len(self.parameters)
             raise UsageError(
-                f"kernel {signature.name} takes {count} argument{'' if count == 1 else 's'}; {len(values)} were given",
+                f"kernel {signature.entry.readable_name} takes {count} argument{'' if count == 1 else 's'}; "
+                f"{len(values)} were given",
                 code="launch.arguments",
                 hint=f"its parameters are: {', '.join(map(str, self.parameters)) or 'none'}",
             )
@@ -158,13 +177,13 @@ class Arguments:
         if _is_array_list(value):
             if not parameter.takes_address:
                 raise argument_error(number, parameter, value, _expected(parameter))
-            name = parameter.name
+            name = parameter.readable_name
             entries = [replace(parameter, name=f"{name}[{k}]", type=_POINTER) for k in range(len(value))]
             table = _PointerTable([self._adopt(number, *pair) for pair in zip(entries, value, strict=True)])
             self.buffers.add(f"the table of argument {number} ({name})", table.table)
             self._tables.append(table)
             return table
-        if not _is_array(value):
+        if not is_array(value):
             return value
         _check_array(number, parameter, value)
         return self._buffer(number, parameter, value, "")
@@ -179,13 +198,14 @@ class Arguments:
                 self.gpu_arrays.append(array)
                 if not self._on_gpu:
                     raise UsageError(
-                        f"argument {number} ({parameter.name}) is on a GPU; expected an array in the host's memory",
+                        f"argument {number} ({parameter.readable_name}) is on a GPU; expected an array in the host's "
+                        "memory",
                         code="launch.argument",
                         hint='pass device="cuda" to run the kernel on this GPU',
                     )
                 return array
             array = as_numpy(array)
-        self.buffers.add(f"{prefix}argument {number} ({parameter.name})", array)
+        self.buffers.add(f"{prefix}argument {number} ({parameter.readable_name})", array)
         return array
 
     def fill_tables(self, address: Callable[[object], int]) -> None:
@@ -208,7 +228,7 @@ class Arguments:
                 return structure(parameter, value)
             if isinstance(value, _PointerTable):
                 return address(value.table)
-            return address(value) if _is_array(value) else value
+            return address(value) if is_array(value) else value
 
         def structure(parameter: Parameter, value: Struct) -> bytes:
             block = bytearray(parameter.size)
@@ -221,6 +241,25 @@ class Arguments:
             return bytes(block)
 
         return resolve(self.parameters[number], self.values[number])
+
+    def contents(self, arena: Arena) -> tuple[Any, ...]:
+        """Return views of the arrays in `arena`, the emulator's memory, in parameter order.
+
+        A list of arrays or a Struct becomes a tuple. An argument without an array becomes None.
+        """
+
+        def view(value: Any) -> Any:
+            match value:
+                case TensorMap():
+                    return view(value.array)
+                case Struct():
+                    return tuple(view(field.value) for field in value.fields)
+                case _PointerTable():
+                    return tuple(map(view, value.arrays))
+                case _:
+                    return self.buffers.contents(value, arena) if is_array(value) else None
+
+        return tuple(map(view, self.values))
 
     def block(self, address: Callable[[object], int], tensor_map: Callable[[TensorMapFields], bytes]) -> bytes:
         """Return the bytes of all parameters of the kernel.
@@ -242,6 +281,10 @@ class Arguments:
         return bytes(block)
 
 
+def _kind(value: object) -> str:
+    return repr(value) if value is None or isinstance(value, (str, bytes, int, float)) else f"a {type(value).__name__}"
+
+
 def _expected(parameter: Parameter) -> str:
     if not parameter.is_array:
         return "a number, an array or None" if parameter.takes_address else "a number"
@@ -255,19 +298,22 @@ def _check_array(number: int, parameter: Parameter, array: Any) -> None:
     if not parameter.takes_address:
         raise argument_error(number, parameter, array, "a TensorMap" if parameter.is_array else "a number")
     found = strided(array)
-    if found.dtype.hasobject:
+    if hasattr(array, "mask"):
+        raise argument_error(number, parameter, array, "an array without a mask")
+    if found.dtype.hasobject or found.dtype.kind in "USmM":
         raise argument_error(number, parameter, array, "an array of numbers")
     if not found.dtype.isnative:
         raise argument_error(number, parameter, array, "an array in this machine's byte order")
     if not found.is_contiguous:
         raise UsageError(
-            f"argument {number} ({parameter.name}) is an array of shape {found.shape} that is not contiguous",
+            f"argument {number} ({parameter.readable_name}) is an array of shape {found.shape} that is not contiguous",
             code="launch.argument",
             hint="pass a contiguous copy, or a TensorMap over the view",
         )
 
 
-def _is_array(value: object) -> TypeGuard[Any]:
+def is_array(value: object) -> TypeGuard[Any]:
+    """Return True if a value is an array of NumPy, PyTorch, CuPy or JAX."""
     return isinstance(value, np.ndarray) or is_foreign_type(type(value))
 
 
@@ -275,4 +321,4 @@ def _is_array_list(value: object) -> TypeGuard[Sequence[Any]]:
     if not isinstance(value, (list, tuple)):
         return False
     items = cast("Sequence[object]", value)
-    return bool(items) and all(map(_is_array, items))
+    return bool(items) and all(map(is_array, items))

@@ -245,7 +245,6 @@ def _numbers(seen: Mask, name: AxisName) -> str:
 
 
 def _lines(writers: Writers, pcs: list[int]) -> str:
-    lines = sorted({writers.program.line_of(pc) for pc in pcs})
-    if len(lines) > _LINES:
-        return f"{len(lines)} lines"
-    return f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
+    program = writers.program
+    lines = {program.line_of(pc) for pc in pcs}
+    return f"{len(lines)} lines" if len(lines) > _LINES else program.places_of(sorted(pcs, key=program.line_of))

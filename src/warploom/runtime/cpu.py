@@ -17,7 +17,7 @@ from warploom.emulator.arena import Arena
 from warploom.emulator.emulator import STEP_BUDGET
 from warploom.emulator.events import Observer
 from warploom.emulator.execute import Request, execute, reserve
-from warploom.emulator.faults import Deadlock, Trap
+from warploom.emulator.faults import RunError
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.stats import Progress
 from warploom.gpu.geometry import Geometry
@@ -25,7 +25,7 @@ from warploom.numerics.fused import Workers
 from warploom.runtime.arguments import Arguments
 from warploom.runtime.distribution import Announce, check_workers, distributor
 from warploom.runtime.kernel import LoadedKernel
-from warploom.runtime.limits import architecture, check_architecture
+from warploom.runtime.limits import architecture, check_architecture, check_resources
 from warploom.runtime.run import Run
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ def prepare(
     check_architecture(geometry, name, program.static_shared, program.dynamic_start)
     when = Schedule.parse(schedule)
     budget = _step_budget() if step_budget is None else step_budget
+    _check_positive("step_budget", budget, "launch.budget")
+    check_resources(program, geometry, budget)
     arena, buffers = Arena(), arguments.buffers
     buffers.reserve(arena)
     outputs = len(arena.segments)
@@ -105,9 +107,11 @@ def run(
 
     `observer` is a further observer, for a number of workers. `runtime.api.launch` describes the other options.
 
-    Errors: Trap, Deadlock; UsageError launch.*.
+    Errors: Trap and Deadlock, with the findings and records of the run up to this point; UsageError launch.*.
     """
     check_workers(workers)
+    if progress is not None and not callable(progress):
+        raise UsageError(f"progress is {progress!r}; expected a function", code="launch.option")
     request, arena, segments = launch.request, launch.arena, launch.segments
     if isinstance(workers, str):
         for option, is_set in (("trace", trace is not False), ("profile", profile)):
@@ -141,9 +145,15 @@ def run(
         request = replace(request, observers=tuple(observers), pool=pool)
         try:
             stats, findings = execute(request, arena, segments, progress)
-        except (Trap, Deadlock) as end:
-            if recorder is not None:
-                end.trace = recorder.trace()
+        except MemoryError:
+            program = request.program
+            raise UsageError(
+                f"the host has too little memory for the resident CTAs: {program.local_bytes} bytes of local "
+                f"memory for each thread, {program.registers.bytes_per_warp()} bytes of registers for each warp",
+                code="launch.memory",
+            ) from None
+        except RunError as end:
+            end.trace, end.profile = recorder and recorder.trace(), profiler and profiler.profile()
             raise
     return Run(findings, stats, recorder and recorder.trace(), profiler and profiler.profile())
 
@@ -153,9 +163,16 @@ def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | Non
         return None
     if trace is not True and not (isinstance(trace, Sequence) and trace and all(type(cta) is int for cta in trace)):
         raise UsageError(f"trace is {trace!r}; expected a bool or numbers of CTAs", code="launch.trace")
+    if events is not None:
+        _check_positive("trace_events", events, "launch.trace")
     from warploom.observe.trace import EVENTS, Recorder
 
     return Recorder(None if trace is True else trace, EVENTS if events is None else events)
+
+
+def _check_positive(name: str, value: object, code: str) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise UsageError(f"{name} is {value!r}; expected an integer above 0", code=code)
 
 
 def _step_budget() -> int:

@@ -61,7 +61,7 @@ def run(
         ]
         launch(*values, stream=gpu.stream)
         if wait:
-            gpu.wait(kernel.name)
+            gpu.wait(signature.entry.readable_name)
         buffers.download(gpu)
     return Run(kernel.findings)
 

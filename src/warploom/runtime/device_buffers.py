@@ -82,11 +82,11 @@ class DeviceBuffers:
 
     def address(self, value: object) -> int:
         """Return the device address of an array's first element."""
-        for buffer in self._buffers:
-            for _, array in buffer.arrays:
-                if array is value:
-                    return buffer.start + (_address(array) - buffer.low if array.size else 0)
-        raise KeyError("the array has no buffer")
+        buffer, array = self._find(value)
+        return buffer.start + (_address(array) - buffer.low if array.size else 0)
+
+    def _find(self, value: object) -> tuple[_Buffer, Array]:
+        return next((buffer, array) for buffer in self._buffers for _, array in buffer.arrays if array is value)
 
     # The emulator's memory ------------------------------------------------------------------------------------
 
@@ -115,6 +115,12 @@ class DeviceBuffers:
             for name, array in buffer.arrays:
                 if array.flags.writeable:
                     yield name, buffer.view(arena.view(segment), array).view(array.dtype)
+
+    def contents(self, value: object, arena: Arena) -> Array:
+        """Return a view of an array's copy in `arena`."""
+        buffer, array = self._find(value)
+        assert buffer.segment is not None
+        return buffer.view(arena.view(buffer.segment), array).view(array.dtype)
 
     def _segments(self) -> Iterator[tuple[_Buffer, Segment]]:
         for buffer in self._buffers:

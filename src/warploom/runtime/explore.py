@@ -101,8 +101,7 @@ def explore(
         message = f"schedules is {schedules!r}; expected {_FEWEST} to {_MOST}"
         raise UsageError(message, code="launch.explore")
     check_workers(workers)
-    loaded, geometry = load_launch(kernel, name, grid, block, cluster, shared)
-    arguments = Arguments(loaded.signature, args, on_gpu=False)
+    loaded, geometry, arguments = load_launch(kernel, name, grid, block, cluster, shared, args)
     prepared = cpu.prepare(loaded, geometry, arguments, arch)
     threads = 1 if isinstance(workers, str) else workers
     names = ("eager", "lazy", *(f"random:{seed}" for seed in range(1, schedules - 1)))
@@ -132,7 +131,10 @@ def explore(
             difference = _difference(arguments, (first[0], first[2]), (schedule, each))
     findings: tuple[Diagnostic, ...] = ()
     if difference is not None or failures:
-        findings = cpu.run(prepared.fork(), sanitize=True, workers=threads, progress=progress).findings
+        try:
+            findings = cpu.run(prepared.fork(), sanitize=True, workers=threads, progress=progress).findings
+        except (Trap, Deadlock) as error:
+            findings = error.findings
     if first is not None:
         arguments.buffers.read_from(first[2].arena)
     return Exploration(names, difference, tuple(failures), findings, first[1] if first else None, work_report)

@@ -97,7 +97,7 @@ class _Draft:
         """Return the entry of a parameter. Add the buffers of the entry."""
         parts = {part: use for part, use in self.uses.parts.items() if part.parameter == parameter.name}
         # The name of the kernel, which may be long, is left out of the declaration.
-        declared = str(parameter).replace(f" {self.signature.name}_", " ")
+        declared = str(parameter).replace(f" {self.signature.entry.readable_name}_", " ")
         if parameter.is_array:
             return self._by_value(parameter, f".align {parameter.align} {declared}", parts)
         variable = next(each for each in self.signature.entry.params if each.name == parameter.name)
@@ -202,7 +202,7 @@ class _Draft:
     def head(self, path: str) -> Iterator[str]:
         """Yield the first lines of the launch file. `path` is the path of the PTX file."""
         target = next(iter(self.module.target), "no target")
-        yield f"# Launch of {self.signature.name}, compiled for {target}, as far as its PTX states it."
+        yield f"# Launch of {self.signature.entry.readable_name}, compiled for {target}, as far as its PTX states it."
         yield '# A value marked "guess" may be wrong. The kernel does not run before every "fill in" is replaced.'
         if self.uses.calls:
             yield "# The kernel calls functions; their use of its parameters is unknown."

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from warploom.diagnostics import Diagnostic
 from warploom.layout import TensorMap
 from warploom.ptx import Module
 from warploom.runtime.arguments import Struct
@@ -178,6 +179,17 @@ class PreparedLaunch(NamedTuple):
         if self.expect is None or self.expected is None:
             return None
         return compare(self.expect.result, self.arrays[self.expect.result], self.expected)
+
+    def wrong(self, schedule: str) -> tuple[Diagnostic, ...]:
+        """Return the diagnostic launch-file/expect if the result under a schedule is wrong, otherwise nothing."""
+        comparison = self.compare()
+        if self.expect is None or comparison is None or comparison.ok:
+            return ()
+        first = comparison.first[0]
+        place = f"{comparison.name}[{', '.join(map(str, first.index))}]"
+        message = f"under {schedule}, {comparison.sentence}; {place} is {first}"
+        table = self.expect.table
+        return (table.document.diagnostic(table.path, "expect", message),)
 
 
 def read_launch_file(path: Path) -> LaunchPlan:

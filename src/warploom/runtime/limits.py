@@ -1,25 +1,44 @@
 """Limits of a launch: the kernel's directives and the architecture's capacity."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
 from warploom.diagnostics import UsageError
+from warploom.emulator.program import Program
 from warploom.gpu.geometry import Extent, Extents, Geometry
-from warploom.isa.model.capacity import MAX_CLUSTER, MAX_THREADS, SHARED_KIB, shared_bytes
+from warploom.isa.model.availability import Target, read_target
+from warploom.isa.model.capacity import (
+    CONSTANT_BYTES,
+    LOCAL_BYTES,
+    MAX_CLUSTER,
+    MAX_THREADS,
+    PARAMETER_BYTES,
+    SHARED_KIB,
+    shared_bytes,
+)
+from warploom.isa.model.parameters import size_of
 from warploom.isa.model.signature import Signature
+from warploom.ptx import Block, Variable
 
 _ARCH = re.compile(r"sm_(\d+)([af]?)")
 
 _MAX_BLOCK = (1024, 1024, 64)
 _MAX_GRID = (2**31 - 1, 65535, 65535)
 _FIRST_CLUSTERS = 90
+REGISTER_BYTES = 4 << 30
+"""Most bytes that the emulator allocates for the registers of one cluster."""
 _AXES = "xyz"
 
 
 def architecture(arch: str | None, signature: Signature) -> str:
-    """Return `arch` or, if it is None, the target of the kernel's module. Errors: UsageError launch.arch."""
-    name = str(next(iter(signature.module.target), "") if arch is None else arch)
+    """Return `arch` or, if it is None, the target of the kernel's module.
+
+    Errors: UsageError launch.arch for an unknown architecture, or one that cannot run code for the module's target.
+    """
+    target = next((word for word in signature.module.target if _ARCH.fullmatch(word)), "")
+    name = str(target if arch is None else arch)
     found = _ARCH.fullmatch(name)
     if found is None or int(found[1]) not in SHARED_KIB:
         known = ", ".join(f"sm_{number}" for number in SHARED_KIB)
@@ -27,7 +46,21 @@ def architecture(arch: str | None, signature: Signature) -> str:
             f"unknown architecture '{name}'; expected one of {known}, each also with the suffix 'a' or 'f'",
             code="launch.arch",
         )
+    given, needed = read_target(name), read_target(target)
+    if given is not None and needed is not None and not given.has(needed):
+        raise UsageError(
+            f"the module is for {target}, and its code does not run on {name}; expected {_runs_on(needed)}",
+            code="launch.arch",
+            hint="omit arch to run the module on its own target, or compile the kernel for the other architecture",
+        )
     return name
+
+
+def _runs_on(target: Target) -> str:
+    """Return a phrase with the architectures that run code for a target."""
+    names = (f"sm_{number}{suffix}" for number in SHARED_KIB for suffix in ("", "a", "f"))
+    known = [found for name in names if (found := read_target(name)) is not None and found.has(target)]
+    return f"{target.name} or higher" if not target.suffix else " or ".join(each.name for each in known)
 
 
 def read_geometry(
@@ -42,7 +75,7 @@ def read_geometry(
     required, most = signature.extents(".reqntid"), signature.extents(".maxntid")
     block = required if block is None else block
     if block is None:
-        raise _refuse(f"block is missing; kernel {signature.name} has no .reqntid")
+        raise _refuse(f"block is missing; kernel {signature.entry.readable_name} has no .reqntid")
     geometry = Geometry.of(grid, block, cluster, shared)
     _check_extents("grid", geometry.grid, _MAX_GRID)
     _check_extents("block", geometry.block, _MAX_BLOCK)
@@ -73,6 +106,54 @@ def check_architecture(geometry: Geometry, arch: str, static: int = 0, dynamic_s
             f"the kernel needs {total} bytes of shared memory ({static} static, {geometry.shared} dynamic); "
             f"{arch} has at most {most} for a CTA",
             code="launch.shared",
+        )
+
+
+def check_resources(program: Program, geometry: Geometry, step_budget: int) -> None:
+    """Refuse a kernel that needs more memory or more steps than a GPU or the emulator has.
+
+    Errors: UsageError launch.limit.
+    """
+    parameters = max((each.offset + each.size for each in program.parameters), default=0)
+    _check(parameters, PARAMETER_BYTES, "bytes of parameters", "a kernel can have")
+    largest = _largest(program, "local", "param")
+    _check(program.local_bytes, LOCAL_BYTES, f"bytes of local memory for each thread{largest}", "a GPU has")
+    constants = sum(each.size for each in program.globals if each.space == "const")
+    _check(constants, CONSTANT_BYTES, "bytes of constant memory", "a GPU has")
+    warps = -(-prod(geometry.block) // 32)
+    size = prod(geometry.cluster or (1,))
+    registers = program.registers.bytes_per_warp() * warps * size
+    largest = _largest(program, "reg")
+    what = f"bytes for the declared registers of a {'CTA' if size == 1 else 'cluster'}{largest}"
+    _check(registers, REGISTER_BYTES, what, "the emulator has", "declare only registers that the kernel uses")
+    what = f"warp instructions, one for each of {warps} warps in {prod(geometry.grid)} CTAs"
+    hint = "raise the option step_budget or the environment variable WARPLOOM_STEP_BUDGET"
+    _check(warps * prod(geometry.grid), step_budget, what, "the step budget allows", hint)
+
+
+def _largest(program: Program, *spaces: str) -> str:
+    """Return a phrase with the largest variable of a kernel and its functions in some state spaces."""
+    bodies = [program.kernel, *(program.module.functions[name] for name in program.functions)]
+    found = [each for body in bodies for each in _variables(body.body) if each.space in spaces]
+    if not found:
+        return ""
+    largest = max(found, key=lambda each: (each.count or 1) * (size_of(each) or 0))
+    line = "" if program.source is None or largest.span is None else program.source.position(largest.span.start)[0]
+    return f" (the largest declaration is '{largest.name}' in line {line})"
+
+
+def _variables(block: Block | None) -> Iterator[Variable]:
+    for statement in () if block is None else block.statements:
+        if isinstance(statement, Variable):
+            yield statement
+        elif isinstance(statement, Block):
+            yield from _variables(statement)
+
+
+def _check(found: int, most: int, what: str, who: str, hint: str = "") -> None:
+    if found > most:
+        raise UsageError(
+            f"the kernel needs at least {found} {what}; {who} at most {most}", code="launch.limit", hint=hint
         )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from warploom.diagnostics import Diagnostic, Severity
@@ -10,6 +11,7 @@ from warploom.display import Displayed
 from warploom.emulator.stats import Stats
 
 if TYPE_CHECKING:
+    from warploom.emulator.faults import Deadlock, Trap
     from warploom.observe.profile import Profile
     from warploom.observe.trace import Trace
     from warploom.runtime.distribution import Distribution
@@ -21,7 +23,8 @@ class Run(Displayed):
 
     `findings` come from the sanitizer or, for a launch on a GPU, from the assembler. `stats` counts what the emulator
     executed. `trace` and `profile` are set if the launch requested them. `output` is always empty, because kernels that
-    call printf are refused. `distribution` states the work of each worker of a Dask cluster.
+    call printf are refused. `distribution` states the work of each worker of a Dask cluster. `error` is the trap or
+    deadlock that ended the run, if the launch was not to raise it.
     """
 
     display_kind: ClassVar[str] = "run"
@@ -32,8 +35,22 @@ class Run(Displayed):
     profile: Profile | None = None
     distribution: Distribution | None = None
     output: str = ""
+    error: Trap | Deadlock | None = None
+
+    @classmethod
+    def before(cls, error: Trap | Deadlock) -> Run:
+        """Return the part of a run before the trap or deadlock that ended it."""
+        findings = error.findings or error.diagnostics
+        return cls(findings, error.stats, error.trace, error.profile, error=error)
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
         """Findings that are errors."""
         return tuple(found for found in self.findings if found.severity is Severity.ERROR)
+
+
+def merge(runs: Sequence[Run]) -> Run:
+    """Return the first run with the findings of all runs. A finding that several runs have is listed once."""
+    from warploom.observe.sanitize.causes import merge_findings
+
+    return replace(runs[0], findings=merge_findings(found for run in runs for found in run.findings))

@@ -5,6 +5,7 @@ The analysis follows values through registers and ignores the order of the instr
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.binding.operands import BoundOperand
@@ -49,8 +50,9 @@ class Use:
     be an address, and `weak` if it probably is one.
 
     For an address, `elements` are the element types of the memory, as far as known, and `widths` the sizes of the
-    accesses in bits. `read` and `written` state the directions. `ranks` are the ranks of tensor copies. The tensor map
-    is the value itself or, with `holds_maps`, in memory at the address.
+    accesses in bits. `widest` is the size in bytes of the largest access of a lane, including vectors. `is_hidden` is
+    set if there may be accesses of unknown size. `read` and `written` state the directions. `ranks` are the ranks of
+    tensor copies. The tensor map is the value itself or, with `holds_maps`, in memory at the address.
 
     For a number, `is_compared`, `is_scale` (multiplied) and `is_coordinate` (of a tensor copy) state the use.
     `is_passed` is set if a function call or a store uses the value.
@@ -60,6 +62,8 @@ class Use:
     bytes: int = 0
     elements: set[str] = field(default_factory=set[str])
     widths: set[int] = field(default_factory=set[int])
+    widest: int = 0
+    is_hidden: bool = False
     read: bool = False
     written: bool = False
     strong: bool = False
@@ -117,6 +121,7 @@ class _Step:
 _Names = Scope[Variable, Variable, None]
 
 
+@lru_cache(maxsize=16)
 def uses_of(kernel: Function) -> Uses:
     """Return the uses of a kernel's parameters. Called functions are not followed."""
     return _Reading(kernel).uses if kernel.body is not None else Uses()
@@ -330,6 +335,10 @@ class _Reading:
 
     def _access(self, step: _Step, name: str, bound: BoundOperand, keys: list[Key]) -> None:
         binding = step.binding
+        # A stored parameter may be loaded and used as an address elsewhere.
+        stored = (keys for other, _, found in step.reads if other != name for keys in found)
+        for part in _parts(self.numbers, [*stored]):
+            self._use(part).is_hidden = True
         space = bound.spec.space_word(binding.slots).partition("::")[0]
         if space not in ("", "global"):
             for _, _, passed in (read for read in step.reads if space == "param" and read[0] != name):
@@ -350,31 +359,37 @@ class _Reading:
                 use.written |= written
             return
         sure = {part for part in pointed if self._use(part).strong}
+        for part in _parts(self.numbers, keys) - (sure or pointed):
+            self._use(part).is_hidden = True
         for part in sure or pointed:
             use = self._use(part)
             use.weak = True
             use.read |= read or (written and bool(step.writes))
             use.written |= written
-            self._describe(use, step, name)
+            use.is_hidden |= bool(accesses) and not self._describe(use, step, name)
 
     def _note_passed(self, keys: list[Key]) -> None:
         for part in _parts(self.points, keys):
             self._use(part).is_passed = True
 
-    def _describe(self, use: Use, step: _Step, name: str) -> None:
+    def _describe(self, use: Use, step: _Step, name: str) -> bool:
         """Record in `use` the type of the elements that an instruction accesses.
 
-        `name` is the name of the address operand.
+        Return False if the type is unknown. `name` is the name of the address operand.
         """
         others = [(bound, keys) for other, bound, keys in step.reads if other != name]
         accessed = step.binding.slots.get("type", "")
         if accessed not in TYPES or any(bound.spec.kind == "address" for bound, _ in others):
-            return
+            return False
+        operands = (each.operand for each in step.binding.operands.values())
+        count = max((len(each.items) for each in operands if isinstance(each, Vector)), default=1)
         use.widths.add(TYPES[accessed].bits)
+        use.widest = max(use.widest, TYPES[accessed].bytes * count)
         if TYPES[accessed].kind not in ("bits", "unsigned"):  # compilers load halves as unsigned
             use.elements.add(accessed)
-            return
-        self.waiting += [(use, key) for key in (*step.writes, *(key for _, keys in others for key in keys))]
+        else:
+            self.waiting += [(use, key) for key in (*step.writes, *(key for _, keys in others for key in keys))]
+        return True
 
     def _name_elements(self) -> None:
         """Infer element types of untyped accesses from the types of their registers."""

@@ -10,7 +10,6 @@ from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.observe.writers import WriterRecorder
 from warploom.runtime import cpu
 from warploom.runtime.api import load_launch
-from warploom.runtime.arguments import Arguments
 from warploom.runtime.buffers import MEMORY_LIMIT
 
 if TYPE_CHECKING:
@@ -38,8 +37,9 @@ def find_writers(
     prepared = replace(plan, expect=None).prepare(limit)
     result = prepared.arrays[comparison.name]
     where = plan.geometry
-    loaded, geometry = load_launch(plan.ptx, plan.kernel, where.grid, where.block, where.cluster, where.shared)
-    arguments = Arguments(loaded.signature, prepared.args, on_gpu=False)
+    loaded, geometry, arguments = load_launch(
+        plan.ptx, plan.kernel, where.grid, where.block, where.cluster, where.shared, prepared.args
+    )
     if not arguments.buffers.contains(result):
         return comparison
     launch = cpu.prepare(loaded, geometry, arguments, where.arch, schedule)

@@ -1,7 +1,15 @@
 """Pages of `explain` about rules, instructions, intrinsics, builtins and numbers."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from warploom.diagnostics import UsageError
 from warploom.diagnostics.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from warploom.isa.model.form import Form
 
 __all__ = ["Page", "explain"]
 
@@ -16,11 +24,12 @@ class Page(str):
 
 
 def explain(subject: str | int) -> Page:
-    """Return the Markdown page about a rule, an instruction, an intrinsic, a builtin or a number.
+    """Return the Markdown page about a rule, an instruction, a concept, a name or a number.
 
-    `subject` is a rule code, a remark of ptxas such as C7508, an opcode or its first words, a form, a family of
-    instructions, an intrinsic `llvm.nvvm.…`, a builtin `__hmma_…`, or a number such as `0x…`. The page of a number
-    shows its meanings in NVIDIA's compiler: a builtin, an intrinsic or a packed operand.
+    `subject` is a rule code, a remark of ptxas such as C7508, an opcode or some of its words in order, a form, a family
+    of instructions, a concept such as "swizzle", an intrinsic `llvm.nvvm.…`, a builtin `__hmma_…`, an operation
+    `nvvm.…` of MLIR, or a number such as `0x…`. The page of a number shows its meanings in NVIDIA's compiler: a
+    builtin, an intrinsic or a packed operand.
 
     Errors: UsageError for an unknown subject.
     """
@@ -33,7 +42,9 @@ def _page(subject: str) -> str:
     from warploom.emulator.traps import pages as emulator_pages
     from warploom.gpu.rules import pages as gpu_pages
     from warploom.gpu.rules import rule_of_remark
+    from warploom.isa.binding.partial import completions
     from warploom.observe.sanitize.rules import pages as sanitizer_pages
+    from warploom.view.concepts import concept_of
 
     if subject[:1].isdigit():
         from warploom.nvvm.explain import explain_word, number_page, read_number
@@ -44,6 +55,15 @@ def _page(subject: str) -> str:
         from warploom.nvvm.explain import builtin_page, intrinsic_page
 
         return builtin_page(subject) if subject.startswith("__") else intrinsic_page(subject)
+    if subject.startswith("nvvm."):
+        from warploom.nvvm.errors import require_xdsl
+
+        require_xdsl()
+        from warploom.nvvm.operation_pages import operation_page
+
+        return operation_page(subject)
+    if (concept := concept_of(subject)) is not None:
+        return "\n".join([concept.page(), *(form_section(form) for form in forms_called(subject))])
     rule = rule_of(subject)
     if rule is not None:
         form = next(iter(forms_called(subject.partition("/")[0])), None)
@@ -55,7 +75,19 @@ def _page(subject: str) -> str:
         return further[code]
     if members := forms_called(subject):
         return "\n".join(form_section(form) for form in members)
+    if completed := completions(subject):
+        return _completed_page(subject, completed)
     raise UsageError(f"unknown rule or instruction {subject!r}", hint=_hint(subject))
+
+
+def _completed_page(subject: str, completed: Mapping[Form, str]) -> str:
+    from warploom.check.pages import form_section
+
+    if len(completed) == 1:
+        return form_section(next(iter(completed)))
+    lines = [f"- `{form.name}`: {form.summary}, as in `{opcode}`" for form, opcode in completed.items()]
+    listed = "\n".join(lines)
+    return f"# {subject}\n\nThese instructions match. `warploom explain NAME` prints the page of one.\n\n{listed}\n"
 
 
 def _hint(subject: str) -> str:
@@ -64,6 +96,15 @@ def _hint(subject: str) -> str:
     from warploom.gpu.rules import rules as gpu_rules
     from warploom.isa.model.form import forms, heads
     from warploom.observe.sanitize.rules import rules as sanitizer_rules
+    from warploom.view.concepts import concepts
 
-    known = [*rules(), *sanitizer_rules(), *traps(), *gpu_rules(), *heads(), *(form.name for form in forms())]
+    known = [
+        *concepts(),
+        *rules(),
+        *sanitizer_rules(),
+        *traps(),
+        *gpu_rules(),
+        *heads(),
+        *(form.name for form in forms()),
+    ]
     return did_you_mean(subject, known)

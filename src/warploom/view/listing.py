@@ -4,8 +4,6 @@ from dataclasses import dataclass, field
 
 from warploom.diagnostics import Source, UsageError
 from warploom.observe.profile import Profile, Tile
-from warploom.ptx import Module
-from warploom.ptx.line_info import source_lines
 
 
 @dataclass(slots=True)
@@ -76,10 +74,14 @@ def lines_of(profile: Profile) -> list[Line]:
         )
     last = source.line_count - (0 if source.line_text(source.line_count) else 1)
     texts = [source.line_text(number) for number in range(1, last + 1)]
-    lines = [Line(number, text, is_filler=not text.strip()) for number, text in enumerate(texts, 1)]
+    lines = [Line(number, text, is_filler=_is_filler(text)) for number, text in enumerate(texts, 1)]
     _add_figures(profile, lines)
-    _add_origins(profile.program.module, source, lines)
+    _add_origins(source, lines)
     return lines
+
+
+def _is_filler(text: str) -> bool:
+    return not text.strip() or text.lstrip().startswith(".loc")
 
 
 def _add_figures(profile: Profile, lines: list[Line]) -> None:
@@ -97,9 +99,7 @@ def _add_figures(profile: Profile, lines: list[Line]) -> None:
             lines[number - 1].tiles.append(tile)
 
 
-def _add_origins(module: Module, source: Source, lines: list[Line]) -> None:
-    for mark in source_lines(module):
-        first, last = (source.position(offset)[0] for offset in (mark.start, mark.end))
-        for line in lines[first - 1 : last]:
-            line.origin = f"{mark.file}:{mark.line}"
-        lines[first - 1].is_filler = lines[first - 1].row is None
+def _add_origins(source: Source, lines: list[Line]) -> None:
+    for line in lines:
+        compiled_from = source.compiled_from(source.line_start(line.number) + len(line.text.rstrip()))
+        line.origin = "" if compiled_from is None else str(compiled_from)

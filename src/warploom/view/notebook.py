@@ -70,7 +70,7 @@ def listing(node: Node) -> str:
 
 def _module_summary(module: Module) -> str:
     major, minor = module.version
-    entries = [function.name for function in module.functions.values() if function.kind == "entry"]
+    entries = [function.readable_name for function in module.functions.values() if function.kind == "entry"]
     kernels = ", ".join(f"<code>{escape(name)}</code>" for name in entries[:8]) or "none"
     more = f" and {len(entries) - 8} more" if len(entries) > 8 else ""
     target = escape(", ".join(module.target))

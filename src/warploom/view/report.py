@@ -79,7 +79,7 @@ def report(run: Run, comparison: Comparison | None = None) -> RunReport:
         f'<h2 id="{title.lower()}-title">{title}</h2>\n{html}\n</section>'
         for title, html in sections.items()
     )
-    name = profile.program.kernel.name
+    name = profile.program.kernel.readable_name
     body = f"""<header><h1><code>{escape(name)}</code></h1>
 <nav aria-label="Sections">{links}</nav></header>
 <main>
@@ -206,8 +206,11 @@ class _Finding:
         self.line = _line_of(found, found.span)
         self.other: int = (found.data or {}).get("other line", 0)
         parts = [f"<strong>{found.severity.value}</strong> {self.code}: {escape(found.message)}"]
+        if (compiled_from := found.compiled_from) is not None:
+            parts += map(escape, compiled_from.describe())
         if self.other:
-            parts.append(f"the other side: {_link(self.other)}")
+            source = (found.data or {}).get("other source", "")
+            parts.append(f"the other side: {_link(self.other)}" + (f" ({escape(source)})" if source else ""))
         for note in found.notes:
             line = _line_of(found, note.span)
             parts.append(escape(note.message) + (f" ({_link(line)})" if line else ""))

@@ -444,3 +444,34 @@ def scope_narrowed(body: Body) -> Found:
             yield place, with_word(place, "gpu", "cta")
         elif place.words[0] == "mbarrier" and "cluster" in place.words:
             yield place, with_word(place, "cluster", "cta")
+
+
+# Matrix descriptors -----------------------------------------------------------------------------------------
+
+
+def _descriptors(statement: str) -> Callable[[Body], Found]:
+    """A kind that changes `%d`, the descriptor of A or B of an entry's first or last multiplication, by a statement."""
+
+    def found(body: Body) -> Found:
+        multiplications = list(body.all("wgmma", "mma_async"))
+        for place in multiplications[:1] + multiplications[1:][-1:]:
+            for index in (1, 2):
+                descriptor = place.instruction.operands[index]
+                if isinstance(descriptor, Name):
+                    operands = list(place.instruction.operands)
+                    operands[index] = Name("%other")
+                    changed = replace(place.instruction, operands=tuple(operands))
+                    text = f".reg .b64 %other, %field; {statement}".replace("%d", descriptor.text)
+                    yield place, {place.path: (scoped(text, changed),)}
+
+    return found
+
+
+_LEADING, _STRIDE = 0x3FFF << 16, 0x3FFF << 32
+KINDS["wrong-descriptor-lbo"] = _descriptors(f"and.b64 %field, %d, {_LEADING}; add.s64 %other, %d, %field;")
+KINDS["wrong-descriptor-sbo"] = _descriptors(f"and.b64 %field, %d, {_STRIDE}; add.s64 %other, %d, %field;")
+KINDS["zero-descriptor-lbo"] = _descriptors(f"and.b64 %other, %d, {~_LEADING};")
+KINDS["zero-descriptor-sbo"] = _descriptors(f"and.b64 %other, %d, {~_STRIDE};")
+KINDS["wrong-descriptor-start"] = _descriptors("add.s64 %other, %d, 1;")
+KINDS["wrong-descriptor-row"] = _descriptors("add.s64 %other, %d, 8;")
+KINDS["wrong-descriptor-base-offset"] = _descriptors(f"xor.b64 %other, %d, {1 << 49};")

@@ -11,7 +11,7 @@ from observe.sanitize.verdicts import ALLOWED, BREAKS, REASONS, verdict
 
 import warploom as wl
 
-DIFFERENT = ("shorter-store", "own-layout")  # allowed, and of another result
+DIFFERENT = ("shorter-store", "other-tile")  # allowed, and of another result
 HANDWRITTEN = [name for name, subject in SUBJECTS.items() if not subject.real]
 
 

@@ -19,6 +19,7 @@ _COUNTS = ("mbarrier/arrivals", "mbarrier/parity", "mbarrier/excess", "mbarrier/
 _IN_FLIGHT = ("wgmma/registers", "wgmma/operand", "wgmma/wait", "wgmma/commit")
 _APART = (*_UNORDERED, "cluster/start", "cluster/exit", "mbarrier/init", "mbarrier/uninitialised")
 _HANG = ("deadlock",)
+_DESCRIPTOR = ("descriptor/layout", "descriptor/overlap", "descriptor/bounds", "unwritten/shared")
 
 BREAKS: dict[str, tuple[str, ...]] = {
     "drop-wgmma-fence": ("wgmma/fence",),
@@ -65,7 +66,14 @@ BREAKS: dict[str, tuple[str, ...]] = {
     "wrong-barrier": (*_HANG, *_TOO_SOON),
     "wrong-barrier-count": (*_HANG, "emulator.barrier"),
     "wrong-multicast-mask": ("mbarrier/short", *_HANG),
-    "wrong-descriptor-swizzle": ("descriptor/swizzle", "descriptor/bounds"),
+    "wrong-descriptor-swizzle": ("descriptor/swizzle", "descriptor/overlap", "descriptor/bounds"),
+    "wrong-descriptor-lbo": _DESCRIPTOR,
+    "wrong-descriptor-sbo": _DESCRIPTOR,
+    "zero-descriptor-lbo": _DESCRIPTOR,
+    "zero-descriptor-sbo": _DESCRIPTOR,
+    "wrong-descriptor-start": _DESCRIPTOR,
+    "wrong-descriptor-row": _DESCRIPTOR,
+    "wrong-descriptor-base-offset": _DESCRIPTOR,
     "store-behind-fence": ("proxy/async",),
     "fence-behind-barrier": ("proxy/async",),
     "swap-wgmma-fence": ("wgmma/fence",),
@@ -103,7 +111,9 @@ REASONS = {
     "same-cta": "both sides are in one CTA",
     "gone": "threads that have ended no longer count at a barrier of the whole CTA",
     "other-bytes": "the store writes bytes that only generic loads read",
-    "own-layout": "threads wrote the tile, in a layout that only the program knows; the result differs",
+    "unused-field": "no address of the tile depends on the field: the LBO of a swizzled K-major tile or of a tile of "
+    "one span, the SBO of a tile of one group, the base offset of a tile without a swizzle",
+    "other-tile": "the descriptor describes another tile of the same data, which is legal; the result differs",
     "enough-registers": "all threads start with as many registers as anybody asks for",
     "nothing-read": "no memory is read on the strength of this order",
     "first-phase": "this launch waits for the first phase alone",
@@ -202,12 +212,9 @@ _TABLE = """
     gluon_gemm_f16_ws_128x128_sm90     drop-warp-sync             *            same-thread
     gluon_gemm_f16_ws_128x128_sm90     fence-behind-barrier       *            on-the-path
     gluon_wgmma_rs_bf16_64x64x32_sm90  store-behind-fence         *            other-bytes
-    gluon_wgmma_rs_bf16_64x64x32_sm90  wrong-descriptor-swizzle   *            own-layout
     gluon_wgmma_rs_bf16_64x64x32_sm90  wrong-barrier              *            one-place
-    gluon_wgmma_ss_f16_64x64x64_sm90   wrong-descriptor-swizzle   *            own-layout
     gluon_wgmma_ss_f16_64x64x64_sm90   fence-behind-barrier       *            on-the-path
     gluon_wgmma_ss_f16_64x64x64_sm90   wrong-barrier              *            one-place
-    gluon_wgmma_ss_f16_64x8x64_sm90    wrong-descriptor-swizzle   *            own-layout
     gluon_wgmma_ss_f16_64x8x64_sm90    fence-behind-barrier       *            on-the-path
     gluon_wgmma_ss_f16_64x8x64_sm90    wrong-barrier              *            one-place
     gemm_f16_nn_16x16_1w_sm80          wrong-barrier              *            one-place
@@ -227,7 +234,6 @@ _TABLE = """
     gemm_bf16_tn_sm90                  drop-cta-barrier           0            covered
     gemm_bf16_tn_sm90                  drop-cp-async-commit       0            joins-next
     gemm_bf16_tn_sm90                  commit-too-early           0,2,5        joins-next
-    gemm_bf16_tn_sm90                  wrong-descriptor-swizzle   *            own-layout
     flash_fwd_f16_d64_full_sm80        wrong-barrier              *            one-place
     flash_fwd_f16_d64_full_sm80        drop-cp-async-commit       0,2          joins-next
     flash_fwd_f16_d64_full_sm80        commit-too-early           0,2          joins-next
@@ -237,13 +243,11 @@ _TABLE = """
     gemm_bf16_tn_sm90                  cp-async-wait-too-deep     1            apart
     gemm_f16_nn_sm90                   drop-cta-barrier           2            whole-group
     gemm_bf16_tn_sm90                  drop-cta-barrier           2            whole-group
-    gemm_f16_nn_sm90                   wrong-descriptor-swizzle   0,2,4,5      own-layout
     flash_fwd_f16_d64_full_sm80        drop-cp-async-wait         1            apart
     flash_fwd_f16_d64_full_sm80        cp-async-wait-too-deep     1            apart
     flash_fwd_f16_d64_full_sm80        drop-cta-barrier           2            covered
     gluon_gemm_f16_ws_128x128_sm90     drop-cta-barrier           18,19        unreached
     gluon_gemm_f16_ws_128x128_sm90     wrong-barrier              18,19        unreached
-    flash_fwd_f16_d128_causal_sm90     wrong-descriptor-swizzle   0-23         own-layout
     flash_fwd_f16_d128_causal_sm90     commit-too-early           0,4          joins-next
     flash_fwd_f16_d128_causal_sm90     drop-cp-async-wait         1            apart
     flash_fwd_f16_d128_causal_sm90     cp-async-wait-too-deep     1            apart
@@ -251,6 +255,57 @@ _TABLE = """
     flash_fwd_f16_d128_causal_sm90     wrong-barrier              *            one-place
     flash_fwd_f16_d128_causal_sm90     drop-cp-async-commit       0,2          joins-next
     softmax_bf16_sm90                  wrong-barrier              *            one-place
+    tma_wgmma                          wrong-descriptor-lbo         *        unused-field
+    tma_wgmma                          zero-descriptor-lbo          *        unused-field
+    double_buffer                      wrong-descriptor-lbo         *        unused-field
+    double_buffer                      zero-descriptor-lbo          *        unused-field
+    warp_specialised                   wrong-descriptor-lbo         *        unused-field
+    warp_specialised                   zero-descriptor-lbo          *        unused-field
+    gemm_f16_tma_hostdesc_sm90         wrong-descriptor-lbo         *        unused-field
+    gemm_f16_tma_hostdesc_sm90         zero-descriptor-lbo          *        unused-field
+    gemm_f16_tma_devdesc_sm90          wrong-descriptor-lbo         *        unused-field
+    gemm_f16_tma_devdesc_sm90          zero-descriptor-lbo          *        unused-field
+    gemm_f16_tma_persistent_ws0_sm90   wrong-descriptor-lbo         *        unused-field
+    gemm_f16_tma_persistent_ws0_sm90   zero-descriptor-lbo          *        unused-field
+    gluon_gemm_f16_tma_pipelined_sm90  wrong-descriptor-lbo         *        unused-field
+    gluon_gemm_f16_tma_pipelined_sm90  zero-descriptor-lbo          *        unused-field
+    gluon_gemm_f16_ws_128x128_sm90     wrong-descriptor-lbo         *        unused-field
+    gluon_gemm_f16_ws_128x128_sm90     zero-descriptor-lbo          *        unused-field
+    gluon_wgmma_rs_bf16_64x64x32_sm90  wrong-descriptor-lbo         *        unused-field
+    gluon_wgmma_rs_bf16_64x64x32_sm90  zero-descriptor-lbo          *        unused-field
+    gluon_wgmma_ss_f16_64x64x64_sm90   wrong-descriptor-lbo         *        unused-field
+    gluon_wgmma_ss_f16_64x64x64_sm90   zero-descriptor-lbo          *        unused-field
+    gemm_bf16_tn_sm90                  wrong-descriptor-lbo         *        unused-field
+    gemm_bf16_tn_sm90                  zero-descriptor-lbo          *        unused-field
+    gemm_f16_nn_sm90                   wrong-descriptor-lbo         0,2      unused-field
+    gluon_wgmma_ss_f16_64x8x64_sm90    wrong-descriptor-lbo         0,2      unused-field
+    gemm_f16_nn_sm90                   zero-descriptor-lbo          0,2      unused-field
+    gluon_wgmma_ss_f16_64x8x64_sm90    zero-descriptor-lbo          0,2      unused-field
+    gluon_wgmma_ss_f16_64x8x64_sm90    wrong-descriptor-sbo         1,3      unused-field
+    wgmma_registers                    wrong-descriptor-sbo         *        unused-field
+    gluon_wgmma_ss_f16_64x8x64_sm90    zero-descriptor-sbo          1,3      unused-field
+    wgmma_registers                    zero-descriptor-sbo          *        unused-field
+    gluon_wgmma_ss_f16_64x8x64_sm90    wrong-descriptor-base-offset 1,3      unused-field
+    wgmma_registers                    wrong-descriptor-base-offset *        unused-field
+    wgmma_registers                    wrong-descriptor-row         0        other-tile
+    gluon_wgmma_rs_bf16_64x64x32_sm90  wrong-descriptor-start       0        other-tile
+    gluon_wgmma_rs_bf16_64x64x32_sm90  wrong-descriptor-row         0        other-tile
+    gluon_wgmma_ss_f16_64x64x64_sm90   wrong-descriptor-start       0,1      other-tile
+    gluon_wgmma_ss_f16_64x64x64_sm90   wrong-descriptor-row         1        other-tile
+    gluon_wgmma_ss_f16_64x8x64_sm90    wrong-descriptor-start       0,1      other-tile
+    gluon_wgmma_ss_f16_64x8x64_sm90    wrong-descriptor-row         1        other-tile
+    gemm_f16_nn_sm90                   wrong-descriptor-start       0        other-tile
+    gemm_f16_nn_sm90                   wrong-descriptor-row         0,1      other-tile
+    gemm_f16_tma_devdesc_sm90          wrong-descriptor-row         0        other-tile
+    gemm_f16_tma_persistent_ws0_sm90   wrong-descriptor-row         0        other-tile
+    gluon_gemm_f16_tma_pipelined_sm90  wrong-descriptor-row         0        other-tile
+    gluon_gemm_f16_ws_128x128_sm90     wrong-descriptor-row         0        other-tile
+    flash_fwd_f16_d128_causal_sm90     wrong-descriptor-lbo         0,1      unused-field
+    flash_fwd_f16_d128_causal_sm90     zero-descriptor-lbo          0,1      unused-field
+    flash_fwd_f16_d128_causal_sm90     wrong-descriptor-start       0,1      other-tile
+    flash_fwd_f16_d128_causal_sm90     wrong-descriptor-row         0        other-tile
+    gemm_bf16_tn_sm90                  wrong-descriptor-start       0,1      other-tile
+    gemm_bf16_tn_sm90                  wrong-descriptor-row         0        other-tile
 """
 
 

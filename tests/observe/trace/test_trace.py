@@ -269,7 +269,7 @@ def test_a_deadlock_leaves_its_trace() -> None:
     assert isinstance(trace, Trace)
     assert trace.events["end"].max() == trace.of(Kind.WAIT_MBARRIER)["end"].max()
     assert trace.of(Kind.PHASE)["count"].tolist() == [1]
-    run = wl.launch(body, grid=1, block=32, args=[np.zeros(32, np.uint32)], trace=True, sanitize=True)
+    run = wl.launch(body, grid=1, block=32, args=[np.zeros(32, np.uint32)], trace=True, sanitize=True, raises=False)
     assert "sanitize.deadlock" in [found.code for found in run.findings]
     assert run.trace is not None
     assert run.trace.events.tolist() == trace.events.tolist()

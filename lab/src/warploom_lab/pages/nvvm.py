@@ -1,24 +1,9 @@
 """Pages of `docs/nvvm/dialect` about the operations of the dialect."""
 
 import inspect
-from collections.abc import Iterable
 
-from xdsl.irdl import OptOperandDef, OptPropertyDef, OptResultDef, VarOperandDef
-from xdsl.irdl.constraints import (
-    AllOf,
-    AnyOf,
-    AttrConstraint,
-    AttrSetConstraint,
-    BaseAttr,
-    EqAttrConstraint,
-    ParamAttrConstraint,
-    RangeConstraint,
-    RangeLengthConstraint,
-    RangeOf,
-)
-
-from warploom.nvvm.dialect import FAMILIES, Operation, operations_of
-from warploom.nvvm.dialect.attributes import EnumAttribute, ExtentsAttribute
+from warploom.nvvm.dialect import FAMILIES, operations_of
+from warploom.nvvm.operation_pages import operation_section
 from warploom_lab.pages.tables import markdown
 from warploom_lab.pages.wgmma_text import TABLES
 
@@ -62,77 +47,8 @@ def _summary(documented: object) -> str:
 
 def _family(name: str) -> str:
     lines = [f"# {name}", "", _summary(FAMILIES[name]), "", *_FAMILY, ""]
-    for operation in operations_of(FAMILIES[name]):
-        lines += _operation(operation)
+    lines.extend(operation_section(operation) for operation in operations_of(FAMILIES[name]))
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _operation(operation: type[Operation]) -> list[str]:
-    lines = [f"## {operation.name}", "", " ".join((inspect.getdoc(operation) or "").split()), ""]
-    if rows := list(_rows(operation)):
-        lines += markdown(("position", "name", "type or value", "note"), rows)
-    else:
-        lines += ["This operation has no operands, properties or results.", ""]
-    return lines
-
-
-def _rows(operation: type[Operation]) -> Iterable[tuple[str, str, str, str]]:
-    definition = operation.get_irdl_definition()
-    for number, (name, operand) in enumerate(definition.operands):
-        count = (
-            "optional"
-            if isinstance(operand, OptOperandDef)
-            else "any number"
-            if isinstance(operand, VarOperandDef)
-            else ""
-        )
-        yield f"operand {number}", name, _types(operand.constr), count
-    for name, given in definition.properties.items():
-        if name == "operandSegmentSizes":
-            continue
-        note = "optional" if isinstance(given, OptPropertyDef) else ""
-        if given.default_value is not None:
-            note = f"default {_value(given.default_value)}"
-        yield "property", name, _words(given.constr), note
-    for number, (name, result) in enumerate(definition.results):
-        note = "optional" if isinstance(result, OptResultDef) else ""
-        yield f"result {number}", name.rstrip("_"), _types(result.constr), note
-
-
-def _value(value: object) -> str:
-    return f"`{value.data}`" if isinstance(value, EnumAttribute) else f"`{value}`"
-
-
-def _types(allowed: RangeConstraint) -> str:
-    within = allowed.constraint if isinstance(allowed, RangeLengthConstraint) else allowed
-    return _constraint(within.constr) if isinstance(within, RangeOf) else "any"
-
-
-def _words(constraint: AttrConstraint) -> str:
-    (base,) = constraint.get_bases() or {None}
-    if base is not None and issubclass(base, EnumAttribute):
-        return ", ".join(f"`{word}`" for word in base.cases)
-    if base is not None and issubclass(base, ExtentsAttribute):
-        return f"`{base.name.removeprefix('nvvm.')}<{', '.join(base.FIELDS)}>`"
-    return _constraint(constraint)
-
-
-def _constraint(constraint: AttrConstraint) -> str:
-    match constraint:
-        case EqAttrConstraint():
-            return f"`{constraint.attr}`"
-        case AttrSetConstraint():
-            return " or ".join(sorted(f"`{each}`" for each in constraint.values))
-        case AllOf():
-            return _constraint(constraint.attr_constrs[-1])
-        case ParamAttrConstraint():
-            return f"a constant of {_constraint(constraint.param_constrs[-1])}"
-        case BaseAttr():
-            return f"`!{constraint.attr.name}`"
-        case AnyOf():
-            return " or ".join(map(_constraint, constraint.attr_constrs))
-        case _:
-            return "any"
 
 
 def _corrections() -> str:

@@ -21,10 +21,14 @@ _INSTRUCTIONS = """\
 # Instructions
 
 `warploom explain OPCODE` prints the description of an instruction. You may omit modifiers of the opcode. Each of the
-following pages describes one family of instructions. For each instruction, the page states the syntax, the legal
-combinations of modifiers, the operands, and the section of the PTX manual. For each combination of modifiers, the page
-states the first PTX version and the targets that support the combination. A heading such as `wgmma.half` is the name of
-a *Form*: Warploom's description of one instruction, or of several instructions with the same syntax.
+following pages describes one family of instructions. For each instruction, the page states what it computes, when to
+use it, an example, the syntax, the legal combinations of modifiers, the operands, and the section of the PTX manual.
+For each combination of modifiers, the page states the first PTX version and the targets that support the combination. A
+heading such as `wgmma.half` is the name of a *Form*: Warploom's description of one instruction, or of several
+instructions with the same syntax.
+
+In the examples, `%p` are predicates, `%h`, `%r`, `%rd` and `%rq` are registers of 16, 32, 64 and 128 bits, and `%f` and
+`%d` are registers of f32 and f64.
 """
 _FAMILY = """\
 To see which modifiers and operands an instruction accepts, find the section with its syntax. Each section describes one

@@ -14,6 +14,7 @@ from warploom.diagnostics import UsageError
 from warploom.isa.model.availability import read_target, unmet_by_row
 from warploom.isa.model.form import Form, forms, forms_of
 from warploom.isa.model.table import Row
+from warploom.isa.model.types import TYPES
 from warploom_lab.ptxas import operand_changes
 from warploom_lab.ptxas.instruction_text import Slots, combinations_of, instruction, opcode_words, write_operands
 from warploom_lab.ptxas.points import (
@@ -225,6 +226,8 @@ def _changed_words(
 
 def _others(form: Form, slot: str, word: str, chance: random.Random | None) -> list[str]:
     same = {other for relative in _relatives(form) for other in relative.vocabulary.get(slot, ())}
+    if word in TYPES:
+        same |= TYPES.keys()
     if chance is not None:
         same |= {*family_words(form), *_isa_words(chance)}
     return sorted(same - {word})

@@ -63,7 +63,10 @@ _STORES = (memory.ST, memory.ST_ORDERED, memory.ST_VOLATILE, memory.ST_MMIO)
 _ATOMICS = (atomic.ATOM, atomic.CAS, atomic.RED, atomic.ATOM_VECTOR, atomic.RED_VECTOR, memory_forms.ATOM_THIRD)
 _MATRICES = (matrix.LDMATRIX, matrix.LDMATRIX_WIDENED, matrix.STMATRIX)
 _MANY_MATRICES = (*forms.MANY_LOADED, *forms.MANY_WIDENED, *forms.MANY_STORED)
-_FRAGMENTS = (wmma.LOAD, wmma.STORE, forms.WIDE_SUBBYTE_LOAD, forms.WIDE_SUBBYTE_STORE, forms.LOAD_UNTYPED)
+_FRAGMENTS = (
+    wmma.LOAD, wmma.STORE, forms.WIDE_SUBBYTE_LOAD, forms.WIDE_SUBBYTE_STORE, forms.LOAD_UNTYPED,
+    forms.LOAD_UNSIGNED, forms.STORE_UNSIGNED,
+)  # fmt: skip
 _SINGLE_ASYNC = (
     *_ASYNC_STORES, memory.ST_ASYNC, memory.ST_ASYNC_RELEASE, atomic.RED_ASYNC, atomic.RED_ASYNC_RELEASE,
     memory_forms.ASYNC_STORE_ALONE, memory_forms.ASYNC_STORE_GLOBAL, memory_forms.ASYNC_RED,

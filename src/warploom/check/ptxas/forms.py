@@ -105,6 +105,18 @@ LOAD_UNTYPED = ExtensionForm("moved", "moved_untyped", "9.7.14.4.3",
     a,b     aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  6.3  sm_70   1.0@sm_75
 """, {"r": out("f16x2", 8), "p": address(), "stride": inp("u32")})  # fmt: skip
 
+LOAD_UNSIGNED = ExtensionForm("row", "load_unsigned", "9.7.14.4.3",
+    "wmma.load.c.sync.aligned.layout.shape{.ss}.u32  r, [p]{, stride};", """
+    layout   shape                        ss                           ptx  target  gone
+    row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  6.3  sm_72   1.0@sm_75
+""", {"r": out("u32", 8), "p": address(), "stride": inp("u32")})  # fmt: skip
+
+STORE_UNSIGNED = ExtensionForm("row", "store_unsigned", "9.7.14.4.4",
+    "wmma.store.d.sync.aligned.layout.shape{.ss}.u32  [p], r{, stride};", """
+    layout   shape                        ss                           ptx  target  gone
+    row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  6.3  sm_72   1.0@sm_75
+""", {"p": address(), "r": inp("u32", 8), "stride": inp("u32")})  # fmt: skip
+
 MANY_LOADED = tuple(
     ExtensionForm("x8", f"many_loaded_{count}", "9.7.14.5.15",
         "ldmatrix.sync.aligned.shape.num{.trans}{.ss}.type  r, [p];", """

@@ -142,3 +142,11 @@ TENSOR_MEMORY_FORMS = tuple(
     for k, (what, last, sp, kinds, targets) in enumerate(_VARIANTS)
     for a in ("a-desc", "[a-tmem]")
 )  # fmt: skip
+
+MAPA_SIGNED = ExtensionForm("row", "row_mapa_signed", "9.7.9.23", "mapa{.space}.type  d, a, b;",
+    "space type ptx target\n-,shared::cluster s32,s64 7.8 sm_90",
+    {"d": out("type"), "a": inp("type", allows=("symbol",), space="shared"), "b": inp("u32")})  # fmt: skip
+
+GETCTARANK_SIGNED = ExtensionForm("row", "row_getctarank_signed", "9.7.9.24", "getctarank{.space}.type  d, a;",
+    "space type ptx target\n-,shared::cluster s32,s64 7.8 sm_90",
+    {"d": out("u32"), "a": inp("type", allows=("symbol",), space="shared")})  # fmt: skip

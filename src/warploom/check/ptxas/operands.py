@@ -123,6 +123,9 @@ _ASYNC_STORES = (
     memory_forms.ASYNC_STORE, memory_forms.ASYNC_STORE_ONE, memory_forms.ASYNC_STORE_ALONE,
     memory_forms.ASYNC_STORE_GLOBAL, memory_forms.ASYNC_RED, memory_forms.ATOM_THIRD,
 )  # fmt: skip
+_ADDRESS_MAPS = (
+    memory.MAPA, memory.GETCTARANK, memory_forms.MAPA_SIGNED, memory_forms.GETCTARANK_SIGNED,
+)  # fmt: skip
 _TENSOR_LOADS = (tensor.LOAD, tensor.GATHER, tensor.LOAD_IM2COL)
 _TENSOR_STORES = (
     tensor.STORE, tensor.REDUCE, tensor.SCATTER, tensor.STORE_IM2COL, tensor.REDUCE_IM2COL, forms.ROW_SCATTER,
@@ -164,7 +167,7 @@ _extend(
     FUNCTION,
     {
         **dict.fromkeys((*_STORES, *_ASYNC_STORES, multimem.ST, multimem.ST_FLOAT, multimem.RED), "b"),
-        **dict.fromkeys((move.MOV, move.UNPACK1, move.UNPACK2, move.UNPACK4, memory.MAPA, memory.GETCTARANK), "a"),
+        **dict.fromkeys((move.MOV, move.UNPACK1, move.UNPACK2, move.UNPACK4, *_ADDRESS_MAPS), "a"),
         **dict.fromkeys((tensormap.REPLACE_RANK, tensormap.REPLACE_ENTRY, forms.ROW_FIFTH_STRIDE), "new_val"),
         **{form: "response" for form in forms_of("clusterlaunchcontrol") if "response" in form.operands},
         **dict.fromkeys((video.ARITHMETIC, video.SET, video.SET_MERGED), "a b"),

@@ -131,7 +131,7 @@ complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -
 complete -c warploom -n '_shtab_warploom_using author' -s h -l help -d 'show this help message and exit'
 complete -c warploom -n '_shtab_warploom_using author' -l kernel -x -d 'translate only this kernel and the declarations that kernels share'
 complete -c warploom -n '_shtab_warploom_using author; and test $_shtab_warploom_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a PTX file; - for standard input'
-complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a explain -d 'Print the page of a rule code, an instruction, a family of instructions, an intrinsic, or a builtin of NVIDIA'"'"'s compiler. For a number, print the builtin, the intrinsic and the packed words that it may be.'
+complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a explain -d 'Print the page of a rule code, an instruction, a family of instructions, a concept, an operation of MLIR'"'"'s nvvm dialect, an intrinsic, or a builtin of NVIDIA'"'"'s compiler. For a number, print the builtin, the intrinsic and the packed words that it may be.'
 complete -c warploom -n '_shtab_warploom_using explain' -s h -l help -d 'show this help message and exit'
 complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a layout -d 'Print the lane and register, the byte of shared memory, or the lane and column of tensor memory (tlane and tcol) of each element of an operand of a matrix multiplication, a matrix load or store, or a tensor copy.'
 complete -c warploom -n '_shtab_warploom_using layout' -s h -l help -d 'show this help message and exit'

@@ -14,7 +14,7 @@ _shtab_warploom_commands() {
     bench:'time the kernel library on a GPU against other libraries'
     check:'Report what is illegal in PTX files: the location, the reason, and the legal alternatives.'
     completion:'Print the script that completes commands, options, their values and file names in a shell. docs/install.md states where each shell looks for it.'
-    explain:'Print the page of a rule code, an instruction, a family of instructions, an intrinsic, or a builtin of NVIDIA'"'"'s compiler. For a number, print the builtin, the intrinsic and the packed words that it may be.'
+    explain:'Print the page of a rule code, an instruction, a family of instructions, a concept, an operation of MLIR'"'"'s nvvm dialect, an intrinsic, or a builtin of NVIDIA'"'"'s compiler. For a number, print the builtin, the intrinsic and the packed words that it may be.'
     init:'Write a launch file for PTX from a compiler: the parameters that are buffers, tensor maps and numbers, and the geometry that the kernel requires.'
     layout:'Print the lane and register, the byte of shared memory, or the lane and column of tensor memory (tlane and tcol) of each element of an operand of a matrix multiplication, a matrix load or store, or a tensor copy.'
     lower:'Translate a text between levels of the compiler: builtin to nvvm, llvm or ptx; nvvm to llvm or ptx; llvm to ptx; and ptx to nvvm.'
@@ -95,7 +95,7 @@ _shtab_warploom_completion_defaults_added=0
 
 _shtab_warploom_explain_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  ":a rule code, a remark of ptxas such as C7508, an opcode, llvm.nvvm.\…, __hmma_\…, or a number such as 0x\…:"
+  ":a rule code, a remark of ptxas such as C7508, an opcode, a concept such as swizzle, nvvm.\…, llvm.nvvm.\…, __hmma_\…, or a number such as 0x\…:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -140,7 +140,7 @@ _shtab_warploom_layout_options=(
   "--box[the box of a tensor copy, outermost first, such as 64x32]:SIZES:"
   "--element[the element type of the box, such as bf16]:TYPE:"
   "--interleave[the interleave of the box\: 0, 16 or 32]:BYTES:"
-  ":an opcode, with or without operands:"
+  ":an opcode or some of its words in order, or an opcode with operands:"
   ":A, B, C, D, metadata, \"scale A\", \"scale B\", R (registers of a load or store), box, or a name of the syntax line (default\: all operands):"
 )
 

@@ -258,9 +258,8 @@ class FootprintRecorder(Observer):
 
     def _instruction(self, pc: int) -> str:
         program = self.launch.program
-        line = program.line_of(pc)
         opcode = program.steps[pc].instruction.opcode
-        return f"{opcode} in line {line}" if line else opcode
+        return f"{opcode} in {program.place_of(pc)}" if program.line_of(pc) else opcode
 
     def footprint(self) -> Footprint:
         """Return the footprint of all accesses since the start of the run.

@@ -22,7 +22,7 @@ from warploom.emulator.execute import (
     inter_cta_communication,
     waves,
 )  # fmt: skip
-from warploom.emulator.faults import Deadlock, Trap
+from warploom.emulator.faults import RunError
 from warploom.integrations.dask.compatibility import Requirements
 from warploom.integrations.dask.footprint import Footprint, FootprintRecorder, InterCtaCommunication
 from warploom.integrations.dask.merge import conflict, merge
@@ -61,14 +61,7 @@ class PartResult:
     # Contents of the written segments, by number, after the whole grid.
     segments: Mapping[int, NDArray[np.uint8]] | None = None
     report: Report | None = None  # findings of the sanitizer
-    ended: Trap | Deadlock | None = None  # unless it became a finding
-
-    @property
-    def endings(self) -> list[str]:
-        """Codes of the traps and deadlocks that ended the run, including those that became findings."""
-        if self.ended is not None:
-            return [each.code for each in self.ended.diagnostics]
-        return [] if self.report is None else self.report.endings
+    ended: RunError | None = None
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -132,14 +125,13 @@ def run_part(job: GridJob, part: range | None, progress: ProgressCallback) -> Pa
     observers = tuple(each for each in (sanitizer, recorder) if each is not None)
     chosen = job.waves if part is None else replace(job.waves, numbers=part)
     request = replace(job.request, observers=observers, waves=chosen)
-    ended: Trap | Deadlock | None = None
+    ended: RunError | None = None
     stats, footprint = Stats(), None
     try:
         try:
             stats, _ = execute(request, arena, job.segments, lambda now: progress(astuple(now)))
-        except (Trap, Deadlock) as error:
-            ended = error
-            stats.spent = 0 if recorder is None else recorder.launch.counters.spent
+        except RunError as error:
+            ended, stats = error, error.stats
         if recorder is not None:
             footprint = recorder.footprint()
     except InterCtaCommunication as found:
@@ -191,7 +183,8 @@ def single_worker_reason(job: GridJob, results: Sequence[PartResult]) -> str:
             return result.communication
     ran = _up_to_end(results)
     spent = sum(result.stats.spent for result in ran)
-    if spent > job.request.step_budget or any("emulator.runaway" in result.endings for result in ran):
+    codes = {each.code for result in ran if result.ended is not None for each in result.ended.diagnostics}
+    if spent > job.request.step_budget or "emulator.runaway" in codes:
         return "all parts of the launch together exceed the step budget"
     footprints = [result.footprint for result in ran if result.footprint is not None]
     return conflict(footprints, job.arena, job.sanitize)
@@ -199,14 +192,14 @@ def single_worker_reason(job: GridJob, results: Sequence[PartResult]) -> str:
 
 def _up_to_end(results: Sequence[PartResult]) -> Sequence[PartResult]:
     """Return the results up to the first trap or deadlock, where a run in one process would stop."""
-    end = next((k for k, result in enumerate(results) if result.endings), len(results) - 1)
+    end = next((k for k, result in enumerate(results) if result.ended is not None), len(results) - 1)
     return results[: end + 1]
 
 
 def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, tuple[Diagnostic, ...]]:
     """Merge the results of all tasks into the job's memory. Return the statistics and the findings.
 
-    Errors: the Trap or the Deadlock that ended the run.
+    Errors: the Trap or the Deadlock that ended the run, with the statistics and the findings.
     """
     ran = _up_to_end(results)
     merge([result.footprint for result in ran if result.footprint is not None], job.arena)
@@ -214,21 +207,22 @@ def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, t
         for number, contents in (result.segments or {}).items():
             job.arena.view(job.arena.segments[number])[:] = contents
             job.arena.state[number] = DIRTY
-    if (ended := ran[-1].ended) is not None:
-        source = job.request.program.source
-        raise type(ended)([replace(each, source=source) for each in ended.diagnostics])
     counts: Counter[str] = Counter()
     for result in ran:
         counts.update(result.stats.instructions)
     macs, batches, spent = (sum(getattr(result.stats, name) for result in ran) for name in ("macs", "batches", "spent"))
-    stats = Stats(dict(counts.most_common()), macs, 0.0, job.waves.ctas, batches, spent)
-    if not job.sanitize:
-        return stats, ()
-    report = Report()
+    ctas = sum(result.stats.ctas for result in ran)
+    stats = Stats(dict(counts.most_common()), macs, 0.0, ctas, batches, spent)
+    report, program = Report(), job.request.program
     for result in ran:
         if result.report is not None:
             report.merge(result.report)
-    return stats, report.diagnostics(job.request.program)
+    findings = report.diagnostics(program)
+    if (ended := ran[-1].ended) is not None:
+        error = type(ended)([replace(each, source=program.source) for each in ended.diagnostics])
+        error.stats, error.findings = stats, findings
+        raise error
+    return stats, findings
 
 
 def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], workers: int) -> str:
@@ -244,9 +238,9 @@ def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, i
         if first.seconds < _LONG_SAMPLE:  # the first run also loads compiled code
             first = _sample(request, whole, arena, segments, 1)
         more = _sample(request, whole, arena, segments, _CLUSTERS) if first.seconds < _LONG_SAMPLE else first
-    except (Trap, Deadlock):
+    except RunError:
         return "no estimate, because the first CTAs trap or hang"
-    size = whole.clusters.shape[1]
+    size = whole.grid.cluster_size
     each = max(more.seconds - first.seconds, 0.0) / (_CLUSTERS - 1) if more is not first else first.seconds
     wave = first.seconds + each * (whole.resident // size - 1)
     count = len(whole.numbers)
@@ -259,8 +253,7 @@ def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, i
 
 
 def _sample(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], clusters: int) -> Stats:
-    taken = whole.clusters[:clusters]
-    waves = Waves(taken.shape[0] * taken.shape[1], taken, range(1))
+    waves = Waves(clusters * whole.grid.cluster_size, whole.grid, range(1))
     return execute(replace(request, waves=waves), arena.fork(), segments)[0]
 
 

@@ -1,27 +1,24 @@
 """Launcher that runs kernels on the emulator after Triton has compiled them."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 from math import prod
-from pathlib import PurePath
 from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
 
 from warploom.check import check
-from warploom.diagnostics import Diagnostic, Note, Severity, Span, UsageError, WarploomError
-from warploom.emulator.faults import Deadlock, Trap
+from warploom.diagnostics import Diagnostic, Severity, UsageError, WarploomError
+from warploom.emulator.faults import RunError
 from warploom.emulator.program import Program
 from warploom.integrations.triton.session import FindingsError, LaunchRecord, Session, import_triton
 from warploom.integrations.triton.tensors import Array, memory
 from warploom.layout import TensorMap
 from warploom.layout.tensormap import ELEMENT_TYPES, FILLS, TensorMapFields, pad_to_five
-from warploom.ptx.line_info import SourceLine, source_lines
 from warploom.runtime import api
 
 _HALVES = {"fp16": np.dtype(np.float16), "bf16": np.dtype(ml_dtypes.bfloat16)}
@@ -40,11 +37,6 @@ class CompiledKernel:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Diagnostics of `warploom.check` for the PTX."""
         return check(self.program.module).diagnostics
-
-    @cached_property
-    def source_lines(self) -> list[SourceLine]:
-        """Line of the Python source for each statement of the PTX."""
-        return source_lines(self.program.module)
 
 
 class Launcher:
@@ -96,7 +88,7 @@ class Launcher:
         session = self._session
         block, shared = 32 * self._metadata.num_warps, self._metadata.shared
         launch = (kernel.program.kernel.name, grid, block, self._cluster, shared, session.schedule, kernel.ptx)
-        checked = with_python_locations(kernel.diagnostics, kernel.source_lines, names) if session.check else ()
+        checked = with_argument_names(kernel.diagnostics, names) if session.check else ()
         if session.strict and any(found.severity is Severity.ERROR for found in checked):
             session.launches.append(LaunchRecord(*launch, checked))
             raise FindingsError(checked)
@@ -110,18 +102,24 @@ class Launcher:
                 args=args,
                 schedule=session.schedule,
                 sanitize=session.sanitize,
+                raises=session.raises,
                 trace=session.trace,
                 workers=session.workers,
             )
         except WarploomError as error:
-            error.diagnostics = with_python_locations(error.diagnostics, kernel.source_lines, names)
-            if isinstance(error, (Trap, Deadlock)):
-                session.launches.append(LaunchRecord(*launch, checked + error.diagnostics, trace=error.trace))
+            error.diagnostics = with_argument_names(error.diagnostics, names)
+            if isinstance(error, RunError):
+                error.findings = with_argument_names(error.findings, names)
+                found = checked + (error.findings or error.diagnostics)
+                session.launches.append(LaunchRecord(*launch, found, error.stats, error.trace))
             raise
-        findings = checked + with_python_locations(run.findings, kernel.source_lines, names)
-        session.launches.append(LaunchRecord(*launch, findings, run.stats, run.trace))
+        findings = checked + with_argument_names(run.findings, names)
+        record = LaunchRecord(*launch, findings, run.stats, run.trace)
+        session.launches.append(record)
         if session.strict and findings:
             raise FindingsError(findings)
+        if findings:
+            session.faulty.append(record)
 
     def _arguments(self, values: Sequence[object]) -> Iterator[tuple[str, object]]:
         """Yield the name and the value of each parameter of the compiled kernel."""
@@ -187,35 +185,20 @@ def _descriptor(name: str, value: Any, compiled: dict[str, Any] | None) -> Itera
         yield name, part
 
 
-def with_python_locations(
-    diagnostics: Iterable[Diagnostic], lines: Sequence[SourceLine], names: Sequence[str]
-) -> tuple[Diagnostic, ...]:
-    """Return diagnostics with Python lines and argument names in their messages.
+def with_argument_names(diagnostics: Iterable[Diagnostic], names: Sequence[str]) -> tuple[Diagnostic, ...]:
+    """Return diagnostics with `names`, the argument of each kernel parameter, in their messages."""
 
-    `lines` has the Python line of each PTX statement, and `names` the argument of each kernel parameter.
-    """
-
-    def sentence(text: str, span: Span | None) -> str:
-        named = _PARAMETER.sub(lambda match: names[int(match[1])] if int(match[1]) < len(names) else match[0], text)
-        where = "" if span is None else _location(lines, span.start)
-        return f"{named} ({where})" if where else named
+    def sentence(text: str) -> str:
+        return _PARAMETER.sub(lambda match: names[int(match[1])] if int(match[1]) < len(names) else match[0], text)
 
     return tuple(
         replace(
             each,
-            message=sentence(each.message, each.span),
-            notes=tuple(Note(sentence(note.message, note.span), note.span) for note in each.notes),
+            message=sentence(each.message),
+            notes=tuple(replace(note, message=sentence(note.message)) for note in each.notes),
         )
         for each in diagnostics
     )
-
-
-def _location(lines: Sequence[SourceLine], offset: int) -> str:
-    """Return a text such as `file.py, line 7` for the PTX statement at an offset, or "" if unknown."""
-    position = bisect_right(lines, offset, key=lambda each: each.start) - 1
-    if position < 0 or not lines[position].line:
-        return ""
-    return f"{PurePath(lines[position].file).name}, line {lines[position].line}"
 
 
 def tensor_map(name: str, descriptor: Any, base: Array, compiled: dict[str, Any]) -> TensorMap:

@@ -50,6 +50,10 @@ class FindingsError(WarploomError):
         return render(self.diagnostics)
 
 
+class FindingsWarning(UserWarning):
+    """Warning about findings that a `with emulate()` block leaves behind."""
+
+
 @dataclass(frozen=True, slots=True)
 class LaunchRecord:
     """Record of one launch of a Triton kernel.
@@ -79,17 +83,32 @@ class LaunchRecord:
 class Session:
     """Options of `emulate`, and the records of its launches. `arch` is a number such as 90.
 
+    `faulty` has the launches that ended normally with findings.
+
     Errors: UsageError triton.strict, launch.schedule.
     """
 
     arch: int
     schedule: str
     sanitize: bool
+    raises: bool
     check: bool
     strict: bool
     trace: bool | Sequence[int]
     workers: int
     launches: list[LaunchRecord] = field(default_factory=list[LaunchRecord])
+    faulty: list[LaunchRecord] = field(default_factory=list[LaunchRecord])
+
+    def summary(self) -> str:
+        """Return a sentence about the findings that were not raised, or an empty text if there are none."""
+        if not self.faulty:
+            return ""
+        record, count = self.faulty[0], sum(len(each.findings) for each in self.faulty)
+        number, found = self.launches.index(record), record.findings[0]
+        return (
+            f"the emulated Triton kernels have {count} finding{'' if count == 1 else 's'}; the first is [{found.code}] "
+            f"{found}; print(launches[{number}].report()) shows all findings of this launch of {record.name}"
+        )
 
     def __post_init__(self) -> None:
         Schedule.parse(self.schedule)

@@ -10,7 +10,7 @@ from itertools import islice
 
 from warploom.diagnostics import Diagnostic, Source
 from warploom.diagnostics.wording import did_you_mean
-from warploom.isa.binding.nearest import Fix, fixes, reordered, respell
+from warploom.isa.binding.nearest import Fix, fixes, reordered, respell, spell
 from warploom.isa.binding.operands import (
     BoundOperand,
     Problem,
@@ -145,9 +145,16 @@ def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | N
     )
     if fix.nearest:
         hint = f"the nearest legal opcode is {fix.nearest}"
+    elif fix.kind == "missing" and not takes_count(fix.match, len(operands)):
+        hint = f"write '{usage(fix.match)}'"
     elif others:
         hint = "or " + "; or ".join(list(others)[:3])
     return Problem(f"{form.name}/{_slot_of(fix)}", _sentence(opcode, fix), ("word", fix.position), hint, form.source)
+
+
+def usage(match: Match) -> str:
+    """Return the opcode of a match, followed by the operands of the syntax line."""
+    return f"{spell(match)} {match.form.operand_line}".strip()
 
 
 _MOST_WORDS, _LONGEST_WORD = 32, 64
@@ -166,7 +173,8 @@ def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
         if fix.is_known or fix.similarity >= greatest - 0.5 or (fix.kind == "missing" and misfit == 0)
     ]
     least = min((misfit for misfit, _ in ranked), default=0)
-    return [fix for misfit, fix in ranked if misfit == least]
+    # The insertion of a missing word keeps every word that the user wrote.
+    return sorted((fix for misfit, fix in ranked if misfit == least), key=lambda fix: fix.kind != "missing")
 
 
 def _ways(fix: Fix) -> Iterator[Match]:
@@ -200,10 +208,22 @@ def _sentence(opcode: str, fix: Fix) -> str:
     if fix.slot in fix.match.form.parts:
         found = f"{fix.slot} = {fix.found}"
     elif not fix.found:
-        found = f"no '.{fix.slot}'"
+        noun = _NOUNS.get(fix.slot)
+        found = f"no {noun} '.{fix.slot}'" if noun else f"no '.{fix.slot}'"
     else:
         found = f"'.{fix.found}'" if fix.legal == (fix.slot,) else f"'.{fix.found}' for {fix.slot}"
-    return f"'{opcode}' has {found}; expected {_words(fix)}"
+    expected = (
+        f"'{spell(fix.match)}'" if fix.legal == (fix.slot,) and not fix.found and not fix.nearest else _words(fix)
+    )
+    return f"'{opcode}' has {found}; expected {expected}"
+
+
+_NOUNS = {
+    "rnd": "rounding modifier", "type": "type", "dtype": "result type", "atype": "source type", "btype": "type of b",
+    "ctype": "type of c", "mode": "mode", "op": "operation", "cmp": "comparison", "space": "state space",
+    "sem": "memory order", "scope": "scope", "shape": "shape",
+}  # fmt: skip
+"""Names of modifiers in messages."""
 
 
 def _words(fix: Fix) -> str:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from warploom.diagnostics import UsageError
 from warploom.diagnostics.wording import similar_name
-from warploom.isa.binding.nearest import fixes, respell, spell
-from warploom.isa.model.form import LONGEST_OPCODE, Form, Match, forms, forms_of, heads, match_opcode
+from warploom.isa.binding.nearest import fixes, spell
+from warploom.isa.binding.partial import completions
+from warploom.isa.model.form import LONGEST_OPCODE, Match, forms, forms_of, heads, match_opcode
 from warploom.isa.model.operand_layout import LayoutInputs, LayoutMap, OperandLayout
-from warploom.isa.model.syntax import bind_word
 from warploom.layout import Descriptor, InstructionDescriptor, TensorMapFields
 
 _LONGEST = 8 * LONGEST_OPCODE  # characters, with the operands: some have 128 registers
@@ -67,6 +67,19 @@ def layout(
     """
     given = LayoutInputs(selector, byte_id, thread_id, descriptor, swizzle, major, tensor_map, idesc)
     return find_operand(operands_of(instruction), operand, given).map(given)
+
+
+def complete(instruction: str) -> tuple[str, ...]:
+    """Return legal opcodes with operands of a known layout that a partial opcode may stand for.
+
+    The result is empty for a legal opcode, and for an instruction with operands. An operation of MLIR's nvvm dialect,
+    such as `nvvm.wgmma.mma_async`, stands for the instruction with the same name.
+    """
+    opcode, values = _split(instruction)
+    if values is not None or match_opcode(opcode):
+        return ()
+    found = completions(opcode.removeprefix("nvvm."))
+    return tuple(each for form, each in found.items() if any(spec.layout for spec in form.operands.values()))
 
 
 def operands_of(instruction: str) -> tuple[Operand, ...]:
@@ -175,25 +188,5 @@ def _nearest(opcode: str) -> str:
     if not forms_of(head):
         similar = similar_name(head, heads(), 0.5)
         return f"did you mean {similar}?" if similar else ""
-    words = tuple(opcode.split("."))
-    longer = [found for form in forms_of(head) if (found := _completed(form, words))]
-    near = longer[:1] or [fix.nearest or spell(fix.match) for fix in fixes(opcode)[:2]]
+    near = list(completions(opcode).values())[:1] or [fix.nearest or spell(fix.match) for fix in fixes(opcode)[:2]]
     return f"did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
-
-
-def _completed(form: Form, words: tuple[str, ...]) -> str:
-    """Return the first legal opcode of a Form with all `words` in this order, or "" if there is none."""
-    for row in form.rows:
-        slots: dict[str, str] = {column: cells[0] for column, cells in row.cells.items()}
-        used = 0
-        for word in form.syntax.words:
-            bound = bind_word(word, words[used], form.vocabulary) if used < len(words) else None
-            if bound is not None and all(row.allows(c, w) for c, w in bound.items() if c in row.cells):
-                slots |= bound
-                used += 1
-            elif word.optional and word.slot not in row.cells:
-                slots[word.slot] = ""
-        found = spell(Match(form, respell(form, slots), (row,)))
-        if used == len(words) and match_opcode(found):
-            return found
-    return ""

@@ -20,6 +20,7 @@ _INTEGERS = "us"
 _DIGITS = re.compile(r"\d+")
 _FORMAT = re.compile(r"b\d+x\d+(_p\d+)?")
 _KINDS = ("doubled", "missing", "word", "extra")
+"""Kinds of fixes. Fixes that keep all other words of the opcode are first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,14 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
     return tuple(fix for group in forms.values() for fix in sorted(group, key=_rank))
 
 
+def insertions(opcode: str) -> Iterator[Fix]:
+    """Yield the insertions of one missing word that make an opcode legal in some Form."""
+    words = tuple(opcode.split("."))
+    for form in forms_of(words[0]):
+        for order in form.orders:
+            yield from (fix for fix in _single_changes(form, order, words) if fix.kind == "missing")
+
+
 @lru_cache(maxsize=4096)
 def reordered(
     opcode: str, more_forms: Callable[[str], tuple[Form, ...]] | None = None
@@ -135,7 +144,7 @@ _ORDERED: tuple[Callable[[str], bool], ...] = (
 def _rank(fix: Fix) -> tuple[int, int, float]:
     kind = _KINDS.index(fix.kind)
     # Known words rank by column, the last column first. Other words rank by similarity.
-    return (min(1, kind), -fix.match.form.columns.index(fix.slot), 0.0) if fix.is_known else (kind, 0, -fix.similarity)
+    return (kind, -fix.match.form.columns.index(fix.slot), 0.0) if fix.is_known else (kind, 0, -fix.similarity)
 
 
 @cache

@@ -197,8 +197,7 @@ def _wrong_count(match: Match, operands: tuple[Operand, ...]) -> list[Problem]:
             return [Problem(f"{form.name}/{name.names[0]}", verb, where, "", form.source)]
     counts = [n for n in range(len(form.syntax.operands) + 1) if takes_count(match, n)]
     found = f"{len(operands)} operands" if len(operands) != 1 else "1 operand"
-    shown = form.syntax_line.partition(" ")[2].strip().removesuffix(";")
-    expected = f"{' or '.join(map(str, counts))}: {shown}" if counts != [0] else "none"
+    expected = f"{' or '.join(map(str, counts))}: {form.operand_line}" if counts != [0] else "none"
     where = ("operand", counts[-1]) if counts and len(operands) > counts[-1] else ("all",)
     message = f"'{spell(match)}' has {found}; expected {expected}"
     return [Problem(f"{form.name}/operands", message, where, "", form.source)]

@@ -21,6 +21,11 @@ FUNCTION = Form(
     operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.3.21",
 )
+FUNCTION.describe(
+    "Approximates 2^a, log2 a, sin a, cos a, 1/a, the square root or its reciprocal in f32. Use it where an error"
+    " of a few units in the last place is acceptable, such as in a softmax.",
+    "ex2.approx.ftz.f32 %f0, %f1;",
+)
 
 _SINGLE = (approximate.ex2, approximate.lg2, approximate.sin, approximate.cos, approximate.rcp, approximate.sqrt)
 _FUNCTIONS = {function.__name__: function for function in (*_SINGLE, approximate.rsqrt)}
@@ -38,6 +43,11 @@ RCP64 = Form(
     operands={"d": out("f64"), "a": inp("f64")},
     source="PTX ISA 9.7.3.14",
 )
+RCP64.describe(
+    "Approximates 1/a in f64 from the upper 32 bits of a; the lower 32 bits of the result are zero. Use it as the"
+    " start value of a Newton iteration.",
+    "rcp.approx.ftz.f64 %d0, %d1;",
+)
 
 
 @RCP64.semantics
@@ -51,6 +61,9 @@ TANH = Form(
     rows="type ptx target\nf32 7.0 sm_75",
     operands={"d": out("f32"), "a": inp("f32")},
     source="PTX ISA 9.7.3.22",
+)
+TANH.describe(
+    "Approximates the hyperbolic tangent. Use it for activation functions such as GELU.", "tanh.approx.f32 %f0, %f1;"
 )
 
 
@@ -72,6 +85,11 @@ HALF = Form(
     operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.4.10",
 )
+HALF.describe(
+    "Approximates 2^a or tanh a for one or two half-precision numbers. Use it for a softmax or an activation"
+    " function in half precision.",
+    "ex2.approx.f16x2 %r0, %r1;",
+)
 
 
 @HALF.semantics
@@ -87,6 +105,11 @@ DIV = Form(
     operands={"d": out("f32"), "a": inp("f32"), "b": inp("f32")},
     source="PTX ISA 9.7.3.8",
 )
+DIV.describe(
+    "Approximates a/b as a times the approximate reciprocal of b. Use it if b is not larger than 2^126, for which"
+    " the error is at most 2 units in the last place.",
+    "div.approx.f32 %f0, %f1, %f2;",
+)
 
 
 @DIV.semantics
@@ -100,6 +123,11 @@ DIV_FULL = Form(
     rows="ftz ptx\n-,ftz 1.4",
     operands={"d": out("f32"), "a": inp("f32"), "b": inp("f32")},
     source="PTX ISA 9.7.3.8",
+)
+DIV_FULL.describe(
+    "Approximates a/b with a scaled range, so that the error is at most 2 units in the last place for all b. Use"
+    " it for a fast division of arbitrary numbers.",
+    "div.full.f32 %f0, %f1, %f2;",
 )
 
 

@@ -39,6 +39,11 @@ CP_ASYNC = Form(
     ),
     source="PTX ISA 9.7.9.25.3.1",
 )
+CP_ASYNC.describe(
+    "Starts a copy of 4, 8 or 16 bytes from global to shared memory by each thread, and fills the bytes after"
+    " `src-size` with zeros. Use it for pipelines on sm_80, and where addresses or bounds differ between threads.",
+    "cp.async.cg.shared.global [%r0], [%rd0], 16;",
+)
 
 
 @CP_ASYNC.copy
@@ -64,6 +69,11 @@ COMMIT = Form(
     effects=(Commit("copy"),),
     source="PTX ISA 9.7.9.25.3.2",
 )
+COMMIT.describe(
+    "Closes a group with all copies that the thread has started since the previous group. Use it once per"
+    " pipeline stage, before `cp.async.wait_group`.",
+    "cp.async.commit_group;",
+)
 
 COMMIT.execute(lambda warps, i: warps.commit("copy"))
 
@@ -75,6 +85,11 @@ WAIT_GROUP = Form(
     effects=(Wait("copy", pending="N"),),
     source="PTX ISA 9.7.9.25.3.3",
 )
+WAIT_GROUP.describe(
+    "Waits until at most the N newest groups of the thread are unfinished. Use it before the data of the oldest"
+    " stage is read, followed by a barrier if other threads read it.",
+    "cp.async.wait_group 1;",
+)
 
 WAIT_GROUP.execute(lambda warps, i: warps.wait("copy", i.N))
 
@@ -85,6 +100,7 @@ WAIT_ALL = Form(
     effects=(Commit("copy"), Wait("copy")),
     source="PTX ISA 9.7.9.25.3.3",
 )
+WAIT_ALL.describe("Waits for all copies of the thread. Use it at the end of a pipeline.", "cp.async.wait_all;")
 
 
 @WAIT_ALL.execute
@@ -100,6 +116,12 @@ ARRIVE = Form(
     operands={"addr": address()},
     effects=(Arrive("addr", after="copy"),),
     source="PTX ISA 9.7.13.15.14",
+)
+ARRIVE.describe(
+    "Makes an mbarrier receive an arrival of the thread when all its earlier copies have finished. Use it if"
+    " consumers wait on an mbarrier instead of a barrier of the CTA; with `.noinc`, the expected count must"
+    " include these arrivals.",
+    "cp.async.mbarrier.arrive.noinc.shared.b64 [%r0];",
 )
 
 

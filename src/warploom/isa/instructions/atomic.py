@@ -72,6 +72,11 @@ ATOM = Form(
     effects=(Access("update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.5",
 )
+ATOM.describe(
+    "Reads a value in memory, combines it with b, writes the result, and returns the old value, as one"
+    " indivisible operation. Use it for counters, locks and work queues.",
+    "atom.relaxed.gpu.global.add.u32 %r0, [%rd0], %r1;",
+)
 
 
 @ATOM.execute
@@ -94,6 +99,11 @@ CAS = Form(
     effects=(Access("update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu"), compared="b"),),
     source="PTX ISA 9.7.13.5",
 )
+CAS.describe(
+    "Writes c to memory if the value there equals b, and returns the old value, as one indivisible operation. Use"
+    " it for locks and for atomic operations that the hardware lacks.",
+    "atom.acquire.gpu.global.cas.b32 %r0, [%rd0], %r1, %r2;",
+)
 
 
 @CAS.execute
@@ -110,6 +120,11 @@ RED = Form(
     operands={"a": address(), "b": inp("type"), "cache_policy": _POLICY},
     effects=(Access("update", "a", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.6",
+)
+RED.describe(
+    "Combines a value in memory with b as one indivisible operation and returns nothing. Use it instead of `atom`"
+    " if the old value is not needed.",
+    "red.relaxed.gpu.global.add.f32 [%rd0], %f0;",
 )
 
 
@@ -132,6 +147,11 @@ ATOM_VECTOR = Form(
     effects=(Access("update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.5",
 )
+ATOM_VECTOR.describe(
+    "Combines two to eight neighbouring values in memory with b, each indivisibly, and returns the old values."
+    " Use it to reduce the number of atomic operations on vectors.",
+    "atom.global.add.v2.f32 {%f0, %f1}, [%rd0], {%f2, %f3};",
+)
 
 RED_VECTOR = Form(
     name="atomic.red_vector",
@@ -141,6 +161,11 @@ RED_VECTOR = Form(
     operands={"a": address(), "b": inp("type", "vec", allows=("integers",)), "cache_policy": _POLICY},
     effects=(Access("update", "a", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.6",
+)
+RED_VECTOR.describe(
+    "Combines two to eight neighbouring values in memory with b, each indivisibly. Use it for split-K reductions"
+    " of vectors in global memory.",
+    "red.global.add.v4.f32 [%rd0], {%f0, %f1, %f2, %f3};",
 )
 
 
@@ -185,6 +210,11 @@ RED_ASYNC = Form(
     effects=(Issue(mbarrier="mbar"), Access("update", "a", "b", order="relaxed", scope="cluster", proxy="async")),
     source="PTX ISA 9.7.13.7",
 )
+RED_ASYNC.describe(
+    "Starts an atomic operation in the shared memory of a CTA of the cluster and reports its bytes to an mbarrier"
+    " there. Use it for reductions between the CTAs of a cluster.",
+    "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r0], %r1, [%r2];",
+)
 
 RED_ASYNC_RELEASE = Form(
     name="atomic.red_async_release",
@@ -193,6 +223,11 @@ RED_ASYNC_RELEASE = Form(
     operands={"a": address(), "b": inp(bits_as_unsigned)},
     effects=(Issue(), Access("update", "a", "b", order="release", scope="scope", proxy="async")),
     source="PTX ISA 9.7.13.7",
+)
+RED_ASYNC_RELEASE.describe(
+    "Starts an atomic operation in global memory that is ordered after the earlier accesses of the thread. Use it"
+    " to signal other GPUs or CTAs without waiting.",
+    "red.async.release.gpu.global.add.u32 [%rd0], %r0;",
 )
 
 RED_ASYNC_RELEASE.execute(red)

@@ -39,6 +39,12 @@ BARRIER_SYNC = Form(
     effects=(Barrier("cta", aligned=_aligned),),
     source="PTX ISA 9.7.13.1",
 )
+BARRIER_SYNC.describe(
+    "Waits until the expected threads of the CTA have arrived at barrier a, and makes their earlier memory"
+    " accesses visible. Use it between writes and reads of shared memory by different threads; b restricts the"
+    " barrier to a part of the warps.",
+    "bar.sync 0;",
+)
 
 
 def _meet(warps: Warps, i: Bound) -> None:
@@ -60,6 +66,11 @@ BARRIER_ARRIVE = Form(
     operands={"a": _NUMBER, "b": inp("u32", values=range(32, 1 << 64, 32), bits=64)},
     effects=(Barrier("cta", waits=False, aligned=_aligned),),
     source="PTX ISA 9.7.13.1",
+)
+BARRIER_ARRIVE.describe(
+    "Arrives at barrier a of the CTA without waiting. Use it in producer warps, while consumer warps wait with"
+    " `bar.sync` for the same count.",
+    "bar.arrive 1, 256;",
 )
 
 
@@ -87,6 +98,11 @@ BARRIER_RED = Form(
     effects=(Barrier("cta", aligned=_aligned),),
     source="PTX ISA 9.7.13.1",
 )
+BARRIER_RED.describe(
+    "Waits at a barrier of the CTA and combines the predicates of all threads: their count, conjunction or"
+    " disjunction. Use it to decide together whether an iteration has finished.",
+    "bar.red.popc.u32 %r0, 0, %p0;",
+)
 
 
 @BARRIER_RED.execute
@@ -107,6 +123,11 @@ CLUSTER_ARRIVE = Form(
     effects=(Barrier("cluster", waits=False, order=slot_or("sem", "release")),),
     source="PTX ISA 9.7.13.3",
 )
+CLUSTER_ARRIVE.describe(
+    "Arrives at the barrier of the cluster without waiting. Use it with `barrier.cluster.wait`, with independent"
+    " work between the two.",
+    "barrier.cluster.arrive.release.aligned;",
+)
 
 
 @CLUSTER_ARRIVE.execute
@@ -125,6 +146,11 @@ CLUSTER_WAIT = Form(
     """,
     effects=(Barrier("cluster", arrives=False, order="acquire"),),
     source="PTX ISA 9.7.13.3",
+)
+CLUSTER_WAIT.describe(
+    "Waits until all threads of the cluster have arrived. Use it after the initialisation of mbarriers and before"
+    " a CTA exits whose shared memory other CTAs still access.",
+    "barrier.cluster.wait.acquire.aligned;",
 )
 
 
@@ -148,6 +174,11 @@ FENCE = Form(
     effects=(Fence("memory", order=slot_or("sem", "acq_rel"), scope="scope"),),
     source="PTX ISA 9.7.13.4",
 )
+FENCE.describe(
+    "Orders the memory accesses of the thread before the fence and after the fence, for the threads of a scope."
+    " Use it between data and a flag that another thread polls.",
+    "fence.acq_rel.gpu;",
+)
 
 FENCE_RESTRICTED = Form(
     name="barrier.fence_restricted",
@@ -161,6 +192,11 @@ FENCE_RESTRICTED = Form(
     effects=(Fence("memory", order="sem", scope="scope"),),
     source="PTX ISA 9.7.13.4",
 )
+FENCE_RESTRICTED.describe(
+    "Orders only some accesses: the initialisation of mbarriers, or accesses to shared memory of the cluster. Use"
+    " it after `mbarrier.init`, before other CTAs or the async proxy use the barriers.",
+    "fence.mbarrier_init.release.cluster;",
+)
 
 FENCE_PROXY = Form(
     name="barrier.fence_proxy",
@@ -172,6 +208,11 @@ FENCE_PROXY = Form(
     """,
     effects=(Fence("proxy", scope="cta", proxy="proxykind", space="space"),),
     source="PTX ISA 9.7.13.4",
+)
+FENCE_PROXY.describe(
+    "Orders accesses by the generic proxy and accesses by another proxy to the same memory. Use it between stores"
+    " to shared memory and a tensor copy or multiplication that reads them.",
+    "fence.proxy.async.shared::cta;",
 )
 
 FENCE_PROXY_TO = Form(
@@ -186,6 +227,11 @@ FENCE_PROXY_TO = Form(
     effects=(Fence("proxy", order="sem", scope="scope", proxy=_proxy_ordered),),
     source="PTX ISA 9.7.13.4",
 )
+FENCE_PROXY_TO.describe(
+    "Makes the thread's earlier changes of a tensor map visible to a later acquire fence of the tensormap proxy."
+    " Use it after `tensormap.replace` or after the copy of a tensor map.",
+    "fence.proxy.tensormap::generic.release.gpu;",
+)
 
 FENCE_PROXY_TENSORMAP = Form(
     name="barrier.fence_proxy_acquire",
@@ -195,6 +241,11 @@ FENCE_PROXY_TENSORMAP = Form(
     effects=(Fence("proxy", order="acquire", scope="scope", proxy="tensormap", address="addr"),),
     source="PTX ISA 9.7.13.4",
 )
+FENCE_PROXY_TENSORMAP.describe(
+    "Makes released changes of the 128 bytes of a tensor map visible to the tensor copies of the thread. Use it"
+    " before the first copy with a tensor map that the kernel has changed.",
+    "fence.proxy.tensormap::generic.acquire.gpu [%rd0], 128;",
+)
 
 MEMBAR = Form(
     name="barrier.membar",
@@ -203,6 +254,11 @@ MEMBAR = Form(
     effects=(Fence("memory", scope=lambda slots: "gpu" if slots["level"] == "gl" else slots["level"]),),
     source="PTX ISA 9.7.13.4",
 )
+MEMBAR.describe(
+    "Orders the memory accesses of the thread, like `fence.sc`, at the level of the CTA, the GPU or the system."
+    " Use `fence` in new code.",
+    "membar.gl;",
+)
 
 MEMBAR_PROXY = Form(
     name="barrier.membar_proxy",
@@ -210,6 +266,9 @@ MEMBAR_PROXY = Form(
     rows="proxykind ptx target\nalias 7.5 sm_70",
     effects=(Fence("proxy", proxy="proxykind"),),
     source="PTX ISA 9.7.13.4",
+)
+MEMBAR_PROXY.describe(
+    "Orders accesses by the generic proxy and another proxy. Use `fence.proxy` in new code.", "membar.proxy.alias;"
 )
 
 for _fence in (FENCE, FENCE_RESTRICTED, FENCE_PROXY, FENCE_PROXY_TO, FENCE_PROXY_TENSORMAP, MEMBAR, MEMBAR_PROXY):

@@ -25,6 +25,11 @@ SHIFT = Form(
     effects=(Flow(numbers=frozenset({"scaled"}), unwritten="ignore"),),
     source="PTX ISA 9.7.8.8",
 )
+SHIFT.describe(
+    "Shifts a by b bits to the left or right; signed types keep the sign, and shifts beyond the width give 0 or"
+    " the sign. Use it for scaling by powers of two and for bit fields.",
+    "shl.b32 %r0, %r1, 4;",
+)
 
 _SHIFTS = {"shl": bits.shl, "shr": bits.shr}
 
@@ -42,6 +47,11 @@ FUNNEL = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.8.7",
 )
+FUNNEL.describe(
+    "Shifts the 64-bit value {b, a} and returns 32 bits of the result. Use it for rotations (a equal to b) and"
+    " for shifts of values in several registers.",
+    "shf.l.wrap.b32 %r0, %r1, %r2, %r3;",
+)
 
 
 @FUNNEL.semantics
@@ -56,6 +66,10 @@ COUNT = Form(
     operands={"d": out("u32"), "a": inp("type")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.14",
+)
+COUNT.describe(
+    "Counts the ones (`popc`) or the leading zeros (`clz`) of a. Use it on lane masks and for logarithms of integers.",
+    "popc.b32 %r0, %r1;",
 )
 
 _COUNTS = {"popc": bits.popc, "clz": bits.clz}
@@ -74,6 +88,10 @@ BFIND = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.16",
 )
+BFIND.describe(
+    "Finds the most significant bit that is not a sign bit; 0xFFFFFFFF means none. Use it to normalise integers.",
+    "bfind.u32 %r0, %r1;",
+)
 
 
 @BFIND.semantics
@@ -89,6 +107,10 @@ FNS = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.17",
 )
+FNS.describe(
+    "Finds the n-th one in a mask, counted from a base position. Use it to select a lane from a mask of active lanes.",
+    "fns.b32 %r0, %r1, %r2, 1;",
+)
 
 FNS.semantics(bits.fns)
 
@@ -100,6 +122,9 @@ BREV = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.18",
 )
+BREV.describe(
+    "Reverses the order of the bits. Use it for the permutation of a Fourier transform.", "brev.b32 %r0, %r1;"
+)
 
 BREV.semantics(bits.brev)
 
@@ -110,6 +135,10 @@ BFE = Form(
     operands={"d": out("type"), "a": inp("type"), "b": _FIELD, "c": _FIELD},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.19",
+)
+BFE.describe(
+    "Extracts c bits of a from position b, with sign extension for signed types. Use it to unpack fields of a word.",
+    "bfe.u32 %r0, %r1, 8, 8;",
 )
 
 
@@ -126,6 +155,10 @@ BFI = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.20",
 )
+BFI.describe(
+    "Inserts the low d bits of a into b at position c. Use it to pack fields into a word.",
+    "bfi.b32 %r0, %r1, %r2, 8, 8;",
+)
 
 
 @BFI.semantics
@@ -140,6 +173,10 @@ SZEXT = Form(
     operands={"d": out("type"), "a": inp("type"), "b": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.21",
+)
+SZEXT.describe(
+    "Extends the low b bits of a by their sign or by zeros. Use it for integers of unusual width.",
+    "szext.wrap.s32 %r0, %r1, %r2;",
 )
 
 
@@ -156,6 +193,9 @@ BMSK = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.22",
 )
+BMSK.describe(
+    "Makes a mask of b ones from position a. Use it to select a range of bits.", "bmsk.clamp.b32 %r0, %r1, %r2;"
+)
 
 
 @BMSK.semantics
@@ -170,6 +210,11 @@ PRMT = Form(
     operands={"d": out("b32"), "a": inp("b32"), "b": inp("b32"), "c": inp("b32")},
     effects=(Flow(elements=("a", "b"), unwritten="ignore"),),
     source="PTX ISA 9.7.9.7",
+)
+PRMT.describe(
+    "Selects four of the eight bytes of a and b by four 4-bit selectors. Use it to reorder bytes, to unpack 8-bit"
+    " values, and to change endianness.",
+    "prmt.b32 %r0, %r1, %r2, 0x5410;",
 )
 
 

@@ -58,6 +58,11 @@ LOAD = Form(
     effects=(Issue(mbarrier="mbar"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.2",
 )
+LOAD.describe(
+    "Starts a copy of contiguous bytes from global to shared memory and reports the bytes to an mbarrier; a mask"
+    " sends the data to several CTAs. Use it for contiguous data that needs no tensor map.",
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%rd0], 1024, [%r1];",
+)
 
 
 @LOAD.copy
@@ -74,13 +79,19 @@ LOAD_PART = Form(
     rows="level::cache_hint ptx target\n-,L2::cache_hint 9.2 sm_90",
     operands={
         **_LOADED,
-        "ignoreBytesLeft": inp("u32", values=range(16)),
-        "ignoreBytesRight": inp("u32", values=range(16)),
+        "size": inp("u32", values=SIZES),
+        "ignoreBytesLeft": inp("u32", values=range(16), bits=32),
+        "ignoreBytesRight": inp("u32", values=range(16), bits=32),
         "mbar": SHARED,
         "cache_policy": POLICY,
     },
     effects=(Issue(mbarrier="mbar"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.2",
+)
+LOAD_PART.describe(
+    "Starts a bulk copy that does not read some bytes at both ends of the source. Use it if the first or last"
+    " bytes are outside of an allocation.",
+    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob [%r0], [%rd0], 1024, 4, 4, [%r1];",
 )
 
 
@@ -99,6 +110,11 @@ COPY_IN_CLUSTER = Form(
     operands={"dstMem": SHARED, "srcMem": SHARED, "size": SIZE, "mbar": SHARED},
     effects=(Issue(mbarrier="mbar"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.2",
+)
+COPY_IN_CLUSTER.describe(
+    "Starts a copy of contiguous bytes from the shared memory of this CTA to another CTA of the cluster, and"
+    " reports the bytes to an mbarrier there. Use it to exchange tiles or partial results within a cluster.",
+    "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r0], [%r1], 1024, [%r2];",
 )
 
 
@@ -120,6 +136,11 @@ STORE = Form(
     operands={"dstMem": GLOBAL, "srcMem": SHARED, "size": SIZE, "cache_policy": POLICY, "byteMask": BYTE_MASK},
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.2",
+)
+STORE.describe(
+    "Starts a copy of contiguous bytes from shared to global memory, in a bulk group. Use it for contiguous"
+    " results, after a proxy fence.",
+    "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r0], 1024;",
 )
 
 
@@ -148,6 +169,11 @@ REDUCE_IN_CLUSTER = Form(
     ),
     source="PTX ISA 9.7.9.25.5.3",
 )
+REDUCE_IN_CLUSTER.describe(
+    "Combines contiguous values in shared memory of another CTA with values of this CTA, and reports the bytes to"
+    " an mbarrier there. Use it for reductions within a cluster.",
+    "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%r0], [%r1], 256, [%r2];",
+)
 
 
 @REDUCE_IN_CLUSTER.copy
@@ -175,6 +201,11 @@ REDUCE = Form(
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("update", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.5.3",
 )
+REDUCE.describe(
+    "Combines contiguous values in global memory with values in shared memory, in a bulk group. Use it to"
+    " accumulate results of several CTAs, as in split-K.",
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd0], [%r0], 1024;",
+)
 
 
 @REDUCE.copy
@@ -190,6 +221,11 @@ PREFETCH = Form(
     operands={"srcMem": GLOBAL, "size": inp("u32", values=SIZES), "cache_policy": POLICY},
     source="PTX ISA 9.7.9.25.5.4",
 )
+PREFETCH.describe(
+    "Starts a prefetch of contiguous bytes of global memory to the L2 cache. Use it well before a copy that would"
+    " wait for DRAM.",
+    "cp.async.bulk.prefetch.L2.global [%rd0], 4096;",
+)
 
 PREFETCH.execute(no_effect)
 
@@ -199,6 +235,11 @@ COMMIT = Form(
     rows="ptx target\n8.0 sm_90",
     effects=(Commit("bulk"),),
     source="PTX ISA 9.7.9.25.5.5",
+)
+COMMIT.describe(
+    "Closes a bulk group with all bulk and tensor stores that the thread has started since the previous group."
+    " Use it after the stores of one tile.",
+    "cp.async.bulk.commit_group;",
 )
 
 COMMIT.execute(lambda warps, i: warps.commit("bulk"))
@@ -210,6 +251,11 @@ WAIT_GROUP = Form(
     operands={"N": immediate("u32")},
     effects=(Wait("bulk", pending="N", reads_only="read"),),
     source="PTX ISA 9.7.9.25.5.6",
+)
+WAIT_GROUP.describe(
+    "Waits until at most the N newest bulk groups are unfinished; with `.read`, until their sources in shared"
+    " memory may be overwritten. Use it before a staging buffer is used again.",
+    "cp.async.bulk.wait_group.read 0;",
 )
 
 WAIT_GROUP.execute(lambda warps, i: warps.wait("bulk", i.N, read_only=i.read != ""))
@@ -228,6 +274,10 @@ ZERO = Form(
     effects=(Access("write", "a"),),
     source="PTX ISA 9.7.9.13",
 )
+ZERO.describe(
+    "Writes zeros to a range of shared memory. Use it to clear accumulators or padding with one instruction.",
+    "st.bulk.weak.shared::cta [%rd0], 1024, 0;",
+)
 
 ZERO_NARROW = Form(
     name="bulk.zero_narrow",
@@ -236,6 +286,11 @@ ZERO_NARROW = Form(
     operands={"a": _STARTS, "size": inp("u32", values=()), "initval": immediate("u64", values=(0,))},
     effects=(Access("write", "a"),),
     source="PTX ISA 9.7.9.13",
+)
+ZERO_NARROW.describe(
+    "Writes zeros to a range of shared memory whose size is in a 32-bit register. Use it in code with 32-bit"
+    " addresses.",
+    "st.bulk.weak.shared::cta [%r0], 1024, 0;",
 )
 
 

@@ -22,6 +22,11 @@ TRY_CANCEL = Form(
     effects=(Issue(mbarrier="mbar"), Access("write", "addr", proxy="async")),
     source="PTX ISA 9.7.13.18.1",
 )
+TRY_CANCEL.describe(
+    "Requests the cancellation of a cluster that has not started, and writes the response to shared memory. Use"
+    " it in persistent kernels to take over the work of that cluster.",
+    "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r0], [%r1];",
+)
 
 _RESPONSE = inp("type")
 
@@ -32,6 +37,10 @@ IS_CANCELED = Form(
     operands={"p": pred_out(sink=False), "response": _RESPONSE},
     source="PTX ISA 9.7.13.18.2",
 )
+IS_CANCELED.describe(
+    "Returns true if a request has cancelled a cluster. Use it to end the loop of a persistent kernel.",
+    "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p0, %rq0;",
+)
 
 FIRST_CTA = Form(
     name="cluster_launch.first_cta",
@@ -39,6 +48,11 @@ FIRST_CTA = Form(
     rows="query vec type ptx target\nget_first_ctaid v4 b128 8.6 sm_100",
     operands={"d": out("b32", "vec"), "response": _RESPONSE},
     source="PTX ISA 9.7.13.18.2",
+)
+FIRST_CTA.describe(
+    "Returns the grid position of the first CTA of the cancelled cluster. Use it as the next tile of a persistent"
+    " kernel.",
+    "clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%r0, %r1, %r2, _}, %rq0;",
 )
 
 FIRST_CTA_COORDINATE = Form(
@@ -50,4 +64,8 @@ FIRST_CTA_COORDINATE = Form(
     """,
     operands={"d": out("b32"), "response": inp("type", allows=("braces",))},
     source="PTX ISA 9.7.13.18.2",
+)
+FIRST_CTA_COORDINATE.describe(
+    "Returns one coordinate of the first CTA of the cancelled cluster. Use it if the kernel needs only one coordinate.",
+    "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r0, %rq0;",
 )

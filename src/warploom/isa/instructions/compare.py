@@ -47,6 +47,11 @@ SETP = Form(
     effects=(Flow(numbers=frozenset({"compared"})),),
     source="PTX ISA 9.7.6.2",
 )
+SETP.describe(
+    "Compares a and b and writes the result to a predicate, and its negation to a second one; a Boolean operation"
+    " can combine it with c. Use it before branches and guarded instructions.",
+    "setp.lt.s32 %p0, %r0, %r1;",
+)
 
 SETP_HALF = Form(
     name="compare.setp_half",
@@ -59,6 +64,10 @@ SETP_HALF = Form(
     operands={"p": pred_out(), "a": inp("type"), "b": inp("type"), "c": _COMBINED},
     source="PTX ISA 9.7.7.2",
 )
+SETP_HALF.describe(
+    "Compares two half-precision numbers and writes a predicate. Use it before branches and guarded instructions.",
+    "setp.gt.f16 %p0, %h0, %h1;",
+)
 
 SETP_PAIR = Form(
     name="compare.setp_pair",
@@ -70,6 +79,10 @@ SETP_PAIR = Form(
     """,
     operands={"p": pred_out(), "q": pred_out(), "a": inp("type"), "b": inp("type"), "c": _COMBINED},
     source="PTX ISA 9.7.7.2",
+)
+SETP_PAIR.describe(
+    "Compares two pairs of half-precision numbers and writes one predicate for each half. Use it for packed data.",
+    "setp.gt.f16x2 %p0|%p1, %r0, %r1;",
 )
 
 
@@ -125,6 +138,11 @@ SET = Form(
     effects=(Flow(numbers=frozenset({"compared"})),),
     source="PTX ISA 9.7.6.1",
 )
+SET.describe(
+    "Compares a and b and writes all ones or 1.0 for true, and 0 for false. Use it where the result is a number"
+    " or a mask.",
+    "set.lt.u32.f32 %r0, %f0, %f1;",
+)
 
 _ONE = {"f32": 1, "f16": 0x3C00, "bf16": 0x3F80, "f16x2": 0x3C00, "bf16x2": 0x3F80}
 """Bits of 1.0, the result of a true comparison in a floating-point type. Integer types have -1."""
@@ -152,6 +170,9 @@ SELP = Form(
     effects=(Flow(elements=("a", "b"), address=("a", "b"), selects="c"),),
     source="PTX ISA 9.7.6.3",
 )
+SELP.describe(
+    "Returns a if the predicate c is true, else b. Use it instead of a short branch.", "selp.f32 %f0, %f1, %f2, %p0;"
+)
 
 
 @SELP.semantics
@@ -169,6 +190,10 @@ SLCT = Form(
     """,
     operands={"d": out("dtype"), "a": inp("dtype"), "b": inp("dtype"), "c": inp("stype")},
     source="PTX ISA 9.7.6.4",
+)
+SLCT.describe(
+    "Returns a if c is at least zero, else b. Use it to select by the sign of a number.",
+    "slct.f32.s32 %f0, %f1, %f2, %r0;",
 )
 
 

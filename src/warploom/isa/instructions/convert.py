@@ -49,6 +49,11 @@ INTEGER = Form(
     effects=(Flow(address=("a",)),),
     source="PTX ISA 9.7.9.21",
 )
+INTEGER.describe(
+    "Converts between integer types by truncation or extension; `.sat` clamps to the range of the result. Use it"
+    " to change the width or the sign of integers.",
+    "cvt.sat.u8.s32 %r0, %r1;",
+)
 
 CVT = Form(
     name="convert.cvt",
@@ -82,6 +87,12 @@ CVT = Form(
     operands={"d": _RESULT, "a": inp("atype", accepts=_wide_or_same)},
     source="PTX ISA 9.7.9.21",
 )
+CVT.describe(
+    "Converts between integers and floating-point numbers, and between floating-point formats, with the stated"
+    " rounding. Use an integer rounding (`.rzi`) for integer results, and a rounding (`.rn`) for inexact"
+    " floating-point results.",
+    "cvt.rn.f32.s32 %f0, %r0;",
+)
 
 
 @INTEGER.semantics
@@ -107,6 +118,11 @@ HALF = Form(
     operands={"d": _RESULT, "a": _FLOAT},
     source="PTX ISA 9.7.9.21",
 )
+HALF.describe(
+    "Converts f32 to f16, bf16 or tf32-like formats with the stated rounding; `.relu` replaces negative results"
+    " by 0. Use it in the epilogue of a kernel with half-precision results.",
+    "cvt.rn.relu.bf16.f32 %h0, %f0;",
+)
 
 
 @HALF.semantics
@@ -126,6 +142,11 @@ HALVES = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
+HALVES.describe(
+    "Converts two f32 numbers to a pair: a in the upper half, b in the lower half. Use it to write accumulators"
+    " as packed half precision.",
+    "cvt.rn.f16x2.f32 %r0, %f1, %f0;",
+)
 
 
 @HALVES.semantics
@@ -141,6 +162,11 @@ HALVES_STOCHASTIC = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
+HALVES_STOCHASTIC.describe(
+    "Converts two f32 numbers to a pair with stochastic rounding by random bits. Use it in training, where the"
+    " rounding error should have the mean zero.",
+    "cvt.rs.f16x2.f32 %r0, %f1, %f0, %r1;",
+)
 
 TF32 = Form(
     name="convert.tf32",
@@ -154,6 +180,10 @@ TF32 = Form(
     """,
     operands={"d": out("b32", accepts="bits"), "a": inp("f32", accepts=_coded_or_same)},
     source="PTX ISA 9.7.9.21",
+)
+TF32.describe(
+    "Rounds f32 to tf32. Use it before a multiplication of tf32 operands, which would otherwise truncate.",
+    "cvt.rna.tf32.f32 %r0, %f0;",
 )
 
 
@@ -175,6 +205,10 @@ NARROW = Form(
     operands={"d": out("dtype"), "a": inp("f32"), "b": inp("f32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
+)
+NARROW.describe(
+    "Converts two f32 numbers to a pair of 8-, 6- or 4-bit numbers, with saturation. Use it to quantise results.",
+    "cvt.rn.satfinite.e4m3x2.f32 %h0, %f1, %f0;",
 )
 
 
@@ -198,6 +232,11 @@ NARROW_HALVES = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
+NARROW_HALVES.describe(
+    "Converts a pair of half-precision numbers to a pair of narrow numbers, with saturation. Use it to quantise"
+    " packed results.",
+    "cvt.rn.satfinite.e4m3x2.f16x2 %h0, %r0;",
+)
 
 
 @NARROW_HALVES.semantics
@@ -213,6 +252,11 @@ FOUR_STOCHASTIC = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
+FOUR_STOCHASTIC.describe(
+    "Converts four f32 numbers to narrow numbers with stochastic rounding by random bits. Use it to quantise"
+    " gradients.",
+    "cvt.rs.satfinite.e4m3x4.f32 %r0, {%f0, %f1, %f2, %f3}, %r1;",
+)
 
 FIXED = Form(
     name="convert.fixed",
@@ -221,6 +265,11 @@ FIXED = Form(
     operands={"d": out("b16"), "a": inp("f32"), "b": inp("f32"), "scale_factor": _SCALE},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
+)
+FIXED.describe(
+    "Converts two f32 numbers to fixed-point numbers with 2 integer bits and 6 fraction bits, optionally scaled."
+    " Use it to quantise to s2f6.",
+    "cvt.rn.satfinite.s2f6x2.f32 %h0, %f1, %f0;",
 )
 
 FIXED_HALVES = Form(
@@ -231,6 +280,11 @@ FIXED_HALVES = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
+FIXED_HALVES.describe(
+    "Converts a pair of bf16 numbers to fixed-point numbers with 2 integer bits and 6 fraction bits, optionally"
+    " scaled. Use it to quantise packed results to s2f6.",
+    "cvt.rn.satfinite.s2f6x2.bf16x2 %h0, %r0;",
+)
 
 FIXED_WIDEN = Form(
     name="convert.fixed_widen",
@@ -239,6 +293,10 @@ FIXED_WIDEN = Form(
     operands={"d": out("bf16x2"), "a": inp("s2f6x2"), "scale_factor": _SCALE},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
+)
+FIXED_WIDEN.describe(
+    "Converts a pair of s2f6 fixed-point numbers to bf16, optionally scaled. Use it to read quantised data.",
+    "cvt.rn.bf16x2.s2f6x2 %r0, %h0;",
 )
 
 WIDEN = Form(
@@ -255,6 +313,10 @@ WIDEN = Form(
     """,
     operands={"d": out("dtype"), "a": inp("atype")},
     source="PTX ISA 9.7.9.21",
+)
+WIDEN.describe(
+    "Converts a pair of 8-, 6- or 4-bit numbers to half precision. Use it to read quantised data.",
+    "cvt.rn.f16x2.e4m3x2 %r0, %h0;",
 )
 
 
@@ -279,6 +341,10 @@ PACK = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.22",
 )
+PACK.describe(
+    "Clamps two 32-bit integers to 16 bits and packs them. Use it to narrow integer results.",
+    "cvt.pack.sat.s16.s32 %r0, %r1, %r2;",
+)
 
 
 @PACK.semantics
@@ -297,6 +363,11 @@ PACK_ONTO = Form(
     operands={"d": out("u32", accepts="wide"), "a": _INTEGER, "b": _INTEGER, "c": inp("b32", accepts="wide")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.22",
+)
+PACK_ONTO.describe(
+    "Clamps two 32-bit integers to 8, 4 or 2 bits, and appends them to the shifted bits of c. Use it to pack"
+    " quantised integers: two instructions fill a word of s8.",
+    "cvt.pack.sat.s8.s32.b32 %r0, %r1, %r2, %r3;",
 )
 
 

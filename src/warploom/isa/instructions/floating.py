@@ -25,6 +25,11 @@ ADD = Form(
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.3.3",
 )
+ADD.describe(
+    "Adds, subtracts or multiplies with one IEEE rounding. Use `.rn` to prevent the fusion of a multiplication and"
+    " an addition, which is allowed without a rounding modifier.",
+    "add.rn.f32 %f0, %f1, %f2;",
+)
 
 _BINARY = {"add": floats.add, "sub": floats.sub, "mul": floats.mul}
 
@@ -48,6 +53,11 @@ FMA = Form(
     operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.3.6",
 )
+FMA.describe(
+    "Computes `a*b + c` with one rounding. Use it instead of a multiplication and an addition: it is faster and"
+    " more exact.",
+    "fma.rn.f32 %f0, %f1, %f2, %f3;",
+)
 
 
 @FMA.semantics
@@ -68,6 +78,11 @@ DIV = Form(
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.3.8",
 )
+DIV.describe(
+    "Divides with IEEE rounding. Use it where the result must be exact; it takes many instructions, and"
+    " `div.approx` takes few.",
+    "div.rn.f32 %f0, %f1, %f2;",
+)
 
 
 @DIV.semantics
@@ -85,6 +100,10 @@ ROOT = Form(
     """,
     operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.3.13",
+)
+ROOT.describe(
+    "Computes 1/a or the square root with IEEE rounding. Use it where the result must be exact.",
+    "sqrt.rn.f32 %f0, %f1;",
 )
 
 _ROOTS = {"rcp": floats.rcp, "sqrt": floats.sqrt}
@@ -106,6 +125,7 @@ ABS = Form(
     operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.3.9",
 )
+ABS.describe("Clears or inverts the sign. Use it for absolute values and negation.", "abs.f32 %f0, %f1;")
 
 _SIGNS = {"abs": floats.absolute, "neg": floats.negate}
 
@@ -128,6 +148,10 @@ MIN = Form(
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.3.11",
 )
+MIN.describe(
+    "Returns the smaller or larger number; a NaN is ignored unless `.NaN` is stated. Use it for clamps and row maxima.",
+    "max.f32 %f0, %f1, %f2;",
+)
 
 _EXTREMES = {"min": floats.minimum, "max": floats.maximum}
 
@@ -147,6 +171,10 @@ MIN3 = Form(
     operands={"d": out("f32"), "a": inp("f32"), "b": inp("f32"), "c": inp("f32")},
     source="PTX ISA 9.7.3.11",
 )
+MIN3.describe(
+    "Returns the smallest or largest of three numbers. Use it to halve the number of instructions of a reduction.",
+    "max.f32 %f0, %f1, %f2, %f3;",
+)
 
 
 @MIN3.semantics
@@ -164,6 +192,7 @@ COPYSIGN = Form(
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.3.2",
 )
+COPYSIGN.describe("Returns b with the sign of a. Use it to transfer a sign.", "copysign.f32 %f0, %f1, %f2;")
 
 COPYSIGN.semantics(floats.copysign)
 
@@ -173,6 +202,10 @@ TESTP = Form(
     rows="property type ptx\nfinite,infinite,number,notanumber,normal,subnormal f32,f64 2.0",
     operands={"p": pred_out(sink=False), "a": inp("type")},
     source="PTX ISA 9.7.3.1",
+)
+TESTP.describe(
+    "Tests whether a number is finite, infinite, a NaN, normal or subnormal. Use it to handle special values.",
+    "testp.finite.f32 %p0, %f0;",
 )
 
 TESTP.semantics(floats.testp)

@@ -21,6 +21,11 @@ ADD = Form(
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.4.1",
 )
+ADD.describe(
+    "Adds, subtracts or multiplies one or two half-precision numbers. Use the packed types: they compute two"
+    " results per instruction.",
+    "add.rn.f16x2 %r0, %r1, %r2;",
+)
 
 _BINARY = {"add": packed.add, "sub": packed.sub, "mul": packed.mul}
 
@@ -42,6 +47,11 @@ FMA = Form(
     operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.4.4",
 )
+FMA.describe(
+    "Computes `a*b + c` with one rounding for one or two half-precision numbers; `.relu` replaces negative"
+    " results by 0. Use it for arithmetic on packed data.",
+    "fma.rn.relu.f16x2 %r0, %r1, %r2, %r3;",
+)
 
 
 @FMA.semantics
@@ -56,6 +66,11 @@ FMA_OOB = Form(
     operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.4.4",
 )
+FMA_OOB.describe(
+    "Computes `a*b + c`, and 0 where an operand is the NaN with which tensor copies can fill elements out of"
+    " bounds. Use it after a copy with the fill mode NaN.",
+    "fma.rn.oob.f16x2 %r0, %r1, %r2, %r3;",
+)
 
 ABS = Form(
     name="half.abs",
@@ -68,6 +83,10 @@ ABS = Form(
     """,
     operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.4.6",
+)
+ABS.describe(
+    "Clears or inverts the sign of one or two half-precision numbers. Use it for absolute values and negation.",
+    "neg.f16x2 %r0, %r1;",
 )
 
 _SIGNS = {"abs": packed.absolute, "neg": packed.negate}
@@ -91,6 +110,10 @@ MIN = Form(
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.4.7",
 )
+MIN.describe(
+    "Returns the smaller or larger of two half-precision numbers, or of each pair. Use it for clamps and maxima.",
+    "max.f16x2 %r0, %r1, %r2;",
+)
 
 _EXTREMES = {"min": packed.minimum, "max": packed.maximum}
 
@@ -110,6 +133,11 @@ MIXED_ADD = Form(
     operands={"d": out("f32"), "a": inp("atype"), "c": inp("f32")},
     source="PTX ISA 9.7.5.1",
 )
+MIXED_ADD.describe(
+    "Adds a half-precision number to an f32 number, or subtracts them, with one rounding. Use it to accumulate"
+    " half-precision values without a conversion.",
+    "add.rn.f32.f16 %f0, %h0, %f1;",
+)
 
 _MIXED = {"add": floats.add, "sub": floats.sub}
 
@@ -125,6 +153,11 @@ MIXED_FMA = Form(
     rows="rnd sat abtype ptx target\nrn,rz,rm,rp -,sat f16,bf16 8.6 sm_100",
     operands={"d": out("f32"), "a": inp("abtype"), "b": inp("abtype"), "c": inp("f32")},
     source="PTX ISA 9.7.5.3",
+)
+MIXED_FMA.describe(
+    "Multiplies two half-precision numbers and adds an f32 number with one rounding. Use it to accumulate"
+    " products of half-precision values without conversions.",
+    "fma.rn.f32.f16 %f0, %h0, %h1, %f1;",
 )
 
 

@@ -34,6 +34,10 @@ ADD = Form(
     effects=(Flow(address=("a", "b"), offset=True),),
     source="PTX ISA 9.7.1.1",
 )
+ADD.describe(
+    "Adds or subtracts modulo 2^n; `.sat` clamps the result of s32. Use it for index and address arithmetic.",
+    "add.s32 %r0, %r1, %r2;",
+)
 
 _SUMS = {
     ("add", ""): np.add,
@@ -62,6 +66,11 @@ MUL = Form(
     effects=(Flow(numbers=frozenset({"scaled"})),),
     source="PTX ISA 9.7.1.3",
 )
+MUL.describe(
+    "Multiplies and returns the low half, the high half, or with `.wide` the whole product. Use `.wide` for"
+    " 64-bit addresses from 32-bit indices.",
+    "mul.wide.u32 %rd0, %r0, 4;",
+)
 
 _PRODUCTS = {"hi": integers.mul_hi, "lo": integers.mul_lo, "wide": integers.mul_wide}
 
@@ -84,6 +93,10 @@ MAD = Form(
     effects=(Flow(address=("c",), numbers=frozenset({"scaled"})),),
     source="PTX ISA 9.7.1.4",
 )
+MAD.describe(
+    "Multiplies and adds c to the selected part of the product. Use it for addresses such as base + row * pitch.",
+    "mad.lo.s32 %r0, %r1, %r2, %r3;",
+)
 
 
 @MAD.semantics
@@ -97,6 +110,10 @@ MUL24 = Form(
     rows="mode type\nhi,lo u32,s32",
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.1.5",
+)
+MUL24.describe(
+    "Multiplies the low 24 bits of a and b. Use `mul.lo` on current GPUs, where it is faster.",
+    "mul24.lo.u32 %r0, %r1, %r2;",
 )
 
 
@@ -116,6 +133,10 @@ MAD24 = Form(
     operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.1.6",
 )
+MAD24.describe(
+    "Multiplies the low 24 bits of a and b and adds c. Use `mad.lo` on current GPUs, where it is faster.",
+    "mad24.lo.u32 %r0, %r1, %r2, %r3;",
+)
 
 
 @MAD24.semantics
@@ -130,6 +151,10 @@ SAD = Form(
     operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.1.7",
 )
+SAD.describe(
+    "Computes c + |a - b|. Use it for sums of absolute differences, such as in image comparison.",
+    "sad.u32 %r0, %r1, %r2, %r3;",
+)
 
 SAD.semantics(integers.sad)
 
@@ -139,6 +164,10 @@ DIV = Form(
     rows="op type\ndiv,rem u16,u32,u64,s16,s32,s64",
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.1.8",
+)
+DIV.describe(
+    "Computes the quotient, truncated toward zero, or the remainder. Use it sparingly: it takes many instructions.",
+    "div.u32 %r0, %r1, %r2;",
 )
 
 _QUOTIENTS = {"div": integers.div, "rem": integers.rem}
@@ -156,6 +185,7 @@ ABS = Form(
     operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.1.10",
 )
+ABS.describe("Computes the absolute value or the negative of a. Use it on signed integers.", "abs.s32 %r0, %r1;")
 
 _SIGNS = {"abs": integers.absolute, "neg": integers.negate}
 
@@ -178,6 +208,10 @@ MIN = Form(
     effects=(Flow(address=("a", "b"), numbers=frozenset({"compared"})),),
     source="PTX ISA 9.7.1.12",
 )
+MIN.describe(
+    "Returns the smaller or larger integer; `.relu` replaces negative results by 0. Use it for clamps and bounds.",
+    "min.s32 %r0, %r1, %r2;",
+)
 
 _EXTREMES = {"min": integers.minimum, "max": integers.maximum}
 
@@ -197,8 +231,12 @@ QUAD = Form(
     name="integer.quad",
     syntax="op.type  d, a, b;",
     rows="op type ptx target\nadd,sub,min,max u8x4,s8x4 9.2 sm_120f",
-    operands={"d": out(_bytes, accepts="bits"), "a": inp(_bytes, accepts="bits"), "b": inp(_bytes, accepts="bits")},
+    operands={name: part(_bytes, accepts="packed") for name, part in (("d", out), ("a", inp), ("b", inp))},
     source="PTX ISA 9.7.1.1",
+)
+QUAD.describe(
+    "Adds, subtracts or compares the four bytes of a and b separately. Use it for arithmetic on 8-bit data.",
+    "add.u8x4 %r0, %r1, %r2;",
 )
 
 
@@ -211,9 +249,10 @@ QUAD_NEG = Form(
     name="integer.quad_neg",
     syntax="neg.type  d, a;",
     rows="type ptx target\ns8x4 9.2 sm_120f",
-    operands={"d": out("s32", accepts="bits"), "a": inp("s32", accepts="bits")},
+    operands={"d": out("s32", accepts="packed"), "a": inp("s32", accepts="packed")},
     source="PTX ISA 9.7.1.11",
 )
+QUAD_NEG.describe("Negates the four bytes of a separately. Use it for arithmetic on 8-bit data.", "neg.s8x4 %r0, %r1;")
 
 
 @QUAD_NEG.semantics
@@ -228,6 +267,10 @@ DP4A = Form(
     operands={"d": out("s32"), "a": inp("atype"), "b": inp("btype"), "c": inp("s32")},
     source="PTX ISA 9.7.1.23",
 )
+DP4A.describe(
+    "Computes the dot product of four bytes of a and b, plus c. Use it for 8-bit arithmetic without tensor cores.",
+    "dp4a.s32.s32 %r0, %r1, %r2, %r3;",
+)
 
 
 @DP4A.semantics
@@ -241,6 +284,11 @@ DP2A = Form(
     rows="mode atype btype ptx target\nlo,hi u32,s32 u32,s32 5.0 sm_61",
     operands={"d": out("s32"), "a": inp("atype"), "b": inp("btype"), "c": inp("s32")},
     source="PTX ISA 9.7.1.24",
+)
+DP2A.describe(
+    "Computes the dot product of the two halves of a and two bytes of b, plus c. Use it for products of 16-bit"
+    " and 8-bit integers.",
+    "dp2a.lo.s32.s32 %r0, %r1, %r2, %r3;",
 )
 
 
@@ -264,6 +312,10 @@ ADD_CARRY = Form(
     operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     effects=(Flow(address=("a", "b")),),
     source="PTX ISA 9.7.2.1",
+)
+ADD_CARRY.describe(
+    "Adds or subtracts with the carry flag as input, output or both. Use it for integers of several registers.",
+    "add.cc.u32 %r0, %r1, %r2;",
 )
 
 
@@ -295,6 +347,11 @@ MAD_CARRY = Form(
     operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     effects=(Flow(address=("c",), numbers=frozenset({"scaled"})),),
     source="PTX ISA 9.7.2.5",
+)
+MAD_CARRY.describe(
+    "Multiplies and adds with the carry flag as input, output or both. Use it for products of integers of several"
+    " registers.",
+    "mad.lo.cc.u32 %r0, %r1, %r2, %r3;",
 )
 
 

@@ -18,6 +18,10 @@ BITWISE = Form(
     effects=(Flow(address=("a", "b"), unwritten="ignore"),),
     source="PTX ISA 9.7.8.1",
 )
+BITWISE.describe(
+    "Computes the bitwise and, or, or exclusive or of integers or predicates. Use it for masks and conditions.",
+    "and.b32 %r0, %r1, 31;",
+)
 
 
 @BITWISE.semantics
@@ -37,6 +41,11 @@ NOT = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.8.4, 9.7.8.5",
 )
+NOT.describe(
+    "Inverts all bits (`not`), or returns 1 for 0 and 0 for all other values (`cnot`). Use it for masks and"
+    " conditions.",
+    "not.b32 %r0, %r1;",
+)
 
 
 @NOT.semantics
@@ -55,6 +64,11 @@ LOP3 = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.8.6",
 )
+LOP3.describe(
+    "Computes an arbitrary Boolean function of three inputs; `immLut` is its truth table, F(0xF0, 0xCC, 0xAA)."
+    " Use it to replace two logic instructions by one.",
+    "lop3.b32 %r0, %r1, %r2, %r3, 0xEA;",
+)
 
 
 @LOP3.semantics
@@ -69,6 +83,11 @@ LOP3_BOOL = Form(
     operands={"d": _RESULT, "p": pred_out(sink=False), **_SOURCES, "q": pred_in()},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.8.6",
+)
+LOP3_BOOL.describe(
+    'Computes an arbitrary Boolean function of three inputs, and combines the predicate "the result is not 0"'
+    " with q. Use it to test masks.",
+    "lop3.or.b32 %r0|%p0, %r1, %r2, %r3, 0xC0, %p1;",
 )
 
 

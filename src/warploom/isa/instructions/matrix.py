@@ -78,6 +78,11 @@ LDMATRIX = Form(
     effects=(Collective("warp"), Access("read", "p", "r")),
     source="PTX ISA 9.7.14.5.15",
 )
+LDMATRIX.describe(
+    "Loads one, two or four matrices of 8 rows from shared memory into the fragments of a warp; each lane"
+    " supplies the address of one row. Use it to load operands of `mma.sync`; `.trans` transposes them.",
+    "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0, %r1, %r2, %r3}, [%r4];",
+)
 
 
 @LDMATRIX.execute
@@ -97,6 +102,11 @@ LDMATRIX_WIDENED = Form(
     operands={"r": _LOADED, "p": ROWS},
     effects=(Collective("warp"), Access("read", "p", "r")),
     source="PTX ISA 9.7.14.5.15",
+)
+LDMATRIX_WIDENED.describe(
+    "Loads matrices of packed 6- or 4-bit elements and widens each element to 8 bits. Use it to load operands of"
+    " `mma.sync` with mixed 8-, 6- and 4-bit types.",
+    "ldmatrix.sync.aligned.m8n16.x2.shared.b8x16.b4x16_p64 {%r0, %r1}, [%r4];",
 )
 
 LDMATRIX_WIDENED.execute(lambda warps, i: _write(warps, i, _WIDEN[i.src_fmt](_load_rows(warps, i))))
@@ -132,6 +142,11 @@ STMATRIX = Form(
     effects=(Collective("warp"), Access("write", "p", "r")),
     source="PTX ISA 9.7.14.5.16",
 )
+STMATRIX.describe(
+    "Stores fragments of a warp as one, two or four matrices of 8 rows to shared memory. Use it in an epilogue"
+    " before a tensor store.",
+    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%r4], {%r0, %r1, %r2, %r3};",
+)
 
 
 @STMATRIX.execute
@@ -153,6 +168,11 @@ MOVMATRIX = Form(
     },
     effects=(Collective("warp"), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.14.5.17",
+)
+MOVMATRIX.describe(
+    "Transposes an 8x8 matrix of 16-bit elements in the registers of a warp. Use it to use a result as the other"
+    " operand of a multiplication.",
+    "movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r1;",
 )
 
 

@@ -22,6 +22,11 @@ INIT = Form(
     effects=(Arrive("addr", "init", order="weak"),),
     source="PTX ISA 9.7.13.15.9",
 )
+INIT.describe(
+    "Initialises an mbarrier with the number of arrivals per phase. Use it in one thread, followed by a fence and"
+    " a barrier before other threads use the mbarrier.",
+    "mbarrier.init.shared.b64 [%r0], 1;",
+)
 
 
 @INIT.execute
@@ -36,6 +41,10 @@ INVAL = Form(
     operands={"addr": _OBJECT},
     effects=(Arrive("addr", "inval", order="weak"),),
     source="PTX ISA 9.7.13.15.10",
+)
+INVAL.describe(
+    "Ends the use of an mbarrier, so that its memory may hold other data. Use it before shared memory is reused.",
+    "@%p0 mbarrier.inval.shared.b64 [%r0];",
 )
 
 
@@ -55,6 +64,11 @@ TRANSACTIONS = Form(
     operands={"addr": _OBJECT, "txCount": inp("u32")},
     effects=(Arrive("addr", "op", order="relaxed", scope="scope"),),
     source="PTX ISA 9.7.13.15.11",
+)
+TRANSACTIONS.describe(
+    "Increases (`expect_tx`) or decreases (`complete_tx`) the number of bytes that the current phase expects. Use"
+    " `mbarrier.arrive.expect_tx` if the thread also arrives.",
+    "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r0], 4096;",
 )
 
 
@@ -97,6 +111,25 @@ ARRIVE, ARRIVE_DISCARD, ARRIVE_COUNT, ARRIVE_REMOTE = (
         ("_remote", "_, [addr]{, count}", "shared::cluster", "sm_90", "8.0", "8.0", {"_": sink()} | _COUNTED),
     )
 )
+ARRIVE.describe(
+    "Arrives at an mbarrier of this CTA and returns the state of the current phase. Use it to tell a producer"
+    " that a stage is free; `arrive_drop` also reduces the expected count of later phases.",
+    "mbarrier.arrive.shared.b64 %rd0, [%r0];",
+)
+ARRIVE_DISCARD.describe(
+    "Arrives at an mbarrier of this CTA. Use it if the thread waits by parity and needs no state.",
+    "mbarrier.arrive.shared.b64 _, [%r0];",
+)
+ARRIVE_COUNT.describe(
+    "Arrives count times at an mbarrier of this CTA and returns the state of the phase. Use it if one thread"
+    " arrives for several threads.",
+    "mbarrier.arrive.shared.b64 %rd0, [%r0], 32;",
+)
+ARRIVE_REMOTE.describe(
+    "Arrives at an mbarrier of any CTA of the cluster. Use it to tell the producer CTA of a multicast that a"
+    " stage is free.",
+    "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r0];",
+)
 
 
 @ARRIVE.execute
@@ -130,6 +163,15 @@ ARRIVE_NO_COMPLETE, ARRIVE_NO_COMPLETE_DISCARD = (
     )
     for suffix, result, spec, ptx in (("", "state", out("u64"), "7.0"), ("_discard", "_", sink(), "7.1"))
 )
+ARRIVE_NO_COMPLETE.describe(
+    "Arrives count times without completing the phase, and returns the state. Use it if other arrivals must"
+    " follow in any case.",
+    "mbarrier.arrive.noComplete.shared.b64 %rd0, [%r0], 1;",
+)
+ARRIVE_NO_COMPLETE_DISCARD.describe(
+    "Arrives count times without completing the phase. Use it if other arrivals must follow in any case.",
+    "mbarrier.arrive_drop.noComplete.shared.b64 _, [%r0], 1;",
+)
 
 
 @ARRIVE_NO_COMPLETE.execute
@@ -153,6 +195,16 @@ ARRIVE_EXPECT, ARRIVE_EXPECT_REMOTE = (
         source="PTX ISA 9.7.13.15.13",
     )
     for suffix, result, spec, space in (("", "state", _STATE, _LOCAL), ("_remote", "_", sink(), "shared::cluster"))
+)
+ARRIVE_EXPECT.describe(
+    "Adds bytes to the transaction count of the phase, and arrives. Use it in the thread that starts the copies"
+    " of a stage, before the copies.",
+    "mbarrier.arrive.expect_tx.shared.b64 %rd0, [%r0], 4096;",
+)
+ARRIVE_EXPECT_REMOTE.describe(
+    "Adds bytes to the transaction count of an mbarrier of any CTA of the cluster, and arrives there. Use it if"
+    " one CTA starts the copies of another CTA.",
+    "mbarrier.arrive.expect_tx.shared::cluster.b64 _, [%r0], 4096;",
 )
 
 
@@ -189,6 +241,10 @@ TEST_WAIT = Form(
     effects=(Wait("mbarrier", address="addr", order=slot_or("sem", "acquire"), scope=slot_or("scope", "")),),
     source="PTX ISA 9.7.13.15.16",
 )
+TEST_WAIT.describe(
+    "Returns whether a phase has completed, without waiting. Use it to do other work meanwhile.",
+    "mbarrier.test_wait.parity.shared.b64 %p0, [%r0], 0;",
+)
 
 TRY_WAIT = Form(
     name="mbarrier.try_wait",
@@ -199,6 +255,11 @@ TRY_WAIT = Form(
         Wait("mbarrier", address="addr", suspends=True, order=slot_or("sem", "acquire"), scope=slot_or("scope", "")),
     ),
     source="PTX ISA 9.7.13.15.16",
+)
+TRY_WAIT.describe(
+    "Waits for a limited time and returns whether a phase has completed. Use it in a loop until the result is"
+    " true; with `.parity`, the phase is 0 or 1.",
+    "mbarrier.try_wait.parity.shared.b64 %p0, [%r0], 0;",
 )
 
 
@@ -215,6 +276,10 @@ PENDING_COUNT = Form(
     rows="ptx target\n7.0 sm_80",
     operands={"count": out("u32"), "state": inp("u64")},
     source="PTX ISA 9.7.13.15.17",
+)
+PENDING_COUNT.describe(
+    "Returns the number of pending arrivals in a state. Use it to find the thread that arrived last.",
+    "mbarrier.pending_count.b64 %r0, %rd0;",
 )
 
 PENDING_COUNT.execute(lambda warps, i: warps.write(i.count, warps.pending_count(warps.read(i.state))))

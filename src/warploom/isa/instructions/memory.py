@@ -97,6 +97,11 @@ LD = Form(
     effects=(Access("read", "a", "d"),),
     source="PTX ISA 9.7.9.8",
 )
+LD.describe(
+    "Loads a value or a vector from memory. Use vectors of 16 bytes (`.v4.f32`) where possible: they need fewer"
+    " instructions.",
+    "ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%rd0];",
+)
 
 LD_ORDERED = Form(
     name="memory.ld_ordered",
@@ -112,6 +117,11 @@ LD_ORDERED = Form(
     effects=(Access("read", "a", "d", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.8",
 )
+LD_ORDERED.describe(
+    "Loads a value with a memory order and a scope. Use `.acquire` to read a flag that another thread releases,"
+    " and `.relaxed` to poll.",
+    "ld.acquire.gpu.global.u32 %r0, [%rd0];",
+)
 
 LD_VOLATILE = Form(
     name="memory.ld_volatile",
@@ -120,6 +130,11 @@ LD_VOLATILE = Form(
     operands={"d": _LOADED, "a": _UNIFIED},
     effects=(Access("read", "a", "d", order="volatile"),),
     source="PTX ISA 9.7.9.8",
+)
+LD_VOLATILE.describe(
+    "Loads a value that other threads may change; the load is not removed or combined. Use `ld.relaxed` with a"
+    " scope in new code.",
+    "ld.volatile.global.u32 %r0, [%rd0];",
 )
 
 LD_MMIO = Form(
@@ -133,6 +148,10 @@ LD_MMIO = Form(
     operands={"d": out("type", accepts="wide", allows=("braces",)), "a": _UNIFIED},
     effects=(Access("read", "a", "d", order="mmio", scope="sys"),),
     source="PTX ISA 9.7.9.8",
+)
+LD_MMIO.describe(
+    "Loads a value of a memory-mapped device, exactly once and with the stated width. Use it for registers of devices.",
+    "ld.mmio.relaxed.sys.global.u32 %r0, [%rd0];",
 )
 
 LD_NC = Form(
@@ -148,6 +167,11 @@ LD_NC = Form(
     effects=(Access("read", "a", "d", read_only=True),),
     source="PTX ISA 9.7.9.9",
 )
+LD_NC.describe(
+    "Loads from global memory through the read-only cache. Use it for data that no thread writes while the kernel"
+    " runs.",
+    "ld.global.nc.L1::no_allocate.v4.f32 {%f0, %f1, %f2, %f3}, [%rd0];",
+)
 
 LDU = Form(
     name="memory.ldu",
@@ -161,6 +185,10 @@ LDU = Form(
     operands={"d": _LOADED, "a": _UNIFIED},
     effects=(Access("read", "a", "d", read_only=True),),
     source="PTX ISA 9.7.9.10",
+)
+LDU.describe(
+    "Loads read-only data from an address that is equal in all lanes. Use `ld.global.nc` in new code.",
+    "ldu.global.f32 %f0, [%rd0];",
 )
 
 
@@ -193,6 +221,11 @@ ST = Form(
     effects=(Access("write", "a", "b"),),
     source="PTX ISA 9.7.9.11",
 )
+ST.describe(
+    "Stores a value or a vector to memory. Use vectors of 16 bytes where possible; results that are not read"
+    " again can have `.cs`.",
+    "st.global.v4.f32 [%rd0], {%f0, %f1, %f2, %f3};",
+)
 
 ST_ORDERED = Form(
     name="memory.st_ordered",
@@ -208,6 +241,10 @@ ST_ORDERED = Form(
     effects=(Access("write", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.11",
 )
+ST_ORDERED.describe(
+    "Stores a value with a memory order and a scope. Use `.release` to set a flag after the data it announces.",
+    "st.release.gpu.global.u32 [%rd0], %r0;",
+)
 
 ST_VOLATILE = Form(
     name="memory.st_volatile",
@@ -216,6 +253,11 @@ ST_VOLATILE = Form(
     operands={"a": _OUTPUT, "b": _STORED},
     effects=(Access("write", "a", "b", order="volatile"),),
     source="PTX ISA 9.7.9.11",
+)
+ST_VOLATILE.describe(
+    "Stores a value that other threads may read; the store is not removed or combined. Use `st.relaxed` with a"
+    " scope in new code.",
+    "st.volatile.global.u32 [%rd0], %r0;",
 )
 
 ST_MMIO = Form(
@@ -229,6 +271,11 @@ ST_MMIO = Form(
     operands={"a": address(), "b": inp("type", accepts="wide", allows=("braces",))},
     effects=(Access("write", "a", "b", order="mmio", scope="sys"),),
     source="PTX ISA 9.7.9.11",
+)
+ST_MMIO.describe(
+    "Stores a value to a memory-mapped device, exactly once and with the stated width. Use it for registers of"
+    " devices.",
+    "st.mmio.relaxed.sys.global.u32 [%rd0], %r0;",
 )
 
 
@@ -258,6 +305,11 @@ ST_ASYNC = Form(
     effects=(Issue(mbarrier="mbar"), Access("write", "a", "b", scope="cluster", proxy="async")),
     source="PTX ISA 9.7.9.12",
 )
+ST_ASYNC.describe(
+    "Starts a store to the shared memory of a CTA of the cluster and reports its bytes to an mbarrier there. Use"
+    " it to send small results to another CTA.",
+    "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r0], %r1, [%r2];",
+)
 
 ST_ASYNC_RELEASE = Form(
     name="memory.st_async_release",
@@ -270,6 +322,11 @@ ST_ASYNC_RELEASE = Form(
     operands={"a": address(), "b": inp("type")},
     effects=(Issue(), Access("write", "a", "b", order="release", scope="scope", proxy="async")),
     source="PTX ISA 9.7.9.12",
+)
+ST_ASYNC_RELEASE.describe(
+    "Starts a store to global memory that is ordered after the earlier accesses of the thread. Use it to signal"
+    " other GPUs or CTAs without waiting.",
+    "st.async.release.gpu.global.u32 [%rd0], %r0;",
 )
 
 
@@ -308,6 +365,11 @@ CVTA = Form(
     effects=(Flow(address=("a",)),),
     source="PTX ISA 9.7.9.20",
 )
+CVTA.describe(
+    "Converts an address of a state space to a generic address. Use it to pass the address of a shared or local"
+    " variable to code with generic addresses.",
+    "cvta.shared.u64 %rd0, %rd1;",
+)
 
 CVTA.execute(lambda warps, i: warps.write(i.p, warps.to_generic(i.space, warps.read(i.a))))
 
@@ -318,6 +380,11 @@ CVTA_TO = Form(
     operands={"p": out("size"), "a": inp("size")},
     effects=(Flow(address=("a",), space="space"),),
     source="PTX ISA 9.7.9.20",
+)
+CVTA_TO.describe(
+    "Converts a generic address to an address of a state space. Use it on kernel parameters before `ld.global`,"
+    " and for operands that take shared addresses.",
+    "cvta.to.global.u64 %rd0, %rd1;",
 )
 
 CVTA_TO.execute(lambda warps, i: warps.write(i.p, warps.from_generic(i.space, warps.read(i.a))))
@@ -340,6 +407,14 @@ ISSPACEP, ISSPACEP_NARROW = (
     )
     for suffix, word in (("", "u64"), ("_narrow", "u32"))
 )
+ISSPACEP.describe(
+    "Tests whether a generic address is in a state space. Use it in functions with pointers of any state space.",
+    "isspacep.shared %p0, %rd0;",
+)
+ISSPACEP_NARROW.describe(
+    "Tests whether a 32-bit generic address is in a state space. Use it in code with 32-bit addresses.",
+    "isspacep.shared %p0, %r0;",
+)
 
 for _isspacep in (ISSPACEP, ISSPACEP_NARROW):
     _isspacep.execute(lambda warps, i: warps.write(i.p, warps.is_space(i.space, warps.read(i.a))))
@@ -351,6 +426,11 @@ MAPA = Form(
     operands={"d": out("type"), "a": inp("type", allows=("symbol",), space="shared"), "b": inp("u32")},
     source="PTX ISA 9.7.9.23",
 )
+MAPA.describe(
+    "Returns the address, in the CTA with rank b of the cluster, that corresponds to shared address a. Use it"
+    " before remote accesses and arrivals.",
+    "mapa.shared::cluster.u32 %r0, %r1, 0;",
+)
 
 MAPA.execute(lambda warps, i: warps.write(i.d, warps.map_rank(warps.read(i.a), warps.read(i.b), generic=i.space == "")))
 
@@ -360,6 +440,10 @@ GETCTARANK = Form(
     rows="space type ptx target\n-,shared::cluster u32,u64 7.8 sm_90",
     operands={"d": out("u32"), "a": inp("type", allows=("symbol",), space="shared")},
     source="PTX ISA 9.7.9.24",
+)
+GETCTARANK.describe(
+    "Returns the rank in the cluster of the CTA that owns a shared address. Use it to find out where an address is.",
+    "getctarank.shared::cluster.u32 %r0, %r1;",
 )
 
 GETCTARANK.execute(lambda warps, i: warps.write(i.d, warps.rank_of(warps.read(i.a), generic=i.space == "")))
@@ -379,6 +463,11 @@ PREFETCH = Form(
     operands={"a": address()},
     source="PTX ISA 9.7.9.15",
 )
+PREFETCH.describe(
+    "Starts to bring a cache line into the L1 or L2 cache, or a tensor map into its cache. Use it for a tensor"
+    " map at the start of a kernel.",
+    "prefetch.global.L2 [%rd0];",
+)
 
 PREFETCHU = Form(
     name="memory.prefetchu",
@@ -386,6 +475,11 @@ PREFETCHU = Form(
     rows="ptx target\n2.0 sm_20",
     operands={"a": address(space="global")},
     source="PTX ISA 9.7.9.15",
+)
+PREFETCHU.describe(
+    "Starts to bring a cache line into the uniform cache. Use it for constant data at an address that is equal in"
+    " all lanes.",
+    "prefetchu.L1 [%rd0];",
 )
 
 APPLYPRIORITY = Form(
@@ -395,6 +489,11 @@ APPLYPRIORITY = Form(
     operands={"a": address(space=lambda slots: slots["global"]), "size": immediate(values=(128,))},
     source="PTX ISA 9.7.9.16",
 )
+APPLYPRIORITY.describe(
+    "Resets the eviction priority of 128 bytes in the L2 cache to normal. Use it when data that was kept by"
+    " `evict_last` is no longer needed.",
+    "applypriority.global.L2::evict_normal [%rd0], 128;",
+)
 
 DISCARD = Form(
     name="memory.discard",
@@ -402,6 +501,11 @@ DISCARD = Form(
     rows="ptx target\n7.4 sm_80",
     operands={"a": address(space=lambda slots: slots["global"]), "size": immediate(values=(128,))},
     source="PTX ISA 9.7.9.17",
+)
+DISCARD.describe(
+    "Discards 128 bytes in the L2 cache without writing them to memory. Use it for scratch data that nobody reads"
+    " again.",
+    "discard.global.L2 [%rd0], 128;",
 )
 
 for _hint in (PREFETCH, PREFETCHU, APPLYPRIORITY, DISCARD):
@@ -420,6 +524,11 @@ CREATEPOLICY = Form(
     operands={"d": out("u64"), "fraction": inp("f32")},
     source="PTX ISA 9.7.9.18",
 )
+CREATEPOLICY.describe(
+    "Makes a cache policy that applies a priority to a fraction of the accesses. Use it with `.L2::cache_hint`,"
+    " for example to keep weights in the L2 cache.",
+    "createpolicy.fractional.L2::evict_last.b64 %rd0, 1.0;",
+)
 
 CREATEPOLICY_RANGE = Form(
     name="memory.createpolicy_range",
@@ -433,6 +542,11 @@ CREATEPOLICY_RANGE = Form(
     },
     source="PTX ISA 9.7.9.18",
 )
+CREATEPOLICY_RANGE.describe(
+    "Makes a cache policy for an address range with a primary and a secondary part. Use it with `.L2::cache_hint`"
+    " to keep a part of a buffer in the L2 cache.",
+    "createpolicy.range.global.L2::evict_last.L2::evict_unchanged.b64 %rd0, [%rd1], 0x100000, 0x200000;",
+)
 
 CREATEPOLICY_CVT = Form(
     name="memory.createpolicy_cvt",
@@ -440,6 +554,10 @@ CREATEPOLICY_CVT = Form(
     rows="ptx target\n7.4 sm_80",
     operands={"d": out("u64"), "access_property": inp("u64")},
     source="PTX ISA 9.7.9.18",
+)
+CREATEPOLICY_CVT.describe(
+    "Makes a cache policy from an access property of the host interface. Use it if the host chooses the policy.",
+    "createpolicy.cvt.L2.b64 %rd0, %rd1;",
 )
 
 

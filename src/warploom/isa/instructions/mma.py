@@ -34,6 +34,12 @@ HALF = Form(
     effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.5.14",
 )
+HALF.describe(
+    "Multiplies f16 matrices in the registers of a warp and adds C: `D = A*B + C`, in f16 or f32. Use it on sm_70"
+    " to sm_89 and sm_120; on sm_90 and sm_100, wgmma and tcgen05 are faster.",
+    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5},"
+    " {%f0, %f1, %f2, %f3};",
+)
 
 FLOAT = Form(
     name="mma.float",
@@ -56,6 +62,12 @@ FLOAT = Form(
     effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.5.14",
 )
+FLOAT.describe(
+    "Multiplies tf32, bf16 or 8-, 6- and 4-bit floating-point matrices in the registers of a warp and adds C: `D"
+    " = A*B + C`. Use it on sm_80 to sm_89 and sm_120; on sm_90 and sm_100, wgmma and tcgen05 are faster.",
+    "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5},"
+    " {%f0, %f1, %f2, %f3};",
+)
 
 DOUBLE = Form(
     name="mma.double",
@@ -69,6 +81,11 @@ DOUBLE = Form(
     spellings=("mma.sync.aligned.shape.row.col{.rnd}.dtype.atype.btype.ctype",),
     effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.5.14",
+)
+DOUBLE.describe(
+    "Multiplies f64 matrices in the registers of a warp and adds C with fused multiply-adds. Use it for linear"
+    " algebra in double precision on sm_80 and sm_90.",
+    "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d0, %d1}, {%d2}, {%d3}, {%d4, %d5};",
 )
 
 INTEGER = Form(
@@ -86,6 +103,12 @@ INTEGER = Form(
     effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.5.14",
 )
+INTEGER.describe(
+    "Multiplies 8- or 4-bit integer matrices in the registers of a warp and adds C in s32; `.satfinite` clamps"
+    " instead of wrapping. Use it for quantised networks.",
+    "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, {%r8, %r9},"
+    " {%r0, %r1, %r2, %r3};",
+)
 
 BIT = Form(
     name="mma.bit",
@@ -99,6 +122,12 @@ BIT = Form(
     operands=_OPERANDS,
     effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.5.14",
+)
+BIT.describe(
+    "Counts the ones of the bitwise and, or of the exclusive or, of rows of A and columns of B, and adds C. Use"
+    " it for binary networks and set intersections.",
+    "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, {%r8,"
+    " %r9}, {%r0, %r1, %r2, %r3};",
 )
 
 
@@ -156,6 +185,12 @@ SCALED = Form(
     operands=_OPERANDS | SCALES,
     effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.5.14, 9.7.14.3",
+)
+SCALED.describe(
+    "Multiplies narrow floating-point matrices whose blocks along K have scale factors, and adds C in f32. Use it"
+    " on sm_120 for mxfp8, mxfp4 and nvfp4 data.",
+    "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0 {%f0, %f1, %f2, %f3},"
+    " {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3}, %r6, {0, 0}, %r7, {0, 0};",
 )
 
 

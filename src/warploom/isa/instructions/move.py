@@ -35,6 +35,11 @@ MOV = Form(
     effects=(Flow(elements=("a",), address=("a",)),),
     source="PTX ISA 9.7.9.3",
 )
+MOV.describe(
+    "Copies a register, a constant, a special register or the address of a variable. Use it to read `%tid.x`, and"
+    " to get the address of a shared variable.",
+    "mov.u32 %r0, %tid.x;",
+)
 
 MOV_PREDICATE = Form(
     name="move.mov_predicate",
@@ -46,6 +51,7 @@ MOV_PREDICATE = Form(
     },
     source="PTX ISA 9.7.9.3",
 )
+MOV_PREDICATE.describe("Copies a predicate or its negation. Use it to keep a condition.", "mov.pred %p0, !%p1;")
 
 
 @MOV.semantics
@@ -72,6 +78,20 @@ PACK1, PACK2, PACK4 = (
     )
     for count, types in _VECTORS
 )
+PACK1.describe(
+    "Copies a vector of one register to a scalar. Use it where generated code has a vector of variable length.",
+    "mov.b32 %r0, {%r1};",
+)
+PACK2.describe(
+    "Packs two registers into one of twice the width; the first is in the low half. Use it to build f16x2 pairs"
+    " and 64-bit values.",
+    "mov.b32 %r0, {%h0, %h1};",
+)
+PACK4.describe(
+    "Packs four registers into one of four times the width; the first is in the lowest part. Use it to build"
+    " words from bytes or halves.",
+    "mov.b64 %rd0, {%h0, %h1, %h2, %h3};",
+)
 
 
 @PACK1.semantics
@@ -96,6 +116,20 @@ UNPACK1, UNPACK2, UNPACK4 = (
         source="PTX ISA 9.7.9.4",
     )
     for count, types in _VECTORS
+)
+UNPACK1.describe(
+    "Copies a scalar to a vector of one register. Use it where generated code has a vector of variable length.",
+    "mov.b32 {%r0}, %r1;",
+)
+UNPACK2.describe(
+    "Splits a register into two of half the width; the low half is first. Use it to read f16x2 pairs and 64-bit"
+    " values.",
+    "mov.b32 {%h0, %h1}, %r0;",
+)
+UNPACK4.describe(
+    "Splits a register into four of a quarter of the width; the lowest part is first. Use it to read bytes or"
+    " halves of a word.",
+    "mov.b64 {%h0, %h1, %h2, %h3}, %rd0;",
 )
 
 

@@ -38,6 +38,11 @@ LD_REDUCE = Form(
     effects=(Access("read", "a", "d", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
+LD_REDUCE.describe(
+    "Loads the integers at a multimem address from all devices and returns their combination. Use it for an"
+    " all-reduce in the switch (NVLink SHARP).",
+    "multimem.ld_reduce.relaxed.sys.global.add.u32 %r0, [%rd0];",
+)
 
 LD_REDUCE_FLOAT = Form(
     name="multimem.ld_reduce_float",
@@ -64,6 +69,11 @@ LD_REDUCE_FLOAT = Form(
     effects=(Access("read", "a", "d", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
+LD_REDUCE_FLOAT.describe(
+    "Loads the floating-point numbers at a multimem address from all devices and returns their combination. Use"
+    " it for an all-reduce in the switch (NVLink SHARP).",
+    "multimem.ld_reduce.relaxed.sys.global.add.v4.f32 {%f0, %f1, %f2, %f3}, [%rd0];",
+)
 
 ST = Form(
     name="multimem.st",
@@ -76,6 +86,10 @@ ST = Form(
     operands={"a": address(), "b": inp("type")},
     effects=(Access("write", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
+)
+ST.describe(
+    "Stores an integer to a multimem address on all devices. Use it to broadcast flags and data.",
+    "multimem.st.release.sys.global.u32 [%rd0], %r0;",
 )
 
 ST_FLOAT = Form(
@@ -98,6 +112,11 @@ ST_FLOAT = Form(
     effects=(Access("write", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
+ST_FLOAT.describe(
+    "Stores floating-point numbers to a multimem address on all devices. Use it to broadcast the results of an"
+    " all-reduce.",
+    "multimem.st.relaxed.sys.global.v4.f32 [%rd0], {%f0, %f1, %f2, %f3};",
+)
 
 RED = Form(
     name="multimem.red",
@@ -119,6 +138,11 @@ RED = Form(
     effects=(Access("update", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
+RED.describe(
+    "Combines the values at a multimem address on all devices with b. Use it for barriers between devices and for"
+    " all-reduces.",
+    "multimem.red.release.sys.global.add.u32 [%rd0], %r0;",
+)
 
 COPY = Form(
     name="multimem.copy",
@@ -131,6 +155,11 @@ COPY = Form(
     operands={"dstMem": GLOBAL, "srcMem": SHARED, "size": SIZE, "byteMask": BYTE_MASK},
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.7",
+)
+COPY.describe(
+    "Starts a copy of contiguous bytes from shared memory to a multimem address, in a bulk group. Use it to"
+    " broadcast tiles to all devices.",
+    "multimem.cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r0], 1024;",
 )
 
 REDUCE = Form(
@@ -147,4 +176,9 @@ REDUCE = Form(
     operands={"dstMem": GLOBAL, "srcMem": SHARED, "size": SIZE},
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("update", "dstMem", proxy="async")),
     source="PTX ISA 9.7.9.25.8",
+)
+REDUCE.describe(
+    "Starts a combination of contiguous values at a multimem address with values in shared memory, in a bulk"
+    " group. Use it to reduce tiles across devices.",
+    "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd0], [%r0], 1024;",
 )

@@ -50,6 +50,13 @@ FLOAT = Form(
     effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.6.3",
 )
+FLOAT.describe(
+    "Multiplies a structured sparse floating-point matrix A by B in the registers of a warp and adds C; e holds"
+    " the positions of the stored elements. Use it if 2 of 4 elements of each row group of A are zero: K is twice"
+    " as large at the same time per instruction.",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1},"
+    " {%r2, %r3}, {%f0, %f1, %f2, %f3}, %r4, 0;",
+)
 
 INTEGER = Form(
     name="sparse.integer",
@@ -65,6 +72,12 @@ INTEGER = Form(
     spellings=("mma.spvariant.sync.aligned.shape.row.col.dtype.atype.btype.ctype{.satfinite}",),
     effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.6.3",
+)
+INTEGER.describe(
+    "Multiplies a structured sparse integer matrix A by B in the registers of a warp and adds C in s32. Use it"
+    " for quantised networks with pruned weights.",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%r6,"
+    " %r7}, {%r0, %r1, %r2, %r3}, %r8, 0;",
 )
 
 SCALED = Form(
@@ -82,6 +95,13 @@ SCALED = Form(
     operands=_OPERANDS | SCALES,
     effects=(Collective("warp"), Multiply("warp")),
     source="PTX ISA 9.7.14.6.3, 9.7.14.3",
+)
+SCALED.describe(
+    "Multiplies a structured sparse matrix A by B, with scale factors of blocks along K, and adds C in f32. Use"
+    " it on sm_120 for pruned mxfp8, mxfp4 and nvfp4 weights.",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0"
+    " {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, {%f0, %f1, %f2, %f3}, %r8, 0, %r9, {0, 0},"
+    " %r10, {0, 0};",
 )
 """Block-scaled multiplication with a sparse A.
 

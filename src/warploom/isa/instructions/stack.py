@@ -13,6 +13,11 @@ ALLOCA = Form(
     operands={"ptr": out("type"), "size": inp("type"), "immAlign": immediate(values=tuple(1 << k for k in range(24)))},
     source="PTX ISA 9.7.17.3",
 )
+ALLOCA.describe(
+    "Allocates bytes on the stack of the thread and returns their address in local memory. Use it for arrays"
+    " whose size is known only at run time.",
+    "alloca.u64 %rd0, 64;",
+)
 
 STACKSAVE = Form(
     name="stack.stacksave",
@@ -21,6 +26,7 @@ STACKSAVE = Form(
     operands={"d": out("type")},
     source="PTX ISA 9.7.17.1",
 )
+STACKSAVE.describe("Returns the stack pointer. Use it before `alloca` in a loop.", "stacksave.u64 %rd0;")
 
 STACKRESTORE = Form(
     name="stack.stackrestore",
@@ -28,4 +34,8 @@ STACKRESTORE = Form(
     rows="type ptx target\nu32,u64 7.3 sm_52",
     operands={"a": inout("type")},
     source="PTX ISA 9.7.17.2",
+)
+STACKRESTORE.describe(
+    "Sets the stack pointer to a saved value, which releases later allocations. Use it after `alloca` in a loop.",
+    "stackrestore.u64 %rd0;",
 )

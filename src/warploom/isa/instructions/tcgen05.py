@@ -36,6 +36,11 @@ ALLOC = Form(
     effects=(Collective("warp"), Allocate("tensor memory", amount="nCols"), Access("write", "dst")),
     source="PTX ISA 9.7.16.7.1",
 )
+ALLOC.describe(
+    "Allocates columns of tensor memory and writes their address to shared memory; the warp waits until enough"
+    " columns are free. Use it in one warp at the start of a kernel.",
+    "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r0], 128;",
+)
 
 DEALLOC = Form(
     name="tcgen05.dealloc",
@@ -45,6 +50,10 @@ DEALLOC = Form(
     effects=(Collective("warp"), Allocate("tensor memory", "release", "nCols")),
     source="PTX ISA 9.7.16.7.1",
 )
+DEALLOC.describe(
+    "Releases columns of tensor memory. Use it in one warp before the kernel ends; every allocation must be released.",
+    "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r0, 128;",
+)
 
 RELINQUISH = Form(
     name="tcgen05.relinquish",
@@ -52,6 +61,11 @@ RELINQUISH = Form(
     rows=_GROUPS,
     effects=(Collective("warp"), Allocate("permit", "release")),
     source="PTX ISA 9.7.16.7.1",
+)
+RELINQUISH.describe(
+    "Gives up the right of the CTA to allocate tensor memory. Use it after the last allocation, so that another"
+    " CTA on the multiprocessor can allocate.",
+    "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;",
 )
 
 
@@ -97,6 +111,11 @@ LD = Form(
     effects=(Collective("warp"), Issue(), Access("read", "taddr", "r")),
     source="PTX ISA 9.7.16.8.3",
 )
+LD.describe(
+    "Starts a load from tensor memory into the registers of a warp, which can access its quarter of the lanes."
+    " Use it in an epilogue, followed by `tcgen05.wait::ld`.",
+    "tcgen05.ld.sync.aligned.32x32b.x4.b32 {%r0, %r1, %r2, %r3}, [%r4];",
+)
 
 LD_SPLIT = Form(
     name="tcgen05.ld-split",
@@ -105,6 +124,11 @@ LD_SPLIT = Form(
     operands={"r": _LOADED, "taddr": tensor_address()} | _SPLIT_OFF,
     effects=(Collective("warp"), Issue(), Access("read", "taddr", "r")),
     source="PTX ISA 9.7.16.8.3",
+)
+LD_SPLIT.describe(
+    "Starts a load of two parts of tensor memory: the second half of the lanes reads columns at an offset. Use it"
+    " for the results of multiplications with 64 rows.",
+    "tcgen05.ld.sync.aligned.16x32bx2.x2.b32 {%r0, %r1}, [%r4], 2;",
 )
 
 LD_RED = Form(
@@ -116,6 +140,11 @@ LD_RED = Form(
     effects=(Collective("warp"), Issue(), Access("read", "taddr", "r")),
     source="PTX ISA 9.7.16.8.3",
 )
+LD_RED.describe(
+    "Starts a load from tensor memory that also returns the smallest or largest value of each lane. Use it for"
+    " the row maxima of attention.",
+    "tcgen05.ld.red.sync.aligned.32x32b.x2.max.f32 {%f0, %f1}, %f2, [%r4];",
+)
 
 LD_RED_SPLIT = Form(
     name="tcgen05.ld-red-split",
@@ -126,6 +155,11 @@ LD_RED_SPLIT = Form(
     effects=(Collective("warp"), Issue(), Access("read", "taddr", "r")),
     source="PTX ISA 9.7.16.8.3",
 )
+LD_RED_SPLIT.describe(
+    "Starts a load of two parts of tensor memory that also returns the smallest or largest value of each lane."
+    " Use it for the row maxima of attention with 64 rows.",
+    "tcgen05.ld.red.sync.aligned.16x32bx2.x2.max.f32 {%f0, %f1}, %f2, [%r4], 2;",
+)
 
 ST = Form(
     name="tcgen05.st",
@@ -134,6 +168,11 @@ ST = Form(
     operands={"taddr": tensor_address(), "r": _STORED},
     effects=(Collective("warp"), Issue(), Access("write", "taddr", "r")),
     source="PTX ISA 9.7.16.8.4",
+)
+ST.describe(
+    "Starts a store from the registers of a warp to tensor memory. Use it to write an operand A or scaled"
+    " accumulators, followed by `tcgen05.wait::st`.",
+    "tcgen05.st.sync.aligned.32x32b.x4.b32 [%r4], {%r0, %r1, %r2, %r3};",
 )
 
 ST_SPLIT = Form(
@@ -144,6 +183,11 @@ ST_SPLIT = Form(
     effects=(Collective("warp"), Issue(), Access("write", "taddr", "r")),
     source="PTX ISA 9.7.16.8.4",
 )
+ST_SPLIT.describe(
+    "Starts a store to two parts of tensor memory: the second half of the lanes writes columns at an offset. Use"
+    " it for matrices with 64 rows.",
+    "tcgen05.st.sync.aligned.16x32bx2.x2.b32 [%r4], 2, {%r0, %r1};",
+)
 
 WAIT = Form(
     name="tcgen05.wait",
@@ -151,6 +195,11 @@ WAIT = Form(
     rows=f"op ptx target\nwait::ld,wait::st 8.6 {_TARGETS}",
     effects=(Collective("warp"), Wait("tensor memory", suspends=True)),
     source="PTX ISA 9.7.16.8.5",
+)
+WAIT.describe(
+    "Waits for all earlier loads (`wait::ld`) or stores (`wait::st`) of tensor memory by the warp. Use it before"
+    " loaded registers are read, or before another instruction uses stored data.",
+    "tcgen05.wait::ld.sync.aligned;",
 )
 
 CP = Form(
@@ -169,6 +218,11 @@ CP = Form(
     effects=(Issue(), Access("write", "taddr", proxy="async")),
     source="PTX ISA 9.7.16.9.2",
 )
+CP.describe(
+    "Starts a copy from shared memory to tensor memory, which a descriptor describes. Use it for scale factors of"
+    " block-scaled multiplications.",
+    "tcgen05.cp.cta_group::1.128x256b [%r0], %rd0;",
+)
 
 SHIFT = Form(
     name="tcgen05.shift",
@@ -178,6 +232,10 @@ SHIFT = Form(
     effects=(Issue(), Access("update", "taddr", proxy="async")),
     source="PTX ISA 9.7.16.9.3",
 )
+SHIFT.describe(
+    "Starts a shift of the rows of tensor memory down by one. Use it for convolutions with operand A in tensor memory.",
+    "tcgen05.shift.cta_group::1.down [%r0];",
+)
 
 FENCE = Form(
     name="tcgen05.fence",
@@ -185,6 +243,11 @@ FENCE = Form(
     rows=f"op ptx target\nfence::before_thread_sync,fence::after_thread_sync 8.6 {_TARGETS}",
     effects=(Fence("memory", scope="cta"),),
     source="PTX ISA 9.7.16.11.1",
+)
+FENCE.describe(
+    "Orders tcgen05 instructions with a barrier or another synchronisation of threads. Use `before_thread_sync`"
+    " in the thread that signals, and `after_thread_sync` in the thread that waits.",
+    "tcgen05.fence::after_thread_sync;",
 )
 
 COMMIT = Form(
@@ -197,4 +260,9 @@ COMMIT = Form(
     operands={"mbar": address(), "ctaMask": inp("u16", when="multicast", values=())},
     effects=(Issue(mbarrier="mbar"),),
     source="PTX ISA 9.7.16.12.1",
+)
+COMMIT.describe(
+    "Makes an mbarrier receive an arrival when all earlier asynchronous tcgen05 operations of the thread have"
+    " finished. Use it to free stages in shared memory and to start the epilogue.",
+    "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r0];",
 )

@@ -156,6 +156,11 @@ MMA = Form(
     effects=(Issue(), Multiply("tensor memory", keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=SOURCE,
 )
+MMA.describe(
+    "Starts `D = A*B` or `D = A*B + D` with A and B in shared memory and D in tensor memory; one thread issues"
+    " the multiplication. Use it for the main loop of GEMM and attention on sm_100.",
+    "tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;",
+)
 
 MMA_TENSOR = Form(
     name="tcgen05.mma-tensor",
@@ -173,6 +178,11 @@ MMA_TENSOR = Form(
     spellings=("tcgen05.mma{.sp}.cta_group.kind{.collector_usage}{.ashift}",),
     effects=(Issue(), Multiply("tensor memory", keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=SOURCE,
+)
+MMA_TENSOR.describe(
+    "Starts `D = A*B` or `D = A*B + D` with A and D in tensor memory and B in shared memory. Use it if A was"
+    " computed, such as the probabilities of attention.",
+    "tcgen05.mma.cta_group::1.kind::f16 [%r0], [%r1], %rd1, %r2, %p0;",
 )
 
 _BLOCK_ROWS = f"""
@@ -205,6 +215,16 @@ BLOCK, BLOCK_TENSOR = (
     )
     for suffix, a in _SOURCES_OF_A
 )
+BLOCK.describe(
+    "Starts a multiplication with scale factors of blocks along K, which tensor memory holds. Use it for mxfp8,"
+    " mxfp4 and nvfp4 data on sm_100.",
+    "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale [%r0], %rd0, %rd1, %r1, [%r2], [%r3], %p0;",
+)
+BLOCK_TENSOR.describe(
+    "Starts a multiplication with scale factors of blocks along K and A in tensor memory. Use it for block-scaled"
+    " data if A was computed.",
+    "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale [%r0], [%r1], %rd1, %r2, [%r3], [%r4], %p0;",
+)
 
 _STATIONARY_ROWS = f"""
     sp    cta_group     kind                               collector_usage  ptx  target
@@ -223,4 +243,13 @@ STATIONARY, STATIONARY_TENSOR = (
         source=SOURCE,
     )
     for suffix, a in _SOURCES_OF_A
+)
+STATIONARY.describe(
+    "Starts a multiplication that keeps B in the tensor core for several instructions (weight stationary), with"
+    " 32, 64 or 128 rows. Use it if many small A share one B.",
+    "tcgen05.mma.ws.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;",
+)
+STATIONARY_TENSOR.describe(
+    "Starts a weight-stationary multiplication with A in tensor memory. Use it if many small computed A share one B.",
+    "tcgen05.mma.ws.cta_group::1.kind::f16 [%r0], [%r1], %rd1, %r2, %p0;",
 )

@@ -79,6 +79,12 @@ LOAD = Form(
     effects=_LOADS,
     source="PTX ISA 9.7.9.27.1.2",
 )
+LOAD.describe(
+    "Starts a copy of a box of a tensor from global to shared memory and reports the bytes to an mbarrier; a mask"
+    " sends the box to several CTAs. Use it to load tiles of matrices on sm_90 and newer.",
+    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r0], [%rd0, {%r1, %r2}],"
+    " [%r3];",
+)
 
 
 def _record(warps: Warps, i: Bound, **fields: Any) -> TensorCopy:
@@ -121,6 +127,11 @@ STORE = Form(
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "tensorMap", proxy="tensormap")),
     source="PTX ISA 9.7.9.27.1.2",
 )
+STORE.describe(
+    "Starts a copy of a box from shared memory to a tensor in global memory, in a bulk group. Use it in an"
+    " epilogue, after a proxy fence; elements out of bounds are not written.",
+    "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r1, %r2}], [%r0];",
+)
 
 REDUCE = Form(
     name="tensor.reduce",
@@ -133,6 +144,11 @@ REDUCE = Form(
     operands=SOURCE,
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("update", "tensorMap", proxy="tensormap")),
     source="PTX ISA 9.7.9.27.1.3",
+)
+REDUCE.describe(
+    "Combines a box of a tensor in global memory with values in shared memory, in a bulk group. Use it to"
+    " accumulate results of several CTAs, as in split-K.",
+    "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%rd0, {%r1, %r2}], [%r0];",
 )
 
 
@@ -159,6 +175,10 @@ PREFETCH = Form(
     operands=PREFETCHED,
     effects=(Access("read", "tensorMap", proxy="tensormap"),),
     source="PTX ISA 9.7.9.27.1.4",
+)
+PREFETCH.describe(
+    "Starts a prefetch of a box of a tensor to the L2 cache. Use it some tiles before the tensor load.",
+    "cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd0, {%r1, %r2}];",
 )
 
 
@@ -192,6 +212,12 @@ GATHER = Form(
     effects=_LOADS,
     source="PTX ISA 9.7.9.27.1.2",
 )
+GATHER.describe(
+    "Starts a copy of four rows of a two-dimensional tensor to shared memory. Use it for paged or sorted data,"
+    " such as tokens of an expert.",
+    "cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes [%r0], [%rd0,"
+    " {%r1, %r2, %r3, %r4, %r5}], [%r6];",
+)
 
 SCATTER = Form(
     name="tensor.scatter",
@@ -202,6 +228,11 @@ SCATTER = Form(
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "tensorMap", proxy="tensormap")),
     source="PTX ISA 9.7.9.27.1.2",
 )
+SCATTER.describe(
+    "Starts a copy from shared memory to four rows of a two-dimensional tensor, in a bulk group. Use it to write"
+    " sorted data back.",
+    "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%rd0, {%r1, %r2, %r3, %r4, %r5}], [%r0];",
+)
 
 PREFETCH_ROWS = Form(
     name="tensor.prefetch_rows",
@@ -211,6 +242,10 @@ PREFETCH_ROWS = Form(
     operands=PREFETCHED | {"tensorMap": FOUR_ROWS},
     effects=(Access("read", "tensorMap", proxy="tensormap"),),
     source="PTX ISA 9.7.9.27.1.4",
+)
+PREFETCH_ROWS.describe(
+    "Starts a prefetch of four rows of a two-dimensional tensor to the L2 cache. Use it before a gather.",
+    "cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4 [%rd0, {%r1, %r2, %r3, %r4, %r5}];",
 )
 
 PREFETCH_ROWS.execute(no_effect)
@@ -250,6 +285,12 @@ LOAD_IM2COL = Form(
     effects=_LOADS,
     source="PTX ISA 9.7.9.27.1.2",
 )
+LOAD_IM2COL.describe(
+    "Starts a copy of pixels of a tensor for one filter position to shared memory, as rows of a matrix. Use it"
+    " for convolutions as matrix multiplications.",
+    "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r0], [%rd0, {%r1, %r2,"
+    " %r3, %r4}], [%r5], {%h0, %h1};",
+)
 
 LOAD_IM2COL.copy(load)
 
@@ -261,6 +302,11 @@ STORE_IM2COL = Form(
     operands=SOURCE,
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("write", "tensorMap", proxy="tensormap")),
     source="PTX ISA 9.7.9.27.1.2",
+)
+STORE_IM2COL.describe(
+    "Starts a copy of rows of a matrix in shared memory to pixels of a tensor, in a bulk group. Use it to store"
+    " the results of a convolution.",
+    "cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group [%rd0, {%r1, %r2, %r3, %r4}], [%r0];",
 )
 
 REDUCE_IM2COL = Form(
@@ -274,6 +320,12 @@ REDUCE_IM2COL = Form(
     operands=SOURCE,
     effects=(Issue("bulk"), Access("read", "srcMem", proxy="async"), Access("update", "tensorMap", proxy="tensormap")),
     source="PTX ISA 9.7.9.27.1.3",
+)
+REDUCE_IM2COL.describe(
+    "Combines pixels of a tensor with rows of a matrix in shared memory, in a bulk group. Use it to accumulate"
+    " the results of a convolution.",
+    "cp.reduce.async.bulk.tensor.4d.global.shared::cta.add.im2col_no_offs.bulk_group [%rd0, {%r1, %r2, %r3,"
+    " %r4}], [%r0];",
 )
 
 
@@ -296,6 +348,11 @@ PREFETCH_IM2COL = Form(
     limit=_wide,
     effects=(Access("read", "tensorMap", proxy="tensormap"),),
     source="PTX ISA 9.7.9.27.1.4",
+)
+PREFETCH_IM2COL.describe(
+    "Starts a prefetch of pixels of a tensor for one filter position to the L2 cache. Use it before a tensor load"
+    " in im2col mode.",
+    "cp.async.bulk.prefetch.tensor.4d.L2.global.im2col [%rd0, {%r1, %r2, %r3, %r4}], {%h0, %h1};",
 )
 
 PREFETCH_IM2COL.execute(prefetch)

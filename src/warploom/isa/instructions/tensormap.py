@@ -54,6 +54,11 @@ REPLACE = Form(
     effects=(Access("update", "addr", "new_val"), Flow(address=("new_val",), space="global", unwritten="use")),
     source="PTX ISA 9.7.9.26.1",
 )
+REPLACE.describe(
+    "Changes the address or a stride of a tensor map in memory. Use it for grouped GEMM, where each problem has"
+    " its own tensor.",
+    "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r0], %rd1;",
+)
 
 REPLACE_RANK = Form(
     name="tensormap.replace_rank",
@@ -62,6 +67,10 @@ REPLACE_RANK = Form(
     operands={"addr": address(), "new_val": inp("type")},
     effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
+)
+REPLACE_RANK.describe(
+    "Changes the rank of a tensor map in memory. Use it for a tensor with another number of dimensions.",
+    "tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r0], 1;",
 )
 
 
@@ -88,6 +97,11 @@ REPLACE_ENTRY = Form(
     effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
 )
+REPLACE_ENTRY.describe(
+    "Changes an extent of the box or the tensor, or an element stride, of a tensor map in memory. Use it for"
+    " grouped GEMM, where each problem has its own size.",
+    "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r0], 1, %r1;",
+)
 
 replace_entry = REPLACE_ENTRY.execute(lambda warps, i: _replace(warps, i, i.ord, warps.read(i.new_val)))
 
@@ -102,6 +116,11 @@ REPLACE_CODE = Form(
     operands={"addr": address(), "new_val": immediate(values=lambda slots: _CODES[slots["field"]])},
     effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
+)
+REPLACE_CODE.describe(
+    "Changes the element type, the interleave, the swizzle or the fill of a tensor map in memory. Use it if one"
+    " kernel serves several data types.",
+    "tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%r0], 3;",
 )
 
 
@@ -122,6 +141,11 @@ REPLACE_NEW_CODE = Form(
     effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
 )
+REPLACE_NEW_CODE.describe(
+    "Changes the element type or the swizzle of a tensor map in memory to one that sm_100 introduced. Use it for"
+    " 4- and 6-bit types.",
+    "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%r0], 13;",
+)
 
 REPLACE_NEW_CODE.execute(replace_code)
 
@@ -139,6 +163,11 @@ CP_FENCEPROXY = Form(
         Fence("proxy", order="release", scope="scope", proxy="tensormap", address="dst"),
     ),
     source="PTX ISA 9.7.13.15.18",
+)
+CP_FENCEPROXY.describe(
+    "Copies a tensor map from shared to global memory and makes it visible to a later acquire fence of the"
+    " tensormap proxy. Use it after `tensormap.replace` in shared memory.",
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd0], [%r0], 128;",
 )
 
 

@@ -55,6 +55,11 @@ ARITHMETIC = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.1, 9.7.18.1.2",
 )
+ARITHMETIC.describe(
+    "Adds, subtracts or compares a byte, a half or the whole of a and b, with saturation. Use ordinary"
+    " instructions in new code: most targets emulate this one.",
+    "vadd.s32.s32.s32.sat %r0, %r1.b0, %r2.h1;",
+)
 
 ARITHMETIC_MERGED = Form(
     name="video.arithmetic_merged",
@@ -67,6 +72,11 @@ ARITHMETIC_MERGED = Form(
     operands={"d": out("dtype", selector=_merged), "a": _source("atype"), "b": _source("btype"), "c": inp("dtype")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.1, 9.7.18.1.2",
+)
+ARITHMETIC_MERGED.describe(
+    "Adds, subtracts or compares a byte, a half or the whole of a and b, and merges the result into c or combines"
+    " it with c. Use ordinary instructions in new code: most targets emulate this one.",
+    "vadd.s32.s32.s32.add %r0, %r1.b0, %r2.b1, %r3;",
 )
 
 MAD = Form(
@@ -85,6 +95,11 @@ MAD = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.3",
 )
+MAD.describe(
+    "Multiplies a byte or a half of a and b, adds c, and can scale the result. Use `mad` in new code: most"
+    " targets emulate this instruction.",
+    "vmad.s32.s32.s32 %r0, %r1.h0, %r2.h0, %r3;",
+)
 
 MAD_NEGATED = Form(
     name="video.mad_negated",
@@ -97,6 +112,11 @@ MAD_NEGATED = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.3",
 )
+MAD_NEGATED.describe(
+    "Multiplies a byte or a half of a and b, adds c or subtracts it, and can add one. Use `mad` in new code: most"
+    " targets emulate this instruction.",
+    "vmad.s32.s32.s32.po %r0, %r1.h0, %r2.h0, %r3;",
+)
 
 SET = Form(
     name="video.set",
@@ -105,6 +125,11 @@ SET = Form(
     operands={"d": out("u32"), "a": _source("atype"), "b": _source("btype")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.4",
+)
+SET.describe(
+    "Compares a byte, a half or the whole of a and b and returns 1 or 0. Use `set` in new code: most targets"
+    " emulate this instruction.",
+    "vset.s32.s32.lt %r0, %r1.b0, %r2.b1;",
 )
 
 SET_MERGED = Form(
@@ -118,6 +143,11 @@ SET_MERGED = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.4",
 )
+SET_MERGED.describe(
+    "Compares a byte, a half or the whole of a and b, and merges the result into c or combines it with c. Use"
+    " `set` in new code: most targets emulate this instruction.",
+    "vset.s32.s32.lt.add %r0, %r1.b0, %r2.b1, %r3;",
+)
 
 QUAD = Form(
     name="video.quad",
@@ -129,6 +159,11 @@ QUAD = Form(
     operands={"d": out("dtype", selector=_mask), **_LANES, "c": inp("dtype", values=())},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.2.3",
+)
+QUAD.describe(
+    "Adds, subtracts or compares the four bytes of a and b, and can add the results to c. Use `dp4a` or packed"
+    " arithmetic in new code: most targets emulate this instruction.",
+    "vadd4.u32.u32.u32 %r0, %r1, %r2, %r3;",
 )
 
 
@@ -151,6 +186,11 @@ LANES = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.2.1, 9.7.18.2.3",
 )
+LANES.describe(
+    "Adds, subtracts, averages or compares the two halves or four bytes of a and b, and can add the results to c."
+    " Use packed arithmetic in new code: most targets emulate this instruction.",
+    "vadd2.u32.u32.u32 %r0, %r1, %r2, %r3;",
+)
 
 LANES_SET = Form(
     name="video.lanes_set",
@@ -162,4 +202,9 @@ LANES_SET = Form(
     operands={"d": out("u32", selector=_mask), **_LANES, "c": inp("u32", values=())},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.2.2",
+)
+LANES_SET.describe(
+    "Compares the two halves or four bytes of a and b, and can add the number of true results to c. Use packed"
+    " arithmetic in new code: most targets emulate this instruction.",
+    "vset4.u32.u32.lt %r0, %r1, %r2, %r3;",
 )

@@ -81,6 +81,11 @@ SHFL_SYNC = Form(
     effects=(Members(), Flow(elements=("a",), unwritten="ignore")),
     source="PTX ISA 9.7.9.6",
 )
+SHFL_SYNC.describe(
+    "Returns the value of a in another lane, which the mode and b select; p is true if that lane is within the"
+    " bounds of c. Use it for reductions and scans in a warp, with the mask of all participating lanes.",
+    "shfl.sync.bfly.b32 %r0|%p0, %r1, 16, 31, 0xffffffff;",
+)
 
 
 @SHFL_SYNC.execute
@@ -96,6 +101,11 @@ SHFL = Form(
     operands=_SHUFFLED,
     effects=(Flow(elements=("a",), unwritten="ignore"),),
     source="PTX ISA 9.7.9.5",
+)
+SHFL.describe(
+    "Returns the value of a in another lane, without a mask of lanes. Use `shfl.sync`: this form does not exist"
+    " from sm_70 and PTX 6.4 on.",
+    "shfl.bfly.b32 %r0, %r1, 16, 31;",
 )
 
 SHFL.execute(shuffle)
@@ -129,6 +139,11 @@ VOTE_SYNC = Form(
     effects=(Members(), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.13.9",
 )
+VOTE_SYNC.describe(
+    "Combines the predicates of the lanes in the mask: all true, any true, all equal, or a mask of the true ones"
+    " (`ballot`). Use it for decisions of a warp.",
+    "vote.sync.ballot.b32 %r0, %p0, 0xffffffff;",
+)
 
 VOTE_SYNC.execute(lambda warps, i: _vote(warps, i, _gather_members(warps, i)))
 
@@ -144,6 +159,11 @@ VOTE = Form(
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.8",
 )
+VOTE.describe(
+    "Combines the predicates of the active lanes, without a mask of lanes. Use `vote.sync`: this form does not"
+    " exist from sm_70 and PTX 6.4 on.",
+    "vote.all.pred %p0, %p1;",
+)
 
 VOTE.execute(lambda warps, i: _vote(warps, i, _ALL))
 
@@ -154,6 +174,11 @@ ACTIVEMASK = Form(
     operands={"d": out("b32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.11",
+)
+ACTIVEMASK.describe(
+    "Returns the mask of the lanes that execute the instruction together. Use it with care: lanes of one branch"
+    " need not execute together.",
+    "activemask.b32 %r0;",
 )
 
 
@@ -172,6 +197,11 @@ MATCH_ANY = Form(
     effects=(Members(), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.13.10",
 )
+MATCH_ANY.describe(
+    "Returns the mask of the lanes whose value equals the value of this lane. Use it to group lanes by key before"
+    " atomic operations.",
+    "match.any.sync.b32 %r0, %r1, 0xffffffff;",
+)
 
 
 @MATCH_ANY.execute
@@ -188,6 +218,11 @@ MATCH_ALL = Form(
     operands={"d": out("u32", allows=("sink",)), "p": pred_out(), "a": inp("type"), "membermask": inp("u32")},
     effects=(Members(), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.13.10",
+)
+MATCH_ALL.describe(
+    "Returns the mask if all lanes in the mask have the same value, else 0. Use it to find out whether a value is"
+    " uniform.",
+    "match.all.sync.b32 %r0|%p0, %r1, 0xffffffff;",
 )
 
 
@@ -217,6 +252,11 @@ REDUX = Form(
     effects=(Members(), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.13.12",
 )
+REDUX.describe(
+    "Combines the integers of the lanes in the mask: sum, minimum, maximum or bitwise operation. Use it instead"
+    " of five shuffles.",
+    "redux.sync.add.s32 %r0, %r1, 0xffffffff;",
+)
 
 REDUX_FLOAT = Form(
     name="warp.redux_float",
@@ -229,6 +269,10 @@ REDUX_FLOAT = Form(
     operands={"d": out("type"), "a": inp("type"), "membermask": inp("u32")},
     effects=(Members(), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.13.12",
+)
+REDUX_FLOAT.describe(
+    "Returns the smallest or largest f32 number of the lanes in the mask. Use it for maxima, such as block scales.",
+    "redux.sync.max.f32 %f0, %f1, 0xffffffff;",
 )
 
 _REDUCE = {
@@ -267,6 +311,11 @@ ELECT = Form(
     effects=(Members(), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.13.14",
 )
+ELECT.describe(
+    "Selects one lane of the mask: p is true in this lane only. Use it to let one lane issue a tensor copy or a"
+    " tcgen05 multiplication.",
+    "elect.sync %r0|%p0, 0xffffffff;",
+)
 
 
 @ELECT.execute
@@ -285,6 +334,11 @@ WARP_SYNC = Form(
     operands={"membermask": inp("u32")},
     effects=(Members(), Barrier("warp", aligned=""), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.13.2",
+)
+WARP_SYNC.describe(
+    "Waits for the lanes in the mask and makes their earlier memory accesses visible to each other. Use it"
+    " between writes and reads of shared memory by lanes of one warp.",
+    "bar.warp.sync 0xffffffff;",
 )
 
 WARP_SYNC.execute(lambda warps, i: warps.gather_members(warps.read(i.membermask), anywhere=True))

@@ -132,6 +132,16 @@ HALF, HALF_REGISTERS = _declare(
         8..256/8  16  f32      bf16   bf16   8.0  sm_90a
     """,
 )
+HALF.describe(
+    "Starts `D = A*B` or `D = A*B + D` for f16 matrices in shared memory, with D in the registers of a warpgroup."
+    " Use it for the main loop of a GEMM on sm_90; descriptors describe A and B.",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd0, %rd1, %p0, 1, 1, 0, 0;",
+)
+HALF_REGISTERS.describe(
+    "Starts `D = A*B` or `D = A*B + D` for f16 matrices, with A in registers and B in shared memory. Use it if A"
+    " was computed, such as the probabilities of attention.",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, %rd1, %p0, 1, 1, 0;",
+)
 
 FLOAT, FLOAT_REGISTERS = _declare(
     "float",
@@ -141,6 +151,16 @@ FLOAT, FLOAT_REGISTERS = _declare(
         8..256/8  8   f32      tf32       tf32       8.0  sm_90a
         8..256/8  32  f16,f32  e4m3,e5m2  e4m3,e5m2  8.0  sm_90a
     """,
+)
+FLOAT.describe(
+    "Starts `D = A*B` or `D = A*B + D` for tf32, e4m3 or e5m2 matrices in shared memory, both K-major. Use it for"
+    " GEMM with tf32 or fp8 data on sm_90.",
+    "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 {%f0, %f1, %f2, %f3}, %rd0, %rd1, %p0, 1, 1;",
+)
+FLOAT_REGISTERS.describe(
+    "Starts `D = A*B` or `D = A*B + D` for tf32, e4m3 or e5m2 matrices, with A in registers and B in shared"
+    " memory. Use it if A was computed or converted.",
+    "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, %rd1, %p0, 1, 1;",
 )
 
 INTEGER, INTEGER_REGISTERS = _declare(
@@ -156,6 +176,16 @@ INTEGER, INTEGER_REGISTERS = _declare(
     spelling="wgmma.mma_async.sync.aligned.shape.dtype.atype.btype{.satfinite}",
     integers=True,
 )
+INTEGER.describe(
+    "Starts `D = A*B` or `D = A*B + D` for 8-bit integer matrices in shared memory, in s32; `.satfinite` clamps"
+    " instead of wrapping. Use it for quantised networks on sm_90.",
+    "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r0, %r1, %r2, %r3}, %rd0, %rd1, %p0;",
+)
+INTEGER_REGISTERS.describe(
+    "Starts `D = A*B` or `D = A*B + D` for 8-bit integer matrices, with A in registers and B in shared memory."
+    " Use it if A was computed or converted.",
+    "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, %rd1, %p0;",
+)
 
 BIT, BIT_REGISTERS = _declare(
     "bit",
@@ -165,6 +195,16 @@ BIT, BIT_REGISTERS = _declare(
         8..24/8,32..256/16  256  s32    b1     b1     and    8.0  sm_90a
     """,
     integers=True,
+)
+BIT.describe(
+    "Counts the ones of the bitwise and of rows of A and columns of B in shared memory, and adds D. Use it for"
+    " binary networks on sm_90.",
+    "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc {%r0, %r1, %r2, %r3}, %rd0, %rd1, %p0;",
+)
+BIT_REGISTERS.describe(
+    "Counts the ones of the bitwise and of rows of A in registers and columns of B in shared memory, and adds D."
+    " Use it for binary networks if A was computed.",
+    "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, %rd1, %p0;",
 )
 
 SPARSE_HALF, SPARSE_HALF_REGISTERS = _declare(
@@ -177,6 +217,17 @@ SPARSE_HALF, SPARSE_HALF_REGISTERS = _declare(
         8..256/8  32  f32      bf16   bf16   8.2  sm_90a
     """,
 )
+SPARSE_HALF.describe(
+    "Starts a multiplication of a structured sparse f16 matrix A and B in shared memory; registers hold the"
+    " positions of the stored elements. Use it for pruned weights: K is twice as large as for `wgmma.half`.",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd0, %rd1, %r0, 0, %p0, 1, 1, 0, 0;",
+)
+SPARSE_HALF_REGISTERS.describe(
+    "Starts a multiplication of a structured sparse f16 matrix A in registers and B in shared memory. Use it for"
+    " pruned weights that were computed or converted.",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, %rd1, %r4,"
+    " 0, %p0, 1, 1, 0;",
+)
 
 SPARSE_FLOAT, SPARSE_FLOAT_REGISTERS = _declare(
     "sparse-float",
@@ -187,6 +238,17 @@ SPARSE_FLOAT, SPARSE_FLOAT_REGISTERS = _declare(
         8..256/8  16  f32      tf32       tf32       8.2  sm_90a
         8..256/8  64  f16,f32  e4m3,e5m2  e4m3,e5m2  8.2  sm_90a
     """,
+)
+SPARSE_FLOAT.describe(
+    "Starts a multiplication of a structured sparse tf32, e4m3 or e5m2 matrix A and B in shared memory. Use it"
+    " for pruned weights in tf32 or fp8.",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e4m3.e4m3 {%f0, %f1, %f2, %f3}, %rd0, %rd1, %r0, 0, %p0, 1, 1;",
+)
+SPARSE_FLOAT_REGISTERS.describe(
+    "Starts a multiplication of a structured sparse tf32, e4m3 or e5m2 matrix A in registers and B in shared"
+    " memory. Use it for pruned weights that were computed or converted.",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e4m3.e4m3 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, %rd1,"
+    " %r4, 0, %p0, 1, 1;",
 )
 
 SPARSE_INTEGER, SPARSE_INTEGER_REGISTERS = _declare(
@@ -202,6 +264,16 @@ SPARSE_INTEGER, SPARSE_INTEGER_REGISTERS = _declare(
     spelling="wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype{.satfinite}",
     integers=True,
 )
+SPARSE_INTEGER.describe(
+    "Starts a multiplication of a structured sparse 8-bit integer matrix A and B in shared memory, in s32. Use it"
+    " for quantised networks with pruned weights.",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.s8.s8 {%r0, %r1, %r2, %r3}, %rd0, %rd1, %r4, 0, %p0;",
+)
+SPARSE_INTEGER_REGISTERS.describe(
+    "Starts a multiplication of a structured sparse 8-bit integer matrix A in registers and B in shared memory,"
+    " in s32. Use it for pruned weights that were computed or converted.",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.s8.s8 {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, %rd1, %r8, 0, %p0;",
+)
 
 # Order and completion ---------------------------------------------------------------------------------------
 
@@ -212,6 +284,11 @@ FENCE = Form(
     effects=(Collective("warpgroup"), Fence("registers")),
     source="PTX ISA 9.7.15.7.1",
 )
+FENCE.describe(
+    "Orders earlier accesses to registers of the warpgroup before later asynchronous multiplications. Use it"
+    " before the first multiplication, and after an instruction has written accumulators or A.",
+    "wgmma.fence.sync.aligned;",
+)
 FENCE.execute(no_effect)  # the emulator accesses registers in program order
 
 COMMIT = Form(
@@ -220,6 +297,11 @@ COMMIT = Form(
     rows="ptx target\n8.0 sm_90a",
     effects=(Collective("warpgroup"), Commit("multiplication")),
     source="PTX ISA 9.7.15.7.2",
+)
+COMMIT.describe(
+    "Closes a group with all multiplications that the warpgroup has started since the previous group. Use it"
+    " after the multiplications of one stage.",
+    "wgmma.commit_group.sync.aligned;",
 )
 
 COMMIT.execute(lambda warps, i: warps.commit("multiplication"))
@@ -231,6 +313,11 @@ WAIT = Form(
     operands={"N": immediate(values=range(1 << 63))},
     effects=(Collective("warpgroup"), Wait("multiplication", pending="N")),
     source="PTX ISA 9.7.15.7.3",
+)
+WAIT.describe(
+    "Waits until at most the N newest groups are unfinished. Use N = 1 to free the previous stage while a"
+    " multiplication runs, and 0 before accumulators are read.",
+    "wgmma.wait_group.sync.aligned 0;",
 )
 
 WAIT.execute(lambda warps, i: warps.wait("multiplication", i.N))

@@ -61,6 +61,11 @@ LOAD = Form(
     effects=(Collective("warp"), Access("read", "p", "r")),
     source="PTX ISA 9.7.14.4.3",
 )
+LOAD.describe(
+    "Loads a matrix from memory into opaque fragments of a warp; the stride counts elements between rows. Use"
+    " `ldmatrix` and `mma` in new code: they define which lane holds which element.",
+    "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7}, [%rd0], 16;",
+)
 
 
 @LOAD.execute
@@ -114,6 +119,10 @@ STORE = Form(
     effects=(Collective("warp"), Access("write", "p", "r")),
     source="PTX ISA 9.7.14.4.4",
 )
+STORE.describe(
+    "Stores opaque fragments of a warp as a matrix in memory. Use it after `wmma.mma`.",
+    "wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%rd0], {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, 16;",
+)
 
 
 @STORE.execute
@@ -148,6 +157,12 @@ HALF = Form(
     effects=(Collective("warp"), Multiply("warp tiles")),
     source="PTX ISA 9.7.14.4.5",
 )
+HALF.describe(
+    "Multiplies f16 matrices in opaque fragments of a warp and adds C: `D = A*B + C`. Use `mma` in new code.",
+    "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, {%r0, %r1, %r2,"
+    " %r3, %r4, %r5, %r6, %r7}, {%r8, %r9, %r10, %r11, %r12, %r13, %r14, %r15}, {%f0, %f1, %f2, %f3, %f4, %f5,"
+    " %f6, %f7};",
+)
 
 FLOAT = Form(
     name="wmma.float",
@@ -166,6 +181,12 @@ FLOAT = Form(
     effects=(Collective("warp"), Multiply("warp tiles")),
     source="PTX ISA 9.7.14.4.5",
 )
+FLOAT.describe(
+    "Multiplies bf16, tf32 or f64 matrices in opaque fragments of a warp and adds C: `D = A*B + C`. Use `mma` in"
+    " new code.",
+    "wmma.mma.sync.aligned.row.col.m16n16k16.f32.bf16.bf16.f32 {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, {%r0,"
+    " %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7};",
+)
 
 INTEGER = Form(
     name="wmma.integer",
@@ -182,6 +203,12 @@ INTEGER = Form(
     effects=(Collective("warp"), Multiply("warp tiles")),
     source="PTX ISA 9.7.14.4.5",
 )
+INTEGER.describe(
+    "Multiplies 8- or 4-bit integer matrices in opaque fragments of a warp and adds C in s32; `.satfinite` clamps"
+    " instead of wrapping. Use `mma` in new code.",
+    "wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.s8.s32 {%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7}, {%r8, %r9},"
+    " {%r10, %r11}, {%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7};",
+)
 
 BIT = Form(
     name="wmma.bit",
@@ -195,6 +222,11 @@ BIT = Form(
     spellings=("wmma.mma.bitOp.popc.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype",),
     effects=(Collective("warp"), Multiply("warp tiles")),
     source="PTX ISA 9.7.14.4.5",
+)
+BIT.describe(
+    "Counts the ones of the bitwise and, or of the exclusive or, of rows of A and columns of B, and adds C. Use"
+    " `mma` in new code.",
+    "wmma.mma.xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 {%r0, %r1}, {%r2}, {%r3}, {%r0, %r1};",
 )
 
 

@@ -19,6 +19,16 @@ MAX_CLUSTER = 16
 """Maximum number of CTAs of a cluster. A launch must request more than 8 CTAs explicitly."""
 
 
+LOCAL_BYTES = 512 * 1024
+"""Maximum local memory of a thread in bytes, on every architecture."""
+
+CONSTANT_BYTES = 64 * 1024
+"""Maximum size of all constant variables of a module together in bytes, on every architecture."""
+
+PARAMETER_BYTES = 32764
+"""Maximum size of all parameters of a kernel together in bytes (PTX ISA 7.1)."""
+
+
 def shared_bytes(number: int) -> int:
     """Return the maximum shared memory of a CTA on sm_`number`, static plus dynamic, in bytes."""
     return SHARED_KIB[number] * 1024

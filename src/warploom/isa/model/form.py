@@ -119,9 +119,26 @@ class Form(Displayed):
         self.execution: Execution | None = None
         self.lane_function: LaneFunction | None = None
         self.multiply: MultiplicationFunction | None = None
+        self.about = ""
+        self.example = ""
         self._limit = limit
         self._check()
         self.registry.add(self)
+
+    # Description ------------------------------------------------------------------------------------------
+
+    def describe(self, about: str, example: str) -> None:
+        """State what the instruction computes and when to use it, with an example in PTX.
+
+        The first sentence of `about` states what the instruction computes.
+        """
+        self.about = about
+        self.example = example
+
+    @property
+    def summary(self) -> str:
+        """First sentence of the description, without its period."""
+        return self.about.partition(". ")[0].removesuffix(".")
 
     # Semantics --------------------------------------------------------------------------------------------
 
@@ -261,6 +278,11 @@ class Form(Displayed):
     def family(self) -> str:
         """First part of the form's name, such as "wgmma", by which statistics are grouped."""
         return self.name.partition(".")[0]
+
+    @property
+    def operand_line(self) -> str:
+        """Operands of the syntax line, such as "d, a, b{, c}"."""
+        return self.syntax_line.partition(" ")[2].strip().removesuffix(";")
 
     @property
     def heads(self) -> frozenset[str]:

@@ -55,9 +55,9 @@ class SharedMatrix:
     def chunks(self, fields: int) -> tuple[NDArray[np.int64], int, int]:
         """Return the offsets of the 16-byte chunks of the matrix, the swizzle, and the base offset.
 
-        `fields` is the descriptor without its start address.
+        `fields` is the descriptor without its start address. The elements of a chunk are adjacent along `major`.
 
-        Shapes: offsets (chunks,), in ascending order. Units: bytes from the start address.
+        Shapes: offsets (rows, chunks) if K-major, or (K, chunks) if MN-major. Units: bytes from the start address.
         """
         return _chunks(fields, self.rows, self.k, self.element, self.major)
 
@@ -83,8 +83,8 @@ def _offsets(fields: int, rows: int, k: int, element: str, major: str) -> tuple[
 
 @lru_cache(maxsize=256)
 def _chunks(fields: int, rows: int, k: int, element: str, major: str) -> tuple[NDArray[np.int64], int, int]:
-    table, swizzle, base_offset = _addresses(fields, rows, k, element, major)
-    return np.unique(table.astype(np.int64) >> 4) << 4, swizzle, base_offset
+    words, swizzle, base_offset = _offsets(fields, rows, k, element, major)
+    return np.ascontiguousarray(words[:, ::2]), swizzle, base_offset
 
 
 @dataclass(frozen=True, slots=True, eq=False)

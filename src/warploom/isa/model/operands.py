@@ -16,7 +16,7 @@ TypeRule = str | Callable[[Slots], str]
 """PTX type, name of the slot that contains it, or function that computes the type from all slots."""
 CountRule = int | str | Callable[[Slots], int]
 """Number, name of the slot that contains it, or function that computes the number from all slots."""
-Accepts = Literal["same", "wide", "bits", "own", "coded"]
+Accepts = Literal["same", "wide", "bits", "packed", "own", "coded"]
 AcceptsRule = Accepts | Callable[[Slots], Accepts]
 Values = Collection[int] | Callable[[Slots], Collection[int] | None] | None
 
@@ -74,6 +74,7 @@ class RegisterConstraint:
     - "same": registers that fit the operand's type
     - "wide": also wider registers
     - "bits": only registers that are declared as bits, and no constants
+    - "packed": as "bits", with f16x2 registers
     - "own": as "same", without f16x2 registers for an integer
     - "coded": as "same", with floating-point constants only as bit patterns
 

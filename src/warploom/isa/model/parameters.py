@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 import numpy as np
 
 from warploom.diagnostics import UsageError
+from warploom.diagnostics.symbols import readable_name
 from warploom.isa.model.types import TYPES
 
 if TYPE_CHECKING:
@@ -46,8 +47,13 @@ class Parameter:
         """True if the parameter can hold an address."""
         return not self.is_array and self.size == 8 and TYPES[self.type].dtype.kind != "f"
 
+    @property
+    def readable_name(self) -> str:
+        """Name for messages. A mangled name is demangled and shortened."""
+        return readable_name(self.name)
+
     def __str__(self) -> str:
-        return f".{self.type} {self.name}{f'[{self.size}]' if self.is_array else ''}"
+        return f".{self.type} {self.readable_name}{f'[{self.size}]' if self.is_array else ''}"
 
 
 def size_of(variable: Variable) -> int | None:

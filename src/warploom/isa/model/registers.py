@@ -35,6 +35,8 @@ def register_types(type_word: str, accepts: str = "same", implied: bool = False)
         return frozenset({"pred"})
     if accepts == "bits":
         return frozenset({f"b{width}"})
+    if accepts == "packed":
+        return frozenset({f"b{width}", "f16x2"})
     if accepts == "wide":
         return frozenset(
             name for name in DECLARABLE if _BITS[name] >= width and _holds(name, type_word, kind, wide=True)

@@ -36,11 +36,16 @@ class Signature:
 def read_signature(module: Module, name: str | None = None) -> Signature:
     """Return the signature of the kernel with this name, or of the module's only kernel.
 
+    A mangled name may be given in its readable form, such as `demo::rotate<float, 128>`, if only one kernel has it.
+
     Errors: UsageError with the code emulator.kernel for an unknown name. Without a name, the module must have exactly
     one kernel.
     """
     entries = {f.name: f for f in module.functions.values() if f.kind == "entry" and f.body is not None}
-    known = ", ".join(entries)
+    readable = {f.readable_name: f.name for f in entries.values()}
+    known = ", ".join(readable if len(readable) == len(entries) else entries)
+    if len(readable) == len(entries) and name is not None:
+        name = readable.get(name, name)
     if name is None:
         if len(entries) != 1:
             found = f"{len(entries)} kernels ({known}); expected the name of one" if entries else "no kernel"

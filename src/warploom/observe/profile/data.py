@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.diagnostics import SourceLine
 from warploom.emulator.program import Program
 
 Extents = tuple[int, int, int]
@@ -63,8 +64,13 @@ class Profile:
 
     @property
     def lines(self) -> tuple[int, ...]:
-        """Source line of each instruction, from 1; 0 if the kernel has no source text."""
-        return tuple(self.program.line_of(pc) for pc in range(len(self.program.steps)))
+        """Line of each instruction in the PTX, from 1; 0 if the kernel has no source text."""
+        return tuple(map(self.program.line_of, range(len(self.program.steps))))
+
+    @property
+    def source_lines(self) -> tuple[SourceLine | None, ...]:
+        """Line of Python or CUDA C++ of each instruction; None if the PTX does not state it."""
+        return tuple(map(self.program.source_line, range(len(self.program.steps))))
 
     @property
     def opcodes(self) -> tuple[str, ...]:

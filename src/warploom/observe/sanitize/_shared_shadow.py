@@ -30,7 +30,7 @@ Array = NDArray[Any]
 _LANE = 63 << 4  # bits of the lane in a record
 
 # Kinds of conflicts, named after the new access and the old one.
-READ_WRITE, WRITE_WRITE, WRITE_READ, WRITE_ASYNC_READ, UNFENCED, UNWRITTEN, SWIZZLE, UNFENCED_READ = range(8)
+READ_WRITE, WRITE_WRITE, WRITE_READ, WRITE_ASYNC_READ, UNFENCED, UNWRITTEN, UNFENCED_READ = range(7)
 COLUMNS = 6  # of a conflict: kind, position, lane, granule; record and pc of the other access
 ROOM = 128  # conflicts of one access that are kept; further ones are counted
 
@@ -40,9 +40,11 @@ class SharedArrays(NamedTuple):
 
     `records` and `sites` have the record (see `clocks`) and the program counter of the last write of each granule.
     `far` and `far_sites` have those of the last read by each other CTA. `reads` has the last read of each granule by
-    each warp of the same CTA. `async_reads` has the last asynchronous read of each chunk. `sources` and `source_sites`
-    have the record and the program counter of the last read of each chunk by a bulk copy that an mbarrier completes.
-    `tags` has the swizzle of the last bulk write of each chunk. `out` receives the conflicts. Bits of an integer:
+    each warp of the same CTA. `async_reads` has the last asynchronous read of each chunk. `sent` and `sent_sites` have
+    the record and the program counter of the last read of each chunk by a bulk copy that an mbarrier completes.
+    `origins` has the number of the tensor copy that made the last bulk write of each chunk, 0 for another copy.
+    `sources` has the global address from which a thread last filled each word of 4 bytes, 0 if unknown. `out` receives
+    the conflicts. Bits of an integer:
 
         reads        time << 32 | pc << 10 | lane << 4 | strength
         async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
@@ -55,9 +57,10 @@ class SharedArrays(NamedTuple):
     asynchronous: bool
     far: Array
     far_sites: Array
+    sent: Array
+    sent_sites: Array
+    origins: Array
     sources: Array
-    source_sites: Array
-    tags: Array
     cta_granules: int
     shift: int
     out: Array
@@ -172,12 +175,12 @@ def _check_far(
 
 
 @njit
-def _check_source(c: ClockArrays, s: SharedArrays, w: int, lane: int, granule: int, position: int, found: int) -> int:
+def _check_sent(c: ClockArrays, s: SharedArrays, w: int, lane: int, granule: int, position: int, found: int) -> int:
     chunk = granule >> (4 - s.shift)
-    entry = s.sources[chunk]
+    entry = s.sent[chunk]
     if entry == 0 or is_ordered(c, w, lane, entry, 0):
         return found
-    return note(s.out, found, WRITE_ASYNC_READ, position, lane, granule, entry, s.source_sites[chunk])
+    return note(s.out, found, WRITE_ASYNC_READ, position, lane, granule, entry, s.sent_sites[chunk])
 
 
 @njit
@@ -289,7 +292,7 @@ def write_lanes(
                     if entry and not _is_morally_strong(c, w, strength, entry):
                         found = _check_far(c, s, w, lane, row, granule, 0, i, found)
                 if len(s.far) and s.asynchronous:
-                    found = _check_source(c, s, w, lane, granule, i, found)
+                    found = _check_sent(c, s, w, lane, granule, i, found)
                 if not (strength and is_weak_write_of(record, head >> 44, lane)):
                     records[granule] = mixed
                     sites[granule] = pc
@@ -327,7 +330,7 @@ def read_rows(
                 good = record
             chunk = granule >> (4 - s.shift)
             if granule & in_chunk == 0 and agents[i] >= 0:
-                s.sources[chunk], s.source_sites[chunk] = entry, pc
+                s.sent[chunk], s.sent_sites[chunk] = entry, pc
             elif granule & in_chunk == 0:
                 s.async_reads[slot, chunk] = entry
     return found
@@ -381,13 +384,14 @@ def _check_async(
 @njit
 def write_rows(
     c: ClockArrays, s: SharedArrays, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, agents: Array,
-    clocks: Array, tag: int, strength: int,
+    clocks: Array, origins: Array, strength: int,
 ) -> int:  # fmt: skip
     """Record writes by bulk copies. Return the number of conflicts with earlier accesses.
 
     Lane lanes[i] of warps[i] writes sizes[i] bytes at offset starts[i]. The write is recorded for clock component
-    agents[i] at time clocks[i]. `tag` identifies the swizzle. `strength` is 0 for copies, and the strength of the
-    updates (see `clocks`) for reductions. Starts and sizes are multiples of 16 bytes. Shapes: all arrays (copies,).
+    agents[i] at time clocks[i]. origins[i] is the number of the tensor copy, 0 for another copy. `strength` is 0 for
+    copies, and the strength of the updates (see `clocks`) for reductions. Starts and sizes are multiples of 16 bytes.
+    Shapes: all arrays (copies,).
     """
     records = s.records
     found = 0
@@ -415,38 +419,34 @@ def write_rows(
             records[granule] = fresh
             s.sites[granule] = pc
             if granule & in_chunk == 0 and len(s.far):
-                found = _check_source(c, s, w, lane, granule, i, found)
+                found = _check_sent(c, s, w, lane, granule, i, found)
             if granule & in_chunk == 0:
-                s.tags[granule >> (4 - s.shift)] = tag
+                s.origins[granule >> (4 - s.shift)] = origins[i]
     return found
 
 
 @njit
 def read_tiles(
     c: ClockArrays, s: SharedArrays, groups: Array, origins: Array, starts: Array, chunks: Array, chunk_mask: int,
-    phase: int, low: int, high: int, tag: int, pc: int, clocks: Array,
+    phase: int, low: int, pc: int, clocks: Array,
 ) -> int:  # fmt: skip
     """Record the read of a matrix by each warpgroup. Return the number of conflicts with earlier writes.
 
     Row g of `groups` has the four warps of a warpgroup. The warpgroup reads the 16-byte chunks at the addresses
-    starts[g] + chunks[k], swizzled with `chunk_mask` and the base offset `phase`. `tag` identifies the swizzle.
-    origins[g] is the byte offset of the CTA's shared memory, and clocks[g] the number of the wgmma group. If a matrix
-    leaves the addresses [low, high), the result is -1 - g. Shapes: groups (warpgroups, 4); origins, starts and clocks
-    (warpgroups,).
+    starts[g] + chunks[k], swizzled with `chunk_mask` and the base offset `phase`. origins[g] is the byte offset of the
+    CTA's shared memory, which begins at address `low`, and clocks[g] the number of the wgmma group. Shapes: groups
+    (warpgroups, 4); origins, starts and clocks (warpgroups,).
     """
-    V, records, tags = c.vectors, s.records, s.tags
+    V, records = c.vectors, s.records
     found = 0
     for i in range(len(starts)):
         leader = groups[i, 0]
         slot = leader // c.ctas
         entry = (np.int64(clocks[i]) << 32) | (np.int64(pc) << 10) | (MANY << 4)
         good = common = np.int64(-1)
-        told = False
         for k in range(len(chunks)):
             address = starts[i] + chunks[k]
             address ^= (((address >> 7) - phase) & chunk_mask) << 4
-            if address < low or address + 16 > high:
-                return -1 - i
             chunk = (origins[i] + address - low) >> 4
             s.async_reads[slot, chunk] = entry
             for granule in range(chunk << (4 - s.shift), (chunk + 1) << (4 - s.shift)):
@@ -457,10 +457,6 @@ def read_tiles(
                 if record == 0:
                     found = note(s.out, found, UNWRITTEN, i * 4, -1, granule, 0, -1)
                     continue
-                if not told and ((record >> 10) & 63) == ASYNC and tags[chunk] and tags[chunk] != tag:
-                    told = True
-                    written = np.int64(tags[chunk]) << 16  # in place of the time of the record
-                    found = note(s.out, found, SWIZZLE, i * 4, -1, granule, written, s.sites[granule])
                 # True if all four warps know the write, whichever lane made it.
                 whole = (record >> 10) & 63 != ASYNC
                 for member in range(4):
@@ -475,3 +471,19 @@ def read_tiles(
                 if whole:
                     common = record & ~_LANE
     return found
+
+
+@njit
+def set_sources(s: SharedArrays, index: Array, mask: Array, size: int, sources: Array) -> None:
+    """Record the global addresses of the data that lanes write, `size` bytes each.
+
+    `index` has the byte offsets of the lanes in shared memory, and `mask` selects lanes. `sources` has the global
+    addresses, 0 if unknown. Shapes: all (warps, 32).
+    """
+    words = max(size >> 2, 1)
+    for i in range(len(index)):
+        for lane in range(32):
+            if mask[i, lane]:
+                for word in range(words):
+                    known = sources[i, lane] and size >= 4
+                    s.sources[(index[i, lane] >> 2) + word] = sources[i, lane] + 4 * word if known else 0

@@ -29,7 +29,8 @@ class Conflict:
     """Accesses of two instructions that break a rule, in the first occurrence.
 
     `pc` is the later instruction and `other` the earlier one, or -1 if there is none. `hint` replaces the rule's cure.
-    `subject` names the object at fault, such as an mbarrier, or is empty. `count` is the number of occurrences.
+    `subject` names the object at fault, such as an mbarrier, or is empty. `two_sided` is set if the conflict needs an
+    edit on each side: a release after `other`, and an acquire before `pc`. `count` is the number of occurrences.
     """
 
     code: str
@@ -38,6 +39,7 @@ class Conflict:
     message: str
     hint: str = ""
     subject: str = ""
+    two_sided: bool = False
     count: int = 1
 
     @property
@@ -45,22 +47,38 @@ class Conflict:
         """Rule that the accesses break."""
         return rules()[self.code]
 
+    @property
+    def remedy(self) -> str:
+        """Kind of the edit that removes the conflict."""
+        if self.two_sided:
+            return "order"
+        return self.rule.remedy or f"{self.code} {self.hint or self.pc}"
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """Key of the conflict, which does not depend on the order of the two instructions."""
+        if self.other < 0:
+            return self.code, self.pc, -1
+        return self.code, min(self.pc, self.other), max(self.pc, self.other)
+
+    @property
+    def operation(self) -> int:
+        """Instruction of the asynchronous operation that may be incomplete, or -1."""
+        return -1 if self.two_sided else {"pc": self.pc, "other": self.other}.get(self.rule.operation, -1)
+
 
 @dataclass(slots=True)
 class Cause:
     """Conflicts that one edit removes. The first conflict describes the cause.
 
-    The edit belongs after the instruction `after` and before the instruction `before`; both are -1 if unknown.
+    The edit belongs after the instruction `after` and before the instruction `before`; both are -1 if unknown. `places`
+    are all places where the edit helps.
     """
 
     conflicts: list[Conflict]
     after: int = -1
     before: int = -1
-
-    @property
-    def remedy(self) -> str:
-        """Kind of the edit."""
-        return self.conflicts[0].rule.remedy
+    places: Places = ()
 
     def explains(self, code: str) -> bool:
         """Return True if the cause may lead to a trap or deadlock with the rule code `code`."""
@@ -71,17 +89,19 @@ def find_causes(conflicts: Sequence[Conflict], paths: Paths) -> list[Cause]:
     """Merge conflicts with one cause, in order of the first occurrence of each cause."""
     families: dict[str, list[Conflict]] = {}
     for each in conflicts:
-        families.setdefault(each.rule.remedy or f"{each.code} {each.hint or each.pc}", []).append(each)
+        families.setdefault(each.remedy, []).append(each)
     found: list[Cause] = []
     for family in families.values():
         if family[0].rule.place == "object":
             found += _merge([Cause([each]) for each in family], _objects)
+        elif family[0].two_sided:
+            found += _by_region(family, paths)
         elif family[0].rule.place:
             found += _by_place(family, paths)
         else:
             found.append(Cause(family))
     order = {id(each): index for index, each in enumerate(conflicts)}
-    merged = _merge(found, _effects)
+    merged = _without_consequences(_merge(found, _shared_parts))
     return sorted(merged, key=lambda cause: min(order[id(each)] for each in cause.conflicts))
 
 
@@ -101,21 +121,24 @@ def _merge(causes: Iterable[Cause], keys: Callable[[Cause], set[str]]) -> list[C
 def _join(causes: Sequence[Cause]) -> Cause:
     first = max(causes, key=lambda cause: cause.conflicts[0].rule.level)
     others = [each for cause in causes if cause is not first for each in cause.conflicts]
-    return Cause(sorted([*first.conflicts, *others], key=lambda each: -each.rule.level), first.after, first.before)
+    members = sorted([*first.conflicts, *others], key=lambda each: -each.rule.level)
+    return replace(first, conflicts=members)
 
 
 def _objects(cause: Cause) -> set[str]:
     return {key for each in cause.conflicts for key in (each.subject, f"instruction {each.pc}") if key}
 
 
-def _effects(cause: Cause) -> set[str]:
-    """Return keys of the operations that the conflicts show as incomplete, and of their mbarriers."""
+def _shared_parts(cause: Cause) -> set[str]:
+    """Return keys of the pairs of instructions, the incomplete operations and the mbarriers of the conflicts."""
     found: set[str] = set()
     for each in cause.conflicts:
+        if each.other >= 0:
+            found.add(f"instructions {sorted((each.pc, each.other))}")
+        if each.operation >= 0:
+            found.add(f"operation {each.operation}")
         if each.subject:
             found.add(each.subject)
-        if each.rule.operation:
-            found.add(f"operation {each.pc if each.rule.operation == 'pc' else each.other}")
     return found
 
 
@@ -144,7 +167,9 @@ def _window(each: Conflict, paths: Paths) -> _Window:
         if each.other >= each.pc:
             # The warps may have executed the two instructions in the reverse order.
             found += paths.between(each.pc, each.other)
-    return _Window(found or paths.before(each.pc), bool(found), True)
+    if place == "before":
+        found = paths.dominators(each.pc)
+    return _Window(found or paths.before(each.pc), bool(found) and place == "between", True)
 
 
 def _by_place(family: Sequence[Conflict], paths: Paths) -> list[Cause]:
@@ -165,8 +190,23 @@ def _by_place(family: Sequence[Conflict], paths: Paths) -> list[Cause]:
         first, last = max(bounds[0] for bounds in around), min(bounds[1] for bounds in around)
         follows, precedes = (all(getattr(windows[k], side) for k in chosen) for side in ("follows", "precedes"))
         members = sorted((family[k] for k in chosen), key=lambda each: -each.rule.level)
-        found.append(Cause(members, first - 1 if follows else -1, last if precedes else -1))
+        found.append(Cause(members, first - 1 if follows else -1, last if precedes else -1, ((first, last),)))
     return found
+
+
+def _by_region(family: Sequence[Conflict], paths: Paths) -> list[Cause]:
+    """Divide conflicts into sets whose places overlap.
+
+    An edit on each side orders threads that do not share a barrier, so the edits need no common place.
+    """
+    regions: list[Cause] = []
+    for each in family:
+        window = _window(each, paths)
+        around = [region for region in regions if _overlap(region.places, window.places)]
+        regions = [region for region in regions if region not in around]
+        places = window.places + tuple(bounds for region in around for bounds in region.places)
+        regions.append(Cause([*(known for region in around for known in region.conflicts), each], places=places))
+    return regions
 
 
 def _contains(places: Places, points: Array) -> Array:
@@ -179,15 +219,28 @@ def _contains(places: Places, points: Array) -> Array:
 # Consequences -----------------------------------------------------------------------------------------------
 
 
-def without_consequences(causes: Sequence[Cause]) -> list[Cause]:
-    """Return the causes that no other cause explains."""
-    undefined = {each.pc for cause in causes if cause.remedy == "register" for each in cause.conflicts}
-
-    def is_consequence(cause: Cause) -> bool:
+def _without_consequences(causes: Sequence[Cause]) -> list[Cause]:
+    """Move the conflicts of causes that another cause explains to this other cause."""
+    undefined = {each.pc for cause in causes for each in cause.conflicts if each.rule.remedy == "register"}
+    left = list(causes)
+    for cause in causes:
+        first = cause.conflicts[0]
         # An access through an unwritten register may reach any bytes.
-        return cause.remedy != "register" and all({each.pc, each.other} & undefined for each in cause.conflicts)
+        if first.rule.remedy != "register" and all({each.pc, each.other} & undefined for each in cause.conflicts):
+            left.remove(cause)
+            continue
+        for other in left:
+            if other is not cause and other.explains(first.code) and _overlap(cause.places, other.places):
+                other.conflicts += cause.conflicts
+                left.remove(cause)
+                break
+    return left
 
-    return [cause for cause in causes if not is_consequence(cause)]
+
+def _overlap(first: Places, second: Places) -> bool:
+    """Return True if two sets of places have a common place, or if one of the sets is unknown."""
+    common = any(a[0] <= b[1] and b[0] <= a[1] for a in first for b in second)
+    return common or not first or not second
 
 
 # Findings ---------------------------------------------------------------------------------------------------
@@ -198,16 +251,43 @@ def find_diagnostics(conflicts: Sequence[Conflict], ended: Sequence[Diagnostic],
 
     `ended` has the traps and deadlocks that ended the runs.
     """
-    causes = without_consequences(find_causes(conflicts, Paths(program)))
+    causes = find_causes(conflicts, Paths(program))
     found = [_diagnostic(cause, program) for cause in causes]
     for end in ended:
+        conflict = (end.code, -1, -1)
         explanation = next((k for k, cause in enumerate(causes) if cause.explains(end.code)), -1)
         if explanation < 0:
-            found.append(replace(end, source=program.source))
+            found.append(replace(end, source=program.source, conflicts=(conflict,)))
         else:
             each = found[explanation]
-            found[explanation] = replace(each, notes=(*each.notes, Note(f"consequence: {end.message}", end.span)))
+            notes = (*each.notes, Note(f"consequence: {end.message}", end.span))
+            found[explanation] = replace(each, notes=notes, conflicts=(*each.conflicts, conflict))
     return found
+
+
+def merge_findings(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Merge findings of several runs, so that each cause is listed once."""
+    merged: list[Diagnostic] = []
+    for each in found:
+        same = [k for k, known in enumerate(merged) if _have_one_cause(each, known)]
+        if not same:
+            merged.append(each)
+            continue
+        known = merged[same[0]]
+        # A conflict may be a consequence in one run and the only conflict of another run.
+        main, other = (
+            (known, each) if each.conflicts[:1] == () or each.conflicts[0] in known.conflicts else (each, known)
+        )
+        merged[same[0]] = replace(main, conflicts=tuple(dict.fromkeys((*main.conflicts, *other.conflicts))))
+        for k in reversed(same[1:]):
+            del merged[k]
+    return tuple(merged)
+
+
+def _have_one_cause(first: Diagnostic, second: Diagnostic) -> bool:
+    if first.conflicts or second.conflicts or first.span is None:
+        return first == second or bool({*first.conflicts} & {*second.conflicts})
+    return (first.code, first.span) == (second.code, second.span)
 
 
 def join_deadlocks(found: Sequence[Diagnostic]) -> Diagnostic:
@@ -222,22 +302,27 @@ def _diagnostic(cause: Cause, program: Program) -> Diagnostic:
     count = sum(each.count for each in cause.conflicts)
     times = f" ({count:,} times)" if count > 1 else ""
     span = program.span_of(first.pc) if first.pc >= 0 else None
-    edit = {side: program.line_of(pc) for side, pc in (("after", cause.after), ("before", cause.before)) if pc >= 0}
-    data: dict[str, Any] = {} if first.other < 0 else {"other line": program.line_of(first.other)}
-    if all(edit.values()) and edit:
-        data["edit"] = {"insert": rule.insert, **edit}
+    edit = {side: pc for side, pc in (("after", cause.after), ("before", cause.before)) if pc >= 0}
+    edit = edit if all(map(program.line_of, edit.values())) else {}
+    data: dict[str, Any] = {} if first.other < 0 else program.data_of(first.other, "other line", "other source")
+    if edit:
+        data["edit"] = {"insert": rule.insert}
+        for side, pc in edit.items():
+            data["edit"] |= program.data_of(pc, side, f"{side} source")
+    hint, notes = _hint(cause, edit, program), _notes(cause, program)
     return Diagnostic(
-        first.code, Severity.ERROR, first.message + times, program.source, span, _hint(cause, edit), rule.source,
-        _notes(cause, program), data=data or None,
+        first.code, Severity.ERROR, first.message + times, program.source, span, hint, rule.source, notes, data or None,
+        tuple(each.key for each in cause.conflicts),
     )  # fmt: skip
 
 
-def _hint(cause: Cause, edit: Mapping[str, int]) -> str:
+def _hint(cause: Cause, edit: Mapping[str, int], program: Program) -> str:
+    """Return the remedy of the rule and the place of the edit, which lies between two program counters."""
     first = cause.conflicts[0]
     what = first.hint or first.rule.cure
-    if not edit or not all(edit.values()):
+    if not edit:
         return what
-    where = " and ".join(f"{side} line {line}" for side, line in edit.items())
+    where = " and ".join(f"{side} {program.place_of(pc)}" for side, pc in edit.items())
     return f"{what}; insert `{first.rule.insert}` {where}" if first.rule.insert else f"{what}; the edit belongs {where}"
 
 
@@ -256,5 +341,4 @@ def _notes(cause: Cause, program: Program) -> tuple[Note, ...]:
 
 
 def _lines(each: Conflict, program: Program) -> str:
-    line = program.line_of(each.pc)
-    return f"line {line}" if each.other < 0 else f"lines {program.line_of(each.other)} and {line}"
+    return program.places_of([pc for pc in (each.other, each.pc) if pc >= 0], " and ")

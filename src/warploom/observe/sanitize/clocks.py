@@ -340,9 +340,10 @@ class Clocks:
         ends = np.where((group > 0) & (pending < GROUPS), ends, 0)
         if not read_only:
             for warp, lane, end in zip(warps.tolist(), lanes.tolist(), ends.tolist(), strict=True):
-                times: Array = np.arange(max(int(self.bulk_done[warp, lane]), end - GROUPS) + 1, end + 1)
-                self.bulk_waits[warp, lane, times % GROUPS] = self.clock[warp]
-                self.bulk_done[warp, lane] = max(int(self.bulk_done[warp, lane]), end)
+                done = int(self.bulk_done[warp, lane])
+                for time in range(max(done, end - GROUPS) + 1, end + 1):
+                    self.bulk_waits[warp, lane, time % GROUPS] = self.clock[warp]
+                self.bulk_done[warp, lane] = max(done, end)
         for stream in (BULK_READ,) if read_only else (BULK_READ, BULK_DONE):
             column = self.own[warps] + stream * self.per_cta
             for warp, at, end in zip(warps.tolist(), column.tolist(), ends.tolist(), strict=True):

@@ -47,6 +47,10 @@ Array = NDArray[Any]
 
 READ_WRITE, WRITE_WRITE, WRITE_READ, READ_ONLY, UNFENCED = range(5)
 LOAD = 5  # kind of records for bulk copies that read global memory
+_ACROSS_CTAS = (
+    "release the earlier access through a flag in global memory, and acquire the flag before the later access, both at "
+    "a scope that includes the two CTAs"
+)
 SLOT = 18  # bits of the phase in the time of a LOAD; above is the mbarrier. Its CTA's rank replaces the lane.
 
 
@@ -265,7 +269,7 @@ class GlobalShadow:
             if what == WRITE_WRITE and same is not None and same(position, other, site):
                 continue
             code = "sanitize.race/read-only" if what == READ_ONLY else "sanitize.race/global"
-            hint = ""
+            hint, across = "", False
             if what == UNFENCED:
                 code = "sanitize.proxy/async"
             elif what == WRITE_READ and record >> 10 & 63 == LOAD:
@@ -278,8 +282,15 @@ class GlobalShadow:
                 and record >> 10 & 63 != ASYNC
             ):
                 code = "sanitize.race/lanes"
+            elif what != READ_ONLY and self._are_in_different_ctas(warp, record):
+                hint, across = _ACROSS_CTAS, True
             if not self.report.is_known(code, pc, site):
-                self.report.add(code, pc, site, self._sentence(what, warp, lane, granule, record, site, size), hint)
+                message = self._sentence(what, warp, lane, granule, record, site, size)
+                self.report.add(code, pc, site, message, hint, two_sided=across)
+
+    def _are_in_different_ctas(self, warp: int, record: int) -> bool:
+        cta_of = self.launch.topology.cta_of
+        return record >> 55 & 0xFF != self.wave & 0xFF or cta_of[warp] != cta_of[record >> 44 & 0x7FF]
 
     def _sentence(self, what: int, warp: int, lane: int, granule: int, record: int, site: int, size: int) -> str:
         address = (granule << self.arrays.shift) + GLOBAL_BASE
@@ -289,13 +300,13 @@ class GlobalShadow:
         wave = record >> 55 & 0xFF
         lane_known = by < MANY and record >> 10 & 63 != LOAD
         who = self._placements[wave].describe_warp(other) + (f", lane {by}" if lane_known else "")
-        line = self.launch.program.line_of(site)
+        line = self.launch.program.place_of(site)
         why = _REASONS.get(what, "and nothing orders the two")
         here = self.context.describe(warp, lane)
         segment = self.arena.segments[self._segment(address - GLOBAL_BASE)]
         buffer = f"{segment.name}, byte {address - segment.start}"
         place = f"global memory at {address:#x} to {address + min(size, 1 << self.arrays.shift):#x} ({buffer})"
-        return f"this {verb} {place}, which is {did} by line {line}, {who}, {why}; {here}"
+        return f"this {verb} {place}, which is {did} by {line}, {who}, {why}; {here}"
 
 
 def _read_only_loads(launch: Launch) -> frozenset[int]:

@@ -151,7 +151,7 @@ class Mbarriers:
     def _report_ambiguities(self, found: list[Ambiguity]) -> None:
         for each in found:
             word = int(np.flatnonzero(self.at == each.object)[0])
-            line = f" (line {self.context.program.line_of(each.site)})" if each.site >= 0 else ""
+            line = f" ({self.context.program.place_of(each.site)})" if each.site >= 0 else ""
             text = each.text.replace("{site}", line)
             self.report_at("sanitize.mbarrier/parity", each.pc, word, text, each.warp, each.lane, each.site)
 

@@ -16,6 +16,7 @@ from warploom.observe.sanitize.clocks import KNOWN, MULTIPLICATIONS
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.registers import NONE, Registers, guard_registers, used_registers
 from warploom.observe.sanitize.shared_shadow import SharedShadow
+from warploom.observe.sanitize.tile_layouts import TileLayouts
 
 Array = NDArray[Any]
 
@@ -40,9 +41,10 @@ class Multiplications:
     context: Context
     shadow: SharedShadow
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: Launch, layouts: TileLayouts) -> None:
         self.launch = launch
         self.topology = launch.topology
+        self.layouts = layouts
         self.sites = [
             self._multiplication(pc)
             for pc, step in enumerate(launch.program.steps)
@@ -50,6 +52,11 @@ class Multiplications:
         ]
         self._index = {each.pc: index for index, each in enumerate(self.sites)}
         self._hazards = self._find_hazards() if self.sites else {}
+
+    @property
+    def read_shared(self) -> bool:
+        """True if a multiplication reads matrices in shared memory."""
+        return any(site.matrices for site in self.sites)
 
     def _multiplication(self, pc: int) -> _Multiplication:
         form, each = self.launch.program.steps[pc].binding.form, self.launch.instructions[pc]
@@ -132,11 +139,11 @@ class Multiplications:
             newer = committed - group
             after = f"{newer} group{' was' if newer == 1 else 's were'} committed after its group"
             state = f"is in flight: {after}, and no wait covers its group"
-        line = self.context.program.line_of(site)
+        line = self.context.program.place_of(site)
         read, written = used_registers(self.launch, pc)
         operand = "registers of A" if written & self.sites[index].sources else "metadata"
         operand = "accumulators" if (read | written) & self.sites[index].accumulators else operand
-        what = f"this accesses {operand} of the multiplication in line {line}, which {state}"
+        what = f"this accesses {operand} of the multiplication in {line}, which {state}"
         report.add("sanitize.wgmma/registers", pc, site, f"{what}; {self.context.describe(warp)}")
 
     def fence(self, warps: Array) -> None:
@@ -154,9 +161,15 @@ class Multiplications:
         self.group[index, warps] = self.context.clocks.multiplication_groups[warps] + 1
         groups = warps[batch.warpgroups()].astype(np.int64)
         leaders = batch.warpgroups()[:, 0]
-        for matrix in self.sites[index].matrices:
-            descriptors = np.broadcast_to(batch.read(matrix.descriptor), (batch.count, 32))[leaders, 0]
-            self._read(groups, descriptors, matrix, event.pc)
+        matrices = self.sites[index].matrices
+        if not matrices or not len(groups):
+            return
+        descriptors = np.stack(
+            [np.broadcast_to(batch.read(each.descriptor), (batch.count, 32))[leaders, 0] for each in matrices]
+        )
+        good = self.layouts.check(groups, matrices, descriptors, event.pc)
+        for row, matrix in enumerate(matrices):
+            self._read(groups[good[row]], descriptors[row, good[row]], matrix, event.pc)
 
     def _read(self, groups: Array, descriptors: Array, matrix: SharedMatrix, pc: int) -> None:
         fields = descriptors >> np.uint64(14)
@@ -165,7 +178,9 @@ class Multiplications:
         for each in np.unique(fields).tolist():
             here = np.flatnonzero(fields == each)
             chunks, swizzle, base_offset = matrix.chunks(int(each))
-            self.shadow.read_tiles(groups[here], starts[here], chunks, swizzle, base_offset, pc, clocks[here])
+            self.shadow.read_tiles(
+                groups[here], starts[here], chunks.reshape(-1), swizzle, base_offset, pc, clocks[here]
+            )
 
     def _report_fence(self, pc: int, user: int, warp: int) -> None:
         report = self.context.report
@@ -174,8 +189,8 @@ class Multiplications:
         if user < 0:
             why = "no warpgroup fence precedes this multiplication, the first with these registers"
         else:
-            line = self.context.program.line_of(user)
-            why = f"line {line} accesses registers of this multiplication, and no warpgroup fence follows the access"
+            line = self.context.program.place_of(user)
+            why = f"{line} accesses registers of this multiplication, and no warpgroup fence follows the access"
         report.add("sanitize.wgmma/fence", pc, user, f"{why}; {self.context.describe(warp)}")
 
     def exit(self, warps: Array) -> None:

@@ -51,9 +51,10 @@ class Paths:
 
     def before(self, pc: int) -> Places:
         """Return the places that every path to the instruction passes, within the innermost loop around it."""
-        return self.between(pc, pc) or self._from_entry(pc)
+        return self.between(pc, pc) or self.dominators(pc)
 
-    def _from_entry(self, pc: int) -> Places:
+    def dominators(self, pc: int) -> Places:
+        """Return the places that every path from the entry of the kernel to the instruction passes."""
         cuts = self._cuts(self._block(self.entry), self._block(pc), False)
         if not cuts:
             return ((pc, pc),)

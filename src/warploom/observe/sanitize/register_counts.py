@@ -44,9 +44,9 @@ class RegisterCounts:
             group, number = int(self._group[warp]), int(self._changes[warp])
             first = self._first.setdefault((group, number), _Change(event.pc, event.count, warp))
             if first.count != event.count:
-                line = program.line_of(first.pc)
+                line = program.place_of(first.pc)
                 text = f"changes to {event.count} registers; another warp of its warpgroup changes to {first.count} in"
-                self._report(event.pc, warp, f"{text} line {line}", first.pc)
+                self._report(event.pc, warp, f"{text} {line}", first.pc)
             members = self._members[group]
             missing = self._changes[members] < number
             unordered = clocks.vectors[warp, KNOWN, clocks.own[members]] < self._times[(number - 1) % 2, members]

@@ -35,14 +35,15 @@ class Report:
         return len(self._found) >= LIMIT
 
     def add(
-        self, code: str, pc: int, other: int, message: str, hint: str = "", count: int = 1, subject: str = ""
-    ) -> None:
+        self, code: str, pc: int, other: int, message: str, hint: str = "", count: int = 1, subject: str = "",
+        two_sided: bool = False,
+    ) -> None:  # fmt: skip
         """Add a conflict, or count it if the report has one with this rule and pair of instructions.
 
         `Conflict` describes the arguments.
         """
         if not self.is_known(code, pc, other, count):
-            self._found[code, pc, other] = Conflict(code, pc, other, message, hint, subject, count)
+            self._found[code, pc, other] = Conflict(code, pc, other, message, hint, subject, two_sided, count)
 
     def merge(self, later: Report) -> None:
         """Add the conflicts of `later`, the report on CTAs that follow in launch order."""
@@ -60,11 +61,6 @@ class Report:
     def has_finding_at(self, pc: int) -> bool:
         """Return True if the report has a conflict at the instruction `pc`."""
         return any(key[1] == pc for key in self._found)
-
-    @property
-    def endings(self) -> list[str]:
-        """Rule codes of the traps and deadlocks that ended the run."""
-        return [each.code for each in self._ended]
 
     def diagnostics(self, program: Program) -> tuple[Diagnostic, ...]:
         """Return one diagnostic for each cause, in order of the first occurrences."""

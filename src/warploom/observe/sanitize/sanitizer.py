@@ -17,6 +17,7 @@ from warploom.observe.sanitize.clocks import BARRIERS, CLUSTER, GROUPS, Clocks, 
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
+from warploom.observe.sanitize.loaded_stores import LoadedStores
 from warploom.observe.sanitize.mbarriers import FIRST, Mbarriers
 from warploom.observe.sanitize.member_masks import MemberMasks
 from warploom.observe.sanitize.multiplications import MetadataCheck, Multiplications
@@ -26,9 +27,11 @@ from warploom.observe.sanitize.report import Report
 from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 from warploom.observe.sanitize.tensor_maps import TensorMaps
+from warploom.observe.sanitize.tile_layouts import TileLayouts
 from warploom.observe.sanitize.transfers import Transfers, issue_handler
 from warploom.observe.sanitize.untested_results import untested_results
 from warploom.observe.sanitize.unwritten_registers import UnwrittenRegisters
+from warploom.observe.sanitize.written_layouts import WrittenLayouts
 
 Array = NDArray[Any]
 
@@ -86,7 +89,10 @@ class Sanitizer(events.Observer):
         }
         self.global_shadow = GlobalShadow(launch, self.report, copies)
         self.tensor_maps = TensorMaps(self.global_shadow)
-        self.multiplications = Multiplications(launch)
+        self.written = WrittenLayouts()
+        self.layouts = TileLayouts(self.written)
+        self.multiplications = Multiplications(launch, self.layouts)
+        self.loaded = LoadedStores(launch, self.multiplications.read_shared)
         self.metadata = MetadataCheck(launch)
         self.masks = MemberMasks(launch)
         self.unwritten = UnwrittenRegisters(launch)
@@ -129,9 +135,15 @@ class Sanitizer(events.Observer):
         self.ordered.start(context)
         self.global_shadow.start(context)
         self.tensor_maps.start(context)
-        self.shadow = SharedShadow(context, self._asynchronous, lambda number: self.mbarriers.name_of(number))  # noqa: PLW0108 - created below
+        self.shadow = SharedShadow(
+            context, self._asynchronous, self.multiplications.read_shared,
+            lambda number: self.mbarriers.name_of(number),  # noqa: PLW0108 - created below
+        )  # fmt: skip
         self.mbarriers = Mbarriers(context, self.shadow, self._waits_for_phases)
         self.aliasing = self.mbarriers.aliasing
+        self.written.start(self.shadow)
+        self.layouts.start(context)
+        self.loaded.start(context)
         self.multiplications.start(context, self.shadow)
         self.metadata.start(context)
         self.masks.start(context)
@@ -139,7 +151,7 @@ class Sanitizer(events.Observer):
         self.lifetimes = Lifetimes(context)
         self.registers = RegisterCounts(context)
         self.transfers = Transfers(
-            context, self.shadow, self.global_shadow, self.mbarriers, self.lifetimes, self.tensor_maps
+            context, self.shadow, self.global_shadow, self.mbarriers, self.lifetimes, self.tensor_maps, self.written
         )
         warps = launch.topology.warps
         self._barrier_of = np.full(warps, -1, np.int64)  # key of the CTA barrier at which each warp waits, -1 for none
@@ -153,14 +165,14 @@ class Sanitizer(events.Observer):
             self.registers.close()
         self._started = False
 
-    def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
-        """Report the trap or deadlock that ended the run at `pc`. Return True."""
+    def stopped(self, found: Sequence[Diagnostic], pc: int) -> None:
+        """Report the trap or deadlock that ended the run at `pc`."""
         deadlocks = [each for each in found if each.code == _DEADLOCK]
         if deadlocks:
             awaited = [(each.data or {})["for"] for each in deadlocks]
             self._close({each["offset"] for each in awaited if each["kind"] == "mbarrier"})
             self.report.add_end(_as_rule(join_deadlocks(deadlocks), "sanitize.deadlock"))
-            return True
+            return
         # After a trap, phases and changes of registers are incomplete for this reason.
         self._started = False
         for each in found:
@@ -168,7 +180,6 @@ class Sanitizer(events.Observer):
                 self.report.add_end(_as_rule(each, "sanitize.barrier/divergence"))
             elif not self.report.has_finding_at(pc):
                 self.report.add_end(each)
-        return True
 
     def findings(self) -> tuple[Diagnostic, ...]:
         """Return the findings as diagnostics."""
@@ -190,6 +201,7 @@ class Sanitizer(events.Observer):
         if strength:
             self.ordered.access(event)
         if event.space == "global":
+            self.loaded.load(event)
             self.global_shadow.access(warps, index, lanes, size, pc, strength, event.kind != "read", stored)
             return
         if self.launch.topology.cluster_size > 1:
@@ -198,7 +210,7 @@ class Sanitizer(events.Observer):
             self.shadow.read(warps, index, lanes, size, pc, strength)
         if event.kind != "read":
             self.mbarriers.check_stores(index, lanes, size, warps, pc)
-            self.shadow.write(warps, index, lanes, size, pc, strength, stored)
+            self.shadow.write(warps, index, lanes, size, pc, strength, stored, sources=self.loaded.sources(event))
 
     # Groups of asynchronous operations --------------------------------------------------------------------
 

@@ -13,7 +13,6 @@ from warploom.isa.model.effects import Access
 from warploom.observe.sanitize import _shared_shadow
 from warploom.observe.sanitize._shared_shadow import (
     READ_WRITE,
-    SWIZZLE,
     UNFENCED,
     UNFENCED_READ,
     UNWRITTEN,
@@ -38,8 +37,12 @@ from warploom.observe.sanitize.clocks import (
 from warploom.observe.sanitize.context import Context
 
 Array = NDArray[Any]
-SWIZZLES = (0, 32, 64, 128)
 
+_COMPLETED = frozenset({"sanitize.wgmma/operand", "sanitize.copy/source"})
+_ORDER = (
+    "let the warps that wait for the operation arrive at an mbarrier or a barrier afterwards, and wait for this "
+    "arrival before the bytes are written"
+)
 
 Store = tuple[Array, Array, int, Array]
 """Store of lanes: byte offsets, active lanes, size in bytes, and values.
@@ -68,12 +71,15 @@ def is_unchanged(memory: Array, store: Store, position: int, lane: int, together
 class SharedShadow:
     """Last accesses to the shared memory of the resident CTAs.
 
-    `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications. `name_mbarrier` returns the name
-    of an mbarrier for its number.
+    `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications, and `has_sources` if the global
+    addresses of the data are recorded. `name_mbarrier` returns the name of an mbarrier for its number.
     """
 
-    def __init__(self, context: Context, asynchronous: bool, name_mbarrier: Callable[[int], str]) -> None:
+    def __init__(
+        self, context: Context, asynchronous: bool, has_sources: bool, name_mbarrier: Callable[[int], str]
+    ) -> None:
         self.context = context
+        self.has_sources = has_sources
         self.name_mbarrier = name_mbarrier
         self.topology = context.topology
         self.shared = context.shared
@@ -90,9 +96,10 @@ class SharedShadow:
             asynchronous=asynchronous,
             far=np.zeros((others, size // 4), np.int64),
             far_sites=np.zeros((others, size // 4), np.int32),
-            sources=np.zeros(size // 16 if asynchronous and others else 1, np.int64),
-            source_sites=np.zeros(size // 16 if asynchronous and others else 1, np.int32),
-            tags=np.zeros(size // 16, np.uint8),
+            sent=np.zeros(size // 16 if asynchronous and others else 1, np.int64),
+            sent_sites=np.zeros(size // 16 if asynchronous and others else 1, np.int32),
+            origins=np.zeros(size // 16, np.int32),
+            sources=np.zeros(size // 4, np.int64),
             cta_granules=self.shared.stride // 4,
             shift=2,
             out=np.zeros((_shared_shadow.ROOM, _shared_shadow.COLUMNS), np.int64),
@@ -106,9 +113,7 @@ class SharedShadow:
             return held - (agent << 44) + ((agent // before * after + agent % before) << 44)
 
         arrays = self.arrays
-        self.arrays = arrays._replace(
-            records=moved(arrays.records), far=moved(arrays.far), sources=moved(arrays.sources)
-        )
+        self.arrays = arrays._replace(records=moved(arrays.records), far=moved(arrays.far), sent=moved(arrays.sent))
 
     def refine(self, size: int) -> None:
         """Divide the granules into granules of `size` bytes, 1 or 2, unless they are as small."""
@@ -145,24 +150,28 @@ class SharedShadow:
 
     def write(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strength: int, values: Array | None,
-        what: str = "",
+        what: str = "", sources: Array | None = None,
     ) -> None:  # fmt: skip
         """Record writes of lanes, `size` bytes each. Report conflicts with earlier accesses.
 
         `values` are the stored values, None if unknown. A store that leaves memory unchanged does not conflict with
-        other writes. The other arguments are as in `read`. Shapes: values (elements, warps, 32).
+        other writes. `sources` has the global addresses from which the lanes loaded the values, 0 if unknown. The other
+        arguments are as in `read`. Shapes: values (elements, warps, 32); sources (warps, 32).
         """
         c = self.clocks
-        self._write(warps, index, lanes, size, pc, GENERIC, strength, c.own[warps], c.clock[warps], values, what)
+        self._write(
+            warps, index, lanes, size, pc, GENERIC, strength, c.own[warps], c.clock[warps], values, what, sources
+        )
 
-    def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int) -> None:
+    def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, sources: Array) -> None:
         """Record asynchronous thread copies of lanes, `size` bytes each. Report conflicts.
 
-        `index` has byte offsets of the targets, and `lanes` marks the copying lanes. Shapes: both (warps, 32).
+        `index` has byte offsets of the targets, and `lanes` marks the copying lanes. `sources` has the global addresses
+        of the sources, 0 if unknown. Shapes: all (warps, 32).
         """
         c = self.clocks
         agents = c.own[warps] + THREAD_COPIES * c.per_cta
-        self._write(warps, index, lanes, size, pc, THREAD_COPY, 0, agents, c.copy_clock[warps], None, "")
+        self._write(warps, index, lanes, size, pc, THREAD_COPY, 0, agents, c.copy_clock[warps], None, "", sources)
 
     def remote(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strength: int, objects: Array, phases: Array
@@ -182,9 +191,13 @@ class SharedShadow:
 
     def _write(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, kind: int, strength: int, agents: Array,
-        clocks: Array, values: Array | None, what: str,
+        clocks: Array, values: Array | None, what: str, sources: Array | None = None,
     ) -> None:  # fmt: skip
         self.refine(size)
+        if self.has_sources:
+            unknown = np.zeros((1, 1), np.int64)
+            known = np.broadcast_to(unknown if sources is None else sources, index.shape)
+            _shared_shadow.set_sources(self.arrays, index, uniform(lanes), size, known)
         found = _shared_shadow.write_lanes(
             self.clocks.arrays, self.arrays, warps, index, uniform(lanes), size, pc, kind, strength,
             agents.astype(np.int64), clocks.astype(np.int64),
@@ -222,20 +235,18 @@ class SharedShadow:
 
     def write_rows(
         self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, objects: Array, phases: Array,
-        swizzle: int, strength: int,
+        origins: Array, strength: int,
     ) -> None:  # fmt: skip
         """Record writes by bulk copies. Report conflicts.
 
         Lane lanes[i] of warps[i] writes sizes[i] bytes at offset starts[i]. Phase phases[i] of the mbarrier numbered
-        objects[i] completes the write. `swizzle` is the swizzle of a tensor copy in bytes, -1 for another copy.
-        `strength` is 0 for copies, and the strength of the updates (see `clocks`) for reductions. Shapes: all arrays
-        (copies,).
+        objects[i] completes the write. origins[i] is the number of a tensor copy, 0 for another copy. `strength` is 0
+        for copies, and the strength of the updates (see `clocks`) for reductions. Shapes: all arrays (copies,).
         """
         c = self.clocks
-        tag = 0 if swizzle < 0 else 1 + SWIZZLES.index(swizzle)
         found = _shared_shadow.write_rows(
             c.arrays, self.arrays, warps, lanes, starts, sizes, pc, c.phase_column(objects).astype(np.int64),
-            phases.astype(np.int64), tag, strength,
+            phases.astype(np.int64), origins, strength,
         )  # fmt: skip
         if found:
             self._explain(found, warps, pc, 16, None, "")
@@ -245,33 +256,22 @@ class SharedShadow:
     ) -> None:  # fmt: skip
         """Record reads of matrices by warpgroup multiplications. Report conflicts.
 
-        starts[i] is the shared address of a matrix, and clocks[i] the number of its wgmma group. `chunks` are the
-        offsets of the 16-byte chunks in a matrix. `swizzle` (in bytes) and `base_offset` are fields of the matrix
-        descriptor. Row i of `groups` has the four warps of a warpgroup. Shapes: groups (warpgroups, 4); starts and
-        clocks (warpgroups,).
+        starts[i] is the shared address of a matrix inside the shared memory, and clocks[i] the number of its wgmma
+        group. `chunks` are the offsets of the 16-byte chunks in a matrix. `swizzle` (in bytes) and `base_offset` are
+        fields of the matrix descriptor. Row i of `groups` has the four warps of a warpgroup. Shapes: groups
+        (warpgroups, 4); starts and clocks (warpgroups,); chunks (chunks,).
         """
-        shared = self.shared
-        origins = self.topology.cta_of[groups[:, 0]] * shared.stride
+        origins = self.topology.cta_of[groups[:, 0]] * self.shared.stride
         found = _shared_shadow.read_tiles(
             self.clocks.arrays, self.arrays, groups, origins, starts, chunks, CHUNK_MASK[swizzle], base_offset,
-            SHARED_START, shared.end, 1 + SWIZZLES.index(swizzle), pc, clocks.astype(np.int64),
+            SHARED_START, pc, clocks.astype(np.int64),
         )  # fmt: skip
-        if found < 0:
-            warp = int(groups[-1 - found, 0])
-            start = int(starts[-1 - found])
-            message = (
-                f"the matrix at shared address {start:#x} reaches outside the {shared.size} bytes of shared "
-                f"memory of its CTA, at {SHARED_START:#x} to {shared.end:#x}; {self.context.describe(warp)}"
-            )
-            self.report.add("sanitize.descriptor/bounds", pc, -1, message)
-        elif found:
-            self._explain(found, groups.reshape(-1), pc, 16, None, "matrix", swizzle)
+        if found:
+            self._explain(found, groups.reshape(-1), pc, 16, None, "matrix")
 
     # Findings -------------------------------------------------------------------------------------------
 
-    def _explain(
-        self, found: int, warps: Array, pc: int, size: int, store: Store | None, of: str, tag: int = 0
-    ) -> None:
+    def _explain(self, found: int, warps: Array, pc: int, size: int, store: Store | None, of: str) -> None:
         for what, position, lane, granule, record, site in self.arrays.out[: min(found, _shared_shadow.ROOM)].tolist():
             if what == WRITE_WRITE and store and is_unchanged(self.shared.bytes, store, position, lane, site == pc):
                 continue
@@ -282,15 +282,17 @@ class SharedShadow:
             other = site if what != UNWRITTEN else -1
             if self.report.is_known(code, pc, other):
                 continue
-            verb = "reads" if what in (READ_WRITE, UNWRITTEN, SWIZZLE) else "writes"
+            verb = "reads" if what in (READ_WRITE, UNWRITTEN) else "writes"
             if what == UNFENCED:
                 verb = "reads" if of == "matrix" or self._is_source(pc) else "writes"
-            message = self._sentence(what, verb, warp, lane, granule, record, site, size, tag)
-            hint = ""
-            if what == WRITE_ASYNC_READ and self._agent(granule, record >> 44)[0] < 0:
-                hint = "before the bytes are written, wait for the mbarrier phase that the copy completes"
+            message = self._sentence(what, verb, warp, lane, granule, record, site, size)
             subject = self._mbarrier(granule, record >> 44) if code == "sanitize.copy/destination" else ""
-            self.report.add(code, pc, other, message, hint, subject=subject)
+            other_warp = self._agent(granule, record >> 44)[0]
+            two_sided = code in _COMPLETED and other_warp >= 0 and self.clocks.knows(other_warp, record)
+            hint = _ORDER if two_sided else ""
+            if what == WRITE_ASYNC_READ and other_warp < 0:
+                hint = "before the bytes are written, wait for the mbarrier phase that the copy completes"
+            self.report.add(code, pc, other, message, hint, 1, subject, two_sided)
 
     def _is_source(self, pc: int) -> bool:
         binding = self.context.program.steps[pc].binding
@@ -322,8 +324,6 @@ class SharedShadow:
             return "sanitize.mbarrier/invalidated"
         if what == UNWRITTEN:
             return "sanitize.unwritten/shared"
-        if what == SWIZZLE:
-            return "sanitize.descriptor/swizzle"
         if what in (UNFENCED, UNFENCED_READ):
             return "sanitize.proxy/async"
         other, stream, cta = self._agent(granule, record >> 44)
@@ -340,7 +340,7 @@ class SharedShadow:
         return "sanitize.race/shared"
 
     def _sentence(
-        self, what: int, verb: str, warp: int, lane: int, granule: int, record: int, site: int, size: int, tag: int
+        self, what: int, verb: str, warp: int, lane: int, granule: int, record: int, site: int, size: int
     ) -> str:
         agent, clock, by = record >> 44, record >> 16 & 0xFFFFFFF, record >> 4 & 63
         where = (granule % self.arrays.cta_granules << self.arrays.shift) + SHARED_START
@@ -351,25 +351,19 @@ class SharedShadow:
             place += f" of the CTA of rank {int(self.topology.rank[owner])}"
         if what == UNWRITTEN:
             return f"this reads {place}, which nothing wrote; {here}"
-        line = self.context.program.line_of(site) if site >= 0 else 0
-        if what == SWIZZLE:
-            wrote = SWIZZLES[clock - 1]
-            return (
-                f"the descriptor's swizzle is {tag} bytes, but line {line} wrote {place} with a swizzle of {wrote} "
-                f"bytes; {here}"
-            )
+        line = self.context.program.place_of(site) if site >= 0 else ""
         other, stream, _ = self._agent(granule, agent)
         lanes = "" if by >= MANY or stream == MULTIPLICATIONS else f", lane {by}"
         whose = "" if other < 0 else f", {self.context.resident.placement.describe_warp(other)}{lanes},"
         did = "read" if what in (WRITE_READ, WRITE_ASYNC_READ, UNFENCED_READ) else "written"
-        by_what = f"is {did} by line {line}{whose}"
+        by_what = f"is {did} by {line}{whose}"
         if what in (UNFENCED, UNFENCED_READ):
             return f"this {verb} {place}, which {by_what} with no proxy fence between; {here}"
         if other < 0:
             why = "nothing waits for the phase of the copy"
             if self.clocks.vectors[warp, KNOWN, agent] >= clock:
                 why = "the wait for the phase of the copy has CTA scope, but the bytes came from another CTA"
-            copy = f"the copy of line {line}, and {why}"
+            copy = f"the copy of {line}, and {why}"
             return f"this {verb} {place}, which is {did} by {copy}; {here}"
         if stream in (MULTIPLICATIONS, BULK_READ, THREAD_COPIES) and not self.clocks.knows(other, record):
             return f"this {verb} {place}, which {by_what} and no wait covers that operation; {here}"

@@ -27,7 +27,9 @@ from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.mbarriers import Mbarriers
 from warploom.observe.sanitize.ordered_accesses import strength_of
 from warploom.observe.sanitize.shared_shadow import SharedShadow
+from warploom.observe.sanitize.store_layouts import StoreLayouts
 from warploom.observe.sanitize.tensor_maps import TensorMaps
+from warploom.observe.sanitize.written_layouts import WrittenLayouts
 
 Array = NDArray[Any]
 
@@ -37,7 +39,7 @@ class Transfers:
 
     def __init__(
         self, context: Context, shadow: SharedShadow, global_shadow: GlobalShadow, mbarriers: Mbarriers,
-        lifetimes: Lifetimes, tensor_maps: TensorMaps,
+        lifetimes: Lifetimes, tensor_maps: TensorMaps, written: WrittenLayouts,
     ) -> None:  # fmt: skip
         self.context = context
         self.topology = context.topology
@@ -48,6 +50,8 @@ class Transfers:
         self.lifetimes = lifetimes
         self.tensor_maps = tensor_maps
         self.global_shadow = global_shadow
+        self.written = written
+        self.store_layouts = StoreLayouts(context, written)
         self.global_copies = GlobalCopies(context, global_shadow, mbarriers)
 
     def _index(self, batch: Batch, space: str, addresses: Array, size: int) -> Array | None:
@@ -64,22 +68,23 @@ class Transfers:
 
     # Copies and stores of single threads --------------------------------------------------------------------
 
-    def thread_copy(self, event: Execute, source: effects.Access, target: str, size: int) -> None:
-        """Record thread copies of lanes, `size` bytes each.
-
-        `source` is the read of the copies. `target` is the name of the operand with the shared addresses.
-        """
+    def thread_copy(self, event: Execute, source: effects.Access, target: effects.Access) -> None:
+        """Record thread copies of lanes from `source` to `target`."""
         batch, operands = event.batch, event.operands
-        offsets = batch.addresses(getattr(operands, source.address)) - np.uint64(GLOBAL_BASE)
-        offsets = np.broadcast_to(offsets, (batch.count, 32)).astype(np.int64)
-        whole = batch.active() & (offsets >= 0) & (offsets + size <= len(self.context.launch.arena.bytes))
-        if (operand := getattr(operands, source.limit)) is not None:
-            limit = np.broadcast_to(batch.read(operand), whole.shape)
-            whole &= ~limit if limit.dtype == np.bool_ else limit >= size
-        self.global_shadow.copy(batch.location.warp, offsets, whole, size, event.pc)
-        index = self._index(batch, "shared", batch.addresses(getattr(event.operands, target)), size)
-        if index is not None:
-            self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc)
+        size = int(getattr(operands, target.size))
+        index = self._index(batch, "shared", batch.addresses(getattr(operands, target.address)), size)
+        if index is None:
+            return
+        sources = batch.addresses(getattr(operands, source.address)).astype(np.int64)
+        limit = getattr(operands, source.limit)
+        if limit is not None:
+            amount = batch.read(limit)
+            sources = np.where(~amount if amount.dtype == np.bool_ else amount >= size, sources, 0)
+        sources = np.broadcast_to(sources, (batch.count, 32))
+        offsets = sources - GLOBAL_BASE
+        inside = batch.active() & (offsets >= 0) & (offsets + size <= len(self.context.launch.arena.bytes))
+        self.global_shadow.copy(batch.location.warp, offsets, inside, size, event.pc)
+        self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc, sources)
 
     def copy_arrival(self, event: Execute, address: str, space: str) -> None:
         """Record arrivals that take effect after earlier thread copies of the same lane.
@@ -156,7 +161,7 @@ class Transfers:
             self.global_copies.plain(event, sizes, objects)
             if request.destination_space != "global":
                 target = copy_values(event, request.destination, every)
-                self._write(event, every, target, sizes, -1)
+                self._write(event, every, target, sizes, np.zeros(len(every), np.int64))
             return
         maps = lane_values(request.tensor_map, event.positions, event.lanes)
         for fields, copies in event.tensor_maps:
@@ -170,8 +175,15 @@ class Transfers:
             shared = copy_values(event, request.shared, copies)
             sizes = np.full(len(copies), -(-shared_bytes(fields) // 16) * 16)
             if request.direction == "load":
-                self._write(event, copies, shared, sizes, fields.swizzle_span)
+                low = (shared & 0xFF_FFFF).tolist()
+                numbers = [
+                    self.written.add(fields, low[copy], coordinates[:, copy], offsets[:, copy], event.pc)
+                    for copy in range(len(copies))
+                ]
+                self._write(event, copies, shared, sizes, np.array(numbers))
             else:
+                warps, low = event.warps[copies].astype(np.int64), shared & 0xFF_FFFF
+                self.store_layouts.check(fields, warps, event.lanes[copies], low, event.pc)
                 read, starts, sizes = _stored(fields, shared, sizes, coordinates, offsets)
                 self._read(event, copies[read], starts, sizes, np.full(len(read), -1))
 
@@ -190,7 +202,7 @@ class Transfers:
             warps[good], lanes[good], starts[good], sizes[good], event.pc, objects[good], phases[good]
         )
 
-    def _write(self, event: CopyIssue, copies: Array, addresses: Array, sizes: Array, swizzle: int) -> None:
+    def _write(self, event: CopyIssue, copies: Array, addresses: Array, sizes: Array, origins: Array) -> None:
         request, pc, mbarriers = event.request, event.pc, self.mbarriers
         warps, lanes = event.warps[copies].astype(np.int64), event.lanes[copies].astype(np.int64)
         low, rank = addresses & 0xFF_FFFF, addresses >> 24
@@ -214,7 +226,7 @@ class Transfers:
         self._expect(warps[copy], found, phases, pc)
         strength = STRENGTH if request.reduction else 0  # gpu scope (PTX ISA 9.7.9.25.5.2)
         self.shadow.write_rows(
-            warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, swizzle, strength
+            warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, origins[copy], strength
         )
 
     def _completing(self, event: CopyIssue, copies: Array, target: Array) -> Array:
@@ -365,8 +377,7 @@ def issue_handler(launch: Launch, pc: int) -> Handler | None:
     # `Transfers.bulk` handles bulk copies.
     if issue is not None and issue.group == "copy":
         source, target = (next(each for each in accesses if each.kind == kind) for kind in ("read", "write"))
-        size = int(getattr(launch.instructions[pc].operands, target.size))
-        return lambda transfers, event: transfers.thread_copy(event, source, target.address, size)
+        return lambda transfers, event: transfers.thread_copy(event, source, target)
     if arrival is not None and arrival.after == "copy":
         return lambda transfers, event: transfers.copy_arrival(event, arrival.address, space(arrival.address))
     if issue is not None and issue.mbarrier and len(accesses) == 1 and accesses[0].value:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.diagnostics import SourceLine
+
 Array = NDArray[Any]
 
 
@@ -45,8 +47,8 @@ EVENT = np.dtype(
 - warp: number in the CTA; -1 for a phase.
 - split: 0, or above 0 for lanes that have diverged from those of split 0.
 - begin, end: half-open range in steps of the emulator.
-- step, last: program counters, indices of `Trace.opcodes` and `Trace.lines`. A run has its least and greatest program
-  counter; for other events both are the same.
+- step, last: program counters, indices of `Trace.opcodes`, `Trace.lines` and `Trace.source_lines`. A run has its least
+  and greatest program counter; for other events both are the same.
 - number: for a wait or an arrival, the barrier, or the shared address of the mbarrier with the rank of its CTA in bits
   24 and above, or the groups that may be pending, or the registers requested; for a phase and a copy, the address of
   the mbarrier, -1 if there is none.
@@ -82,7 +84,8 @@ class TraceData:
     warps: int  # of a CTA
     ctas: tuple[Cta, ...]
     opcodes: tuple[str, ...]
-    lines: tuple[int, ...]
+    lines: tuple[int, ...]  # of the PTX
+    source_lines: tuple[SourceLine | None, ...]  # of the Python or CUDA C++ code, if the PTX states them
     events: Array
     arrows: NDArray[np.int64]
     total: int

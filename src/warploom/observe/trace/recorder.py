@@ -93,7 +93,7 @@ class Recorder(events.Observer):
 
     def _start(self, event: events.Resident) -> None:
         self.table.close(self.recording.base)
-        topology, numbers = self.launch.topology, _numbers(self.launch.grid, event.placement.coordinates)
+        topology, numbers = self.launch.topology, _numbers(self.launch.grid.grid, event.placement.coordinates)
         chosen = {cta.number: k for k, cta in enumerate(self._ctas)}
         of_cta = np.full(topology.ctas, -1, np.int64)
         of_cta[: len(numbers)] = [chosen.get(number, -1) for number in numbers.tolist()]
@@ -113,13 +113,14 @@ class Recorder(events.Observer):
         self.table.close(self.recording.now() + 1)
         program = self.launch.program
         return Trace(
-            kernel=program.kernel.name,
+            kernel=program.kernel.readable_name,
             schedule=str(self.launch.schedule),
             cluster_size=self.launch.topology.cluster_size,
             warps=self.launch.topology.warps_per_cta,
             ctas=self._ctas,
             opcodes=tuple(step.instruction.opcode for step in program.steps),
-            lines=tuple(program.line_of(pc) for pc in range(len(program.steps))),
+            lines=tuple(map(program.line_of, range(len(program.steps)))),
+            source_lines=tuple(map(program.source_line, range(len(program.steps)))),
             events=self.table.events(),
             arrows=self.table.pairs(),
             total=self.table.total,
@@ -282,16 +283,21 @@ def _chosen(grid: Grid, requested: Sequence[int] | None) -> tuple[Cta, ...]:
         if not 0 <= number < grid.ctas:
             message = f"trace: there is no CTA {number}; expected 0 to {grid.ctas - 1}"
             raise UsageError(message, code="launch.trace")
-    coordinates = grid.clusters().reshape(-1, 3)
-    numbers = _numbers(grid, coordinates)
-    first = np.arange(grid.cluster_size)
+    if requested is None:
+        coordinates = grid.clusters(0, 1).reshape(-1, 3)
+    else:
+        coordinates = np.stack(np.unravel_index(sorted(set(requested)), grid.grid[::-1])[::-1], axis=1)
+    numbers = _numbers(grid.grid, coordinates)
+    counts = tuple(extent // size for extent, size in zip(grid.grid, grid.cluster, strict=True))
+    clusters = _numbers(counts, coordinates // grid.cluster)
+    ranks = _numbers(grid.cluster, coordinates % grid.cluster)
     return tuple(
-        Cta(int(numbers[k]), tuple(coordinates[k].tolist()), *divmod(k, grid.cluster_size))
-        for k in (first if requested is None else np.flatnonzero(np.isin(numbers, list(requested)))).tolist()
+        Cta(int(numbers[k]), tuple(coordinates[k].tolist()), int(clusters[k]), int(ranks[k]))
+        for k in np.lexsort((ranks, clusters)).tolist()
     )
 
 
-def _numbers(grid: Grid, coordinates: Array) -> Array:
-    """Return the numbers of CTAs in the grid, counted with x fastest. Shapes: coordinates (CTAs, 3)."""
+def _numbers(extents: tuple[int, ...], coordinates: Array) -> Array:
+    """Return the numbers of points in a box, counted with x fastest. Shapes: coordinates (points, 3)."""
     x, y, z = coordinates.T
-    return x + grid.grid[0] * (y + grid.grid[1] * z)
+    return x + extents[0] * (y + extents[1] * z)

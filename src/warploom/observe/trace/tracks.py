@@ -131,20 +131,20 @@ class Tracks:
                 return opcode if count < 2 else f"{opcode} ×{count}"
 
     def details(self, k: int) -> dict[str, Any]:
-        """Return the details of event `k`, such as line, instruction, phase and bytes."""
+        """Return the details of event `k`, such as line, source line, instruction, phase and bytes."""
         columns, kind = self.columns, self.kinds[k]
         found: dict[str, Any] = {}
         if kind == Kind.PHASE:
             found["parity"] = columns["phase"][k] & 1
             found["arrivals"] = columns["count"][k]
             found["bytes expected"] = columns["amount"][k]
-            found["initialised in line"] = self.trace.lines[columns["step"][k]]
+            found |= self._location("initialised in line", "initialised in source line", columns["step"][k])
             return found
-        found["line"] = self.trace.lines[columns["step"][k]]
+        found |= self._location("line", "source", columns["step"][k])
         if kind != Kind.RUN:
             found["instruction"] = self.trace.opcodes[columns["step"][k]]
         elif columns["last"][k] != columns["step"][k]:
-            found["last line"] = self.trace.lines[columns["last"][k]]
+            found |= self._location("last line", "last source", columns["last"][k])
         if kind in (Kind.WAIT_MBARRIER, Kind.ARRIVE_MBARRIER):
             found["phase"] = columns["phase"][k]
         if kind == Kind.ARRIVE_MBARRIER:
@@ -157,6 +157,10 @@ class Tracks:
         if kind in (Kind.COPY, Kind.MULTIPLICATION):
             found["warp"] = columns["warp"][k]
         return found
+
+    def _location(self, name: str, source_name: str, step: int) -> dict[str, Any]:
+        line = self.trace.source_lines[step]
+        return {name: self.trace.lines[step]} | ({} if line is None else {source_name: str(line)})
 
 
 def _track_name(sort: str, number: int, split: int) -> str:

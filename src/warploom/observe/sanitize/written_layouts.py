@@ -1,0 +1,216 @@
+# pyright: reportUnknownMemberType=false
+"""Layouts with which tensor copies and threads wrote shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.diagnostics import UsageError
+from warploom.emulator.address_space import SHARED_START
+from warploom.layout import TensorMapFields, swizzle
+from warploom.layout.tile import box_indices
+from warploom.numerics._compile import njit
+from warploom.observe.sanitize._shared_shadow import SharedArrays
+from warploom.observe.sanitize.clocks import ASYNC, GENERIC, THREAD_COPY
+from warploom.observe.sanitize.shared_shadow import SharedShadow
+
+Array = NDArray[Any]
+
+UNKNOWN, THREAD, UNWRITTEN = 0, -1, -2  # in place of the number of a tensor
+OUTSIDE = -1  # in place of the hash of a tile
+_DIMENSIONS = 5
+_MULTIPLIER = 0x100000001B3  # of the FNV hash
+
+
+class CopyArrays(NamedTuple):
+    """Tensor copies by number, for compiled functions; number 0 is unused.
+
+    `layouts` has the number of the layout of each copy, `starts` its shared address, and `coordinates` its position in
+    the tensor, innermost dimension first. Shapes: (copies,), (copies,), (copies, 5).
+    """
+
+    layouts: Array
+    starts: Array
+    coordinates: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Contents of 16-byte chunks of shared memory.
+
+    `tensor` is the number of the tensor that a tensor copy read, THREAD for data that threads copied from global
+    memory, UNWRITTEN if nothing wrote the chunk, and UNKNOWN for other data. `copy` is the number of the tensor copy.
+    `position` is the position in the tensor, `index` the position in the box, `extent` the size of the box, and `step`
+    the distance of adjacent elements of the box in the tensor. `source` is the global address of data that threads
+    copied.
+
+    Shapes: tensor, copy and source (...); the others (5, ...), the innermost dimension first.
+    Units: chunks in the innermost dimension, elements in the others.
+    """
+
+    tensor: Array
+    copy: Array
+    position: Array
+    index: Array
+    extent: Array
+    step: Array
+    source: Array
+
+    def at(self, where: tuple[Any, ...]) -> Contents:
+        """Return the contents of the chunks that `where` selects."""
+        wide = (slice(None), *where)
+        return Contents(
+            self.tensor[where], self.copy[where], self.position[wide], self.index[wide], self.extent[wide],
+            self.step[wide], self.source[where],
+        )  # fmt: skip
+
+
+class WrittenLayouts:
+    """Record of the tensor copies into the shared memory of one wave of CTAs.
+
+    Layouts and tensors keep their numbers from wave to wave.
+    """
+
+    shadow: SharedShadow
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+
+    def start(self, shadow: SharedShadow) -> None:
+        """Prepare for the CTAs whose shared memory has the shadow `shadow`."""
+        self.shadow = shadow
+        self.count = 1
+        self.arrays = CopyArrays(np.zeros(64, np.int32), np.zeros(64, np.int64), np.zeros((64, _DIMENSIONS), np.int64))
+        self.fields = [TensorMapFields()]
+        self.sites = [-1]
+
+    def add(self, fields: TensorMapFields, start: int, coordinates: Array, offsets: Array, pc: int) -> int:
+        """Record a tensor copy to the shared address `start`. Return its number, 0 if its layout is not known.
+
+        `coordinates` and `offsets` are the position of the box, the innermost dimension first.
+        """
+        if fields.interleave or len(coordinates) != fields.rank:
+            return 0
+        at = self.count
+        if at == len(self.arrays.layouts):
+            self.arrays = CopyArrays(*(np.concatenate([array, np.zeros_like(array)]) for array in self.arrays))
+        where = np.zeros(_DIMENSIONS, np.int64)
+        where[: len(coordinates)] = coordinates
+        where[1 : 1 + len(offsets)] += offsets
+        self.arrays.layouts[at] = self._number(fields)
+        self.arrays.starts[at] = start
+        self.arrays.coordinates[at] = where
+        self.fields.append(fields)
+        self.sites.append(pc)
+        self.count += 1
+        return at
+
+    def _number(self, key: Hashable) -> int:
+        return self._numbers.setdefault(key, len(self._numbers) + 1)
+
+    def hashes(self, origins: Array, starts: Array, chunks: Array, mask: int, base_offset: int) -> Array:
+        """Return a hash of the contents of each tile, which does not depend on the position in the tensors.
+
+        Tile i has the chunks at the addresses starts[i] + chunks, swizzled with `mask` and the base offset. origins[i]
+        is the byte offset of the CTA's shared memory. The hash is 0 for a tile of unknown contents, and OUTSIDE for a
+        tile that leaves the shared memory. Shapes: hashes, origins and starts (tiles,).
+        """
+        return _hash_tiles(
+            self.shadow.arrays, self.arrays, origins, starts, chunks.reshape(-1), mask, base_offset, SHARED_START,
+            self.shadow.shared.end,
+        )  # fmt: skip
+
+    def contents(self, cta: int, chunks: Array) -> Contents:
+        """Return the contents of chunks of a CTA's shared memory. Shapes: chunks (chunks,), as the contents."""
+        shadow = self.shadow.arrays
+        here = chunks + (cta * self.shadow.shared.stride >> 4)
+        records = shadow.records[here << 4 - shadow.shift]
+        kinds = np.where(records == 0, -1, records >> 10 & 63)
+        copies = np.where(kinds == ASYNC, shadow.origins[here], 0)
+        words = shadow.sources[here[:, None] * 4 + np.arange(4)]
+        by_thread = ((kinds == THREAD_COPY) | (kinds == GENERIC)) & (np.diff(words, axis=1) == 4).all(axis=1)
+        sources = np.where(by_thread, words[:, 0], 0)
+        position, index, extent, step = np.zeros((4, _DIMENSIONS, len(chunks)), np.int64)
+        tensor = np.where(records == 0, UNWRITTEN, np.where(sources > 0, THREAD, UNKNOWN))
+        found = Contents(tensor, copies, position, index, extent, step, sources)
+        for copy in np.unique(copies[copies > 0]).tolist():
+            self._describe(copy, chunks, found)
+        return found
+
+    def _describe(self, copy: int, chunks: Array, found: Contents) -> None:
+        """Fill in the contents of those of `chunks` that a tensor copy wrote."""
+        fields = self.fields[copy]
+        here = np.flatnonzero(found.copy == copy)
+        try:
+            offsets = swizzle(chunks[here] * 16 + SHARED_START, fields.swizzle_span) - self.arrays.starts[copy]
+            indices, extents = box_indices(fields, offsets)
+        except UsageError:
+            return  # the emulator will report the illegal copy
+        inside = indices[0] < extents[0]  # the padding of a row has unknown contents
+        here, indices = here[inside], indices[:, inside]
+        indices[0] >>= 4
+        where = self.arrays.coordinates[copy]
+        steps = [1, *fields.element_stride[1 : len(extents)]]
+        first = [int(where[0]) * fields.element_bits // 128, *where[1 : len(extents)].tolist()]
+        tensor: tuple[Hashable, ...] = (fields.global_address, fields.global_stride, fields.elemtype, fields.rank)
+        if fields.is_im2col:
+            # Pixels are numbered within their copy.
+            steps[1], first[1] = 1, 0
+            tensor = (*tensor, *where.tolist())
+        found.tensor[here] = self._number(tensor)
+        for axis, extent in enumerate([extents[0] >> 4, *extents[1:]]):
+            found.index[axis, here] = indices[axis]
+            found.extent[axis, here] = extent
+            found.step[axis, here] = steps[axis]
+            found.position[axis, here] = first[axis] + indices[axis] * steps[axis]
+        found.extent[len(extents) :, here] = 1
+
+
+@njit
+def _hash_tiles(
+    s: SharedArrays, c: CopyArrays, origins: Array, starts: Array, chunks: Array, mask: int, phase: int, low: int,
+    high: int,
+) -> Array:  # fmt: skip
+    found = np.zeros(len(starts), np.int64)
+    for i in range(len(starts)):
+        value, first, last = np.int64(0), 0, 0
+        source = np.int64(0)
+        for k in range(len(chunks)):
+            address = starts[i] + chunks[k]
+            address ^= (((address >> 7) - phase) & mask) << 4
+            if address < low or address + 16 > high:
+                value = OUTSIDE
+                break
+            chunk = (origins[i] + address - low) >> 4
+            record = s.records[chunk << (4 - s.shift)]
+            kind = (record >> 10) & 63
+            origin = 0
+            if record and kind == ASYNC:
+                origin = s.origins[chunk]
+            elif record and kind in (THREAD_COPY, GENERIC):
+                at = s.sources[4 * chunk]
+                is_known = at != 0
+                for word in range(1, 4):
+                    is_known = is_known and s.sources[4 * chunk + word] == at + 4 * word
+                if is_known:
+                    if source == 0:
+                        source = at
+                    value = (value ^ (at - source) ^ k) * _MULTIPLIER
+                    origin = -1
+            if origin != last:
+                last = origin
+                value = (value ^ (k + 1)) * _MULTIPLIER
+                if origin > 0:
+                    if first == 0:
+                        first = origin
+                    value = (value ^ c.layouts[origin] ^ ((address - c.starts[origin]) << 20)) * _MULTIPLIER
+                    for axis in range(_DIMENSIONS):
+                        step = c.coordinates[origin, axis] - c.coordinates[first, axis]
+                        value = (value ^ step) * _MULTIPLIER
+        found[i] = value
+    return found

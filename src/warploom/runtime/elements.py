@@ -1,0 +1,43 @@
+"""Comparison of the elements of arrays with the accesses of a kernel."""
+
+from typing import Any
+
+import numpy as np
+
+from warploom.diagnostics import UsageError
+from warploom.isa.model.signature import Signature
+from warploom.layout import strided
+from warploom.runtime.arguments import Arguments, is_array
+from warploom.runtime.uses import Part, uses_of
+
+
+def check_elements(signature: Signature, arguments: Arguments) -> None:
+    """Refuse an array of numbers that are larger than every access of the kernel through this argument.
+
+    An array of unsigned integers, Booleans or structures may contain values of any type. Accesses to single bytes may
+    be parts of any element, as in C. The check is silent if the size of an access is unknown, for example because the
+    kernel passes the address to a function.
+
+    Errors: UsageError launch.argument.
+    """
+    for number, (parameter, value) in enumerate(zip(signature.parameters, arguments.values, strict=True)):
+        if not is_array(value) or (size := _number_bytes(dtype := strided(value).dtype)) < 2:
+            continue
+        uses = uses_of(signature.entry)
+        use = uses.parts.get(Part(parameter.name))
+        if use is None or use.is_hidden or use.is_passed or uses.unknown or not 1 < use.widest < size:
+            continue
+        kinds = f" ({', '.join(f'.{each}' for each in sorted(use.elements))})" if use.elements else ""
+        raise UsageError(
+            f"argument {number} ({parameter.name}) is an array of {dtype}, and kernel {signature.name} accesses at "
+            f"most {use.widest} bytes at a time through it{kinds}; expected elements of at most {use.widest} bytes",
+            code="launch.argument",
+            hint=f"convert the array, or pass array.view(np.uint{8 * size}) if the kernel accesses parts of elements",
+        )
+
+
+def _number_bytes(dtype: np.dtype[Any]) -> int:
+    """Return the size of an array's numbers in bytes: half of a complex number, 0 for other contents."""
+    if dtype.kind in "ub" or dtype.fields is not None or dtype.type is np.void:
+        return 0
+    return dtype.itemsize // (2 if dtype.kind == "c" else 1)
