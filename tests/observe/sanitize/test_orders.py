@@ -478,3 +478,23 @@ def test_what_is_ordered_is_silent(name: str, schedule: str) -> None:
 def test_what_is_not_ordered_is_found(name: str, schedule: str) -> None:
     pair = PAIRS[name]
     assert found(pair, pair.faulty, schedule) & set(pair.codes)
+
+
+def test_a_later_cta_reads_a_flag_first_under_lazy() -> None:
+    text = """
+    mov.u32 %r5, %ctaid.x;
+    setp.eq.u32 %p2, %r5, 1;
+    @%p2 bra taken;
+    st.global.u32 [%rd0], 1;
+    st.release.gpu.global.u32 [%rd0+512], 1;
+    ret;
+    taken:
+    ld.acquire.gpu.global.u32 %r6, [%rd0+512];
+    setp.eq.u32 %p1, %r6, 2;
+    @%p1 bra whole;
+    ld.global.u32 %r7, [%rd0];
+    ret;
+    whole:
+    ld.global.u32 %r7, [%rd0+4];
+    """
+    assert found(Pair(text, ("", ""), (), threads=1, grid=2), text, "lazy") == {"race/global"}
