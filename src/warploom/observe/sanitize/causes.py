@@ -30,7 +30,8 @@ class Conflict:
 
     `pc` is the later instruction and `other` the earlier one, or -1 if there is none. `hint` replaces the rule's cure.
     `subject` names the object at fault, such as an mbarrier, or is empty. `two_sided` is set if the conflict needs an
-    edit on each side: a release after `other`, and an acquire before `pc`. `count` is the number of occurrences.
+    edit on each side: a release after `other`, and an acquire before `pc`. `is_final` is set if no other conflict can
+    explain this one. `count` is the number of occurrences.
     """
 
     code: str
@@ -40,6 +41,7 @@ class Conflict:
     hint: str = ""
     subject: str = ""
     two_sided: bool = False
+    is_final: bool = False
     count: int = 1
 
     @property
@@ -57,7 +59,7 @@ class Conflict:
     @property
     def key(self) -> tuple[str, int, int]:
         """Key of the conflict, which does not depend on the order of the two instructions."""
-        if self.other < 0:
+        if self.other < 0 or self.rule.place == "object":
             return self.code, self.pc, -1
         return self.code, min(self.pc, self.other), max(self.pc, self.other)
 
@@ -95,7 +97,7 @@ def find_causes(conflicts: Sequence[Conflict], paths: Paths) -> list[Cause]:
         if family[0].rule.place == "object":
             found += _merge([Cause([each]) for each in family], _objects)
         elif family[0].two_sided:
-            found += _by_region(family, paths)
+            found.append(Cause(family, places=sum((_window(each, paths).places for each in family), ())))
         elif family[0].rule.place:
             found += _by_place(family, paths)
         else:
@@ -185,28 +187,21 @@ def _by_place(family: Sequence[Conflict], paths: Paths) -> list[Cause]:
         best = int((2 * fits[left].sum(axis=0) + preferred).argmax())
         chosen = np.flatnonzero(left & fits[:, best]).tolist()
         left[chosen] = False
-        point = int(points[best])
-        around = [bounds for k in chosen for bounds in windows[k].places if bounds[0] <= point <= bounds[1]]
-        first, last = max(bounds[0] for bounds in around), min(bounds[1] for bounds in around)
+        common = _common([windows[k].places for k in chosen])
+        first, last = next(bounds for bounds in common if bounds[0] <= points[best] <= bounds[1])
         follows, precedes = (all(getattr(windows[k], side) for k in chosen) for side in ("follows", "precedes"))
         members = sorted((family[k] for k in chosen), key=lambda each: -each.rule.level)
-        found.append(Cause(members, first - 1 if follows else -1, last if precedes else -1, ((first, last),)))
+        found.append(Cause(members, first - 1 if follows else -1, last if precedes else -1, places=common))
     return found
 
 
-def _by_region(family: Sequence[Conflict], paths: Paths) -> list[Cause]:
-    """Divide conflicts into sets whose places overlap.
-
-    An edit on each side orders threads that do not share a barrier, so the edits need no common place.
-    """
-    regions: list[Cause] = []
-    for each in family:
-        window = _window(each, paths)
-        around = [region for region in regions if _overlap(region.places, window.places)]
-        regions = [region for region in regions if region not in around]
-        places = window.places + tuple(bounds for region in around for bounds in region.places)
-        regions.append(Cause([*(known for region in around for known in region.conflicts), each], places=places))
-    return regions
+def _common(sets: Sequence[Places]) -> Places:
+    """Return the places that all sets contain."""
+    common, *others = sets
+    for each in others:
+        both = ((max(a[0], b[0]), min(a[1], b[1])) for a in common for b in each)
+        common = tuple((first, last) for first, last in both if first <= last)
+    return common
 
 
 def _contains(places: Places, points: Array) -> Array:
@@ -230,7 +225,8 @@ def _without_consequences(causes: Sequence[Cause]) -> list[Cause]:
             left.remove(cause)
             continue
         for other in left:
-            if other is not cause and other.explains(first.code) and _overlap(cause.places, other.places):
+            known = other is not cause and not first.is_final and other.explains(first.code)
+            if known and _overlap(cause.places, other.places):
                 other.conflicts += cause.conflicts
                 left.remove(cause)
                 break
@@ -246,15 +242,17 @@ def _overlap(first: Places, second: Places) -> bool:
 # Findings ---------------------------------------------------------------------------------------------------
 
 
-def find_diagnostics(conflicts: Sequence[Conflict], ended: Sequence[Diagnostic], program: Program) -> list[Diagnostic]:
+def find_diagnostics(
+    conflicts: Sequence[Conflict], ended: Sequence[tuple[Diagnostic, int]], program: Program
+) -> list[Diagnostic]:
     """Return one diagnostic for each cause, in order of the first occurrences.
 
-    `ended` has the traps and deadlocks that ended the runs.
+    `ended` has the traps and deadlocks that ended the runs, each with the program counter of a trap, or -1.
     """
     causes = find_causes(conflicts, Paths(program))
     found = [_diagnostic(cause, program) for cause in causes]
-    for end in ended:
-        conflict = (end.code, -1, -1)
+    for end, pc in ended:
+        conflict = (end.code, pc, -1)
         explanation = next((k for k, cause in enumerate(causes) if cause.explains(end.code)), -1)
         if explanation < 0:
             found.append(replace(end, source=program.source, conflicts=(conflict,)))
@@ -285,9 +283,12 @@ def merge_findings(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 def _have_one_cause(first: Diagnostic, second: Diagnostic) -> bool:
-    if first.conflicts or second.conflicts or first.span is None:
-        return first == second or bool({*first.conflicts} & {*second.conflicts})
-    return (first.code, first.span) == (second.code, second.span)
+    if not first.conflicts or not second.conflicts:
+        return (first.code, first.span) == (second.code, second.span)
+    # A trap ends a run before the sanitizer can find more at the same instruction.
+    instructions = [{pc for _, *pair in each.conflicts for pc in pair if pc >= 0} for each in (first, second)]
+    is_trap = any(each.code.startswith("emulator.") for each in (first, second))
+    return bool({*first.conflicts} & {*second.conflicts}) or (is_trap and bool(instructions[0] & instructions[1]))
 
 
 def join_deadlocks(found: Sequence[Diagnostic]) -> Diagnostic:

@@ -17,7 +17,7 @@ class Report:
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, int, int], Conflict] = {}
-        self._ended: list[Diagnostic] = []
+        self._ended: list[tuple[Diagnostic, int]] = []
 
     def __len__(self) -> int:
         return len(self._found)
@@ -43,7 +43,7 @@ class Report:
         `Conflict` describes the arguments.
         """
         if not self.is_known(code, pc, other, count):
-            self._found[code, pc, other] = Conflict(code, pc, other, message, hint, subject, two_sided, count)
+            self._found[code, pc, other] = Conflict(code, pc, other, message, hint, subject, two_sided, count=count)
 
     def merge(self, later: Report) -> None:
         """Add the conflicts of `later`, the report on CTAs that follow in launch order."""
@@ -51,12 +51,17 @@ class Report:
             if not self.is_known(*key, each.count):
                 self._found[key] = each
         for each in later._ended:
-            self.add_end(each)
+            self.add_end(*each)
 
-    def add_end(self, found: Diagnostic) -> None:
-        """Add `found`, the trap or deadlock that ended the run."""
-        if found not in self._ended:
-            self._ended.append(found)
+    def add_end(self, found: Diagnostic, pc: int = -1) -> None:
+        """Add `found`, the deadlock that ended the run, or the trap that ended the run at the instruction `pc`."""
+        if (found, pc) not in self._ended:
+            self._ended.append((found, pc))
+
+    def finalise(self, code: str, pc: int) -> None:
+        """Record that no other conflict can explain the conflict of the rule `code` at the instruction `pc`."""
+        if (known := self._found.get((code, pc, -1))) is not None:
+            known.is_final = True
 
     def has_finding_at(self, pc: int) -> bool:
         """Return True if the report has a conflict at the instruction `pc`."""

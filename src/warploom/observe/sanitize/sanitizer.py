@@ -163,6 +163,8 @@ class Sanitizer(events.Observer):
         if self._started:
             self.mbarriers.close(awaited)
             self.registers.close()
+            if awaited is None:
+                self.shadow.close()
         self._started = False
 
     def stopped(self, found: Sequence[Diagnostic], pc: int) -> None:
@@ -176,10 +178,16 @@ class Sanitizer(events.Observer):
         # After a trap, phases and changes of registers are incomplete for this reason.
         self._started = False
         for each in found:
+            site = self._site(each, pc)
             if each.code == _NOT_ALIGNED:
-                self.report.add_end(_as_rule(each, "sanitize.barrier/divergence"))
-            elif not self.report.has_finding_at(pc):
-                self.report.add_end(each)
+                self.report.add_end(_as_rule(each, "sanitize.barrier/divergence"), site)
+            elif not self.report.has_finding_at(site):
+                self.report.add_end(each, site)
+
+    def _site(self, found: Diagnostic, pc: int) -> int:
+        """Return the instruction of a trap. An asynchronous operation may trap during a later instruction `pc`."""
+        steps = self.launch.program.steps
+        return next((k for k, step in enumerate(steps) if found.span and step.instruction.span == found.span), pc)
 
     def findings(self) -> tuple[Diagnostic, ...]:
         """Return the findings as diagnostics."""

@@ -85,6 +85,7 @@ class SharedShadow:
         self.shared = context.shared
         self.clocks = context.clocks
         self.report = context.report
+        self._unwritten: dict[int, set[int]] = {}  # byte offsets of unwritten bytes that each instruction read
         size = len(self.shared.bytes)
         warps, others = self.topology.warps_per_cta, self.topology.cluster_size
         others = others if others > 1 else 0
@@ -280,6 +281,8 @@ class SharedShadow:
             warp = int(warps[position])
             code = self._rule(what, warp, granule, record, of)
             other = site if what != UNWRITTEN else -1
+            if what == UNWRITTEN:
+                self._unwritten.setdefault(pc, set()).add(granule << self.arrays.shift)
             if self.report.is_known(code, pc, other):
                 continue
             verb = "reads" if what in (READ_WRITE, UNWRITTEN) else "writes"
@@ -293,6 +296,15 @@ class SharedShadow:
             if what == WRITE_ASYNC_READ and other_warp < 0:
                 hint = "before the bytes are written, wait for the mbarrier phase that the copy completes"
             self.report.add(code, pc, other, message, hint, 1, subject, two_sided)
+
+    def close(self) -> None:
+        """Complete the reports on reads of unwritten bytes. Call this when the CTAs end.
+
+        If a later instruction wrote the bytes, a missing order may be the cause of the read.
+        """
+        for pc, offsets in self._unwritten.items():
+            if any(self.arrays.records[offset >> self.arrays.shift] == 0 for offset in offsets):
+                self.report.finalise("sanitize.unwritten/shared", pc)
 
     def _is_source(self, pc: int) -> bool:
         binding = self.context.program.steps[pc].binding
