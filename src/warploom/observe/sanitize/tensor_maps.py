@@ -136,7 +136,7 @@ class TensorMaps:
         return frozenset(pair for pair in pairs if pair[0])
 
     def _is_released(self, address: int, write: tuple[int, int], warp: int, lane: int) -> bool:
-        """Return True if a fence that releases a write of the map happens before the next access of a lane."""
+        """Return True if a fence that releases the write happens before the next access of a lane."""
         record, pc = write
         copied = self._copied.get(address)
         if copied is not None and copied.pc == pc:

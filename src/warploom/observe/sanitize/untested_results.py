@@ -1,4 +1,4 @@
-"""Search for waits and loads whose results no instruction tests, so that they order nothing."""
+"""Search for waits and loads that order nothing because no instruction tests their results."""
 
 from warploom.emulator.events import Launch
 from warploom.isa.model.effects import Access, Wait
