@@ -157,6 +157,8 @@ def sanitize(
     shared: int | None = None,
     arch: str | None = None,
     schedules: Sequence[str] = SCHEDULES,
+    enable: Sequence[str] = (),
+    disable: Sequence[str] = (),
     workers: int | str = 1,
     step_budget: int | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -169,23 +171,28 @@ def sanitize(
     deadlock is a finding, and the next run follows. Afterwards the arrays hold the results of the first schedule. If it
     ended with a trap or a deadlock, `Run.error` is this error and the arrays keep their contents.
 
-    Errors: as `launch`, except Trap and Deadlock; UsageError launch.schedule if `schedules` is empty.
+    `enable` and `disable` list rule codes. They switch rules on that are off by default, and switch rules off.
+
+    Errors: as `launch`, except Trap and Deadlock; UsageError launch.schedule if `schedules` is empty; UsageError
+        launch.rule for an unknown rule.
     """
     if not isinstance(schedules, Sequence) or isinstance(schedules, str) or not schedules:
         raise UsageError(
             f"schedules is {schedules!r}; expected a sequence of schedules, such as ('eager', 'lazy')",
             code="launch.schedule",
         )
-    loaded, geometry, arguments = load_launch(kernel, name, grid, block, cluster, shared, args)
+    from warploom.observe.sanitize.rules import active_rules
     from warploom.runtime import cpu
 
+    active = active_rules(enable, disable)
+    loaded, geometry, arguments = load_launch(kernel, name, grid, block, cluster, shared, args)
     prepared = cpu.prepare(loaded, geometry, arguments, arch, step_budget=step_budget)
     runs: list[Run] = []
     first: cpu.EmulatorLaunch | None = None
     for each in [prepared.under(schedule) for schedule in schedules]:
         fork = each.fork()
         first = first or fork
-        observed = {"sanitize": True, "workers": workers, "progress": progress, "announce": announce}
+        observed = {"sanitize": active, "workers": workers, "progress": progress, "announce": announce}
         runs.append(_run(fork, arguments, raises=False, **observed))
     assert first is not None
     if runs[0].error is None:

@@ -94,7 +94,7 @@ def prepare(
 def run(
     launch: EmulatorLaunch,
     *,
-    sanitize: bool = False,
+    sanitize: bool | frozenset[str] = False,
     trace: bool | Sequence[int] = False,
     trace_events: int | None = None,
     profile: bool = False,
@@ -105,7 +105,8 @@ def run(
 ) -> Run:
     """Run a prepared launch, and leave the results in `launch.arena`.
 
-    `observer` is a further observer, for a number of workers. `runtime.api.launch` describes the other options.
+    `sanitize` is True for the default rules, or has the codes of the rules that are on. `observer` is a further
+    observer, for a number of workers. `runtime.api.launch` describes the other options.
 
     Errors: Trap and Deadlock, with the findings and records of the run up to this point; UsageError launch.*.
     """
@@ -130,7 +131,7 @@ def run(
     if sanitize:
         from warploom.observe.sanitize.sanitizer import Sanitizer
 
-        observers.append(Sanitizer())
+        observers.append(Sanitizer(None if sanitize is True else sanitize))
     if recorder is not None:
         observers.append(recorder)
     profiler: Profiler | None = None

@@ -44,12 +44,13 @@ class SharedArrays(NamedTuple):
     the record and the program counter of the last read of each chunk by a bulk copy that an mbarrier completes.
     `origins` has the number of the tensor copy that made the last bulk write of each chunk, 0 for another copy.
     `sources` has the global address from which a thread last filled each word of 4 bytes, 0 if unknown. `out` receives
-    the conflicts. Bits of an integer:
+    the conflicts. Set `fences_copies` if multiplications need a proxy fence after thread copies. Bits of an integer:
 
         reads        time << 32 | pc << 10 | lane << 4 | strength
         async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
     """
 
+    fences_copies: bool
     records: Array
     sites: Array
     reads: Array
@@ -355,7 +356,7 @@ def check_initialised(
 
 @njit
 def _needs_fence(kind: int, bulk: bool) -> bool:
-    # Multiplications read data of thread copies without a proxy fence (see docs/sanitizer.md); bulk copies do not.
+    # `bulk` is set for bulk copies, and for multiplications if the rule on thread copies is on.
     return kind == GENERIC or (bulk and kind == THREAD_COPY)
 
 
@@ -461,11 +462,11 @@ def read_tiles(
                 whole = (record >> 10) & 63 != ASYNC
                 for member in range(4):
                     w = groups[i, member]
-                    if _is_visible(V, w, record, False):
+                    if _is_visible(V, w, record, s.fences_copies):
                         continue
                     whole = False
                     before = found
-                    found = _check_async(c, s, w, -1, granule, READ_WRITE, False, i * 4 + member, found)
+                    found = _check_async(c, s, w, -1, granule, READ_WRITE, s.fences_copies, i * 4 + member, found)
                     if found > before:
                         break
                 if whole:

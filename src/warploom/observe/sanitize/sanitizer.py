@@ -53,7 +53,7 @@ class _Synchronisation:
 
 
 class Sanitizer(events.Observer):
-    """Observer that sanitizes one launch."""
+    """Observer that sanitizes one launch. `active` has the codes of the rules that are on, None for the default."""
 
     launch: events.Launch
     context: Context
@@ -65,9 +65,9 @@ class Sanitizer(events.Observer):
     registers: RegisterCounts
     ordered: OrderedAccesses
 
-    def __init__(self) -> None:
+    def __init__(self, active: frozenset[str] | None = None) -> None:
         super().__init__()
-        self.report = Report()
+        self.report = Report(active)
         self._started = False
 
     # Beginning and end ------------------------------------------------------------------------------------

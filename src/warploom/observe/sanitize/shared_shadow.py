@@ -90,6 +90,7 @@ class SharedShadow:
         warps, others = self.topology.warps_per_cta, self.topology.cluster_size
         others = others if others > 1 else 0
         self.arrays = _shared_shadow.SharedArrays(
+            fences_copies=self.report.is_active("sanitize.proxy/thread-copy"),
             records=np.zeros(size // 4, np.int64),
             sites=np.zeros(size // 4, np.int32),
             reads=np.zeros((warps, size // 4), np.int64),
@@ -276,9 +277,10 @@ class SharedShadow:
         for what, position, lane, granule, record, site in self.arrays.out[: min(found, _shared_shadow.ROOM)].tolist():
             if what == WRITE_WRITE and store and is_unchanged(self.shared.bytes, store, position, lane, site == pc):
                 continue
-            if what == UNWRITTEN and of == "mbarrier":
-                continue  # the table of mbarriers reports that the mbarrier is not initialised
             warp = int(warps[position])
+            is_by_lanes = what == WRITE_WRITE and site == pc and self._agent(granule, record >> 44)[0] == warp
+            if of == "mbarrier" and (what == UNWRITTEN or is_by_lanes):
+                continue  # the table of mbarriers reports these uses
             code = self._rule(what, warp, granule, record, of)
             other = site if what != UNWRITTEN else -1
             if what == UNWRITTEN:
@@ -336,8 +338,11 @@ class SharedShadow:
             return "sanitize.mbarrier/invalidated"
         if what == UNWRITTEN:
             return "sanitize.unwritten/shared"
-        if what in (UNFENCED, UNFENCED_READ):
-            return "sanitize.proxy/async"
+        if what == UNFENCED_READ:
+            return "sanitize.proxy/refill"
+        if what == UNFENCED:
+            by_thread = of == "matrix" and record >> 10 & 63 == THREAD_COPY
+            return "sanitize.proxy/thread-copy" if by_thread else "sanitize.proxy/async"
         other, stream, cta = self._agent(granule, record >> 44)
         if other < 0:
             return "sanitize.copy/source" if what == WRITE_ASYNC_READ else "sanitize.copy/destination"

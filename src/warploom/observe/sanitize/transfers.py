@@ -275,8 +275,12 @@ class Transfers:
         if event.action in ("init", "inval"):
             positions, at = np.nonzero(lanes)
             shadow.write(warps, index, lanes, 8, pc, 0, None, "mbarrier")
-            change = mbarriers.initialise if event.action == "init" else mbarriers.invalidate
-            change(index[positions, at] >> 3, pc, warps[positions], at)
+            words = index[positions, at] >> 3
+            if event.action == "init":
+                counts = np.broadcast_to(event.amounts, lanes.shape)[positions, at]
+                mbarriers.initialise(words, counts, pc, warps[positions], at)
+            else:
+                mbarriers.invalidate(words, pc, warps[positions], at)
             return
         mbarriers.check_use(batch, index, lanes, pc, event.action)
         shadow.read(warps, index, lanes, 8, pc, STRENGTH, "mbarrier")

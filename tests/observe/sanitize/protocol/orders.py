@@ -30,7 +30,17 @@ GLOBAL = ("race/global",)
 SHARED = ("race/shared", "race/lanes")
 CLUSTER = ("race/cluster", "cluster/start", "cluster/exit")
 UNSTARTED = ("mbarrier/init", "mbarrier/uninitialised")
-RACES = (*GLOBAL, *SHARED, *CLUSTER, *UNSTARTED, "copy/destination", "copy/source", "proxy/async", "proxy/tensormap")
+RACES = (
+    *GLOBAL,
+    *SHARED,
+    *CLUSTER,
+    *UNSTARTED,
+    "copy/destination",
+    "copy/source",
+    "proxy/async",
+    "proxy/refill",
+    "proxy/tensormap",
+)
 UNWRITTEN = ("unwritten/shared",)
 
 BARRIERS = r"bar\.(warp\.)?sync|barrier\.cluster\.(arrive|wait)"
