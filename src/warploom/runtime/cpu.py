@@ -160,7 +160,9 @@ def run(
 
 
 def run_on(launch: EmulatorLaunch, arguments: Arguments, raises: bool, **options: Any) -> Run:
-    """Run a prepared launch as `run` does. An error or interrupt that ends the run gets the attribute `arrays`.
+    """Run a prepared launch as `run` does, and attach partial results to an error.
+
+    An error or an interrupt that ends the run gets the attribute `arrays`.
 
     If `raises` is false, return the part of the run before a trap or a deadlock.
     """

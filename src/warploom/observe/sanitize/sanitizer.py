@@ -53,7 +53,10 @@ class _Synchronisation:
 
 
 class Sanitizer(events.Observer):
-    """Observer that sanitizes one launch. `active` has the codes of the rules that are on, None for the default."""
+    """Observer that sanitizes one launch.
+
+    `active` has the codes of the rules that are on. None stands for the rules that are on by default.
+    """
 
     launch: events.Launch
     context: Context
@@ -185,7 +188,10 @@ class Sanitizer(events.Observer):
                 self.report.add_end(each, site)
 
     def _site(self, found: Diagnostic, pc: int) -> int:
-        """Return the instruction of a trap. An asynchronous operation may trap during a later instruction `pc`."""
+        """Return the instruction that caused a trap.
+
+        An asynchronous operation may trap while a later instruction `pc` executes.
+        """
         steps = self.launch.program.steps
         return next((k for k, step in enumerate(steps) if found.span and step.instruction.span == found.span), pc)
 
