@@ -39,7 +39,8 @@ def run(options: argparse.Namespace) -> int:
     from warploom.cli._show import counted
     from warploom.diagnostics import render, render_json, render_sarif
     from warploom.runtime.api import SCHEDULES, sanitize
-    from warploom.runtime.run import Run, merge
+    from warploom.runtime.cpu import merge
+    from warploom.runtime.run import Run
 
     plan = read_plan(options)
     runs: list[Run] = []

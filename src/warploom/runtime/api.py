@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.faults import Deadlock, RunError, Trap
 from warploom.emulator.stats import Progress, Stats
 from warploom.gpu.geometry import Extent
 from warploom.runtime.arguments import Arguments
 from warploom.runtime.elements import check_elements
 from warploom.runtime.kernel import LoadedKernel, load_kernel
 from warploom.runtime.limits import read_geometry
-from warploom.runtime.run import Run, merge
+from warploom.runtime.run import Run
 
 if TYPE_CHECKING:
     from warploom.gpu.geometry import Geometry
@@ -137,7 +136,7 @@ def launch(
     from warploom.runtime import cpu
 
     prepared = cpu.prepare(loaded, geometry, arguments, arch, schedule, step_budget)
-    done = _run(
+    done = cpu.run_on(
         prepared, arguments, raises, sanitize=sanitize, trace=trace, trace_events=trace_events, profile=profile,
         workers=workers, progress=progress, announce=announce,
     )  # fmt: skip
@@ -193,27 +192,11 @@ def sanitize(
         fork = each.fork()
         first = first or fork
         observed = {"sanitize": active, "workers": workers, "progress": progress, "announce": announce}
-        runs.append(_run(fork, arguments, raises=False, **observed))
+        runs.append(cpu.run_on(fork, arguments, raises=False, **observed))
     assert first is not None
     if runs[0].error is None:
         arguments.buffers.read_from(first.arena)
-    return merge(runs)
-
-
-def _run(launch: cpu.EmulatorLaunch, arguments: Arguments, raises: bool, **options: Any) -> Run:
-    """Run a prepared launch as `cpu.run` does. An error or interrupt that ends the run gets the attribute `arrays`.
-
-    If `raises` is false, return the part of the run before a trap or a deadlock.
-    """
-    from warploom.runtime import cpu
-
-    try:
-        return cpu.run(launch, **options)
-    except (RunError, KeyboardInterrupt) as error:
-        vars(error)["arrays"] = arguments.contents(launch.arena)
-        if raises or not isinstance(error, Trap | Deadlock):
-            raise
-        return Run.before(error)
+    return cpu.merge(runs)
 
 
 def load_launch(

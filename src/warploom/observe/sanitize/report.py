@@ -30,10 +30,10 @@ class Report:
         return code in self._active
 
     def is_known(self, code: str, pc: int, other: int, count: int = 1) -> bool:
-        """Return True if a conflict is recorded, the report is full, or the rule is off. Count a recorded conflict.
+        """Return True if a conflict is recorded, the report is full, or the rule is off.
 
-        `pc` is the later instruction. `other` is the conflicting instruction, -1 for none. `count` is the number of new
-        occurrences.
+        A recorded conflict is counted. `pc` is the later instruction. `other` is the conflicting instruction, -1 for
+        none. `count` is the number of new occurrences.
         """
         known = self._found.get((code, pc, other))
         if known is not None:
@@ -61,7 +61,7 @@ class Report:
             self.add_end(*each)
 
     def add_end(self, found: Diagnostic, pc: int = -1) -> None:
-        """Add `found`, the deadlock that ended the run, or the trap that ended the run at the instruction `pc`."""
+        """Add the deadlock or the trap that ended the run. `pc` is the instruction of a trap, otherwise -1."""
         if (found, pc) not in self._ended:
             self._ended.append((found, pc))
 
