@@ -12,6 +12,7 @@ from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
 from warploom.isa.model.effects import Access
 from warploom.observe.sanitize import _shared_shadow
 from warploom.observe.sanitize._shared_shadow import (
+    BLOCK,
     READ_WRITE,
     UNFENCED,
     UNFENCED_READ,
@@ -90,10 +91,12 @@ class SharedShadow:
         size = len(self.shared.bytes)
         warps, others = self.topology.warps_per_cta, self.topology.cluster_size
         others = others if others > 1 else 0
+        blocks = (size // 4 >> BLOCK) + 1
         self.arrays = _shared_shadow.SharedArrays(
             records=np.zeros(size // 4, np.int64),
             sites=np.zeros(size // 4, np.int32),
-            reads=np.zeros((warps, size // 4), np.int64),
+            reads=np.zeros((blocks, warps, 1 << BLOCK), np.int64),
+            has_reads=np.zeros((blocks, warps), np.bool_),
             async_reads=np.zeros((warps, size // 16 if asynchronous else 1), np.int64),
             asynchronous=asynchronous,
             far=np.zeros((others, size // 4), np.int64),
@@ -123,12 +126,21 @@ class SharedShadow:
             return
 
         def divide(array: Array) -> Array:
-            return np.repeat(array, times, axis=-1)
+            # Most elements are zero. Zeros that nobody writes take no memory.
+            found = np.zeros((*array.shape, times), array.dtype)
+            held = np.nonzero(array)
+            found[held] = array[held][:, None]
+            return found.reshape(*array.shape[:-1], array.shape[-1] * times)
 
+        blocks, warps, length = before.reads.shape
+        reads = np.zeros((blocks, times, warps, length), np.int64)
+        held = np.flatnonzero(before.has_reads.any(axis=1))
+        repeated = np.repeat(before.reads[held], times, axis=2)
+        reads[held] = repeated.reshape(len(held), warps, times, length).swapaxes(1, 2)
         self.arrays = before._replace(
-            records=divide(before.records), sites=divide(before.sites), reads=divide(before.reads),
-            far=divide(before.far), far_sites=divide(before.far_sites), cta_granules=before.cta_granules * times,
-            shift=size >> 1,
+            records=divide(before.records), sites=divide(before.sites), reads=reads.reshape(-1, warps, length),
+            has_reads=np.repeat(before.has_reads, times, axis=0), far=divide(before.far),
+            far_sites=divide(before.far_sites), cta_granules=before.cta_granules * times, shift=size >> 1,
         )  # fmt: skip
 
     # Accesses ---------------------------------------------------------------------------------------------
