@@ -18,7 +18,7 @@ from warploom.observe.sanitize.clocks import KNOWN, MULTIPLICATIONS, ClockArrays
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.registers import NONE, Registers, guard_registers, once_per_program, used_registers
 from warploom.observe.sanitize.shared_shadow import SharedShadow
-from warploom.observe.sanitize.tile_layouts import TileLayouts
+from warploom.observe.sanitize.tile_layouts import TileLayouts, by_fields
 
 Array = NDArray[Any]
 
@@ -131,15 +131,15 @@ class Multiplications:
         )
         good = self.layouts.check(groups, matrices, descriptors, event.pc)
         for row, matrix in enumerate(matrices):
-            self._read(groups[good[row]], descriptors[row, good[row]], matrix, event.pc)
+            if good[row].any():
+                self._read(groups[good[row]], descriptors[row, good[row]], matrix, event.pc)
 
     def _read(self, groups: Array, descriptors: Array, matrix: SharedMatrix, pc: int) -> None:
         fields = descriptors >> np.uint64(14)
         starts = (descriptors.astype(np.int64) & 0x3FFF) << 4
         clocks = self.context.clocks.multiplication_groups[groups[:, 0]] + 1
-        for each in np.unique(fields).tolist():
-            here = np.flatnonzero(fields == each)
-            chunks, swizzle, base_offset = matrix.chunks(int(each))
+        for each, here in by_fields(fields):
+            chunks, swizzle, base_offset = matrix.chunks(each)
             self.shadow.read_tiles(
                 groups[here], starts[here], chunks.reshape(-1), swizzle, base_offset, pc, clocks[here]
             )

@@ -88,7 +88,7 @@ class Sanitizer(events.Observer):
         }
         self.global_shadow = GlobalShadow(launch, self.report, copies)
         self.tensor_maps = TensorMaps(self.global_shadow)
-        self.written = WrittenLayouts()
+        self.written = WrittenLayouts(launch)
         self.layouts = TileLayouts(self.written)
         self.multiplications = Multiplications(launch, self.layouts)
         self.loaded = LoadedStores(launch, self.multiplications.read_shared)
