@@ -199,7 +199,7 @@ def read_lanes(
             if not mask[i, lane]:
                 continue
             start = index[i, lane]
-            granule, end = start >> s.shift, (start + size) >> s.shift
+            granule, end = start >> s.shift, (start + size - 1 >> s.shift) + 1
             mine = origin <= granule < origin + s.cta_granules
             while granule < end:
                 record = records[granule]

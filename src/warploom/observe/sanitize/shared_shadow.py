@@ -73,14 +73,16 @@ def is_unchanged(memory: Array, store: Store, position: int, lane: int, together
 class SharedShadow:
     """Last accesses to the shared memory of the resident CTAs.
 
-    `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications, and `has_sources` if the global
-    addresses of the data are recorded. `name_mbarrier` returns the name of an mbarrier for its number.
+    `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications, `narrow` if a lane may write less
+    than 4 bytes, and `has_sources` if the global addresses of the data are recorded. `name_mbarrier` returns the name
+    of an mbarrier for its number.
     """
 
     def __init__(
-        self, context: Context, asynchronous: bool, has_sources: bool, name_mbarrier: Callable[[int], str]
+        self, context: Context, asynchronous: bool, narrow: bool, has_sources: bool, name_mbarrier: Callable[[int], str]
     ) -> None:
         self.context = context
+        self.narrow = narrow
         self.has_sources = has_sources
         self.name_mbarrier = name_mbarrier
         self.topology = context.topology
@@ -152,7 +154,8 @@ class SharedShadow:
         (ordered, volatile or atomic) do not conflict with strong writes. `what` is "mbarrier" for reads of an mbarrier,
         otherwise "". Shapes: index and lanes (warps, 32).
         """
-        self.refine(size)
+        if self.narrow:
+            self.refine(size)
         whole = OBJECT if what else TOGETHER
         found = _shared_shadow.read_lanes(
             self.clocks.arrays, self.arrays, warps, index, uniform(lanes), size, pc, strong, whole
@@ -282,7 +285,7 @@ class SharedShadow:
             verb = "reads" if what in (READ_WRITE, UNWRITTEN) else "writes"
             if what == UNFENCED:
                 verb = "reads" if of == "matrix" or self._is_source(pc) else "writes"
-            message = self._sentence(what, verb, warp, lane, granule, record, site, size)
+            message = self._sentence(what, verb, warp, lane, granule, record, site)
             subject = self._mbarrier(granule, record >> 44) if code == "sanitize.copy/destination" else ""
             two_sided = code in _COMPLETED and self.clocks.knows(self._agent(granule, record >> 44)[0], record)
             self.report.add(code, pc, other, message, _ORDER if two_sided else "", 1, subject, two_sided)
@@ -341,12 +344,10 @@ class SharedShadow:
             return "sanitize.race/cluster"
         return "sanitize.race/shared"
 
-    def _sentence(
-        self, what: int, verb: str, warp: int, lane: int, granule: int, record: int, site: int, size: int
-    ) -> str:
+    def _sentence(self, what: int, verb: str, warp: int, lane: int, granule: int, record: int, site: int) -> str:
         agent, clock, by = record >> 44, record >> 16 & 0xFFFFFFF, record >> 4 & 63
         where = (granule % self.arrays.cta_granules << self.arrays.shift) + SHARED_START
-        place = f"shared memory at {where:#x} to {where + min(1 << self.arrays.shift, size):#x}"
+        place = f"shared memory at {where:#x} to {where + (1 << self.arrays.shift):#x}"
         here = self.context.describe(warp, lane)
         owner = granule // self.arrays.cta_granules
         if owner != int(self.topology.cta_of[warp]):
