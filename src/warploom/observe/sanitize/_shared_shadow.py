@@ -259,7 +259,7 @@ def write_lanes(
             if not mask[i, lane]:
                 continue
             start = index[i, lane]
-            granule, end = start >> s.shift, (start + size) >> s.shift
+            granule, end = start >> s.shift, (start + size - 1 >> s.shift) + 1
             fresh = head | (lane << 4)
             suspicious = _may_conflict(c, s, w, lane, KNOWN, granule, end, s.asynchronous)
             while granule < end:

@@ -422,11 +422,15 @@ def _is_bulk_copy(declared: Sequence[effects.Effect]) -> bool:
 
 @once_per_program
 def _writes_narrowly(launch: events.Launch) -> bool:
-    """Return True if a lane may write less than 4 bytes of shared memory with one instruction."""
+    """Return True if a lane may write less than 4 bytes of shared memory with one instruction.
+
+    A weak update, such as that of a tensor map, accesses its object as a whole (PTX ISA 9.7.9.26.1).
+    """
     for step, each in zip(launch.program.steps, launch.instructions, strict=True):
         form, slots = step.binding.form, step.binding.slots
         for access in form.effects_of(effects.Access):
-            if access.kind == "read" or access.proxy != "generic":
+            is_object = access.kind == "update" and not access.is_ordered(slots)
+            if access.kind == "read" or access.proxy != "generic" or is_object:
                 continue
             if not form.operands[access.address].space_word(slots).startswith(_NOT_SHARED):
                 stored = getattr(getattr(each.operands, access.value, None), "type", "")

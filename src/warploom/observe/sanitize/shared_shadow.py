@@ -121,10 +121,13 @@ class SharedShadow:
         self.arrays = arrays._replace(records=moved(arrays.records), far=moved(arrays.far))
 
     def refine(self, size: int) -> None:
-        """Divide the granules into granules of `size` bytes, 1 or 2, unless they are as small."""
+        """Divide the granules into granules of `size` bytes, 1 or 2, unless they are as small.
+
+        Without narrow writes, a word of 4 bytes is written as a whole, so that its granule need not be divided.
+        """
         before = self.arrays
         times = (1 << before.shift) // size
-        if times <= 1:
+        if times <= 1 or not self.narrow:
             return
 
         def divide(array: Array) -> Array:
@@ -154,8 +157,7 @@ class SharedShadow:
         (ordered, volatile or atomic) do not conflict with strong writes. `what` is "mbarrier" for reads of an mbarrier,
         otherwise "". Shapes: index and lanes (warps, 32).
         """
-        if self.narrow:
-            self.refine(size)
+        self.refine(size)
         whole = OBJECT if what else TOGETHER
         found = _shared_shadow.read_lanes(
             self.clocks.arrays, self.arrays, warps, index, uniform(lanes), size, pc, strong, whole
