@@ -328,3 +328,24 @@ def test_lanes_that_wait_for_a_lock_of_their_warp() -> None:
     atom.global.exch.b32 %r1, [%rd0+124], 0;
     E:"""
     assert run(body, step_budget=BUDGET)[0] == 6
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_lanes_that_wait_for_a_lock_and_then_at_an_aligned_barrier(schedule: str) -> None:
+    # The lane with the lock waits where the lanes meet, while earlier lanes wait for it at the barrier.
+    body = """
+    L:
+    atom.global.cas.b32 %r1, [%rd0], 0, 1;
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra L;
+    ld.volatile.global.u32 %r3, [%rd0+4];
+    add.u32 %r3, %r3, 1;
+    st.volatile.global.u32 [%rd0+4], %r3;
+    atom.global.exch.b32 %r1, [%rd0], 0;
+    bar.sync 0;"""
+    out = np.zeros(2, np.uint32)
+    stats = wl.launch(
+        kernel(body), grid=1, block=12, args=[out], schedule=schedule, step_budget=BUDGET
+    ).stats  # fmt: skip
+    assert out.tolist() == [0, 12]
+    assert stats.batches < 12 * 340  # each lane waits for a shorter time than the lane before it

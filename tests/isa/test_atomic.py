@@ -24,7 +24,7 @@ LEGAL = {
 }
 
 REFUSED = {
-    "atom.add.f16 %h1, [%rd1], %h2;": "atomic.atom/type",
+    "atom.add.f16 %h1, [%rd1], %h2;": "atomic.atom/noftz",
     "atom.add.noftz.f32 %f1, [%rd1], %f2;": "atomic.atom/type",
     "atom.inc.s32 %r1, [%rd1], 1;": "atomic.atom/type",
     "atom.cas.b32 %r1, [%rd1], %r2;": "atomic.cas/operands",

@@ -31,7 +31,7 @@ REFUSED = {
     f"{COPY} [%r1], [%rd1], %r2;": "bulk.load/operands",
     f"{COPY} [%r1], [%rd1], %r2, [%r3], %h1;": "bulk.load/ctaMask",
     f"{COPY}.multicast::cluster [%r1], [%rd1], %r2, [%r3];": "bulk.load/ctaMask",
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.bf16 [%rd1], [%r1], %r2;": "bulk.reduce/type",
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.bf16 [%rd1], [%r1], %r2;": "bulk.reduce/noftz",
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.f32 [%rd1], [%r1], %r2;": "bulk.reduce/type",
     "cp.async.bulk.global.global.bulk_group [%rd1], [%rd2], 64;": "bulk.store/shared::cta",
     "cp.async.bulk.wait_group;": "bulk.wait_group/operands",

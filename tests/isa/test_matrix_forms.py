@@ -94,7 +94,7 @@ REFUSED = [
     (f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f16 {D4}, {F4}, {TWO}, {TWO};", "mma.half/ctype"),
     (f"mma.sync.aligned.m16n8k16.col.col.f32.f16.f16.f32 {D4}, {F4}, {TWO}, {F4};", "mma.half/alayout"),
     (f"mma.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {D4}, {F4}, {TWO}, {F4};", "mma.float/shape"),
-    (f"mma.sync.aligned.m16n8k32.row.col.f32.e3m2.e4m3.f32 {D4}, {F4}, {TWO}, {F4};", "mma.float/atype"),
+    (f"mma.sync.aligned.m16n8k32.row.col.f32.e3m2.e4m3.f32 {D4}, {F4}, {TWO}, {F4};", "mma.float/kind"),
     (f"mma.sync.aligned.m16n8k32.row.col.kind::i8.f32.e4m3.e4m3.f32 {D4}, {F4}, {TWO}, {F4};", "mma.float/kind"),
     (f"mma.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 {D4}, {F4}, {TWO}, {F4};", "mma.integer/shape"),
     (f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {D4}, {TWO}, {TWO}, {F4};", "mma.half/a"),

@@ -24,7 +24,7 @@ LEGAL = {
 
 REFUSED = {
     "mbarrier.init.shared::cluster.b64 [%r1], 1;": "mbarrier.init/space",
-    "mbarrier.arrive.cluster.shared::cluster.b64 _, [%r1];": "mbarrier.arrive_remote/scope",
+    "mbarrier.arrive.cluster.shared::cluster.b64 _, [%r1];": "mbarrier.arrive_remote/sem",
     "mbarrier.arrive.release.cluster.shared::cluster.b64 %rd1, [%r1];": "mbarrier.arrive_remote/_",
     "mbarrier.arrive.noComplete.b64 %rd1, [%rd2];": "mbarrier.arrive_no_complete/operands",
     "mbarrier.arrive.expect_tx.shared.b64 _, [%r1];": "mbarrier.arrive_expect_tx/operands",

@@ -29,7 +29,7 @@ REFUSED = {
     "multimem.red.acquire.gpu.add.u32 [%rd1], %r1;": "multimem.red/sem",
     "multimem.red.inc.u32 [%rd1], %r1;": "multimem.red/op",
     "multimem.cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 40;": "multimem.copy/size",
-    "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f16 [%rd1], [%r1], 64;": "multimem.reduce/type",
+    "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f16 [%rd1], [%r1], 64;": "multimem.reduce/noftz",
 }
 
 

@@ -33,7 +33,8 @@ def constant(text: str) -> object:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("010", 8), ("0x10", 16), ("0b11", 3), ("1'000", 1000), ("'a'", 97), ("'\\n'", 10), ("true", 1), ("1.5", 1.5),
+        ("010", 8), ("0x10", 16), ("0b11", 3), ("0", 0), ("1'000", 1000), ("0x1'f", 31),
+        ("'a'", 97), ("'\\n'", 10), ("true", 1), ("1.5", 1.5),
         ("-7 / 2", -3), ("-7 % 2", -1), ("7 / -2", -3), ("1 << 31", -(2**31)), ("1u << 31", 2**31), ("-1 >> 1", -1),
         ("~0u", 2**32 - 1), ("2147483647 + 1", -(2**31)), ("(unsigned char)300", 44), ("(char)200", -56),
         ("1 ? 2 : 3", 2), ("0 && n", 0), ("1 || n", 1), ("sizeof(double)", 8), ("sizeof(int*)", 8), ("-1 < 1u", 0),
@@ -72,6 +73,9 @@ def test_pointer_is_a_sum_of_base_offset_and_terms(offset: int, more: int, facto
         ("foo(1);", 'identifier "foo" is undefined', "1:1"),
         ("__hmma_m16n16k16_ld_a(d, s, 16, 0", "expected ',', got the end of the text", "1:34"),
         ("__hmma_m16n16k16_ld_a(d, s, @, 0);", "unexpected character '@'", "1:29"),
+        ("__hmma_m16n16k16_ld_a(d, s, 0b', 0);", 'unexpected character "\'"', "1:31"),
+        ("__hmma_m16n16k16_ld_a(d, s, 1'', 0);", 'unexpected character "\'"', "1:30"),
+        ("__hmma_m16n16k16_ld_a(d, s, 09, 0);", "expected ',', got 9", "1:30"),
         ("__hmma_m16n16k16_ld_a(d, s, 16, 2);", "'rowcol' operand can be 0 or 1 only", "1:33"),
         ("__hmma_m16n16k16_ld_a(d, s, 16, 0); __bmma_m8n8k128_ld_c(d, s, 8, 0);", "got a second one", "1:37"),
         ("d[0] = 1; __hmma_m16n16k16_ld_a(d, s, 16, 0);", "expected a declaration or the call", "1:1"),

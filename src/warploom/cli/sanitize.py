@@ -27,6 +27,8 @@ def declare(add: Add) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     declare_launch(parser)
+    for option, what in (("enable", "switch a rule on that is off by default"), ("disable", "switch a rule off")):
+        parser.add_argument(f"--{option}", action="append", default=[], metavar="RULE", help=f"{what}; repeatable")
     add_format(parser)
     add_strict(parser)
 
@@ -37,7 +39,8 @@ def run(options: argparse.Namespace) -> int:
     from warploom.cli._show import counted
     from warploom.diagnostics import render, render_json, render_sarif
     from warploom.runtime.api import SCHEDULES, sanitize
-    from warploom.runtime.run import Run, merge
+    from warploom.runtime.cpu import merge
+    from warploom.runtime.run import Run
 
     plan = read_plan(options)
     runs: list[Run] = []
@@ -46,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         with launch_progress(plan.file_name) as advance:
             each = sanitize(
                 plan.ptx, plan.kernel, **plan.keywords, schedules=(schedule,), args=prepared.args, progress=advance,
-                announce=_workers.say,
+                announce=_workers.say, enable=options.enable, disable=options.disable,
             )  # fmt: skip
         wrong = prepared.wrong(schedule) if each.error is None else ()
         runs.append(replace(each, findings=(*each.findings, *wrong)))

@@ -28,6 +28,7 @@ class Barriers:
         topology = state.topology
         self.arrived = np.zeros(topology.ctas * BARRIERS, np.int64)
         self.expected = np.zeros(topology.ctas * BARRIERS, np.int64)  # 0: every thread of the CTA
+        self._all = topology.warps_per_cta * 32  # threads that an arrival without a thread count expects
         self.waiting: dict[int, list[int]] = {}
         # Arrived lanes of diverged warps, by barrier key and warp.
         self._parts: dict[tuple[int, int], Array] = {}
@@ -99,9 +100,12 @@ class Barriers:
             for position in np.flatnonzero(~whole).tolist():
                 warp = int(batch.warp_index[position])
                 amounts[position] += self._add_part(int(keys[position]), warp, masks[position])
-        if threads is not None:
+        if threads is None:
+            self._check_agreement(keys, np.full(batch.count, self._all))
+        else:
             counts = _per_warp(batch, threads)
-            self._check_counts(keys, counts)
+            self._check_counts(counts)
+            self._check_agreement(keys, counts)
             self.expected[keys] = counts
         np.add.at(self.arrived, keys, amounts)
         return keys
@@ -114,19 +118,21 @@ class Barriers:
         del self._parts[key, warp]
         return 32 - int(came.sum())
 
-    def _check_counts(self, keys: Array, counts: Array) -> None:
+    def _check_counts(self, counts: Array) -> None:
         wrong = (counts % 32 != 0) | (counts == 0)
         if wrong.any():
             found = int(counts[wrong][0])
             message = f"the thread count of a barrier is {found}; expected a multiple of 32 above 0"
             raise Fault("emulator.barrier", message, int(np.flatnonzero(wrong)[0]) * 32)
-        differs = (self.arrived[keys] > 0) & (self.expected[keys] != counts)
+
+    def _check_agreement(self, keys: Array, counts: Array) -> None:
+        """Refuse arrivals that expect other numbers of threads than earlier arrivals in the same phase."""
+        held = np.where(self.expected[keys] > 0, self.expected[keys], self._all)
+        differs = (self.arrived[keys] > 0) & (held != counts)
         if differs.any():
             position = int(np.flatnonzero(differs)[0])
-            held = int(self.expected[keys[position]])
-            others = f"{held} threads" if held else "all threads of the CTA"
-            number, count = int(keys[position]) % BARRIERS, int(counts[position])
-            message = f"an arrival at barrier {number} expects {count} threads, but an earlier arrival expects {others}"
+            number, count, earlier = int(keys[position]) % BARRIERS, int(counts[position]), int(held[position])
+            message = f"an arrival at barrier {number} expects {count} threads, but an earlier one expects {earlier}"
             raise Fault("emulator.barrier", message, position * 32)
 
     def needed(self, keys: Array) -> Array:

@@ -40,6 +40,7 @@ WAVE_TICKS = 36  # low bits of the clock that count within one wave; the step bu
 RECENT = 256  # batches from which the location of a stopped run is found
 STEP_BUDGET = 1_000_000_000  # of a run by default
 SPLIT_CHANCE = 1 / 16  # probability, under a random schedule, that only some warps of a batch run
+DELAY = 32  # backward jumps of the other clusters before the first clusters start under a lazy schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,7 @@ class Emulator:
         self.accumulators = Accumulators(self.topology.warpgroup_members(), request.pool)
         self.steps = 0
         self.ctas_done = 0
+        self._delays = False
         self.batch: Warps | None = None
         self.recent: deque[int] = deque(maxlen=RECENT)  # first program counters of the last batches
         self.linker = Linker(program, files, segments, grid, self.topology, request.arch)
@@ -176,6 +178,15 @@ class Emulator:
         if self._on_resident is not None:
             self._on_resident(Resident(0, state.placement, state.splits, self.memory.shared))
 
+    def delay_first_clusters(self) -> None:
+        """Let the first half of the clusters start after `DELAY` backward jumps of the others.
+
+        Later clusters often wait for values of earlier clusters. The delay reveals a wait without a loop.
+        """
+        cluster_of = self.topology.cluster_of
+        self._delays = True
+        self.state.splits.epoch[: len(cluster_of)][cluster_of < (cluster_of.max() + 1) // 2] = DELAY
+
     def _make_batch(self, warps: Rows, mask: Array | None) -> Warps:
         return Warps(self.state, self.components, np.zeros(0, np.intp), warps, mask)
 
@@ -229,7 +240,11 @@ class Emulator:
                 ahead = chosen[[random.random() < 0.5 for _ in range(len(chosen))]]
                 return ahead if len(ahead) else chosen
             return chosen
-        return splits.least(ready)
+        chosen = splits.least(ready)
+        if not self._delays:
+            return chosen
+        epochs = splits.epoch[chosen]
+        return chosen[epochs < epochs.min() + DELAY]
 
     @property
     def _is_random(self) -> bool:

@@ -178,6 +178,7 @@ def execute(
     cut = waves(program, grid) if request.waves is None else request.waves
     emulator = Emulator(request, grid, cut.resident, arena, segments)
     counters, total, done = emulator.state.counters, cut.ctas, 0
+    delays = request.schedule.kind == "lazy" and any(inter_cta_communication(program))
     ended: RunError | None = None
 
     def report() -> None:
@@ -189,6 +190,8 @@ def execute(
     for number in cut.numbers:
         ctas = cut.of(number)
         emulator.start(ctas, number)
+        if delays:
+            emulator.delay_first_clusters()
         try:
             report()
             emulator.run(report)

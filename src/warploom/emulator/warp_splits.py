@@ -160,12 +160,16 @@ class WarpSplits:
         return any(point.arrived.any() for point in self._open)
 
     def release_stuck(self, excluded: set[int]) -> bool:
-        """Let the lanes at one reconvergence point continue, because no other lane can run.
+        """Let the lanes at one reconvergence point continue, because no other lane can run or leave its loop.
 
-        Lanes of the warps in `excluded` stay. Return False if no lanes continue.
+        Lanes of the warps in `excluded` stay, unless other lanes of their warp can run. Return False if no lanes
+        continue.
         """
+        spinning = {*self.warp[self.ready()].tolist()}
         for point in self._open:
-            if point.arrived.any() and point.warp not in excluded:
+            if point.arrived.any() and (point.warp in spinning or point.warp not in excluded):
+                if point.warp in spinning:
+                    self._lose_patience(point)
                 self._release(point)
                 return True
         return False
@@ -176,10 +180,13 @@ class WarpSplits:
         for point in [point for point in self._open if point.arrived.any()]:
             siblings = (self.warp == point.warp) & (self.status != Status.DONE)
             ahead = int(self.epoch[siblings].max(initial=0)) - point.epoch
-            patience = self._patience.get(point.pc, PATIENCE)
-            if ahead >= patience and point.arrived.any():
-                self._patience[point.pc] = max(patience // 2, LEAST_PATIENCE)
+            if ahead >= self._patience.get(point.pc, PATIENCE) and point.arrived.any():
+                self._lose_patience(point)
                 self._release(point)
+
+    def _lose_patience(self, point: ReconvergencePoint) -> None:
+        """Release later lanes at the program counter of a reconvergence point after a shorter wait."""
+        self._patience[point.pc] = max(self._patience.get(point.pc, PATIENCE) // 2, LEAST_PATIENCE)
 
     def _release(self, point: ReconvergencePoint) -> None:
         lanes = point.arrived.copy()

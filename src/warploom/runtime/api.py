@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.faults import Deadlock, RunError, Trap
 from warploom.emulator.stats import Progress, Stats
 from warploom.gpu.geometry import Extent
 from warploom.runtime.arguments import Arguments
 from warploom.runtime.elements import check_elements
 from warploom.runtime.kernel import LoadedKernel, load_kernel
 from warploom.runtime.limits import read_geometry
-from warploom.runtime.run import Run, merge
+from warploom.runtime.run import Run
 
 if TYPE_CHECKING:
     from warploom.gpu.geometry import Geometry
@@ -137,7 +136,7 @@ def launch(
     from warploom.runtime import cpu
 
     prepared = cpu.prepare(loaded, geometry, arguments, arch, schedule, step_budget)
-    done = _run(
+    done = cpu.run_on(
         prepared, arguments, raises, sanitize=sanitize, trace=trace, trace_events=trace_events, profile=profile,
         workers=workers, progress=progress, announce=announce,
     )  # fmt: skip
@@ -157,6 +156,8 @@ def sanitize(
     shared: int | None = None,
     arch: str | None = None,
     schedules: Sequence[str] = SCHEDULES,
+    enable: Sequence[str] = (),
+    disable: Sequence[str] = (),
     workers: int | str = 1,
     step_budget: int | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -169,44 +170,33 @@ def sanitize(
     deadlock is a finding, and the next run follows. Afterwards the arrays hold the results of the first schedule. If it
     ended with a trap or a deadlock, `Run.error` is this error and the arrays keep their contents.
 
-    Errors: as `launch`, except Trap and Deadlock; UsageError launch.schedule if `schedules` is empty.
+    `enable` and `disable` list rule codes. They switch rules on that are off by default, and switch rules off.
+
+    Errors: as `launch`, except Trap and Deadlock; UsageError launch.schedule if `schedules` is empty; UsageError
+        launch.rule for an unknown rule.
     """
     if not isinstance(schedules, Sequence) or isinstance(schedules, str) or not schedules:
         raise UsageError(
             f"schedules is {schedules!r}; expected a sequence of schedules, such as ('eager', 'lazy')",
             code="launch.schedule",
         )
-    loaded, geometry, arguments = load_launch(kernel, name, grid, block, cluster, shared, args)
+    from warploom.observe.sanitize.rules import active_rules
     from warploom.runtime import cpu
 
+    active = active_rules(enable, disable)
+    loaded, geometry, arguments = load_launch(kernel, name, grid, block, cluster, shared, args)
     prepared = cpu.prepare(loaded, geometry, arguments, arch, step_budget=step_budget)
     runs: list[Run] = []
     first: cpu.EmulatorLaunch | None = None
     for each in [prepared.under(schedule) for schedule in schedules]:
         fork = each.fork()
         first = first or fork
-        observed = {"sanitize": True, "workers": workers, "progress": progress, "announce": announce}
-        runs.append(_run(fork, arguments, raises=False, **observed))
+        observed = {"sanitize": active, "workers": workers, "progress": progress, "announce": announce}
+        runs.append(cpu.run_on(fork, arguments, raises=False, **observed))
     assert first is not None
     if runs[0].error is None:
         arguments.buffers.read_from(first.arena)
-    return merge(runs)
-
-
-def _run(launch: cpu.EmulatorLaunch, arguments: Arguments, raises: bool, **options: Any) -> Run:
-    """Run a prepared launch as `cpu.run` does. An error or interrupt that ends the run gets the attribute `arrays`.
-
-    If `raises` is false, return the part of the run before a trap or a deadlock.
-    """
-    from warploom.runtime import cpu
-
-    try:
-        return cpu.run(launch, **options)
-    except (RunError, KeyboardInterrupt) as error:
-        vars(error)["arrays"] = arguments.contents(launch.arena)
-        if raises or not isinstance(error, Trap | Deadlock):
-            raise
-        return Run.before(error)
+    return cpu.merge(runs)
 
 
 def load_launch(

@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warploom.diagnostics import UsageError
 from warploom.emulator.arena import Arena
 from warploom.emulator.emulator import STEP_BUDGET
 from warploom.emulator.events import Observer
 from warploom.emulator.execute import Request, execute, reserve
-from warploom.emulator.faults import RunError
+from warploom.emulator.faults import Deadlock, RunError, Trap
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.stats import Progress
 from warploom.gpu.geometry import Geometry
@@ -94,7 +94,7 @@ def prepare(
 def run(
     launch: EmulatorLaunch,
     *,
-    sanitize: bool = False,
+    sanitize: bool | frozenset[str] = False,
     trace: bool | Sequence[int] = False,
     trace_events: int | None = None,
     profile: bool = False,
@@ -105,7 +105,8 @@ def run(
 ) -> Run:
     """Run a prepared launch, and leave the results in `launch.arena`.
 
-    `observer` is a further observer, for a number of workers. `runtime.api.launch` describes the other options.
+    `sanitize` is True for the default rules, or has the codes of the rules that are on. `observer` is a further
+    observer, for a number of workers. `runtime.api.launch` describes the other options.
 
     Errors: Trap and Deadlock, with the findings and records of the run up to this point; UsageError launch.*.
     """
@@ -130,7 +131,7 @@ def run(
     if sanitize:
         from warploom.observe.sanitize.sanitizer import Sanitizer
 
-        observers.append(Sanitizer())
+        observers.append(Sanitizer(None if sanitize is True else sanitize))
     if recorder is not None:
         observers.append(recorder)
     profiler: Profiler | None = None
@@ -156,6 +157,29 @@ def run(
             end.trace, end.profile = recorder and recorder.trace(), profiler and profiler.profile()
             raise
     return Run(findings, stats, recorder and recorder.trace(), profiler and profiler.profile())
+
+
+def run_on(launch: EmulatorLaunch, arguments: Arguments, raises: bool, **options: Any) -> Run:
+    """Run a prepared launch as `run` does, and attach partial results to an error.
+
+    An error or an interrupt that ends the run gets the attribute `arrays`.
+
+    If `raises` is false, return the part of the run before a trap or a deadlock.
+    """
+    try:
+        return run(launch, **options)
+    except (RunError, KeyboardInterrupt) as error:
+        vars(error)["arrays"] = arguments.contents(launch.arena)
+        if raises or not isinstance(error, Trap | Deadlock):
+            raise
+        return Run.before(error)
+
+
+def merge(runs: Sequence[Run]) -> Run:
+    """Return the first run with the findings of all runs. A finding that several runs have is listed once."""
+    from warploom.observe.sanitize.causes import merge_findings
+
+    return replace(runs[0], findings=merge_findings(found for run in runs for found in run.findings))
 
 
 def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | None:

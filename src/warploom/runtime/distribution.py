@@ -79,12 +79,13 @@ class WorkDistributor(Protocol):
     """Interface of the module that distributes work over the workers of a cluster."""
 
     def run_grid(
-        self, request: Request, arena: Arena, segments: dict[str, int], sanitize: bool, workers: str,
+        self, request: Request, arena: Arena, segments: dict[str, int], sanitize: bool | frozenset[str], workers: str,
         progress: Callable[[Progress], None] | None, announce: Announce | None,
     ) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:  # fmt: skip
         """Run a grid on the workers `workers`. Return statistics, findings and a record of the distribution.
 
-        `arena` is the emulator's memory. `segments` has the address of each variable by name.
+        `arena` is the emulator's memory. `segments` has the address of each variable by name. `sanitize` is as in
+        `runtime.cpu.run`.
         """
         ...
 

@@ -1,12 +1,14 @@
 """Limits of a launch: the kernel's directives and the architecture's capacity."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
+from typing import TYPE_CHECKING
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.program import Program
 from warploom.gpu.geometry import Extent, Extents, Geometry
 from warploom.isa.model.availability import Target, read_target
 from warploom.isa.model.capacity import (
@@ -21,6 +23,9 @@ from warploom.isa.model.capacity import (
 from warploom.isa.model.parameters import size_of
 from warploom.isa.model.signature import Signature
 from warploom.ptx import Block, Variable
+
+if TYPE_CHECKING:
+    from warploom.emulator.program import Program
 
 _ARCH = re.compile(r"sm_(\d+)([af]?)")
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from warploom.diagnostics import Diagnostic, Severity
@@ -47,10 +46,3 @@ class Run(Displayed):
     def errors(self) -> tuple[Diagnostic, ...]:
         """Findings that are errors."""
         return tuple(found for found in self.findings if found.severity is Severity.ERROR)
-
-
-def merge(runs: Sequence[Run]) -> Run:
-    """Return the first run with the findings of all runs. A finding that several runs have is listed once."""
-    from warploom.observe.sanitize.causes import merge_findings
-
-    return replace(runs[0], findings=merge_findings(found for run in runs for found in run.findings))

@@ -20,9 +20,9 @@ SCHEDULES = ("eager", "lazy", "random:1", "random:2")
 def findings(rule: Rule, example: str, schedule: str) -> tuple[Diagnostic, ...]:
     buffer = np.zeros(4096, np.uint32)
     tensor = wl.TensorMap.tiled(np.zeros((64, 64), np.float16), (64, 64), swizzle=128)
-    return wl.launch(
+    return wl.sanitize(
         rule.text(example), grid=rule.cluster, cluster=rule.cluster, block=rule.threads, args=[buffer, tensor],
-        schedule=schedule, sanitize=True, raises=False,
+        schedules=(schedule,), enable=(rule.code,),
     ).findings  # fmt: skip
 
 
@@ -34,6 +34,19 @@ def test_the_bad_example_breaks_the_rule_under_every_schedule(rule: Rule) -> Non
         assert found[rule.code].message
         cure = rule.cure.replace("the register ", "%r5 ")  # the hint names the register
         assert found[rule.code].hint.startswith(cure)
+
+
+def test_rules_are_switched_on_and_off() -> None:
+    rule, buffer = rules()["sanitize.proxy/thread-copy"], np.zeros(4096, np.uint32)
+    tensor = wl.TensorMap.tiled(np.zeros((64, 64), np.float16), (64, 64), swizzle=128)
+    launch = {"grid": 1, "block": rule.threads, "args": [buffer, tensor]}
+    assert wl.sanitize(rule.text(rule.bad), **launch).findings == ()
+    found = wl.sanitize(rule.text(rule.bad), **launch, enable=["proxy/thread-copy"]).findings
+    assert [(each.code, each.severity.value) for each in found] == [(rule.code, "warning")]
+    race = rules()["sanitize.race/shared"]
+    assert wl.sanitize(race.text(race.bad), **launch, disable=["sanitize.race/shared"]).findings == ()
+    with pytest.raises(wl.UsageError, match=r"unknown rule 'race/share'; expected 'sanitize\.race/shared'"):
+        wl.sanitize(race.text(race.bad), **launch, disable=["race/share"])
 
 
 @pytest.mark.parametrize("rule", rules().values(), ids=lambda rule: rule.code)

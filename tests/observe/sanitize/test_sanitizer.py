@@ -19,7 +19,7 @@ SMALL = [name for name, subject in SUBJECTS.items() if not subject.real or subje
 # What the fault of a real kernel, made again, must be called: one of these.
 FAULTS = {
     "flashkda_24": ("proxy/async",),
-    "deepep_642": ("proxy/async",),
+    "deepep_642": ("proxy/refill",),
     "deepep_657": ("copy/source",),
     "deepgemm_429": ("mbarrier/short",),
     "cutlass_2418": ("deadlock",),

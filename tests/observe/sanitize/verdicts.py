@@ -14,7 +14,15 @@ from observe.sanitize.mutations import Mutant
 # The rules that a kind breaks where it breaks any.
 
 _UNORDERED = ("race/shared", "race/cluster", "race/global")
-_TOO_SOON = (*_UNORDERED, "wgmma/operand", "proxy/async", "copy/destination", "copy/source", "cp-async/wait")
+_TOO_SOON = (
+    *_UNORDERED,
+    "wgmma/operand",
+    "proxy/async",
+    "proxy/refill",
+    "copy/destination",
+    "copy/source",
+    "cp-async/wait",
+)
 _COUNTS = ("mbarrier/arrivals", "mbarrier/parity", "mbarrier/excess", "mbarrier/short", "mbarrier/overflow")
 _IN_FLIGHT = ("wgmma/registers", "wgmma/operand", "wgmma/wait", "wgmma/commit")
 _APART = (*_UNORDERED, "cluster/start", "cluster/exit", "mbarrier/init", "mbarrier/uninitialised")
@@ -27,7 +35,7 @@ BREAKS: dict[str, tuple[str, ...]] = {
     "drop-wgmma-wait": _IN_FLIGHT,
     "drop-cp-async-commit": ("cp-async/wait",),
     "drop-cp-async-wait": ("cp-async/wait",),
-    "drop-proxy-fence": ("proxy/async",),
+    "drop-proxy-fence": ("proxy/async", "proxy/refill"),
     "drop-tensormap-fence": ("proxy/tensormap",),
     "drop-mbarrier-init": ("mbarrier/uninitialised",),
     "drop-mbarrier-init-fence": ("mbarrier/init",),
@@ -74,8 +82,8 @@ BREAKS: dict[str, tuple[str, ...]] = {
     "wrong-descriptor-start": _DESCRIPTOR,
     "wrong-descriptor-row": _DESCRIPTOR,
     "wrong-descriptor-base-offset": _DESCRIPTOR,
-    "store-behind-fence": ("proxy/async",),
-    "fence-behind-barrier": ("proxy/async",),
+    "store-behind-fence": ("proxy/async", "proxy/refill"),
+    "fence-behind-barrier": ("proxy/async", "proxy/refill"),
     "swap-wgmma-fence": ("wgmma/fence",),
     "commit-too-early": (*_IN_FLIGHT, "cp-async/wait", "copy/source", "copy/exit"),
     "accumulator-early": ("wgmma/registers",),

@@ -1,4 +1,4 @@
-"""`warploom-lab programs`: compile public CUDA programs and run them on the emulator with the sanitizer."""
+"""`warploom-lab programs`: compile public CUDA programs, and sanitize them on the emulator."""
 
 import argparse
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Compilation of public programs with nvcc, and of the library that takes the place of the CUDA runtime."""
+"""Compilation of public programs with nvcc, and of the library that replaces the CUDA runtime."""
 
 from __future__ import annotations
 

@@ -19,7 +19,9 @@ _HEADS, _KEY_DIMENSION, _VALUE_DIMENSION = 64, 576, 512  # of multi-head latent 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Arrays that a driver gets, its further arguments `numbers`, and the results by the number of the array.
+    """Arguments of a driver, and the expected results.
+
+    `arrays` are the arrays, and `numbers` the further arguments. `expected` has the results by the number of the array.
 
     `tolerance` is the allowed error of a result, relative to its largest element.
     """

@@ -10,7 +10,7 @@ _shtab_warploom_subparsers=(check run sanitize report init lower author explain 
 
 _shtab_warploom_check_option_strings=(-h --help --format --arch --ptx-version --strict)
 _shtab_warploom_run_option_strings=(-h --help --kernel --grid --block --cluster --shared --arg --arch --schedule --workers --memory --save --explore --strict --trace --trace-ctas --trace-events)
-_shtab_warploom_sanitize_option_strings=(-h --help --kernel --grid --block --cluster --shared --arg --arch --schedule --workers --memory --format --strict)
+_shtab_warploom_sanitize_option_strings=(-h --help --kernel --grid --block --cluster --shared --arg --arch --schedule --workers --memory --enable --disable --format --strict)
 _shtab_warploom_report_option_strings=(-h --help --kernel --grid --block --cluster --shared --arg --arch --schedule --workers --memory -o --output --trace-ctas --trace-events)
 _shtab_warploom_init_option_strings=(-h --help --kernel -o --output --force)
 _shtab_warploom_lower_option_strings=(-h --help --to --source --arch)

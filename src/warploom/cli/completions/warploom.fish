@@ -51,7 +51,7 @@ function _shtab_warploom_using
 end
 
 set -g _shtab_warploom_commands check run sanitize report init lower author explain layout bench 'bench gemm' tune lsp completion
-set -g _shtab_warploom_opts_with_value --arch --arg --bank --block --box --by --byte --byte-id --cluster --column --cta --descriptor --element --explore --format --grid --idesc --interleave --item --json --kernel --lane --major --memory --output --peer --ptx-version --regime --register --repetitions --row --save --schedule --selector --shapes --shared --source --svg --swizzle --tcol --tcp --thread-id --tlane --to --trace --trace-ctas --trace-events --types --workers -o
+set -g _shtab_warploom_opts_with_value --arch --arg --bank --block --box --by --byte --byte-id --cluster --column --cta --descriptor --disable --element --enable --explore --format --grid --idesc --interleave --item --json --kernel --lane --major --memory --output --peer --ptx-version --regime --register --repetitions --row --save --schedule --selector --shapes --shared --source --svg --swizzle --tcol --tcp --thread-id --tlane --to --trace --trace-ctas --trace-events --types --workers -o
 
 complete -c warploom -e
 complete -c warploom -f
@@ -96,6 +96,8 @@ complete -c warploom -n '_shtab_warploom_using sanitize' -l arch -x -d 'architec
 complete -c warploom -n '_shtab_warploom_using sanitize' -l schedule -x -d 'when asynchronous operations take effect: eager, lazy or random:SEED'
 complete -c warploom -n '_shtab_warploom_using sanitize' -l workers -x -d 'threads that share the arithmetic; or '"'"'dask'"'"', '"'"'dask:N'"'"' for N local Dask workers, or a Dask scheduler'"'"'s address'
 complete -c warploom -n '_shtab_warploom_using sanitize' -l memory -x -d 'limit for all buffers together (4)'
+complete -c warploom -n '_shtab_warploom_using sanitize' -l enable -x -d 'switch a rule on that is off by default; repeatable'
+complete -c warploom -n '_shtab_warploom_using sanitize' -l disable -x -d 'switch a rule off; repeatable'
 complete -c warploom -n '_shtab_warploom_using sanitize' -l format -xka "text json sarif" -d 'format of the findings (text)'
 complete -c warploom -n '_shtab_warploom_using sanitize' -l strict -d 'exit with status 1 for warnings too'
 complete -c warploom -n '_shtab_warploom_using sanitize; and test $_shtab_warploom_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a launch file or a PTX file; - for standard input'

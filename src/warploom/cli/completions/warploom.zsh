@@ -224,6 +224,8 @@ _shtab_warploom_sanitize_options=(
   "--schedule[when asynchronous operations take effect\: eager, lazy or random\:SEED]:WHEN:"
   "--workers[threads that share the arithmetic\; or \'dask\', \'dask\:N\' for N local Dask workers, or a Dask scheduler\'s address]:N:"
   "--memory[limit for all buffers together (4)]:GIB:"
+  "*--enable[switch a rule on that is off by default\; repeatable]:RULE:"
+  "*--disable[switch a rule off\; repeatable]:RULE:"
   "--format[format of the findings (text)]:format:(text json sarif)"
   "--strict[exit with status 1 for warnings too]"
   ":a launch file or a PTX file\; - for standard input:_files"

@@ -29,6 +29,7 @@ from warploom.integrations.dask.merge import conflict, merge
 from warploom.integrations.dask.tasks import ProgressCallback, run_tasks
 from warploom.integrations.dask.worker_pool import WorkerPool
 from warploom.observe.sanitize.report import Report
+from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.sanitizer import Sanitizer
 from warploom.runtime.distribution import Announce, Distribution, WorkReport
 
@@ -48,7 +49,7 @@ class GridJob:
     waves: Waves
     arena: Arena
     segments: dict[str, int]
-    sanitize: bool
+    sanitize: bool | frozenset[str]  # as in `runtime.cpu.run`
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def run_grid(
     request: Request,
     arena: Arena,
     segments: dict[str, int],
-    sanitize: bool,
+    sanitize: bool | frozenset[str],
     workers: str,
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
@@ -121,7 +122,7 @@ def run_part(job: GridJob, part: range | None, progress: ProgressCallback) -> Pa
     """Run the waves `part` of a grid on a worker. None stands for the whole grid."""
     arena = job.arena
     recorder = None if part is None else FootprintRecorder()
-    sanitizer = Sanitizer() if job.sanitize else None
+    sanitizer = Sanitizer(None if job.sanitize is True else job.sanitize) if job.sanitize else None
     observers = tuple(each for each in (sanitizer, recorder) if each is not None)
     chosen = job.waves if part is None else replace(job.waves, numbers=part)
     request = replace(job.request, observers=observers, waves=chosen)
@@ -187,7 +188,7 @@ def single_worker_reason(job: GridJob, results: Sequence[PartResult]) -> str:
     if spent > job.request.step_budget or "emulator.runaway" in codes:
         return "all parts of the launch together exceed the step budget"
     footprints = [result.footprint for result in ran if result.footprint is not None]
-    return conflict(footprints, job.arena, job.sanitize)
+    return conflict(footprints, job.arena, bool(job.sanitize))
 
 
 def _up_to_end(results: Sequence[PartResult]) -> Sequence[PartResult]:
@@ -213,7 +214,7 @@ def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, t
     macs, batches, spent = (sum(getattr(result.stats, name) for result in ran) for name in ("macs", "batches", "spent"))
     ctas = sum(result.stats.ctas for result in ran)
     stats = Stats(dict(counts.most_common()), macs, 0.0, ctas, batches, spent)
-    report, program = Report(), job.request.program
+    report, program = Report(frozenset(rules())), job.request.program
     for result in ran:
         if result.report is not None:
             report.merge(result.report)

@@ -21,6 +21,7 @@ from warploom.isa.binding.operands import (
     wrong_constants,
 )
 from warploom.isa.model.form import LONGEST_OPCODE, Form, Match, forms_of, heads, match_opcode
+from warploom.isa.model.types import TYPES
 from warploom.ptx import Address, Float, Instruction, Integer, Name, Operand, Pair, Tuple, Vector
 
 _WAYS = 16  # maximum number of legal words of one slot that are tried with the operands
@@ -173,8 +174,11 @@ def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
         if fix.is_known or fix.similarity >= greatest - 0.5 or (fix.kind == "missing" and misfit == 0)
     ]
     least = min((misfit for misfit, _ in ranked), default=0)
-    # The insertion of a missing word keeps every word that the user wrote.
-    return sorted((fix for misfit, fix in ranked if misfit == least), key=lambda fix: fix.kind != "missing")
+    # The insertion of a missing word keeps every word that the user wrote. A new type changes the operands as well.
+    return sorted(
+        (fix for misfit, fix in ranked if misfit == least),
+        key=lambda fix: fix.kind != "missing" or fix.legal[0] in TYPES,
+    )
 
 
 def _ways(fix: Fix) -> Iterator[Match]:

@@ -143,8 +143,9 @@ _ORDERED: tuple[Callable[[str], bool], ...] = (
 
 def _rank(fix: Fix) -> tuple[int, int, float]:
     kind = _KINDS.index(fix.kind)
-    # Known words rank by column, the last column first. Other words rank by similarity.
-    return (kind, -fix.match.form.columns.index(fix.slot), 0.0) if fix.is_known else (kind, 0, -fix.similarity)
+    if fix.is_known:  # a replaced and an extra word rank alike, by column, the last column first
+        return min(_KINDS.index("word"), kind), -fix.match.form.columns.index(fix.slot), 0.0
+    return kind, 0, -fix.similarity
 
 
 @cache

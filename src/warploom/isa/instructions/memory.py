@@ -164,7 +164,7 @@ LD_NC = Form(
         (f"- {_LEVEL1} {_HINT} {_PREFETCH}", "global"),
     ),
     operands={"d": _LOADED, "a": _UNIFIED, "cache_policy": _POLICY},
-    effects=(Access("read", "a", "d"),),
+    effects=(Access("read", "a", "d", read_only=True),),
     source="PTX ISA 9.7.9.9",
 )
 LD_NC.describe(
@@ -183,7 +183,7 @@ LDU = Form(
         -,global  -     b128               8.3 sm_70
     """,
     operands={"d": _LOADED, "a": _UNIFIED},
-    effects=(Access("read", "a", "d"),),
+    effects=(Access("read", "a", "d", read_only=True),),
     source="PTX ISA 9.7.9.10",
 )
 LDU.describe(

@@ -65,6 +65,7 @@ class Access:
     - `proxy`: "generic", or "async" for accesses by asynchronous copies
     - `size`: operand with the number of bytes per lane, for instructions without `value`
     - `limit`: operand with the maximum number of bytes read, or a predicate that suppresses the read
+    - `read_only`: True if no thread may write the memory during the kernel
     """
 
     kind: Literal["read", "write", "update"]
@@ -76,6 +77,7 @@ class Access:
     proxy: Rule = "generic"
     size: str = ""
     limit: str = ""
+    read_only: bool = False
 
     def is_ordered(self, slots: Slots) -> bool:
         """Return True if the access can synchronise with accesses of other threads."""

@@ -331,8 +331,8 @@ def _integer(text: str) -> Value:
     digits = text.rstrip("uUlL")
     suffix = text[len(digits) :].lower()
     digits = digits.replace("'", "")
-    octal = len(digits) > 1 and digits[0] == "0" and digits.isdigit()
-    number = int(digits, 8) if octal and set(digits) <= set("01234567") else int(digits, 0 if not octal else 10)
+    octal = digits[0] == "0" and digits.isdigit()
+    number = int(digits, 8 if octal else 0)
     order = ("int", "long", "unsigned long") if "u" not in suffix else ("unsigned int", "unsigned long")
     if not digits.isdigit() or octal:
         order = ("int", "unsigned int", "long", "unsigned long") if "u" not in suffix else order

@@ -10,7 +10,7 @@ _LONGEST_TEXT = 1 << 16
 _TOKEN = re.compile(
     r"""(?P<space>(?:\s+|//[^\n]*|/\*.*?\*/)+)
     | (?P<float>(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?[fFlL]? | \d+[eE][+-]?\d+[fFlL]?)
-    | (?P<integer>(?:0[xX][0-9a-fA-F']+|0[bB][01']+|\d[\d']*)[uUlL]*)
+    | (?P<integer>(?:0[xX][\da-fA-F](?:'?[\da-fA-F])*|0[bB][01](?:'?[01])*|0(?:'?[0-7])*|[1-9](?:'?\d)*)[uUlL]*)
     | (?P<character>'(?:[^'\\\n]|\\.)')
     | (?P<string>"(?:[^"\\\n]|\\.)*")
     | (?P<name>[A-Za-z_]\w*)

@@ -18,7 +18,7 @@ from warploom.observe.sanitize.clocks import (
     MANY,
     REMOTE_STORE,
     SOME,
-    STRONG,
+    STRENGTH,
     THREAD_COPY,
     ClockArrays,
     is_ordered,
@@ -43,15 +43,17 @@ class SharedArrays(NamedTuple):
     `records` and `sites` have the record (see `clocks`) and the program counter of the last write of each granule.
     `far` and `far_sites` have those of the last read by each other CTA. `reads` has the last read of each granule by
     each warp of the same CTA, in blocks of `1 << BLOCK` granules, and `has_reads` is True for blocks with such a read.
-    `async_reads` has the last asynchronous read of each chunk. `origins` has the
-    number of the tensor copy that made the last bulk write of each chunk, 0 for another copy. `sources` has the global
-    address from which a thread last filled each word of 4 bytes, 0 if unknown. `out` receives the conflicts. Bits of an
-    integer:
+    `async_reads` has the last asynchronous read of each chunk. `sent` and `sent_sites` have
+    the record and the program counter of the last read of each chunk by a bulk copy that an mbarrier completes.
+    `origins` has the number of the tensor copy that made the last bulk write of each chunk, 0 for another copy.
+    `sources` has the global address from which a thread last filled each word of 4 bytes, 0 if unknown. `out` receives
+    the conflicts. Set `fences_copies` if multiplications need a proxy fence after thread copies. Bits of an integer:
 
-        reads        time << 32 | strong << 31 | pc << 10 | lane << 4
+        reads        time << 32 | pc << 10 | lane << 4 | strength
         async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
     """
 
+    fences_copies: bool
     records: Array
     sites: Array
     reads: Array
@@ -60,6 +62,8 @@ class SharedArrays(NamedTuple):
     asynchronous: bool
     far: Array
     far_sites: Array
+    sent: Array
+    sent_sites: Array
     origins: Array
     sources: Array
     cta_granules: int
@@ -97,6 +101,17 @@ def note(out: Array, found: int, what: int, position: int, lane: int, granule: i
 
 
 @njit
+def _is_morally_strong(c: ClockArrays, w: int, strength: int, record: Any) -> bool:
+    """Return True if the access of `record` and an access of warp `w` are morally strong.
+
+    Both are strong, and the scope of each contains the thread of the other (PTX ISA 8.7). Warp `w` is in the cluster of
+    the other access. `strength` is the strength of the access of `w`.
+    """
+    beyond = (record >> 44) // c.agents != c.own[w] // c.agents
+    return min(strength, record & STRENGTH) > beyond
+
+
+@njit
 def _may_conflict(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, part: int, first: int, last: int, asynchronous: bool
 ) -> bool:  # fmt: skip
@@ -107,7 +122,8 @@ def _may_conflict(
     row = len(c.few) + w if beside else w
     for slot in range(s.reads.shape[1]):
         reader = c.own[slot * c.ctas + cta]
-        known = np.int64(max(V[w, part, reader], V[row, part, reader])) + 1 << 32
+        seen = min(max(V[w, KNOWN, reader], V[row, KNOWN, reader]), max(V[w, part, reader], V[row, part, reader]))
+        known = np.int64(seen) + 1 << 32
         start = first
         while start < last:
             block, end = start >> BLOCK, min(last, (start | IN_BLOCK) + 1)
@@ -128,21 +144,21 @@ def _may_conflict(
 
 @njit
 def _check_readers(
-    c: ClockArrays, s: SharedArrays, w: int, lane: int, strong: bool, granule: int, asynchronous: bool, proxy: bool,
+    c: ClockArrays, s: SharedArrays, w: int, lane: int, strength: int, granule: int, asynchronous: bool, proxy: bool,
     position: int, found: int,
 ) -> int:  # fmt: skip
     """Note each read of a granule that does not happen before a write of warp `w`.
 
-    `lane` is the writing lane. Strong reads do not conflict if the write is `strong`. With `asynchronous`, reads by
-    asynchronous operations count, too. With `proxy`, a proxy fence must be between the two accesses. `position` and
+    `lane` is the writing lane, and `strength` the strength of the write. With `asynchronous`, reads by asynchronous
+    operations count, too. With `proxy`, a proxy fence must be between the two accesses. `position` and
     `found` are as in `note`. Return `found` plus the number of conflicts.
     """
     V, few, own, ctas, cta = c.vectors, c.few, c.own, c.ctas, granule // s.cta_granules
     for slot in range(s.reads.shape[1]):
         entry = s.reads[granule >> BLOCK, slot, granule & IN_BLOCK]
         reader = slot * ctas + cta
-        if entry and not (strong and (entry >> 31) & 1):
-            record = (own[reader] << 44) | ((entry >> 32) << 16) | (entry & 0x3F0)
+        record = (own[reader] << 44) | ((entry >> 32) << 16) | (entry & (_LANE | STRENGTH))
+        if entry and not _is_morally_strong(c, w, strength, record):
             ordered = is_ordered(c, w, lane, record, 0)
             if not ordered or (proxy and not is_ordered(c, w, lane, record, 1)):
                 what = UNFENCED_READ if ordered else WRITE_READ
@@ -177,14 +193,23 @@ def _check_far(
 
 
 @njit
+def _check_sent(c: ClockArrays, s: SharedArrays, w: int, lane: int, granule: int, position: int, found: int) -> int:
+    chunk = granule >> (4 - s.shift)
+    entry = s.sent[chunk]
+    if entry == 0 or is_ordered(c, w, lane, entry, 0):
+        return found
+    return note(s.out, found, WRITE_ASYNC_READ, position, lane, granule, entry, s.sent_sites[chunk])
+
+
+@njit
 def read_lanes(
-    c: ClockArrays, s: SharedArrays, warps: Array, index: Array, mask: Array, size: int, pc: int, strong: bool,
+    c: ClockArrays, s: SharedArrays, warps: Array, index: Array, mask: Array, size: int, pc: int, strength: int,
     whole: int,
 ) -> int:  # fmt: skip
     """Record reads of lanes, `size` bytes each. Return the number of conflicts with earlier writes.
 
-    `index` has the byte offsets of the lanes in shared memory, and `mask` selects lanes. Strong accesses do not
-    conflict with each other. If all lanes of a warp read one address, `whole` (TOGETHER or OBJECT) is recorded as the
+    `index` has the byte offsets of the lanes in shared memory, and `mask` selects lanes. Morally strong accesses do not
+    conflict. If all lanes of a warp read one address, `whole` (TOGETHER or OBJECT) is recorded as the
     lane. The first conflicts are stored in `s.out`. Shapes: warps (warps,); index and mask (warps, 32).
     """
     V, records, reads = c.vectors, s.records, s.reads
@@ -212,17 +237,17 @@ def read_lanes(
                         good = record
                     elif is_ordered(c, w, lane, record, 0):
                         pass
-                    elif not (strong and ((record >> 10) & 63) == STRONG):
+                    elif not _is_morally_strong(c, w, strength, record):
                         found = note(s.out, found, READ_WRITE, i, lane, granule, record, s.sites[granule])
                 if not mine:
                     row = g // c.agents
-                    head = (g << 44) | (now << 16) | ((STRONG if strong else GENERIC) << 10)
+                    head = (g << 44) | (now << 16) | (GENERIC << 10)
                     before = s.far[row, granule]
                     if (before >> 10) == (head >> 10):
                         by = lane if ((before >> 4) & 63) == lane else MANY
-                        s.far[row, granule] = head | (by << 4)
+                        s.far[row, granule] = head | (by << 4) | strength
                     else:
-                        s.far[row, granule] = head | (lane << 4)
+                        s.far[row, granule] = head | (lane << 4) | strength
                     s.far_sites[row, granule] = pc
                 elif slot < reads.shape[1]:
                     block, place = granule >> BLOCK, granule & IN_BLOCK
@@ -231,9 +256,7 @@ def read_lanes(
                     if (entry >> 32) == now and ((entry >> 4) & 63) != by:
                         by = MANY
                     s.has_reads[block, slot] = True
-                    reads[block, slot, place] = (
-                        (now << 32) | ((1 << 31) if strong else 0) | (np.int64(pc) << 10) | (by << 4)
-                    )
+                    reads[block, slot, place] = (now << 32) | (np.int64(pc) << 10) | (by << 4) | strength
                 granule += 1
     return found
 
@@ -241,16 +264,15 @@ def read_lanes(
 @njit
 def write_lanes(
     c: ClockArrays, s: SharedArrays, warps: Array, index: Array, mask: Array, size: int, pc: int, kind: int,
-    agents: Array, clocks: Array,
+    strength: int, agents: Array, clocks: Array,
 ) -> int:  # fmt: skip
     """Record writes of lanes, `size` bytes each. Return the number of conflicts with earlier accesses.
 
-    The writes of warps[i] are recorded for clock component agents[i] at time clocks[i]. `kind` is a kind of records
-    (see `clocks`). `index` and `mask` are as in `read_lanes`.
+    The writes of warps[i] are recorded for clock component agents[i] at time clocks[i]. `kind` is a kind of records,
+    and `strength` their strength (see `clocks`). `index` and `mask` are as in `read_lanes`.
     """
     V, records, sites = c.vectors, s.records, s.sites
     found = 0
-    strong = kind == STRONG
     for i in range(len(warps)):
         w = warps[i]
         head = (np.int64(agents[i]) << 44) | (np.int64(clocks[i]) << 16) | (kind << 10)
@@ -260,18 +282,21 @@ def write_lanes(
                 continue
             start = index[i, lane]
             granule, end = start >> s.shift, (start + size - 1 >> s.shift) + 1
-            fresh = head | (lane << 4)
+            fresh = head | (lane << 4) | strength
             suspicious = _may_conflict(c, s, w, lane, KNOWN, granule, end, s.asynchronous)
             while granule < end:
                 record = records[granule]
                 mixed = fresh
-                if record and record != good:
+                if not record:
+                    if strength and kind != GENERIC:
+                        found = note(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
+                elif record != good:
                     if (record >> 10) == (head >> 10) and sites[granule] == pc:
                         if ((record >> 4) & 63) != lane:
-                            mixed = head | (MANY << 4)
-                            if not strong:
+                            mixed = head | (MANY << 4) | strength
+                            if not strength:
                                 found = note(s.out, found, WRITE_WRITE, i, lane, granule, record, pc)
-                    elif not (strong and ((record >> 10) & 63) == STRONG):
+                    elif not _is_morally_strong(c, w, strength, record):
                         if ((record >> 16) & 0xFFFFFFF) <= V[w, KNOWN, record >> 44] and (
                             (record >> 10) & 63
                         ) != REMOTE_STORE:
@@ -281,12 +306,14 @@ def write_lanes(
                         else:
                             found = note(s.out, found, WRITE_WRITE, i, lane, granule, record, sites[granule])
                 if suspicious:
-                    found = _check_readers(c, s, w, lane, strong, granule, s.asynchronous, False, i, found)
+                    found = _check_readers(c, s, w, lane, strength, granule, s.asynchronous, False, i, found)
                 for row in range(len(s.far)):
                     entry = s.far[row, granule]
-                    if entry and not (strong and ((entry >> 10) & 63) == STRONG):
+                    if entry and not _is_morally_strong(c, w, strength, entry):
                         found = _check_far(c, s, w, lane, row, granule, 0, i, found)
-                if not (strong and is_weak_write_of(record, head >> 44, lane)):
+                if len(s.far) and s.asynchronous:
+                    found = _check_sent(c, s, w, lane, granule, i, found)
+                if not (strength and is_weak_write_of(record, head >> 44, lane)):
                     records[granule] = mixed
                     sites[granule] = pc
                 granule += 1
@@ -295,12 +322,14 @@ def write_lanes(
 
 @njit
 def read_rows(
-    c: ClockArrays, s: SharedArrays, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, clocks: Array
+    c: ClockArrays, s: SharedArrays, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, agents: Array,
+    clocks: Array,
 ) -> int:  # fmt: skip
     """Record reads by bulk copies. Return the number of conflicts with earlier writes.
 
-    Lane lanes[i] of warps[i] reads sizes[i] bytes at offset starts[i] at time clocks[i]. Starts and sizes are multiples
-    of 16 bytes. Shapes: all arrays (copies,).
+    Lane lanes[i] of warps[i] reads sizes[i] bytes at offset starts[i]. The read is recorded for clock component
+    agents[i] of an mbarrier at time clocks[i]. If agents[i] is -1, a bulk group completes the copy. Starts and sizes
+    are multiples of 16 bytes. Shapes: all arrays (copies,).
     """
     found = 0
     in_chunk = (16 >> s.shift) - 1
@@ -308,6 +337,8 @@ def read_rows(
         w, lane = warps[i], lanes[i]
         good = np.int64(-1)
         entry = (np.int64(clocks[i]) << 32) | (1 << 31) | (np.int64(pc) << 10) | (lane << 4)
+        if agents[i] >= 0:
+            entry = (np.int64(agents[i]) << 44) | (np.int64(clocks[i]) << 16) | (ASYNC << 10) | (lane << 4)
         slot = w // c.ctas
         for granule in range(starts[i] >> s.shift, (starts[i] + sizes[i]) >> s.shift):
             record = s.records[granule]
@@ -317,15 +348,35 @@ def read_rows(
                 elif not _is_visible(c.vectors, w, record, True):
                     found = _check_async(c, s, w, lane, granule, READ_WRITE, True, i, found)
                 good = record
-            if granule & in_chunk == 0:
-                s.async_reads[slot, granule >> (4 - s.shift)] = entry
+            chunk = granule >> (4 - s.shift)
+            if granule & in_chunk == 0 and agents[i] >= 0:
+                s.sent[chunk], s.sent_sites[chunk] = entry, pc
+            elif granule & in_chunk == 0:
+                s.async_reads[slot, chunk] = entry
+    return found
+
+
+@njit
+def check_initialised(
+    c: ClockArrays, s: SharedArrays, warps: Array, lanes: Array, starts: Array
+) -> int:  # fmt: skip
+    """Return the number of mbarriers at offsets `starts` that their initialisation is not ordered before.
+
+    Lane lanes[i] of warps[i] uses the mbarrier at starts[i]. Shapes: all arrays (uses,).
+    """
+    found = 0
+    for i in range(len(warps)):
+        granule = starts[i] >> s.shift
+        record = s.records[granule]
+        if record and not is_ordered(c, warps[i], lanes[i], record, 0):
+            found = note(s.out, found, READ_WRITE, i, lanes[i], granule, record, s.sites[granule])
     return found
 
 
 @njit
 def _needs_fence(kind: int, bulk: bool) -> bool:
-    # Multiplications read data of thread copies without a proxy fence (see docs/sanitizer.md); bulk copies do not.
-    return kind in (GENERIC, STRONG) or (bulk and kind == THREAD_COPY)
+    # `bulk` is set for bulk copies, and for multiplications if the rule on thread copies is on.
+    return kind == GENERIC or (bulk and kind == THREAD_COPY)
 
 
 @njit
@@ -353,13 +404,14 @@ def _check_async(
 @njit
 def write_rows(
     c: ClockArrays, s: SharedArrays, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, agents: Array,
-    clocks: Array, origins: Array,
+    clocks: Array, origins: Array, strength: int,
 ) -> int:  # fmt: skip
     """Record writes by bulk copies. Return the number of conflicts with earlier accesses.
 
     Lane lanes[i] of warps[i] writes sizes[i] bytes at offset starts[i]. The write is recorded for clock component
-    agents[i] at time clocks[i]. origins[i] is the number of the tensor copy, 0 for another copy. Starts and sizes are
-    multiples of 16 bytes. Shapes: all arrays (copies,).
+    agents[i] at time clocks[i]. origins[i] is the number of the tensor copy, 0 for another copy. `strength` is 0 for
+    copies, and the strength of the updates (see `clocks`) for reductions. Starts and sizes are multiples of 16 bytes.
+    Shapes: all arrays (copies,).
     """
     records = s.records
     found = 0
@@ -367,22 +419,28 @@ def write_rows(
     for i in range(len(warps)):
         w, lane = warps[i], lanes[i]
         good = np.int64(-1)
-        fresh = (np.int64(agents[i]) << 44) | (np.int64(clocks[i]) << 16) | (ASYNC << 10) | (lane << 4)
+        fresh = (np.int64(agents[i]) << 44) | (np.int64(clocks[i]) << 16) | (ASYNC << 10) | (lane << 4) | strength
         first, last = starts[i] >> s.shift, (starts[i] + sizes[i]) >> s.shift
         suspicious = _may_conflict(c, s, w, lane, FENCED, first, last, True)
         for granule in range(first, last):
             record = records[granule]
-            if record and record != good:
-                if not _is_visible(c.vectors, w, record, True):
+            if strength and not record:
+                found = note(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
+            elif record != good:
+                ordered = not record or _is_visible(c.vectors, w, record, True)
+                if not ordered and not _is_morally_strong(c, w, strength, record):
                     found = _check_async(c, s, w, lane, granule, WRITE_WRITE, True, i, found)
                 good = record
             if suspicious:
-                found = _check_readers(c, s, w, lane, False, granule, granule & in_chunk == 0, True, i, found)
+                found = _check_readers(c, s, w, lane, strength, granule, granule & in_chunk == 0, True, i, found)
             for row in range(len(s.far)):
-                if s.far[row, granule]:
+                entry = s.far[row, granule]
+                if entry and not _is_morally_strong(c, w, strength, entry):
                     found = _check_far(c, s, w, lane, row, granule, 1, i, found)
             records[granule] = fresh
             s.sites[granule] = pc
+            if granule & in_chunk == 0 and len(s.far):
+                found = _check_sent(c, s, w, lane, granule, i, found)
             if granule & in_chunk == 0:
                 s.origins[granule >> (4 - s.shift)] = origins[i]
     return found
@@ -424,11 +482,11 @@ def read_tiles(
                 whole = (record >> 10) & 63 != ASYNC
                 for member in range(4):
                     w = groups[i, member]
-                    if _is_visible(V, w, record, False):
+                    if _is_visible(V, w, record, s.fences_copies):
                         continue
                     whole = False
                     before = found
-                    found = _check_async(c, s, w, -1, granule, READ_WRITE, False, i * 4 + member, found)
+                    found = _check_async(c, s, w, -1, granule, READ_WRITE, s.fences_copies, i * 4 + member, found)
                     if found > before:
                         break
                 if whole:

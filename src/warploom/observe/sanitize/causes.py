@@ -89,6 +89,14 @@ class Cause:
 
 def find_causes(conflicts: Sequence[Conflict], paths: Paths) -> list[Cause]:
     """Merge conflicts with one cause, in order of the first occurrence of each cause."""
+    found: list[Cause] = []
+    for severity in Severity:  # an error and a warning have different causes
+        found += _find_causes([each for each in conflicts if each.rule.severity is severity], paths)
+    order = {id(each): index for index, each in enumerate(conflicts)}
+    return sorted(_without_consequences(found), key=lambda cause: min(order[id(each)] for each in cause.conflicts))
+
+
+def _find_causes(conflicts: Sequence[Conflict], paths: Paths) -> list[Cause]:
     families: dict[str, list[Conflict]] = {}
     for each in conflicts:
         families.setdefault(each.remedy, []).append(each)
@@ -102,9 +110,7 @@ def find_causes(conflicts: Sequence[Conflict], paths: Paths) -> list[Cause]:
             found += _by_place(family, paths)
         else:
             found.append(Cause(family))
-    order = {id(each): index for index, each in enumerate(conflicts)}
-    merged = _without_consequences(_merge(found, _shared_parts))
-    return sorted(merged, key=lambda cause: min(order[id(each)] for each in cause.conflicts))
+    return _merge(found, _shared_parts)
 
 
 def _merge(causes: Iterable[Cause], keys: Callable[[Cause], set[str]]) -> list[Cause]:
@@ -312,7 +318,7 @@ def _diagnostic(cause: Cause, program: Program) -> Diagnostic:
             data["edit"] |= program.data_of(pc, side, f"{side} source")
     hint, notes = _hint(cause, edit, program), _notes(cause, program)
     return Diagnostic(
-        first.code, Severity.ERROR, first.message + times, program.source, span, hint, rule.source, notes, data or None,
+        first.code, rule.severity, first.message + times, program.source, span, hint, rule.source, notes, data or None,
         tuple(each.key for each in cause.conflicts),
     )  # fmt: skip
 

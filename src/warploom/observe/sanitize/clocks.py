@@ -28,15 +28,18 @@ GROUPS = 64  # newest committed groups whose times are kept, for each warp (bulk
 BARRIERS = 16
 NOWHERE = -1  # row of a warp that takes no part
 
-KNOWN, FENCED, FENCED_GLOBAL, SOME, SOME_F, SOME_GLOBAL, MASK = range(7)
-PARTS = 7
+KNOWN, FENCED, FENCED_GLOBAL, SOME, SOME_F, SOME_GLOBAL, MASK, FENCED_MASK = range(8)
+PARTS = 8
 """Parts of a vector clock.
 
     KNOWN          all accesses of the agent up to this time happen before the next access
     FENCED         as KNOWN, and a proxy fence for shared memory is between these accesses and the next access
     FENCED_GLOBAL  as KNOWN, and a proxy fence for global memory is between these accesses and the next access
-    SOME, SOME_F, SOME_GLOBAL   as the three above, but only for accesses by the agent's lanes in MASK
-    MASK           lanes of the agent, as bits
+    SOME           as KNOWN, but only for accesses by the agent's lanes in MASK
+    SOME_F, SOME_GLOBAL   as FENCED and FENCED_GLOBAL, but only for accesses by the agent's lanes in FENCED_MASK
+    MASK, FENCED_MASK     lanes of the agent, as bits
+
+An access happens before the next access only if KNOWN or SOME shows it, whatever the fenced parts are.
 
 In the clock of warp w, KNOWN of w is the last time at which all lanes of w were synchronised, and SOME of w is the
 value of SOME_F at that time. SOME of a class of w's asynchronous operations is the time up to which each lane knows
@@ -44,14 +47,19 @@ that the operations it issued are complete. Some lanes of w may have acquired mo
 lanes as bits. Row `Clocks.warps + w` is their clock.
 """
 
-GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, STRONG, NEAR_STORE = 0, 1, 2, 3, 4, 5  # kinds of records
+GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, NEAR_STORE = range(5)  # kinds of records
+STRENGTH = 3
+"""Bits of a record with its strength.
+
+The strength is 0 for a weak access, otherwise 1 plus the scope of the strong access.
+"""
 SHARED_FENCE, GLOBAL_FENCE = 1, 2
 """Offsets of the fenced parts of a clock from the parts KNOWN and SOME."""
 WIDE = SOME_F  # in place of SOME_F for an mbarrier: its phases known from waits of cluster scope
 MANY, TOGETHER, OBJECT = 32, 33, 34
 """Lane numbers in records: several lanes, a uniform read of a warp, a test of an mbarrier.
 
-The record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4`.
+The record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4 | strength`.
 """
 
 
@@ -68,6 +76,8 @@ class ClockArrays(NamedTuple):
     ctas: int
     cta_of: Array
     cluster_of: Array
+    bulk_done: Array
+    bulk_waits: Array
 
 
 def scope_level(scope: str) -> int:
@@ -116,17 +126,20 @@ class Clocks:
         self.copy_groups = np.zeros(self.warps, np.int64)
         self.copy_ends = np.zeros((self.warps, GROUPS), np.int32)
         self.multiplication_groups = np.zeros(self.warps, np.int32)
-        self.multiplication_clocks = np.zeros((self.warps, GROUPS), np.int32)
+        self.multiplication_clocks = np.zeros((3, self.warps, GROUPS), np.int32)  # last access, last fences
         self.bulk_clock = np.ones(self.warps, np.int32)
         self.bulk_groups = np.zeros((self.warps, 32), np.int64)
         self.bulk_ends = np.zeros((self.warps, 32, GROUPS), np.int32)
+        # Time up to which bulk copies of each lane are complete, and times of the warp at the waits that show this.
+        self.bulk_done = np.zeros((self.warps, 32), np.int32)
+        self.bulk_waits = np.zeros((self.warps, 32, GROUPS), np.int32)
         self._bundle()
 
     def _bundle(self) -> None:
         topology = self.topology
         self.arrays = ClockArrays(
             self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, self.agents, self.ctas,
-            topology.cta_of, topology.cluster_of,
+            topology.cta_of, topology.cluster_of, self.bulk_done, self.bulk_waits,
         )  # fmt: skip
 
     # Lanes ------------------------------------------------------------------------------------------------
@@ -290,13 +303,13 @@ class Clocks:
             warps = groups[:, member]
             for part in (KNOWN, SOME):
                 self.vectors[warps, part, column] = np.maximum(self.vectors[warps, part, column], done)
-            # A multiplication is complete only after all four warps have issued it.
+            # A multiplication is complete only after all lanes of the four warps have issued it.
             if pending < GROUPS:
-                for other in range(4):
-                    if other != member:
-                        agent = self.own[groups[:, other]]
-                        ends = np.where(held, self.multiplication_clocks[groups[:, other], (done - 1) % GROUPS], 0)
-                        self.vectors[warps, KNOWN, agent] = np.maximum(self.vectors[warps, KNOWN, agent], ends)
+                for other in groups.T:
+                    agent = self.own[other]
+                    for part in (KNOWN, FENCED, FENCED_GLOBAL):
+                        ends = np.where(held, self.multiplication_clocks[part, other, (done - 1) % GROUPS], 0)
+                        self.vectors[warps, part, agent] = np.maximum(self.vectors[warps, part, agent], ends)
 
     def commit_multiplications(self, groups: Array) -> None:
         """Close the open wgmma group of each warpgroup.
@@ -304,7 +317,10 @@ class Clocks:
         Row i of `groups` has the four warps of a warpgroup. Shape: (warpgroups, 4).
         """
         for warps in groups.T:
-            self.multiplication_clocks[warps, self.multiplication_groups[warps] % GROUPS] = self.clock[warps]
+            group = self.multiplication_groups[warps] % GROUPS
+            self.multiplication_clocks[KNOWN, warps, group] = self.clock[warps]
+            for part in (FENCED, FENCED_GLOBAL):
+                self.multiplication_clocks[part, warps, group] = self.vectors[warps, part, self.own[warps]]
             self.multiplication_groups[warps] += 1
             self.clock[warps] += 1
 
@@ -322,6 +338,12 @@ class Clocks:
         group = self.bulk_groups[warps, lanes] - pending
         ends = self.bulk_ends[warps, lanes, np.maximum(group - 1, 0) % GROUPS]
         ends = np.where((group > 0) & (pending < GROUPS), ends, 0)
+        if not read_only:
+            for warp, lane, end in zip(warps.tolist(), lanes.tolist(), ends.tolist(), strict=True):
+                done = int(self.bulk_done[warp, lane])
+                for time in range(max(done, end - GROUPS) + 1, end + 1):
+                    self.bulk_waits[warp, lane, time % GROUPS] = self.clock[warp]
+                self.bulk_done[warp, lane] = max(done, end)
         for stream in (BULK_READ,) if read_only else (BULK_READ, BULK_DONE):
             column = self.own[warps] + stream * self.per_cta
             for warp, at, end in zip(warps.tolist(), column.tolist(), ends.tolist(), strict=True):
@@ -423,8 +445,9 @@ def join(V: Array, target: int, source: int) -> None:
     for part in range(MASK):
         for agent in range(n):
             V[target, part, agent] = max(V[target, part, agent], V[source, part, agent])
-    for agent in range(n):
-        V[target, MASK, agent] |= V[source, MASK, agent]
+    for part in (MASK, FENCED_MASK):
+        for agent in range(n):
+            V[target, part, agent] |= V[source, part, agent]
 
 
 @njit
@@ -505,12 +528,13 @@ def _proxy_fence(
                         V[row, fence, agent] = max(V[row, fence, agent], V[row, KNOWN, agent])
                         if agent != g and (base < 0 or agent != base + w):
                             V[row, SOME + fence, agent] = max(V[row, SOME + fence, agent], V[row, SOME, agent])
+                            V[row, FENCED_MASK, agent] |= V[row, MASK, agent]
             for column in (g, base + w if base >= 0 else g):
                 if full[i]:
                     V[w, fence, column] = clock[w]
                 else:
                     V[w, SOME + fence, column] = clock[w]
-                    V[w, MASK, column] |= lanes[i]
+                    V[w, FENCED_MASK, column] |= lanes[i]
             for stream in range(1, STREAMS):
                 column = g + stream * per_cta
                 V[w, fence, column] = max(V[w, fence, column], V[w, SOME, column])
@@ -524,7 +548,8 @@ def is_weak_write_of(record: Any, agent: Any, lane: Any) -> bool:
     A later strong write of the same lane must not replace the record, because it does not order the weak write before
     the accesses of other lanes.
     """
-    return record != 0 and record >> 44 == agent and (record >> 10) & 63 == GENERIC and (record >> 4) & 63 == lane
+    weak = (record >> 10) & 63 == GENERIC and record & STRENGTH == 0
+    return record != 0 and record >> 44 == agent and weak and (record >> 4) & 63 == lane
 
 
 @njit
@@ -550,18 +575,19 @@ def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> b
         if distance == 0 and fenced:
             # Other lanes know the fences of lane `by` that precede the last synchronisation of the warp.
             time = V[w, SOME_F, g] if lane < 0 or by == lane else V[w, SOME, g]
-            return clock <= time and (lane < 0 or (by < 32 and (V[w, MASK, g] >> by) & 1 != 0))
+            return clock <= time and (lane < 0 or (by < 32 and (V[w, FENCED_MASK, g] >> by) & 1 != 0))
         if lane >= 0 and by != lane and by < TOGETHER:
             return False
         if distance == 0:
             return True
         return clock <= V[w, SOME + fenced, agent]
-    if clock <= V[w, SOME + fenced, agent] and (by == OBJECT or (by < 32 and (V[w, MASK, agent] >> by) & 1)):
+    mask = FENCED_MASK if fenced else MASK
+    if clock <= V[w, SOME + fenced, agent] and (by == OBJECT or (by < 32 and (V[w, mask, agent] >> by) & 1)):
         return True
     if few[w] and (lane < 0 or (few[w] >> lane) & 1):
         row = len(few) + w
         if clock <= V[row, KNOWN + fenced, agent]:
             return True
-        if clock <= V[row, SOME + fenced, agent] and (by == OBJECT or (by < 32 and (V[row, MASK, agent] >> by) & 1)):
+        if clock <= V[row, SOME + fenced, agent] and (by == OBJECT or (by < 32 and (V[row, mask, agent] >> by) & 1)):
             return True
     return False

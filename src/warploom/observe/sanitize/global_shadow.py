@@ -2,8 +2,8 @@
 """Last accesses to global memory: races between threads of the grid, and conflicts with bulk copies.
 
 A granule is 4 bytes, or less after a narrower access. A record of an access is
-`wave << 55 | warp << 44 | time << 16 | kind << 10 | lane << 4`. `warp` is an index in the wave, the set of CTAs that
-run at the same time. `clocks` defines the other fields.
+`wave << 55 | warp << 44 | time << 16 | kind << 10 | lane << 4 | strength`. `warp` is an index in the
+wave, the set of CTAs that run at the same time. `clocks` defines the other fields.
 """
 
 from collections.abc import Callable
@@ -17,18 +17,24 @@ from warploom.emulator.access import uniform
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.events import Launch
 from warploom.emulator.grid import Placement
+from warploom.isa.model.effects import Access
 from warploom.numerics._compile import njit
 from warploom.observe.sanitize._shared_shadow import COLUMNS, ROOM, note, together
 from warploom.observe.sanitize.clocks import (
     ASYNC,
+    BULK_DONE,
+    FENCED_MASK,
     GENERIC,
     GLOBAL_FENCE,
+    GROUPS,
     KNOWN,
     MANY,
     MASK,
     SOME,
     STREAMS,
-    STRONG,
+    STRENGTH,
+    THREAD_COPIES,
+    THREAD_COPY,
     TOGETHER,
     ClockArrays,
     is_weak_write_of,
@@ -39,13 +45,19 @@ from warploom.observe.sanitize.shared_shadow import Store, is_unchanged
 
 Array = NDArray[Any]
 
-READ_WRITE, WRITE_WRITE, WRITE_READ, UNFENCED = 0, 1, 2, 4
-REDUCTION, LOAD = 5, 6  # kinds of records: bulk copies that reduce in global memory, and bulk copies that read it
+READ_WRITE, WRITE_WRITE, WRITE_READ, READ_ONLY, UNFENCED = range(5)
+LOAD = 5  # kind of records for bulk copies that read global memory
 _ACROSS_CTAS = (
     "release the earlier access through a flag in global memory, and acquire the flag before the later access, both at "
     "a scope that includes the two CTAs"
 )
 SLOT = 18  # bits of the phase in the time of a LOAD; above is the mbarrier. Its CTA's rank replaces the lane.
+
+
+_REASONS = {
+    UNFENCED: "with no proxy fence between",
+    READ_ONLY: "and this load needs memory that no thread writes during the kernel",
+}
 
 
 class GlobalArrays(NamedTuple):
@@ -95,6 +107,7 @@ class GlobalShadow:
             shift=2,
             out=np.zeros((ROOM, COLUMNS), np.int64),
         )
+        self._read_only = _read_only_loads(launch)
         self.wave = -1
         self._written: set[int] = set()  # numbers of the buffers that the kernel has written
         self._loads: dict[int, dict[object, _Load]] = {}  # reads of the other buffers, by buffer and key
@@ -124,27 +137,50 @@ class GlobalShadow:
         self.arrays = GlobalArrays(*arrays, shift=size >> 1, out=before.out)
 
     def access(
-        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None
-    ) -> None:
+        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strength: int, writing: bool,
+        values: Array | None,
+    ) -> None:  # fmt: skip
         """Record accesses of lanes, `size` bytes each. Report conflicts.
 
-        The accesses are loads if `values` is None, and otherwise stores of `values`. `index` has byte offsets in the
-        emulator's memory, and `lanes` marks the active lanes. Accesses that are `strong` (ordered, volatile or atomic)
-        do not conflict with each other. Shapes: index and lanes (warps, 32); values (elements, warps, 32).
+        The accesses are writes if `writing`, otherwise reads. `values` are the stored values, None if unknown. `index`
+        has byte offsets in the emulator's memory, and `lanes` marks the active lanes. `strength` is the strength of the
+        accesses (see `clocks`). Shapes: index and lanes (warps, 32); values (elements, warps, 32).
         """
         if size < 1 << self.arrays.shift:
             self._refine(size)
-        writing = values is not None
         if writing and self.copies and lanes.any():
             reached = index[lanes]
             self._mark_written(int(reached.min()), int(reached.max()))
         lanes = uniform(lanes)
         found = _access(
             self.clocks.arrays, self.arrays, self.wave & 0xFF, warps, index, lanes, size, together(index, lanes),
-            writing, STRONG if strong else GENERIC, pc,
+            writing, GENERIC, strength, pc in self._read_only, pc, self.clocks.clock[warps],
         )  # fmt: skip
         if found:
             self._explain(found, warps, pc, size, None if values is None else (index, lanes, size, values))
+
+    def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int) -> None:
+        """Record reads by thread copies of lanes, `size` bytes each. Report conflicts.
+
+        The arguments are as in `access`.
+        """
+        if size < 1 << self.arrays.shift:
+            self._refine(size)
+        found = _access(
+            self.clocks.arrays, self.arrays, self.wave & 0xFF, warps, index, lanes, size, together(index, lanes),
+            False, THREAD_COPY, 0, False, pc, self.clocks.copy_clock[warps],
+        )  # fmt: skip
+        if found:
+            self._explain(found, warps, pc, size, None)
+
+    def record(self, warp: int, lane: int, later: int = 0) -> int:
+        """Return the record of a weak access by a lane, `later` units of time after the present."""
+        time = int(self.clocks.clock[warp]) + later
+        return (self.wave & 0xFF) << 55 | warp << 44 | time << 16 | GENERIC << 10 | lane << 4
+
+    def is_known(self, warp: int, lane: int, record: int) -> bool:
+        """Return True if the access of `record` happens before the next access of a lane."""
+        return bool(_known(self.clocks.arrays, self.wave & 0xFF, warp, lane, record, 0))
 
     # Bulk copies ------------------------------------------------------------------------------------------
 
@@ -200,8 +236,9 @@ class GlobalShadow:
         """Record writes by bulk copies. Report conflicts.
 
         Lane lanes[i] of warps[i] writes sizes[i] bytes at byte offset starts[i]. Set `reduction` for copies that reduce
-        in memory: they do not conflict with strong accesses. `same(i, warp, pc)` returns True if write i stores the
-        bytes that instruction `pc` of a warp stored there last, which is no conflict. Shapes: all arrays (ranges,).
+        in memory: they do not conflict with morally strong accesses. `same(i, warp, pc)` returns True if write i
+        stores the bytes that instruction `pc` of a warp stored there last, which is no conflict. Shapes: all arrays
+        (ranges,).
         """
         if len(starts):
             self._mark_written(int(starts.min()), int((starts + sizes).max()) - 1)
@@ -215,8 +252,8 @@ class GlobalShadow:
     ) -> int:  # fmt: skip
         c = self.clocks
         return _rows(
-            c.arrays, self.arrays, self.wave & 0xFF, warps, lanes, starts, sizes, writing, reduction,
-            c.bulk_clock[warps].astype(np.int64), heads, pc,
+            c.arrays, self.arrays, self.wave & 0xFF, warps, lanes, starts, sizes, writing,
+            STRENGTH if reduction else 0,            c.bulk_clock[warps].astype(np.int64), heads, pc,
         )  # fmt: skip
 
     # Findings -------------------------------------------------------------------------------------------
@@ -231,16 +268,21 @@ class GlobalShadow:
             warp, other = int(warps[position]), record >> 44 & 0x7FF
             if what == WRITE_WRITE and same is not None and same(position, other, site):
                 continue
-            code = "sanitize.race/global"
+            code = "sanitize.race/read-only" if what == READ_ONLY else "sanitize.race/global"
             hint, across = "", False
             if what == UNFENCED:
                 code = "sanitize.proxy/async"
             elif what == WRITE_READ and record >> 10 & 63 == LOAD:
                 code = "sanitize.copy/source"
                 hint = "before the bytes are written, wait for the mbarrier phase that the copy completes"
-            elif other == warp and record >> 55 & 0xFF == self.wave & 0xFF and record >> 10 & 63 != ASYNC:
+            elif (
+                what != READ_ONLY
+                and other == warp
+                and record >> 55 & 0xFF == self.wave & 0xFF
+                and record >> 10 & 63 != ASYNC
+            ):
                 code = "sanitize.race/lanes"
-            elif self._are_in_different_ctas(warp, record):
+            elif what != READ_ONLY and self._are_in_different_ctas(warp, record):
                 hint, across = _ACROSS_CTAS, True
             if not self.report.is_known(code, pc, site):
                 message = self._sentence(what, warp, lane, granule, record, site, size)
@@ -252,19 +294,25 @@ class GlobalShadow:
 
     def _sentence(self, what: int, warp: int, lane: int, granule: int, record: int, site: int, size: int) -> str:
         address = (granule << self.arrays.shift) + GLOBAL_BASE
-        verb = "reads" if what in (READ_WRITE, UNFENCED) else "writes"
+        verb = "reads" if what in (READ_WRITE, READ_ONLY, UNFENCED) else "writes"
         did = "read" if what == WRITE_READ else "written"
         other, by = record >> 44 & 0x7FF, record >> 4 & 63
         wave = record >> 55 & 0xFF
         lane_known = by < MANY and record >> 10 & 63 != LOAD
         who = self._placements[wave].describe_warp(other) + (f", lane {by}" if lane_known else "")
         line = self.launch.program.place_of(site)
-        why = "with no proxy fence between" if what == UNFENCED else "and nothing orders the two"
+        why = _REASONS.get(what, "and nothing orders the two")
         here = self.context.describe(warp, lane)
         segment = self.arena.segments[self._segment(address - GLOBAL_BASE)]
         buffer = f"{segment.name}, byte {address - segment.start}"
         place = f"global memory at {address:#x} to {address + min(size, 1 << self.arrays.shift):#x} ({buffer})"
         return f"this {verb} {place}, which is {did} by {line}, {who}, {why}; {here}"
+
+
+def _read_only_loads(launch: Launch) -> frozenset[int]:
+    """Return the program counters of loads that require memory which no thread writes."""
+    forms = [step.binding.form for step in launch.program.steps]
+    return frozenset(pc for pc, form in enumerate(forms) if any(each.read_only for each in form.effects_of(Access)))
 
 
 @njit
@@ -279,7 +327,7 @@ def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: in
     clock = (record >> 16) & 0xFFFFFFF
     by = (record >> 4) & 63
     kind = (record >> 10) & 63
-    copied = kind in (ASYNC, REDUCTION, LOAD)
+    copied = kind in (ASYNC, THREAD_COPY, LOAD)
     total = len(few)
     if ((record >> 55) & 0xFF) != wave:
         if base < 0:
@@ -290,20 +338,37 @@ def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: in
         if cluster_of[other] != cluster_of[w]:
             if base < 0:
                 return False
-            if V[w, KNOWN, base + other] > 0 or V[w, SOME, base + other] > 0:
+            since, lanes = 1, -1
+            if kind == ASYNC:
+                if clock > c.bulk_done[other, by]:
+                    return False
+                if clock > c.bulk_done[other, by] - GROUPS:
+                    since, lanes = c.bulk_waits[other, by, clock % GROUPS], 1 << by
+            column = base + other
+            if since <= V[w, KNOWN, column] or (since <= V[w, SOME, column] and V[w, MASK, column] & lanes):
                 return True
-            held = few[w] != 0 and (few[w] >> lane) & 1 != 0
-            return held and (V[total + w, KNOWN, base + other] > 0 or V[total + w, SOME, base + other] > 0)
+            if few[w] == 0 or (few[w] >> lane) & 1 == 0:
+                return False
+            row = total + w
+            return since <= V[row, KNOWN, column] or (
+                since <= V[row, SOME, column] and V[row, MASK, column] & lanes != 0
+            )
         if kind == LOAD:
             column = by * c.agents + STREAMS * per_cta + (clock >> SLOT)
             phase = clock & ((1 << SLOT) - 1)
             if phase <= V[w, KNOWN, column]:
                 return True
             return few[w] != 0 and (few[w] >> lane) & 1 != 0 and phase <= V[total + w, KNOWN, column]
-        column = own[other] + 4 * per_cta
+        column = own[other] + (BULK_DONE if kind == ASYNC else THREAD_COPIES) * per_cta
         if clock <= V[w, KNOWN, column]:
             return True
-        return other == w and lane == by and clock <= V[w, SOME, column]
+        if other == w:
+            return lane == by and clock <= V[w, SOME, column]
+        if kind == ASYNC or by >= MANY:
+            return False
+        if clock <= V[w, SOME, column] and (V[w, MASK, column] >> by) & 1:
+            return True
+        return few[w] != 0 and clock <= V[total + w, SOME, column] and (V[total + w, MASK, column] >> by) & 1 != 0
     if other == w:
         if fenced:
             return clock <= V[w, fenced, own[w]] or (clock <= V[w, SOME + fenced, own[w]] and lane == by)
@@ -315,63 +380,75 @@ def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: in
         return False
     if clock <= V[w, KNOWN + fenced, column]:
         return True
-    if clock <= V[w, SOME + fenced, column] and by < 32 and (V[w, MASK, column] >> by) & 1:
+    mask = FENCED_MASK if fenced else MASK
+    if clock <= V[w, SOME + fenced, column] and by < 32 and (V[w, mask, column] >> by) & 1:
         return True
     if few[w] and (few[w] >> lane) & 1:
         if clock <= V[total + w, KNOWN + fenced, column]:
             return True
-        return clock <= V[total + w, SOME + fenced, column] and by < 32 and (V[total + w, MASK, column] >> by) & 1 != 0
+        return clock <= V[total + w, SOME + fenced, column] and by < 32 and (V[total + w, mask, column] >> by) & 1 != 0
     return False
+
+
+@njit
+def _is_morally_strong(c: ClockArrays, wave: int, w: int, strength: int, record: Any) -> bool:
+    """Return True if the access of `record` and an access of warp `w` are morally strong.
+
+    Both are strong, and the scope of each contains the thread of the other (PTX ISA 8.7). `wave` is the number of the
+    current wave of CTAs, and `strength` the strength of the access of `w`.
+    """
+    least, other = min(strength, record & STRENGTH), (record >> 44) & 0x7FF
+    if least in (0, STRENGTH):
+        return least > 0
+    if ((record >> 55) & 0xFF) != wave or c.cluster_of[other] != c.cluster_of[w]:
+        return False
+    return least > 1 or c.cta_of[other] == c.cta_of[w]
 
 
 @njit
 def _access(
     c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, index: Array, mask: Array, size: int, one_place: Array,
-    writing: bool, kind: int, pc: int,
+    writing: bool, kind: int, strength: int, read_only: bool, pc: int, clocks: Array,
 ) -> int:  # fmt: skip
     """Record accesses of lanes, `size` bytes each. Return the number of conflicts.
 
-    The accesses are writes if `writing`, otherwise reads. `index` has byte offsets, and `mask` selects lanes.
-    `one_place` is True for a warp whose lanes all access one address. `kind` is STRONG for ordered, volatile and atomic
-    accesses, and GENERIC for all others. `wave` is the number of the current wave of CTAs, modulo 256. The first
-    conflicts are stored in `s.out`. Shapes: warps and one_place (warps,); index and mask (warps, 32).
+    The accesses of warps[i] are recorded at time clocks[i]. The accesses are writes if `writing`, otherwise reads.
+    Reads that are `read_only` conflict with all writes. `index` has byte offsets, and `mask` selects lanes. `one_place`
+    is True for a warp whose lanes all access one address. `kind` and `strength` are those of the records (see
+    `clocks`). `wave` is the number of the current wave of CTAs, modulo 256. The first conflicts are stored in `s.out`.
+    Shapes: warps, one_place and clocks (warps,); index and mask (warps, 32).
     """
     records, sites, reads, read_sites = s.records, s.sites, s.reads, s.read_sites
     found = 0
     for i in range(len(warps)):
         w = warps[i]
-        head = (np.int64(wave) << 55) | (np.int64(w) << 44) | (np.int64(c.clock[w]) << 16) | (kind << 10)
+        head = (np.int64(wave) << 55) | (np.int64(w) << 44) | (np.int64(clocks[i]) << 16) | (kind << 10)
         for lane in range(32):
             if not mask[i, lane]:
                 continue
             start = index[i, lane]
-            fresh = head | (lane << 4)
+            fresh = head | (lane << 4) | strength
             for granule in range(start >> s.shift, (start + size) >> s.shift):
                 record = records[granule]
-                if record and record != fresh:
-                    held = (record >> 10) & 63
-                    if not (kind == STRONG and held in (STRONG, REDUCTION)):
-                        if not _known(c, wave, w, lane, record, 0):
-                            what = WRITE_WRITE if writing else READ_WRITE
-                            found = note(s.out, found, what, i, lane, granule, record, sites[granule])
-                        elif (
-                            kind == ASYNC
-                            and held in (GENERIC, STRONG)
-                            and ((record >> 55) & 0xFF) == wave
-                            and not _known(c, wave, w, lane, record, GLOBAL_FENCE)
-                        ):
-                            found = note(s.out, found, UNFENCED, i, lane, granule, record, sites[granule])
+                if record and read_only:
+                    found = note(s.out, found, READ_ONLY, i, lane, granule, record, sites[granule])
+                elif record in (0, fresh) or _is_morally_strong(c, wave, w, strength, record):
+                    pass
+                elif not _known(c, wave, w, lane, record, 0):
+                    what = WRITE_WRITE if writing else READ_WRITE
+                    found = note(s.out, found, what, i, lane, granule, record, sites[granule])
                 if writing:
                     for turn in range(2):
                         entry = reads[turn, granule]
-                        both_strong = kind == STRONG and ((entry >> 10) & 63) == STRONG
-                        if entry and not both_strong and not _known(c, wave, w, lane, entry, 0):
+                        if not entry or _is_morally_strong(c, wave, w, strength, entry):
+                            continue
+                        if not _known(c, wave, w, lane, entry, 0):
                             site = read_sites[turn, granule]
                             found = note(s.out, found, WRITE_READ, i, lane, granule, entry, site)
-                    if kind == STRONG and is_weak_write_of(record, head >> 44, lane):
+                    if strength and is_weak_write_of(record, head >> 44, lane):
                         continue
                     if (record >> 10) == (head >> 10) and sites[granule] == pc:
-                        records[granule] = fresh if ((record >> 4) & 63) == lane else head | (MANY << 4)
+                        records[granule] = fresh if ((record >> 4) & 63) == lane else head | (MANY << 4) | strength
                     else:
                         records[granule] = fresh
                     sites[granule] = pc
@@ -384,7 +461,7 @@ def _access(
                             read_sites[1, granule] = read_sites[0, granule]
                     elif (entry >> 10) == (fresh >> 10) and ((entry >> 4) & 63) != by:
                         by = MANY
-                    reads[0, granule] = head | (by << 4)
+                    reads[0, granule] = head | (by << 4) | strength
                     read_sites[0, granule] = pc
     return found
 
@@ -392,33 +469,33 @@ def _access(
 @njit
 def _rows(
     c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, lanes: Array, starts: Array, sizes: Array, writing: bool,
-    strong: bool, clocks: Array, heads: Array, pc: int,
+    strength: int, clocks: Array, heads: Array, pc: int,
 ) -> int:  # fmt: skip
     """Record accesses by bulk copies. Return the number of conflicts.
 
     The accesses are writes if `writing`, otherwise reads. Lane lanes[i] of warps[i] accesses sizes[i] bytes at offset
-    starts[i] at time clocks[i]. `strong` is set for reductions. heads[i] is the record of a read, -1 for none. Shapes:
-    warps to sizes, clocks and heads (ranges,).
+    starts[i] at time clocks[i]. `strength` is the strength of reductions, 0 for other copies.
+    heads[i] is the record of a read, -1 for none. Shapes: warps to sizes, clocks and heads (ranges,).
     """
     records, sites, reads = s.records, s.sites, s.reads
     found = 0
     for i in range(len(warps)):
         w, lane = warps[i], lanes[i]
-        kind = REDUCTION if strong else ASYNC
-        fresh = (np.int64(wave) << 55) | (np.int64(w) << 44) | (np.int64(clocks[i]) << 16) | (kind << 10) | (lane << 4)
+        fresh = (np.int64(wave) << 55) | (np.int64(w) << 44) | (np.int64(clocks[i]) << 16) | (ASYNC << 10)
+        fresh |= (lane << 4) | strength
         good = np.int64(0)
         good_reads = np.zeros(2, np.int64)
         for granule in range(starts[i] >> s.shift, -(-(starts[i] + sizes[i]) >> s.shift)):
             record = records[granule]
-            if record not in (good, fresh):
+            if record != good and (record != fresh or sites[granule] != pc):
                 good = record
                 held = (record >> 10) & 63
-                if record and not (strong and held in (STRONG, REDUCTION)):
+                if record and not _is_morally_strong(c, wave, w, strength, record):
                     if not _known(c, wave, w, lane, record, 0):
                         what = WRITE_WRITE if writing else READ_WRITE
                         found = note(s.out, found, what, i, lane, granule, record, sites[granule])
                     elif (
-                        held in (GENERIC, STRONG)
+                        held == GENERIC
                         and ((record >> 55) & 0xFF) == wave
                         and not _known(c, wave, w, lane, record, GLOBAL_FENCE)
                     ):
@@ -426,7 +503,7 @@ def _rows(
             if writing:
                 for turn in range(2):
                     entry = reads[turn, granule]
-                    if entry in (0, good_reads[turn]) or (strong and (entry >> 10) & 63 == STRONG):
+                    if entry in (0, good_reads[turn]) or _is_morally_strong(c, wave, w, strength, entry):
                         continue
                     good_reads[turn] = entry
                     if not _known(c, wave, w, lane, entry, 0):

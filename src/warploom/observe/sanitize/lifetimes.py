@@ -41,6 +41,7 @@ class Lifetimes:
         self.bulk_site = np.full(warps, -1, np.int64)
         self._reached: dict[int, dict[int, _Reach]] = {}
         self._phases: dict[int, dict[int, _Reach]] = {}
+        self._sent: dict[int, dict[int, _Reach]] = {}
 
     def reach(self, warps: Array, index: Array, lanes: Array, pc: int) -> None:
         """Record accesses of `lanes` to the shared memory of other CTAs.
@@ -74,6 +75,26 @@ class Lifetimes:
         column = int(self.clocks.phase_column(np.array([found]))[0])
         seen = _Reach(column, phase, int(self.arrivals[warp]), pc)
         self._phases.setdefault(owner, {})[found] = seen
+
+    def start(self, owners: Array, warps: Array, lanes: Array, pc: int) -> None:
+        """Report copies to the shared memory of CTAs that may not have started.
+
+        Lane lanes[i] of warps[i] copies to CTA owners[i]. Shapes: all (copies,).
+        """
+        for k in np.flatnonzero(owners != self.topology.cta_of[warps]).tolist():
+            self._check(int(owners[k]), int(warps[k]), int(lanes[k]), pc)
+
+    def send(self, warps: Array, objects: Array, phases: Array, pc: int) -> None:
+        """Record that warps issue copies out of shared memory to other CTAs.
+
+        Phase phases[i] of mbarrier objects[i] completes the copy of warps[i]. Shapes: all (copies,).
+        """
+        columns = self.clocks.phase_column(objects)
+        for warp, found, column, phase in zip(
+            *(each.tolist() for each in (warps, objects, columns, phases)), strict=True
+        ):
+            seen = _Reach(column, phase, int(self.arrivals[warp]), pc)
+            self._sent.setdefault(int(self.topology.cta_of[warp]), {})[found] = seen
 
     def copy_out(self, warps: Array, pc: int) -> None:
         """Record that warps issue bulk copies out of shared memory."""
@@ -132,9 +153,14 @@ class Lifetimes:
             knows = clocks.vectors[own][:, (KNOWN, SOME)].max(axis=(0, 1))
             knows = np.maximum(knows, clocks.vectors[own + topology.warps][:, KNOWN].max(axis=0))
             passed = int(self.passed[own].max())
+            who = self.context.describe_cta(owner)
+            source = "this copy may still read the shared memory of its CTA when the CTA exits"
+            for each in self._sent.pop(owner, {}).values():
+                if knows[each.agent] < each.clock and passed <= each.arrivals:
+                    report.add("sanitize.cluster/exit", each.pc, -1, f"{source}; {who} exits")
             message = (
                 f"this reaches the shared memory of the CTA of rank {int(topology.rank[owner])}, and nothing keeps "
-                f"that CTA from exiting first; {self.context.describe_cta(owner)} exits"
+                f"that CTA from exiting first; {who} exits"
             )
             for each in (*self._reached.pop(owner, {}).values(), *self._phases.pop(owner, {}).values()):
                 if knows[each.agent] < each.clock and passed <= each.arrivals:

@@ -45,11 +45,19 @@ class Mbarriers:
 
     # Initialisation ----------------------------------------------------------------------------------
 
-    def initialise(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
-        """Add the mbarriers at `words` (byte offset / 8). Lane lanes[i] of warps[i] initialises words[i]."""
-        for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
-            found = int(self.at[word])
-            if found >= 0:
+    def initialise(self, words: Array, counts: Array, pc: int, warps: Array, lanes: Array) -> None:
+        """Add the mbarriers at `words` (byte offset / 8), which expect `counts` arrivals.
+
+        Lane lanes[i] of warps[i] initialises words[i] with counts[i].
+        """
+        now: set[tuple[int, int, int]] = set()
+        for word, count, warp, lane in zip(*(each.tolist() for each in (words, counts, warps, lanes)), strict=True):
+            if (word, count, warp) in now:
+                text = "is initialised by several lanes of a warp"
+                self.report_at("sanitize.mbarrier/lanes", pc, word, text, warp, lane)
+                continue
+            now.add((word, count, warp))
+            if int(self.at[word]) >= 0:
                 text = "is initialised while it is valid"
                 self.report_at("sanitize.mbarrier/reinitialised", pc, word, text, warp, lane)
                 continue

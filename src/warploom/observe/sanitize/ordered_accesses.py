@@ -11,7 +11,7 @@ from warploom.emulator.events import Access, Launch
 from warploom.emulator.values import registers_of
 from warploom.isa.binding.bind import Binding
 from warploom.isa.model import effects
-from warploom.observe.sanitize.clocks import GPU, Clocks, scope_level, to_bits
+from warploom.observe.sanitize.clocks import GPU, STRENGTH, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
 
 Array = NDArray[Any]
@@ -25,13 +25,15 @@ _RELEASES = frozenset({"release", "acq_rel"})
 class OrderedAccesses:
     """Accesses that synchronise threads.
 
-    `orders_clusters` is set if the kernel has fences, or accesses that acquire or release.
+    `untested` has the program counters of loads that order nothing (see `untested_results`). `orders_clusters` is set
+    if the kernel has fences, or accesses that acquire or release.
     """
 
     context: Context
     clocks: Clocks
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: Launch, untested: frozenset[int]) -> None:
+        self._untested = untested
         # They are strong but order nothing.
         self.optimistic = _optimistic_loads(launch)
         self._declared = [_declared(step.binding) for step in launch.program.steps]
@@ -53,9 +55,12 @@ class OrderedAccesses:
         self._acquired: dict[tuple[Key, tuple[int, int, bool]], int] = {}  # number of releases at the last acquire
         self._released: dict[tuple[Key, int], int] = {}  # number of fences at the last release
 
-    def is_strong(self, pc: int) -> bool:
-        """Return True if the access at `pc` cannot race with other strong accesses."""
-        return self._declared[pc] is not None or pc in self.optimistic
+    def strength(self, pc: int) -> int:
+        """Return the strength of the access at `pc` (see `clocks`)."""
+        declared = self._declared[pc]
+        if declared is not None:
+            return 1 + declared[2]
+        return STRENGTH if pc in self.optimistic else 0
 
     def access(self, event: Access) -> None:
         """Acquire or release the vector clocks of the locations that strong accesses reach."""
@@ -73,7 +78,7 @@ class OrderedAccesses:
                 bits = to_bits((lanes[position] & (index[position] == address))[None])
                 full = bits == live[position]
                 keys = [(kind, address, each, owners[each]) for each in range(level + 1)]
-                if event.kind != "write":
+                if event.kind != "write" and pc not in self._untested:
                     for key in keys:
                         self._acquire(key, here, bits, full, acquires)
                     if (kind, address) in self._earlier:
@@ -114,6 +119,11 @@ class OrderedAccesses:
         clocks.versions[key] = clocks.versions.get(key, 0) + 1
         if key[2] == GPU:
             clocks.go_beyond(row)
+
+
+def strength_of(access: effects.Access, slots: effects.Slots) -> int:
+    """Return the strength of an access (see `clocks`)."""
+    return 1 + scope_level(effects.word(access.scope, slots)) if access.is_ordered(slots) else 0
 
 
 def _declared(binding: Binding) -> tuple[bool, bool, int] | None:

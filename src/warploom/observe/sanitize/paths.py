@@ -6,7 +6,10 @@ from functools import cache
 from warploom.emulator.program import Program
 
 Places = tuple[tuple[int, int], ...]
-"""Ranges of program counters, with both ends. A place p stands for an insertion directly before instruction p."""
+"""Ranges of program counters, with both ends.
+
+A place p stands for an insertion directly before instruction p.
+"""
 
 _END = -1  # block after the last instruction of every path
 
@@ -68,9 +71,10 @@ class Paths:
         return (*rest, *((self._starts[block], self._last[block]) for block in cuts[1:-1]))
 
     def _cut_blocks(self, start: int, end: int, leave: bool = True) -> tuple[int, ...]:
-        """Return the blocks that every path from block `start` to block `end` passes, in order, with both ends.
+        """Return the blocks that every path from block `start` to block `end` passes.
 
-        Return () without a path. If `start` equals `end`, `leave` asks for a path that leaves the block.
+        The blocks are in order, and both ends are among them. Return () without a path. If `start` equals `end`,
+        `leave` asks for a path that leaves the block.
         """
         path = self._shortest(start, end, leave)
         if len(path) < 2:

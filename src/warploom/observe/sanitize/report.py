@@ -5,6 +5,7 @@ from __future__ import annotations
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.program import Program
 from warploom.observe.sanitize.causes import Conflict, find_diagnostics
+from warploom.observe.sanitize.rules import active_rules
 
 LIMIT = 2000  # conflicts with a message; further ones are only counted
 
@@ -12,27 +13,33 @@ LIMIT = 2000  # conflicts with a message; further ones are only counted
 class Report:
     """Collector of conflicts.
 
-    A conflict has a rule and a pair of instructions. Repeated conflicts are only counted.
+    A conflict has a rule and a pair of instructions. Repeated conflicts are only counted. Conflicts are ignored unless
+    their rule is in `active`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, active: frozenset[str] | None = None) -> None:
+        self._active = active_rules() if active is None else active
         self._found: dict[tuple[str, int, int], Conflict] = {}
         self._ended: list[tuple[Diagnostic, int]] = []
 
     def __len__(self) -> int:
         return len(self._found)
 
-    def is_known(self, code: str, pc: int, other: int, count: int = 1) -> bool:
-        """Return True if a conflict is recorded or the report is full. In this case, count it.
+    def is_active(self, code: str) -> bool:
+        """Return True if the rule `code` is on."""
+        return code in self._active
 
-        `pc` is the later instruction. `other` is the conflicting instruction, -1 for none. `count` is the number of new
-        occurrences.
+    def is_known(self, code: str, pc: int, other: int, count: int = 1) -> bool:
+        """Return True if a conflict is recorded, the report is full, or the rule is off.
+
+        A recorded conflict is counted. `pc` is the later instruction. `other` is the conflicting instruction, -1 for
+        none. `count` is the number of new occurrences.
         """
         known = self._found.get((code, pc, other))
         if known is not None:
             known.count += count
             return True
-        return len(self._found) >= LIMIT
+        return len(self._found) >= LIMIT or not self.is_active(code)
 
     def add(
         self, code: str, pc: int, other: int, message: str, hint: str = "", count: int = 1, subject: str = "",
@@ -54,7 +61,7 @@ class Report:
             self.add_end(*each)
 
     def add_end(self, found: Diagnostic, pc: int = -1) -> None:
-        """Add `found`, the deadlock that ended the run, or the trap that ended the run at the instruction `pc`."""
+        """Add the deadlock or the trap that ended the run. `pc` is the instruction of a trap, otherwise -1."""
         if (found, pc) not in self._ended:
             self._ended.append((found, pc))
 

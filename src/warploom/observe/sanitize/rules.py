@@ -4,9 +4,16 @@ The kernel of an example consists of `setup` and then `bad` or `good`. It has th
 """
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
+from typing import Any
+
+from warploom.diagnostics import Severity, UsageError
+
+_PREFIX = "sanitize."
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +22,8 @@ class Rule:
 
     `what` is the finding, `why` the reason, and `cure` the edit that fixes it. The statements `bad` violate the rule,
     and `good` obey it. `threads` is the number of threads in a CTA, and `cluster` the number of CTAs in a cluster.
+
+    A rule that is not `enabled` is off unless a launch enables it.
 
     Conflicts with the same `remedy` may have one cause. `place` states where the edit belongs: "between" the two
     accesses, "before" the later one, "after" it, or at a common "object". The rule with the highest `level` describes
@@ -31,6 +40,8 @@ class Rule:
     bad: str
     good: str
     setup: str = ""
+    severity: Severity = Severity.ERROR
+    enabled: bool = True
     remedy: str = ""
     place: str = ""
     level: int = 0
@@ -50,7 +61,35 @@ class Rule:
 @cache
 def rules() -> dict[str, Rule]:
     """Return every rule by its code."""
-    return {code: Rule(code, **record) for code, record in tomllib.loads(_read("rules.toml")).items()}
+    return {code: _rule(code, record) for code, record in tomllib.loads(_read("rules.toml")).items()}
+
+
+def _rule(code: str, record: dict[str, Any]) -> Rule:
+    record["severity"] = Severity(record.get("severity", "error"))
+    return Rule(code, **record)
+
+
+def active_rules(enable: Sequence[str] = (), disable: Sequence[str] = ()) -> frozenset[str]:
+    """Return the codes of the rules that are on by default or in `enable`, except those in `disable`.
+
+    A code may lack its prefix "sanitize.".
+
+    Errors: UsageError launch.rule for an unknown code.
+    """
+    known = {code.removeprefix(_PREFIX): code for code in rules()}
+
+    def codes(option: str, names: Sequence[str]) -> set[str]:
+        if isinstance(names, str):
+            raise UsageError(f"{option} is {names!r}; expected a sequence of rule codes", code="launch.rule")
+        for name in names:
+            if name.removeprefix(_PREFIX) not in known:
+                near = get_close_matches(name.removeprefix(_PREFIX), known, 1)
+                expected = f"'{_PREFIX}{near[0]}'" if near else "a rule of docs/rules"
+                raise UsageError(f"{option} has the unknown rule '{name}'; expected {expected}", code="launch.rule")
+        return {known[name.removeprefix(_PREFIX)] for name in names}
+
+    defaults = {code for code, rule in rules().items() if rule.enabled}
+    return frozenset((defaults | codes("enable", enable)) - codes("disable", disable))
 
 
 def _read(name: str) -> str:
@@ -66,8 +105,10 @@ def page(rule: Rule) -> str:
     """Return the Markdown page of a rule."""
     setup = f"## Statements before both examples\n\n```ptx\n{rule.setup.strip()}\n```\n\n" if rule.setup else ""
     launch = f"{rule.threads} threads" + (f" and clusters of {rule.cluster} CTAs" if rule.cluster > 1 else "")
+    off = "" if rule.enabled else f"\n\nThis rule is off by default. The option `--enable {rule.code}` enables it."
     return (
-        f"# {rule.code}\n\n{rule.what}\n\n{rule.why.strip()}\n\nTo fix it: {rule.cure}.\n\n"
+        f"# {rule.code}\n\n{rule.what}\n\n{rule.why.strip()}{off}\n\n"
+        f"Severity: {rule.severity.value}.\n\nTo fix it: {rule.cure}.\n\n"
         f"The examples are statements of a kernel with {launch}. The examples of all sanitizer rules have\n"
         "these registers, and most examples need only a few of them:\n\n"
         "- `%r0` has the index of the thread, and `%r2` the rank of the CTA in its cluster.\n"

@@ -28,9 +28,10 @@ from warploom.observe.sanitize.registers import once_per_program
 from warploom.observe.sanitize.report import Report
 from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.shared_shadow import SharedShadow
+from warploom.observe.sanitize.tensor_maps import TensorMaps
 from warploom.observe.sanitize.tile_layouts import TileLayouts
-from warploom.observe.sanitize.transfers import TensorMaps, Transfers, issue_handler
-from warploom.observe.sanitize.untested_waits import untested_waits
+from warploom.observe.sanitize.transfers import Transfers, issue_handler
+from warploom.observe.sanitize.untested_results import untested_results
 from warploom.observe.sanitize.unwritten_registers import UnwrittenRegisters
 from warploom.observe.sanitize.written_layouts import WrittenLayouts
 
@@ -55,7 +56,10 @@ class _Synchronisation:
 
 
 class Sanitizer(events.Observer):
-    """Observer that sanitizes one launch."""
+    """Observer that sanitizes one launch.
+
+    `active` has the codes of the rules that are on. None stands for the rules that are on by default.
+    """
 
     launch: events.Launch
     context: Context
@@ -67,9 +71,9 @@ class Sanitizer(events.Observer):
     registers: RegisterCounts
     ordered: OrderedAccesses
 
-    def __init__(self) -> None:
+    def __init__(self, active: frozenset[str] | None = None) -> None:
         super().__init__()
-        self.report = Report()
+        self.report = Report(active)
         self._started = False
 
     # Beginning and end ------------------------------------------------------------------------------------
@@ -86,7 +90,7 @@ class Sanitizer(events.Observer):
         self._room = FIRST if any(form.effect(effects.Arrive) for form in forms) else 0
         waits = [form.effect(effects.Wait) for form in forms]
         self._waits_for_phases = any(each and each.on == "mbarrier" for each in waits)
-        self._untested_waits = untested_waits(launch)
+        self._untested = untested_results(launch)
         self._synchronisation = {
             pc: _synchronisation(step.binding) for pc, step in enumerate(steps) if not step.binding.form.is_lanewise
         }
@@ -99,7 +103,7 @@ class Sanitizer(events.Observer):
         self.metadata = MetadataCheck(launch)
         self.masks = MemberMasks(launch)
         self.unwritten = UnwrittenRegisters(launch)
-        self.ordered = OrderedAccesses(launch)
+        self.ordered = OrderedAccesses(launch, self._untested)
         self.instructions = {
             pc: handler for pc in range(len(steps)) if (handler := self._instruction_handler(pc)) is not None
         }
@@ -137,6 +141,7 @@ class Sanitizer(events.Observer):
         self.context = context = Context(launch, event, self.clocks, report)
         self.ordered.start(context)
         self.global_shadow.start(context)
+        self.tensor_maps.start(context)
         self.shadow = SharedShadow(
             context, self._asynchronous, self._narrow, self.multiplications.read_shared,
             lambda number: self.mbarriers.name_of(number),  # noqa: PLW0108 - created below
@@ -187,7 +192,10 @@ class Sanitizer(events.Observer):
                 self.report.add_end(each, site)
 
     def _site(self, found: Diagnostic, pc: int) -> int:
-        """Return the instruction of a trap. An asynchronous operation may trap during a later instruction `pc`."""
+        """Return the instruction that caused a trap.
+
+        An asynchronous operation may trap while a later instruction `pc` executes.
+        """
         steps = self.launch.program.steps
         return next((k for k, step in enumerate(steps) if found.span and step.instruction.span == found.span), pc)
 
@@ -203,24 +211,24 @@ class Sanitizer(events.Observer):
         if event.space == "local" or event.location.asynchronous:
             return
         pc, warps, index, lanes, size = event.pc, event.location.warp, event.index, event.lanes, event.size
-        update = event.kind == "update"
-        strong = update or self.ordered.is_strong(pc)
+        strength = self.ordered.strength(pc)
+        stored = event.values if event.kind == "write" else None
         reads = event.kind != "write"
-        if strong and reads and self.aliasing is not None:
+        if strength and reads and self.aliasing is not None:
             self.aliasing.acquire_all(warps)
-        if strong:
+        if strength:
             self.ordered.access(event)
         if event.space == "global":
             self.loaded.load(event)
-            self.global_shadow.access(warps, index, lanes, size, pc, strong, event.values)
+            self.global_shadow.access(warps, index, lanes, size, pc, strength, event.kind != "read", stored)
             return
         if self.launch.topology.cluster_size > 1:
             self.lifetimes.reach(warps, index, lanes, pc)
         if reads:
-            self.shadow.read(warps, index, lanes, size, pc, strong)
-        if event.values is not None:
+            self.shadow.read(warps, index, lanes, size, pc, strength)
+        if event.kind != "read":
             self.mbarriers.check_stores(index, lanes, size, warps, pc)
-            self.shadow.write(warps, index, lanes, size, pc, strong, event.values, sources=self.loaded.sources(event))
+            self.shadow.write(warps, index, lanes, size, pc, strength, stored, sources=self.loaded.sources(event))
 
     # Groups of asynchronous operations --------------------------------------------------------------------
 
@@ -264,10 +272,9 @@ class Sanitizer(events.Observer):
         elif effect.kind == "memory":
             level = scope_level(effects.word(effect.scope, slots))
             self.clocks.fence(batch.warp_index, *self.clocks.lanes(batch), level)
-        elif effect.address and effects.word(effect.order, slots) == "acquire":
-            self.tensor_maps.acquire(event, self.launch.topology.cta_of)
-        elif effect.address:
-            self.tensor_maps.release(event)
+        elif effects.word(effect.proxy, slots) == "tensormap":
+            acquires = effects.word(effect.order, slots) == "acquire"
+            (self.tensor_maps.acquire if acquires else self.tensor_maps.release)(event)
         elif effects.word(effect.proxy, slots) == "async":
             lanes, full = self.clocks.lanes(batch)
             self.clocks.proxy_fence(batch.warp_index, lanes, full, effects.word(effect.space, slots))
@@ -380,7 +387,7 @@ class Sanitizer(events.Observer):
         if event.by_parity:
             phase = np.broadcast_to(event.phase, event.lanes.shape)
             self.mbarriers.test(warps, event.index, event.lanes, phase, pc)
-        if pc in self._untested_waits:
+        if pc in self._untested:
             return  # an unsuccessful wait would have let the warp continue, too
         synchronisation = self._synchronisation[pc]
         self.transfers.wait(event, synchronisation.relaxed, synchronisation.narrow)

@@ -31,7 +31,6 @@ from warploom.observe.sanitize.clocks import (
     OBJECT,
     REMOTE_STORE,
     STREAMS,
-    STRONG,
     THREAD_COPIES,
     THREAD_COPY,
     TOGETHER,
@@ -95,6 +94,7 @@ class SharedShadow:
         others = others if others > 1 else 0
         blocks = (size // 4 >> BLOCK) + 1
         self.arrays = _shared_shadow.SharedArrays(
+            fences_copies=self.report.is_active("sanitize.proxy/thread-copy"),
             records=np.zeros(size // 4, np.int64),
             sites=np.zeros(size // 4, np.int32),
             reads=np.zeros((blocks, warps, 1 << BLOCK), np.int64),
@@ -103,6 +103,8 @@ class SharedShadow:
             asynchronous=asynchronous,
             far=np.zeros((others, size // 4), np.int64),
             far_sites=np.zeros((others, size // 4), np.int32),
+            sent=np.zeros(size // 16 if asynchronous and others else 1, np.int64),
+            sent_sites=np.zeros(size // 16 if asynchronous and others else 1, np.int32),
             origins=np.zeros(size // 16, np.int32),
             sources=np.zeros(size // 4, np.int64),
             cta_granules=self.shared.stride // 4,
@@ -118,7 +120,7 @@ class SharedShadow:
             return held - (agent << 44) + ((agent // before * after + agent % before) << 44)
 
         arrays = self.arrays
-        self.arrays = arrays._replace(records=moved(arrays.records), far=moved(arrays.far))
+        self.arrays = arrays._replace(records=moved(arrays.records), far=moved(arrays.far), sent=moved(arrays.sent))
 
     def refine(self, size: int) -> None:
         """Divide the granules into granules of `size` bytes, 1 or 2, unless they are as small.
@@ -150,23 +152,23 @@ class SharedShadow:
 
     # Accesses ---------------------------------------------------------------------------------------------
 
-    def read(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, what: str = "") -> None:
+    def read(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strength: int, what: str = "") -> None:
         """Record reads of lanes, `size` bytes each. Report conflicts with earlier writes.
 
-        `index` has byte offsets in shared memory, and `lanes` marks the reading lanes. Reads that are `strong`
-        (ordered, volatile or atomic) do not conflict with strong writes. `what` is "mbarrier" for reads of an mbarrier,
-        otherwise "". Shapes: index and lanes (warps, 32).
+        `index` has byte offsets in shared memory, and `lanes` marks the reading lanes. `strength` is the strength of
+        the reads (see `clocks`). `what` is "mbarrier" for reads of an mbarrier, otherwise "". Shapes: index and lanes
+        (warps, 32).
         """
         self.refine(size)
         whole = OBJECT if what else TOGETHER
         found = _shared_shadow.read_lanes(
-            self.clocks.arrays, self.arrays, warps, index, uniform(lanes), size, pc, strong, whole
+            self.clocks.arrays, self.arrays, warps, index, uniform(lanes), size, pc, strength, whole
         )
         if found:
             self._explain(found, warps, pc, size, None, what)
 
     def write(
-        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None,
+        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strength: int, values: Array | None,
         what: str = "", sources: Array | None = None,
     ) -> None:  # fmt: skip
         """Record writes of lanes, `size` bytes each. Report conflicts with earlier accesses.
@@ -176,8 +178,9 @@ class SharedShadow:
         arguments are as in `read`. Shapes: values (elements, warps, 32); sources (warps, 32).
         """
         c = self.clocks
-        kind = STRONG if strong else GENERIC
-        self._write(warps, index, lanes, size, pc, kind, c.own[warps], c.clock[warps], values, what, sources)
+        self._write(
+            warps, index, lanes, size, pc, GENERIC, strength, c.own[warps], c.clock[warps], values, what, sources
+        )
 
     def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, sources: Array) -> None:
         """Record asynchronous thread copies of lanes, `size` bytes each. Report conflicts.
@@ -187,14 +190,15 @@ class SharedShadow:
         """
         c = self.clocks
         agents = c.own[warps] + THREAD_COPIES * c.per_cta
-        self._write(warps, index, lanes, size, pc, THREAD_COPY, agents, c.copy_clock[warps], None, "", sources)
+        self._write(warps, index, lanes, size, pc, THREAD_COPY, 0, agents, c.copy_clock[warps], None, "", sources)
 
     def remote(
-        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, objects: Array, phases: Array
+        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strength: int, objects: Array, phases: Array
     ) -> None:
-        """Record asynchronous stores of lanes, `size` bytes each. Report conflicts.
+        """Record asynchronous stores or reductions of lanes, `size` bytes each. Report conflicts.
 
-        `index` has byte offsets, and `lanes` marks the storing lanes. Phase phases[i] of the mbarrier numbered
+        `index` has byte offsets, and `lanes` marks the storing lanes. `strength` is 0 for stores, and the strength of
+        the updates (see `clocks`) for reductions. Phase phases[i] of the mbarrier numbered
         objects[i] completes the stores of warps[i]. Shapes: index and lanes (warps, 32); objects and phases (warps,).
         """
         agents = self.clocks.phase_column(objects)
@@ -202,11 +206,11 @@ class SharedShadow:
         for kind, which in ((NEAR_STORE, near), (REMOTE_STORE, ~near)):
             if which.any():
                 reached = warps[which], index[which], lanes[which]
-                self._write(*reached, size, pc, kind, agents[which], phases[which], None, "")
+                self._write(*reached, size, pc, kind, strength, agents[which], phases[which], None, "")
 
     def _write(
-        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, kind: int, agents: Array, clocks: Array,
-        values: Array | None, what: str, sources: Array | None = None,
+        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, kind: int, strength: int, agents: Array,
+        clocks: Array, values: Array | None, what: str, sources: Array | None = None,
     ) -> None:  # fmt: skip
         self.refine(size)
         if self.has_sources:
@@ -214,39 +218,54 @@ class SharedShadow:
             known = np.broadcast_to(unknown if sources is None else sources, index.shape)
             _shared_shadow.set_sources(self.arrays, index, uniform(lanes), size, known)
         found = _shared_shadow.write_lanes(
-            self.clocks.arrays, self.arrays, warps, index, uniform(lanes), size, pc, kind, agents.astype(np.int64),
-            clocks.astype(np.int64),
+            self.clocks.arrays, self.arrays, warps, index, uniform(lanes), size, pc, kind, strength,
+            agents.astype(np.int64), clocks.astype(np.int64),
         )  # fmt: skip
         if found:
             store = None if values is None else (index, lanes, size, values)
             self._explain(found, warps, pc, size, store, what)
 
-    def read_rows(self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, group: bool) -> None:
+    def read_rows(
+        self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, objects: Array, phases: Array
+    ) -> None:
         """Record reads by bulk copies. Report conflicts.
 
-        Lane lanes[i] of warps[i] reads sizes[i] bytes at offset starts[i]. Set `group` if a bulk group completes the
-        copies. Shapes: all arrays (copies,).
+        Lane lanes[i] of warps[i] reads sizes[i] bytes at offset starts[i]. Phase phases[i] of the mbarrier numbered
+        objects[i] completes the copy. If objects[i] is -1, a bulk group completes the copy. Shapes: all arrays
+        (copies,).
         """
         c = self.clocks
-        clocks = c.bulk_clock[warps].astype(np.int64) if group else np.zeros(len(warps), np.int64)
-        found = _shared_shadow.read_rows(c.arrays, self.arrays, warps, lanes, starts, sizes, pc, clocks)
+        known = objects >= 0
+        clocks = np.where(known, phases, c.bulk_clock[warps]).astype(np.int64)
+        agents = np.full(len(warps), -1)
+        agents[known] = c.phase_column(objects[known])
+        found = _shared_shadow.read_rows(c.arrays, self.arrays, warps, lanes, starts, sizes, pc, agents, clocks)
         if found:
             self._explain(found, warps, pc, 16, None, "")
 
+    def check_initialised(self, warps: Array, lanes: Array, starts: Array, pc: int) -> None:
+        """Report uses of mbarriers that their initialisation does not happen before.
+
+        Lane lanes[i] of warps[i] uses the mbarrier at byte offset starts[i]. Shapes: all arrays (uses,).
+        """
+        found = _shared_shadow.check_initialised(self.clocks.arrays, self.arrays, warps, lanes, starts)
+        if found:
+            self._explain(found, warps, pc, 8, None, "mbarrier")
+
     def write_rows(
         self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, objects: Array, phases: Array,
-        origins: Array,
+        origins: Array, strength: int,
     ) -> None:  # fmt: skip
         """Record writes by bulk copies. Report conflicts.
 
         Lane lanes[i] of warps[i] writes sizes[i] bytes at offset starts[i]. Phase phases[i] of the mbarrier numbered
-        objects[i] completes the write. origins[i] is the number of a tensor copy, 0 for another copy. Shapes: all
-        arrays (copies,).
+        objects[i] completes the write. origins[i] is the number of a tensor copy, 0 for another copy. `strength` is 0
+        for copies, and the strength of the updates (see `clocks`) for reductions. Shapes: all arrays (copies,).
         """
         c = self.clocks
         found = _shared_shadow.write_rows(
             c.arrays, self.arrays, warps, lanes, starts, sizes, pc, c.phase_column(objects).astype(np.int64),
-            phases.astype(np.int64), origins,
+            phases.astype(np.int64), origins, strength,
         )  # fmt: skip
         if found:
             self._explain(found, warps, pc, 16, None, "")
@@ -275,9 +294,10 @@ class SharedShadow:
         for what, position, lane, granule, record, site in self.arrays.out[: min(found, _shared_shadow.ROOM)].tolist():
             if what == WRITE_WRITE and store and is_unchanged(self.shared.bytes, store, position, lane, site == pc):
                 continue
-            if what == UNWRITTEN and of == "mbarrier":
-                continue  # the table of mbarriers reports that the mbarrier is not initialised
             warp = int(warps[position])
+            is_by_lanes = what == WRITE_WRITE and site == pc and self._agent(granule, record >> 44)[0] == warp
+            if of == "mbarrier" and (what == UNWRITTEN or is_by_lanes):
+                continue  # the table of mbarriers reports these uses
             code = self._rule(what, warp, granule, record, of)
             other = site if what != UNWRITTEN else -1
             if what == UNWRITTEN:
@@ -289,8 +309,12 @@ class SharedShadow:
                 verb = "reads" if of == "matrix" or self._is_source(pc) else "writes"
             message = self._sentence(what, verb, warp, lane, granule, record, site)
             subject = self._mbarrier(granule, record >> 44) if code == "sanitize.copy/destination" else ""
-            two_sided = code in _COMPLETED and self.clocks.knows(self._agent(granule, record >> 44)[0], record)
-            self.report.add(code, pc, other, message, _ORDER if two_sided else "", 1, subject, two_sided)
+            other_warp = self._agent(granule, record >> 44)[0]
+            two_sided = code in _COMPLETED and other_warp >= 0 and self.clocks.knows(other_warp, record)
+            hint = _ORDER if two_sided else ""
+            if what == WRITE_ASYNC_READ and other_warp < 0:
+                hint = "before the bytes are written, wait for the mbarrier phase that the copy completes"
+            self.report.add(code, pc, other, message, hint, 1, subject, two_sided)
 
     def close(self) -> None:
         """Complete the reports on reads of unwritten bytes. Call this when the CTAs end.
@@ -331,11 +355,14 @@ class SharedShadow:
             return "sanitize.mbarrier/invalidated"
         if what == UNWRITTEN:
             return "sanitize.unwritten/shared"
-        if what in (UNFENCED, UNFENCED_READ):
-            return "sanitize.proxy/async"
+        if what == UNFENCED_READ:
+            return "sanitize.proxy/refill"
+        if what == UNFENCED:
+            by_thread = of == "matrix" and record >> 10 & 63 == THREAD_COPY
+            return "sanitize.proxy/thread-copy" if by_thread else "sanitize.proxy/async"
         other, stream, cta = self._agent(granule, record >> 44)
         if other < 0:
-            return "sanitize.copy/destination"
+            return "sanitize.copy/source" if what == WRITE_ASYNC_READ else "sanitize.copy/destination"
         if what == WRITE_ASYNC_READ:
             return "sanitize.wgmma/operand" if stream == MULTIPLICATIONS else "sanitize.copy/source"
         if stream == THREAD_COPIES and not self.clocks.knows(other, record):
@@ -369,7 +396,7 @@ class SharedShadow:
             if self.clocks.vectors[warp, KNOWN, agent] >= clock:
                 why = "the wait for the phase of the copy has CTA scope, but the bytes came from another CTA"
             copy = f"the copy of {line}, and {why}"
-            return f"this {verb} {place}, which is written by {copy}; {here}"
+            return f"this {verb} {place}, which is {did} by {copy}; {here}"
         if stream in (MULTIPLICATIONS, BULK_READ, THREAD_COPIES) and not self.clocks.knows(other, record):
             return f"this {verb} {place}, which {by_what} and no wait covers that operation; {here}"
         return f"this {verb} {place}, which {by_what} and nothing orders the two; {here}"

@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Asynchronous copies and stores, the mbarriers that complete them, and fences for tensor maps."""
+"""Asynchronous copies and stores, the mbarriers that complete them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from warploom.diagnostics import UsageError
 from warploom.emulator.address_space import GLOBAL_BASE, SHARED_START, SHARED_WINDOW
 from warploom.emulator.batch import Batch
-from warploom.emulator.events import Arrive, CopyIssue, Execute, Fence, Launch, PhaseWait
+from warploom.emulator.events import Arrive, CopyIssue, Execute, Launch, PhaseWait
 from warploom.emulator.faults import Fault
 from warploom.emulator.tensor_boxes import lane_values
 from warploom.emulator.values import VectorValue
@@ -19,75 +19,19 @@ from warploom.isa.model.records import BulkCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMapFields
 from warploom.layout.tile import boxes, is_padded, shared_bytes, stored_ranges
-from warploom.observe.sanitize.clocks import THREAD_COPIES
+from warploom.observe.sanitize.clocks import STRENGTH, THREAD_COPIES
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.global_copies import GlobalCopies, box_positions, copy_values
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.mbarriers import Mbarriers
+from warploom.observe.sanitize.ordered_accesses import strength_of
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 from warploom.observe.sanitize.store_layouts import StoreLayouts
+from warploom.observe.sanitize.tensor_maps import TensorMaps
 from warploom.observe.sanitize.written_layouts import WrittenLayouts
 
 Array = NDArray[Any]
-_MAP_BYTES = 128
-
-
-class TensorMaps:
-    """Check of copies through tensor maps that the kernel writes.
-
-    Fences must order the writes before the copies.
-    """
-
-    def __init__(self, shadow: GlobalShadow) -> None:
-        self.shadow = shadow
-        self._now = 0
-        self._released: dict[int, int] = {}  # time of the last release of each map
-        self._acquired: dict[tuple[int, int], int] = {}  # time of the last acquisition of each map by each CTA
-
-    def release(self, event: Fence) -> None:
-        """Record a fence that copies a tensor map to the address of each lane and releases the copy."""
-        self._now += 1
-        for address in np.unique(self._addresses(event)).tolist():
-            self._released[address] = self._now
-
-    def acquire(self, event: Fence, cta_of: Array) -> None:
-        """Record a fence that acquires the tensor map at the address of each lane.
-
-        cta_of[w] is the CTA of warp w.
-        """
-        self._now += 1
-        addresses = self._addresses(event)
-        for position, lane in zip(*np.nonzero(event.batch.active()), strict=True):
-            cta = int(cta_of[event.batch.warp_index[position]])
-            self._acquired[cta, int(addresses[position, lane])] = self._now
-
-    @staticmethod
-    def _addresses(event: Fence) -> Array:
-        addresses = event.batch.addresses(getattr(event.operands, event.effect.address))
-        return np.broadcast_to(addresses, (event.batch.count, 32))
-
-    def use(self, context: Context, warps: Array, lanes: Array, address: int, pc: int) -> None:
-        """Report a copy through the tensor map at `address` without the necessary fence.
-
-        Lane lanes[i] of warps[i] issues copy i. If the kernel has written the map, the CTA must have acquired the map
-        after the last release.
-        """
-        first, arrays = address - GLOBAL_BASE, self.shadow.arrays
-        records = np.zeros(1)
-        if first >= 0:
-            records = arrays.records[first >> arrays.shift : first + _MAP_BYTES >> arrays.shift]
-        if not records.any() and address not in self._released:
-            return
-        released = self._released.get(address, 0)
-        for warp, lane in zip(warps.tolist(), lanes.tolist(), strict=True):
-            if self._acquired.get((int(context.topology.cta_of[warp]), address), -1) <= released:
-                message = (
-                    f"this copy uses the tensor map at {address:#x}, which the kernel has written, and no "
-                    f"acquiring fence for tensor maps is between the two; {context.describe(warp, lane)}"
-                )
-                context.report.add("sanitize.proxy/tensormap", pc, -1, message)
-                return
 
 
 class Transfers:
@@ -105,6 +49,7 @@ class Transfers:
         self.mbarriers = mbarriers
         self.lifetimes = lifetimes
         self.tensor_maps = tensor_maps
+        self.global_shadow = global_shadow
         self.written = written
         self.store_layouts = StoreLayouts(context, written)
         self.global_copies = GlobalCopies(context, global_shadow, mbarriers)
@@ -136,6 +81,9 @@ class Transfers:
             amount = batch.read(limit)
             sources = np.where(~amount if amount.dtype == np.bool_ else amount >= size, sources, 0)
         sources = np.broadcast_to(sources, (batch.count, 32))
+        offsets = sources - GLOBAL_BASE
+        inside = batch.active() & (offsets >= 0) & (offsets + size <= len(self.context.launch.arena.bytes))
+        self.global_shadow.copy(batch.location.warp, offsets, inside, size, event.pc)
         self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc, sources)
 
     def copy_arrival(self, event: Execute, address: str, space: str) -> None:
@@ -159,10 +107,13 @@ class Transfers:
                 clocks.release_operations(row, column, int(clocks.copy_clock[warp]), int(lane))
         clocks.copy_clock[batch.warp_index] += 1
 
-    def remote_store(self, event: Execute, access: effects.Access, mbarrier: str, space: str) -> None:
-        """Record the asynchronous stores `access` of lanes.
+    def remote_store(
+        self, event: Execute, access: effects.Access, mbarrier: str, space: str, strength: int
+    ) -> None:  # fmt: skip
+        """Record the asynchronous stores or reductions `access` of lanes.
 
         `mbarrier` is the name of the operand with the mbarrier, and `space` the state space of both addresses.
+        `strength` is the strength of the access (see `clocks`).
         """
         batch, pc, mbarriers = event.batch, event.pc, self.mbarriers
         value = getattr(event.operands, access.value)
@@ -174,6 +125,16 @@ class Transfers:
             return
         active, warps = batch.active(), batch.location.warp
         mbarriers.check_use(batch, where, active, pc, "an asynchronous store")
+        apart = active & (index // self.shared.stride != where // self.shared.stride)
+        if apart.any():
+            position, lane = (int(part[0]) for part in np.nonzero(apart))
+            text = "is in another CTA than the bytes that an asynchronous store writes"
+            word = int(where[position, lane]) >> 3
+            mbarriers.report_at("sanitize.mbarrier/cta", pc, word, text, int(warps[position]), lane)
+        positions, lanes = np.nonzero(active & (mbarriers.of(where) >= 0))
+        reached = where[positions, lanes]
+        self.lifetimes.start(reached // self.shared.stride, warps[positions], lanes, pc)
+        self.shadow.check_initialised(warps[positions], lanes, reached, pc)
         for lane in range(32):
             found = np.where(active[:, lane], mbarriers.of(where[:, lane]), -1)
             known = np.flatnonzero(found >= 0)
@@ -182,7 +143,7 @@ class Transfers:
                 alone[:, lane] = True
                 phases = mbarriers.phase[found[known]] + 1
                 self._expect(warps[known], found[known], phases, pc)
-                self.shadow.remote(warps[known], index[known], alone, size, pc, found[known], phases)
+                self.shadow.remote(warps[known], index[known], alone, size, pc, strength, found[known], phases)
 
     # Bulk copies ------------------------------------------------------------------------------------------
 
@@ -192,11 +153,11 @@ class Transfers:
         if isinstance(request, BulkCopy):
             every = np.arange(len(event.warps))
             sizes = copy_values(event, request.bytes, every)
+            objects = self._completing(event, every, request.destination)
             if request.source_space != "global":
                 first, read = (copy_values(event, each, every) for each in request.source_range())
                 source = copy_values(event, request.source, every) + first
-                self._read(event, every, source, read, group=request.completion == "group")
-            objects = self._completing(event, every, request.destination)
+                self._read(event, every, source, read, objects)
             self.global_copies.plain(event, sizes, objects)
             if request.destination_space != "global":
                 target = copy_values(event, request.destination, every)
@@ -207,7 +168,7 @@ class Transfers:
             for address in np.unique(maps[copies]).tolist():
                 same = copies[maps[copies] == address]
                 warps, lanes = event.warps[same], event.lanes[same]
-                self.tensor_maps.use(self.context, warps, lanes, int(address), event.pc)
+                self.tensor_maps.use(warps, lanes, int(address), event.pc)
             objects = self._completing(event, copies, request.shared)
             coordinates, offsets = box_positions(event, copies)
             self.global_copies.boxes(event, fields, copies, coordinates, offsets, objects)
@@ -224,15 +185,22 @@ class Transfers:
                 warps, low = event.warps[copies].astype(np.int64), shared & 0xFF_FFFF
                 self.store_layouts.check(fields, warps, event.lanes[copies], low, event.pc)
                 read, starts, sizes = _stored(fields, shared, sizes, coordinates, offsets)
-                self._read(event, copies[read], starts, sizes, group=True)
+                self._read(event, copies[read], starts, sizes, np.full(len(read), -1))
 
-    def _read(self, event: CopyIssue, copies: Array, addresses: Array, sizes: Array, group: bool) -> None:
+    def _read(self, event: CopyIssue, copies: Array, addresses: Array, sizes: Array, objects: Array) -> None:
         warps, lanes = event.warps[copies].astype(np.int64), event.lanes[copies].astype(np.int64)
         starts = self._starts(warps, addresses >> 24, addresses & 0xFF_FFFF)
         good = self._inside(addresses & 0xFF_FFFF, sizes)
-        if group:
+        phases = np.zeros(len(objects), np.int64)
+        sent = objects >= 0
+        if sent.any():
+            phases[sent] = self.mbarriers.phase[objects[sent]] + 1
+            self.lifetimes.send(warps[sent], objects[sent], phases[sent], event.pc)
+        elif event.request.mbarrier is None:
             self.lifetimes.copy_out(warps, event.pc)
-        self.shadow.read_rows(warps[good], lanes[good], starts[good], sizes[good], event.pc, group)
+        self.shadow.read_rows(
+            warps[good], lanes[good], starts[good], sizes[good], event.pc, objects[good], phases[good]
+        )
 
     def _write(self, event: CopyIssue, copies: Array, addresses: Array, sizes: Array, origins: Array) -> None:
         request, pc, mbarriers = event.request, event.pc, self.mbarriers
@@ -252,9 +220,14 @@ class Transfers:
         mbarriers.check_overwritten(starts, sizes[copy], warps[copy], lanes[copy], pc)
         known = found >= 0
         copy, found = copy[known], found[known]
+        self.lifetimes.start(starts[known] // self.shared.stride, warps[copy], lanes[copy], pc)
+        self.shadow.check_initialised(warps[copy], lanes[copy], words[known], pc)
         phases = mbarriers.phase[found] + 1
         self._expect(warps[copy], found, phases, pc)
-        self.shadow.write_rows(warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, origins[copy])
+        strength = STRENGTH if request.reduction else 0  # gpu scope (PTX ISA 9.7.9.25.5.2)
+        self.shadow.write_rows(
+            warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, origins[copy], strength
+        )
 
     def _completing(self, event: CopyIssue, copies: Array, target: Array) -> Array:
         """Return the number of the mbarrier of each copy, -1 for none."""
@@ -301,12 +274,16 @@ class Transfers:
         warps = batch.location.warp
         if event.action in ("init", "inval"):
             positions, at = np.nonzero(lanes)
-            shadow.write(warps, index, lanes, 8, pc, False, None, "mbarrier")
-            change = mbarriers.initialise if event.action == "init" else mbarriers.invalidate
-            change(index[positions, at] >> 3, pc, warps[positions], at)
+            shadow.write(warps, index, lanes, 8, pc, 0, None, "mbarrier")
+            words = index[positions, at] >> 3
+            if event.action == "init":
+                counts = np.broadcast_to(event.amounts, lanes.shape)[positions, at]
+                mbarriers.initialise(words, counts, pc, warps[positions], at)
+            else:
+                mbarriers.invalidate(words, pc, warps[positions], at)
             return
         mbarriers.check_use(batch, index, lanes, pc, event.action)
-        shadow.read(warps, index, lanes, 8, pc, True, "mbarrier")
+        shadow.read(warps, index, lanes, 8, pc, STRENGTH, "mbarrier")
         found = mbarriers.of(index)
         if event.action == "expect_tx" or event.transactions.any():
             mbarriers.site[np.where(found < 0, 0, found)[lanes]] = pc
@@ -334,7 +311,7 @@ class Transfers:
             return
         batch, clocks, found = event.batch, self.clocks, self.mbarriers.of(event.index)
         warps = batch.location.warp
-        self.shadow.read(warps, event.index, lanes, 8, event.pc, True, "mbarrier")
+        self.shadow.read(warps, event.index, lanes, 8, event.pc, STRENGTH, "mbarrier")
         for bits, full, which in self._by_object(batch, found, lanes):
             rows = clocks.arrived(which, local=narrow)
             if relaxed:
@@ -409,5 +386,6 @@ def issue_handler(launch: Launch, pc: int) -> Handler | None:
         return lambda transfers, event: transfers.copy_arrival(event, arrival.address, space(arrival.address))
     if issue is not None and issue.mbarrier and len(accesses) == 1 and accesses[0].value:
         store, where = accesses[0], space(accesses[0].address)
-        return lambda transfers, event: transfers.remote_store(event, store, issue.mbarrier, where)
+        strength = strength_of(store, slots)
+        return lambda transfers, event: transfers.remote_store(event, store, issue.mbarrier, where, strength)
     return None

@@ -30,7 +30,17 @@ GLOBAL = ("race/global",)
 SHARED = ("race/shared", "race/lanes")
 CLUSTER = ("race/cluster", "cluster/start", "cluster/exit")
 UNSTARTED = ("mbarrier/init", "mbarrier/uninitialised")
-RACES = (*GLOBAL, *SHARED, *CLUSTER, *UNSTARTED, "copy/destination", "copy/source", "proxy/async", "proxy/tensormap")
+RACES = (
+    *GLOBAL,
+    *SHARED,
+    *CLUSTER,
+    *UNSTARTED,
+    "copy/destination",
+    "copy/source",
+    "proxy/async",
+    "proxy/refill",
+    "proxy/tensormap",
+)
 UNWRITTEN = ("unwritten/shared",)
 
 BARRIERS = r"bar\.(warp\.)?sync|barrier\.cluster\.(arrive|wait)"
@@ -138,7 +148,7 @@ def memory_fence_early(body: Body) -> Changes:
             yield loop.branch + 1, moved(body, loop.branch + 1, loop.branch + 1, loop.label)
 
 
-@operator("8.1 and 9.7.9.8", *GLOBAL)
+@operator("8.1 and 9.7.9.8", "race/read-only")
 def load_of_read_only_data(body: Body) -> Changes:
     """Load data that the kernel writes with `ld.global.nc`, which the consistency model does not cover."""
     for index, load in instructions(body, r"ld\.global"):

@@ -75,7 +75,7 @@ def _of_stages(body: Body, pattern: str) -> Iterator[tuple[int, Instruction]]:
             yield index, instruction
 
 
-@operator("9.7.9.25.5", *UNAWAITED, *WRONG_PHASE, "race/shared", "copy/source", "proxy/async", "trap")
+@operator("9.7.9.25.5", *UNAWAITED, *WRONG_PHASE, "race/shared", "copy/source", "proxy/async", "proxy/refill", "trap")
 def write_next_stage(body: Body) -> Changes:
     """Copy or store the data of a stage to the following stage."""
     for index, write in instructions(body, rf"{COPIES}|cp\.async\.c[ag]|st\.shared"):

@@ -23,7 +23,7 @@ from observe.sanitize.protocol.engine import (
 
 from warploom.ptx import Address, Float, Instruction, Integer, Name
 
-ASYNC, TENSORMAP = ("proxy/async",), ("proxy/tensormap",)
+ASYNC, TENSORMAP = ("proxy/async", "proxy/refill"), ("proxy/tensormap",)
 FENCE = r"fence\.proxy\.async"
 PROXIES, WARPGROUPS = "8.6 and 9.7.13.4", "9.7.15"
 
@@ -159,7 +159,7 @@ def _after_commit(body: Body, position: int, move: str, value: Float | Integer) 
             yield index, inserted(body, index + 2, made(move, Name(registers[-1]), value))
 
 
-@operator(WARPGROUPS, "wgmma/operand", "race/shared", "proxy/async")
+@operator(WARPGROUPS, "wgmma/operand", "race/shared", "proxy/async", "proxy/refill")
 def tile_written_in_flight(body: Body) -> Changes:
     """Store to a tile while a multiplication may read the tile."""
     for index, _ in instructions(body, r"wgmma\.commit_group"):

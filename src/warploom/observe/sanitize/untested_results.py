@@ -1,22 +1,28 @@
-"""Search for waits whose results no instruction tests, so that they order nothing."""
+"""Search for waits and loads that order nothing because no instruction tests their results."""
 
 from warploom.emulator.events import Launch
-from warploom.isa.model.effects import Wait
+from warploom.isa.model.effects import Access, Wait
 from warploom.observe.sanitize.registers import NONE, Registers, guard_registers, used_registers
 
 
-def untested_waits(launch: Launch) -> frozenset[int]:
-    """Return the program counters of waits for a phase whose results no instruction tests.
+def untested_results(launch: Launch) -> frozenset[int]:
+    """Return the program counters of waits and ordered loads whose results no instruction tests.
 
     A guard tests a register. Branches, calls and instructions that are not lane-wise also count as tests of their
-    operands. Lane-wise instructions pass the result of the wait on to their own results.
+    operands. Lane-wise instructions pass the result on to their own results. Loads include atomic operations.
     """
-    waits = [
-        pc
-        for pc, step in enumerate(launch.program.steps)
-        if (wait := step.binding.form.effect(Wait)) is not None and wait.on == "mbarrier"
-    ]
-    return frozenset(pc for pc in waits if not _is_tested(launch, pc))
+    return frozenset(
+        pc for pc in range(len(launch.program.steps)) if _orders(launch, pc) and not _is_tested(launch, pc)
+    )
+
+
+def _orders(launch: Launch, pc: int) -> bool:
+    binding = launch.program.steps[pc].binding
+    wait = binding.form.effect(Wait)
+    if wait is not None and wait.on == "mbarrier":
+        return True
+    accesses = binding.form.effects_of(Access)
+    return any(access.kind != "write" and access.is_ordered(binding.slots) for access in accesses)
 
 
 def _is_tested(launch: Launch, wait: int) -> bool:
