@@ -135,6 +135,7 @@ class Program:
     """Kernel and the device functions that it may call, ready to be linked.
 
     A program counter is an index of `steps`. `block_end`, `meet` and `following` are indexed by program counter.
+    `analyses` has results that observers keep for later launches, by the function that computes the result.
     """
 
     module: Module
@@ -153,6 +154,7 @@ class Program:
     meet: list[int] = field(default_factory=list[int])  # where lanes reconverge after a divergence here, or -1
     following: list[list[int]] = field(default_factory=list[list[int]])  # successors, without called functions
     pickled: bytes = field(default=b"", init=False, repr=False, compare=False)
+    analyses: dict[Any, Any] = field(default_factory=dict[Any, Any], init=False, repr=False, compare=False)
 
     def function_at(self, entry: int) -> DeviceFunction | None:
         """Return the device function that starts at the program counter `entry`, or None."""

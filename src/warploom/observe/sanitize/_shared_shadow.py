@@ -32,6 +32,8 @@ _LANE = 63 << 4  # bits of the lane in a record
 # Kinds of conflicts, named after the new access and the old one.
 READ_WRITE, WRITE_WRITE, WRITE_READ, WRITE_ASYNC_READ, UNFENCED, UNWRITTEN, UNFENCED_READ = range(7)
 COLUMNS = 6  # of a conflict: kind, position, lane, granule; record and pc of the other access
+BLOCK = 9  # binary logarithm of the granules in a block
+IN_BLOCK = (1 << BLOCK) - 1  # mask of the index of a granule in its block
 ROOM = 128  # conflicts of one access that are kept; further ones are counted
 
 
@@ -40,7 +42,8 @@ class SharedArrays(NamedTuple):
 
     `records` and `sites` have the record (see `clocks`) and the program counter of the last write of each granule.
     `far` and `far_sites` have those of the last read by each other CTA. `reads` has the last read of each granule by
-    each warp of the same CTA. `async_reads` has the last asynchronous read of each chunk. `sent` and `sent_sites` have
+    each warp of the same CTA, in blocks of `1 << BLOCK` granules, and `has_reads` is True for blocks with such a read.
+    `async_reads` has the last asynchronous read of each chunk. `sent` and `sent_sites` have
     the record and the program counter of the last read of each chunk by a bulk copy that an mbarrier completes.
     `origins` has the number of the tensor copy that made the last bulk write of each chunk, 0 for another copy.
     `sources` has the global address from which a thread last filled each word of 4 bytes, 0 if unknown. `out` receives
@@ -54,6 +57,7 @@ class SharedArrays(NamedTuple):
     records: Array
     sites: Array
     reads: Array
+    has_reads: Array
     async_reads: Array
     asynchronous: bool
     far: Array
@@ -109,19 +113,32 @@ def _is_morally_strong(c: ClockArrays, w: int, strength: int, record: Any) -> bo
 
 @njit
 def _may_conflict(
-    c: ClockArrays, s: SharedArrays, w: int, part: int, granule: int, cta: int, asynchronous: bool
+    c: ClockArrays, s: SharedArrays, w: int, lane: int, part: int, first: int, last: int, asynchronous: bool
 ) -> bool:  # fmt: skip
-    # A conservative test. If the result is True, `_check_readers` finds the conflicts.
-    for slot in range(len(s.reads)):
+    # A conservative test of the granules from `first` to `last`. If the result is True, `_check_readers` finds the
+    # conflicts of each granule.
+    V, cta, narrow = c.vectors, first // s.cta_granules, 4 - s.shift
+    beside = c.few[w] != 0 and (c.few[w] >> lane) & 1 != 0
+    row = len(c.few) + w if beside else w
+    for slot in range(s.reads.shape[1]):
         reader = c.own[slot * c.ctas + cta]
-        entry = s.reads[slot, granule]
-        if entry and (entry >> 32) > min(c.vectors[w, KNOWN, reader], c.vectors[w, part, reader]):
-            return True
+        seen = min(max(V[w, KNOWN, reader], V[row, KNOWN, reader]), max(V[w, part, reader], V[row, part, reader]))
+        known = np.int64(seen) + 1 << 32
+        start = first
+        while start < last:
+            block, end = start >> BLOCK, min(last, (start | IN_BLOCK) + 1)
+            if s.has_reads[block, slot]:
+                for granule in range(start, end):
+                    if s.reads[block, slot, granule & IN_BLOCK] >= known:
+                        return True
+            start = end
         if asynchronous:
-            entry = s.async_reads[slot, granule >> (4 - s.shift)]
-            agent = reader + (3 if (entry >> 31) & 1 else 2) * c.per_cta
-            if entry and (entry >> 32) > c.vectors[w, KNOWN, agent]:
-                return True
+            for chunk in range(first >> narrow, (last - 1 >> narrow) + 1):
+                entry = s.async_reads[slot, chunk]
+                if entry:
+                    agent = reader + (3 if (entry >> 31) & 1 else 2) * c.per_cta
+                    if (entry >> 32) > max(V[w, KNOWN, agent], V[row, KNOWN, agent]):
+                        return True
     return False
 
 
@@ -137,8 +154,8 @@ def _check_readers(
     `found` are as in `note`. Return `found` plus the number of conflicts.
     """
     V, few, own, ctas, cta = c.vectors, c.few, c.own, c.ctas, granule // s.cta_granules
-    for slot in range(len(s.reads)):
-        entry = s.reads[slot, granule]
+    for slot in range(s.reads.shape[1]):
+        entry = s.reads[granule >> BLOCK, slot, granule & IN_BLOCK]
         reader = slot * ctas + cta
         record = (own[reader] << 44) | ((entry >> 32) << 16) | (entry & (_LANE | STRENGTH))
         if entry and not _is_morally_strong(c, w, strength, record):
@@ -201,14 +218,14 @@ def read_lanes(
     for i in range(len(warps)):
         w = warps[i]
         g = c.own[w]
-        slot, cta, now = w // c.ctas, c.cta_of[w], np.int64(c.clock[w])
+        slot, origin, now = w // c.ctas, c.cta_of[w] * s.cta_granules, np.int64(c.clock[w])
         good = np.int64(-1)
         for lane in range(32):
             if not mask[i, lane]:
                 continue
             start = index[i, lane]
-            granule, end = start >> s.shift, (start + size) >> s.shift
-            mine = granule // s.cta_granules == cta
+            granule, end = start >> s.shift, (start + size - 1 >> s.shift) + 1
+            mine = origin <= granule < origin + s.cta_granules
             while granule < end:
                 record = records[granule]
                 if record == 0:
@@ -232,12 +249,14 @@ def read_lanes(
                     else:
                         s.far[row, granule] = head | (lane << 4) | strength
                     s.far_sites[row, granule] = pc
-                elif slot < len(reads):
-                    entry = reads[slot, granule]
+                elif slot < reads.shape[1]:
+                    block, place = granule >> BLOCK, granule & IN_BLOCK
+                    entry = reads[block, slot, place]
                     by = whole if one_place[i] else lane
                     if (entry >> 32) == now and ((entry >> 4) & 63) != by:
                         by = MANY
-                    reads[slot, granule] = (now << 32) | (np.int64(pc) << 10) | (by << 4) | strength
+                    s.has_reads[block, slot] = True
+                    reads[block, slot, place] = (now << 32) | (np.int64(pc) << 10) | (by << 4) | strength
                 granule += 1
     return found
 
@@ -262,9 +281,9 @@ def write_lanes(
             if not mask[i, lane]:
                 continue
             start = index[i, lane]
-            granule, end = start >> s.shift, (start + size) >> s.shift
-            cta = granule // s.cta_granules
+            granule, end = start >> s.shift, (start + size - 1 >> s.shift) + 1
             fresh = head | (lane << 4) | strength
+            suspicious = _may_conflict(c, s, w, lane, KNOWN, granule, end, s.asynchronous)
             while granule < end:
                 record = records[granule]
                 mixed = fresh
@@ -286,7 +305,7 @@ def write_lanes(
                             pass
                         else:
                             found = note(s.out, found, WRITE_WRITE, i, lane, granule, record, sites[granule])
-                if _may_conflict(c, s, w, KNOWN, granule, cta, s.asynchronous):
+                if suspicious:
                     found = _check_readers(c, s, w, lane, strength, granule, s.asynchronous, False, i, found)
                 for row in range(len(s.far)):
                     entry = s.far[row, granule]
@@ -401,8 +420,9 @@ def write_rows(
         w, lane = warps[i], lanes[i]
         good = np.int64(-1)
         fresh = (np.int64(agents[i]) << 44) | (np.int64(clocks[i]) << 16) | (ASYNC << 10) | (lane << 4) | strength
-        cta = (starts[i] >> s.shift) // s.cta_granules
-        for granule in range(starts[i] >> s.shift, (starts[i] + sizes[i]) >> s.shift):
+        first, last = starts[i] >> s.shift, (starts[i] + sizes[i]) >> s.shift
+        suspicious = _may_conflict(c, s, w, lane, FENCED, first, last, True)
+        for granule in range(first, last):
             record = records[granule]
             if strength and not record:
                 found = note(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
@@ -411,7 +431,7 @@ def write_rows(
                 if not ordered and not _is_morally_strong(c, w, strength, record):
                     found = _check_async(c, s, w, lane, granule, WRITE_WRITE, True, i, found)
                 good = record
-            if _may_conflict(c, s, w, FENCED, granule, cta, granule & in_chunk == 0):
+            if suspicious:
                 found = _check_readers(c, s, w, lane, strength, granule, granule & in_chunk == 0, True, i, found)
             for row in range(len(s.far)):
                 entry = s.far[row, granule]

@@ -10,7 +10,7 @@ from warploom.emulator.events import Access, Launch
 from warploom.emulator.values import Register, VectorValue
 from warploom.isa.model import effects
 from warploom.observe.sanitize.context import Context
-from warploom.observe.sanitize.registers import used_registers
+from warploom.observe.sanitize.registers import once_per_program, used_registers
 
 Array = NDArray[Any]
 _Places = tuple[tuple[int, int], ...]  # registers in the order of a vector operand, as in `Registers`
@@ -24,48 +24,12 @@ class LoadedStores:
     """
 
     def __init__(self, launch: Launch, enabled: bool) -> None:
-        self.launch = launch
-        self._loads: dict[
-            int, tuple[int, int]
-        ] = {}  # store -> its load, and the distance of its data in the loaded data
-        if enabled:
-            before: dict[int, list[int]] = {}
-            for pc, following in enumerate(launch.program.following):
-                for after in following:
-                    before.setdefault(after, []).append(pc)
-            for pc in range(len(launch.program.steps)):
-                if (stored := self._registers(pc, "write", "shared")) and (load := self._load_of(pc, stored, before)):
-                    self._loads[pc] = load
+        self._loads = _find_loads(launch) if enabled else {}
 
     def start(self, context: Context) -> None:
         """Prepare for the CTAs that `context` describes."""
         shape = (context.topology.warps, 32)
         self._addresses = {load: np.zeros(shape, np.int64) for load, _ in self._loads.values()}
-
-    def _registers(self, pc: int, kind: str, space: str) -> _Places:
-        """Return the registers of the value of a load or store, empty if `pc` is another instruction."""
-        step = self.launch.program.steps[pc]
-        form, operands = step.binding.form, self.launch.instructions[pc].operands
-        for access in form.effects_of(effects.Access):
-            if access.kind == kind and access.value and access.proxy == "generic":
-                word = form.operands[access.address].space_word(step.binding.slots)
-                return _places(getattr(operands, access.value)) if word.startswith(space) else ()
-        return ()
-
-    def _load_of(self, store: int, stored: _Places, before: dict[int, list[int]]) -> tuple[int, int] | None:
-        pc, seen = store, {store}
-        while len(before.get(pc, ())) == 1:
-            (pc,) = before[pc]
-            if pc in seen:
-                return None
-            seen.add(pc)
-            if used_registers(self.launch, pc)[1] & set(stored):
-                loaded = self._registers(pc, "read", "global")
-                for first in range(len(loaded) - len(stored) + 1):
-                    if loaded[first : first + len(stored)] == stored:
-                        return pc, first * stored[0][0]
-                return None
-        return None
 
     def load(self, event: Access) -> None:
         """Record the addresses of a load from global memory."""
@@ -80,6 +44,47 @@ class LoadedStores:
             return None
         addresses = self._addresses[load[0]][event.location.warp]
         return np.where(addresses > 0, addresses + load[1], 0)
+
+
+@once_per_program
+def _find_loads(launch: Launch) -> dict[int, tuple[int, int]]:
+    """Return, for each store, its load and the distance of its data in the loaded data."""
+    before: dict[int, list[int]] = {}
+    for pc, following in enumerate(launch.program.following):
+        for after in following:
+            before.setdefault(after, []).append(pc)
+    found: dict[int, tuple[int, int]] = {}
+    for pc in range(len(launch.program.steps)):
+        if (stored := _registers(launch, pc, "write", "shared")) and (load := _load_of(launch, pc, stored, before)):
+            found[pc] = load
+    return found
+
+
+def _registers(launch: Launch, pc: int, kind: str, space: str) -> _Places:
+    """Return the registers of the value of a load or store, empty if `pc` is another instruction."""
+    step = launch.program.steps[pc]
+    form, operands = step.binding.form, launch.instructions[pc].operands
+    for access in form.effects_of(effects.Access):
+        if access.kind == kind and access.value and access.proxy == "generic":
+            word = form.operands[access.address].space_word(step.binding.slots)
+            return _places(getattr(operands, access.value)) if word.startswith(space) else ()
+    return ()
+
+
+def _load_of(launch: Launch, store: int, stored: _Places, before: dict[int, list[int]]) -> tuple[int, int] | None:
+    pc, seen = store, {store}
+    while len(before.get(pc, ())) == 1:
+        (pc,) = before[pc]
+        if pc in seen:
+            return None
+        seen.add(pc)
+        if used_registers(launch, pc)[1] & set(stored):
+            loaded = _registers(launch, pc, "read", "global")
+            for first in range(len(loaded) - len(stored) + 1):
+                if loaded[first : first + len(stored)] == stored:
+                    return pc, first * stored[0][0]
+            return None
+    return None
 
 
 def _places(value: object) -> _Places:

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.emulator.access import uniform
 from warploom.emulator.events import Execute, Launch
 from warploom.emulator.values import VectorValue, registers_of
 from warploom.isa.model.effects import Issue
 from warploom.isa.model.multiplication import Metadata, Multiplication, SharedMatrix
-from warploom.observe.sanitize.clocks import KNOWN, MULTIPLICATIONS
+from warploom.numerics._compile import njit
+from warploom.observe.sanitize.clocks import KNOWN, MULTIPLICATIONS, ClockArrays
 from warploom.observe.sanitize.context import Context
-from warploom.observe.sanitize.registers import NONE, Registers, guard_registers, used_registers
+from warploom.observe.sanitize.registers import NONE, Registers, guard_registers, once_per_program, used_registers
 from warploom.observe.sanitize.shared_shadow import SharedShadow
-from warploom.observe.sanitize.tile_layouts import TileLayouts
+from warploom.observe.sanitize.tile_layouts import TileLayouts, by_fields
 
 Array = NDArray[Any]
 
@@ -45,52 +47,14 @@ class Multiplications:
         self.launch = launch
         self.topology = launch.topology
         self.layouts = layouts
-        self.sites = [
-            self._multiplication(pc)
-            for pc, step in enumerate(launch.program.steps)
-            if (issue := step.binding.form.effect(Issue)) is not None and issue.group == "multiplication"
-        ]
+        self.sites = _find_multiplications(launch)
         self._index = {each.pc: index for index, each in enumerate(self.sites)}
-        self._hazards = self._find_hazards() if self.sites else {}
+        self._hazards = _find_hazards(launch) if self.sites else {}
 
     @property
     def read_shared(self) -> bool:
         """True if a multiplication reads matrices in shared memory."""
         return any(site.matrices for site in self.sites)
-
-    def _multiplication(self, pc: int) -> _Multiplication:
-        form, each = self.launch.program.steps[pc].binding.form, self.launch.instructions[pc]
-        operands, record = each.operands, each.multiplication
-        assert record is not None
-        used = [(spec.access, getattr(operands, name)) for name, spec in form.operands.items()]
-        vectors = [value for access, value in used if access == "read" and isinstance(value, VectorValue)]
-        accumulators = NONE.union(*(registers_of(value) for access, value in used if access != "read"))
-        metadata = NONE if record.metadata is None else registers_of(record.metadata.registers)
-        return _Multiplication(pc, accumulators, NONE.union(*map(registers_of, vectors)), metadata, record.shared)
-
-    def _find_hazards(self) -> dict[int, tuple[Array, Array]]:
-        """Return, by program counter, the multiplications whose registers another instruction uses.
-
-        The values are two arrays of indices in `sites`. A multiplication in the first array must not be in flight. A
-        multiplication in the second array needs a fence after the instruction.
-        """
-        by_register: dict[tuple[int, int], list[int]] = {}
-        for index, each in enumerate(self.sites):
-            for register in each.accumulators | each.sources | each.metadata:
-                by_register.setdefault(register, []).append(index)
-        found: dict[int, tuple[Array, Array]] = {}
-        for pc in range(len(self.launch.instructions)):
-            if pc in self._index:
-                continue
-            read, written = used_registers(self.launch, pc)
-            read |= guard_registers(self.launch, pc)
-            used = {index for register in read | written for index in by_register.get(register, ())}
-            if used:
-                both, sites = read | written, [(index, self.sites[index]) for index in used]
-                busy = [k for k, at in sites if both & at.accumulators or written & (at.sources | at.metadata)]
-                changed = [k for k, at in sites if both & (at.accumulators | at.sources)]
-                found[pc] = (np.array(busy, np.intp), np.array(changed, np.intp))
-        return found
 
     def start(self, context: Context, shadow: SharedShadow) -> None:
         """Prepare for the CTAs that `context` describes. `shadow` records accesses to their shared memory."""
@@ -112,15 +76,13 @@ class Multiplications:
 
     def _use(self, event: Execute, busy: Array, changed: Array) -> None:
         warps = event.batch.warp_index
-        if len(busy):
-            groups = self.group[np.ix_(busy, warps)]
-            in_flight = groups > self._complete(warps)
-            if in_flight.any():
-                k, position = (int(part[0]) for part in np.nonzero(in_flight))
-                self._report_use(event.pc, int(busy[k]), int(warps[position]), int(groups[k, position]))
-        where = np.ix_(changed, warps)
-        self.dirty[where] = True
-        self.user[where] = event.pc
+        found = _use(
+            self.context.clocks.arrays, self.group, self.dirty, self.user, busy, changed, uniform(warps), event.pc
+        )
+        if found >= 0:
+            k, position = divmod(found, len(warps))
+            index, warp = int(busy[k]), int(warps[position])
+            self._report_use(event.pc, index, warp, int(self.group[index, warp]))
 
     def _complete(self, warps: Array) -> Array:
         clocks, topology = self.context.clocks, self.topology
@@ -169,15 +131,15 @@ class Multiplications:
         )
         good = self.layouts.check(groups, matrices, descriptors, event.pc)
         for row, matrix in enumerate(matrices):
-            self._read(groups[good[row]], descriptors[row, good[row]], matrix, event.pc)
+            if good[row].any():
+                self._read(groups[good[row]], descriptors[row, good[row]], matrix, event.pc)
 
     def _read(self, groups: Array, descriptors: Array, matrix: SharedMatrix, pc: int) -> None:
         fields = descriptors >> np.uint64(14)
         starts = (descriptors.astype(np.int64) & 0x3FFF) << 4
         clocks = self.context.clocks.multiplication_groups[groups[:, 0]] + 1
-        for each in np.unique(fields).tolist():
-            here = np.flatnonzero(fields == each)
-            chunks, swizzle, base_offset = matrix.chunks(int(each))
+        for each, here in by_fields(fields):
+            chunks, swizzle, base_offset = matrix.chunks(each)
             self.shadow.read_tiles(
                 groups[here], starts[here], chunks.reshape(-1), swizzle, base_offset, pc, clocks[here]
             )
@@ -208,6 +170,76 @@ class Multiplications:
             if groups[index, position] > committed[position]:
                 code, what = "sanitize.wgmma/commit", "no group is committed for this multiplication"
             report.add(code, pc, -1, f"{what} before the warp exits; {where}")
+
+
+def _find_multiplications(launch: Launch) -> list[_Multiplication]:
+    return [
+        _multiplication(launch, pc)
+        for pc, step in enumerate(launch.program.steps)
+        if (issue := step.binding.form.effect(Issue)) is not None and issue.group == "multiplication"
+    ]
+
+
+def _multiplication(launch: Launch, pc: int) -> _Multiplication:
+    form, each = launch.program.steps[pc].binding.form, launch.instructions[pc]
+    operands, record = each.operands, each.multiplication
+    assert record is not None
+    used = [(spec.access, getattr(operands, name)) for name, spec in form.operands.items()]
+    vectors = [value for access, value in used if access == "read" and isinstance(value, VectorValue)]
+    accumulators = NONE.union(*(registers_of(value) for access, value in used if access != "read"))
+    metadata = NONE if record.metadata is None else registers_of(record.metadata.registers)
+    return _Multiplication(pc, accumulators, NONE.union(*map(registers_of, vectors)), metadata, record.shared)
+
+
+@once_per_program
+def _find_hazards(launch: Launch) -> dict[int, tuple[Array, Array]]:
+    """Return, by program counter, the multiplications whose registers another instruction uses.
+
+    The values are two arrays of indices of multiplications. A multiplication in the first array must not be in flight.
+    A multiplication in the second array needs a fence after the instruction.
+    """
+    multiplications = _find_multiplications(launch)
+    own = {each.pc for each in multiplications}
+    by_register: dict[tuple[int, int], list[int]] = {}
+    for index, each in enumerate(multiplications):
+        for register in each.accumulators | each.sources | each.metadata:
+            by_register.setdefault(register, []).append(index)
+    found: dict[int, tuple[Array, Array]] = {}
+    for pc in range(len(launch.instructions)):
+        if pc in own:
+            continue
+        read, written = used_registers(launch, pc)
+        read |= guard_registers(launch, pc)
+        used = {index for register in read | written for index in by_register.get(register, ())}
+        if used:
+            both, sites = read | written, [(index, multiplications[index]) for index in used]
+            busy = [k for k, at in sites if both & at.accumulators or written & (at.sources | at.metadata)]
+            changed = [k for k, at in sites if both & (at.accumulators | at.sources)]
+            found[pc] = (np.array(busy, np.intp), np.array(changed, np.intp))
+    return found
+
+
+@njit
+def _use(
+    c: ClockArrays, group: Array, dirty: Array, user: Array, busy: Array, changed: Array, warps: Array, pc: int
+) -> int:  # fmt: skip
+    """Record that warps use registers of the multiplications `changed` at `pc`.
+
+    Return the first use of a multiplication of `busy` in flight as `k * len(warps) + position`, -1 for none.
+    """
+    found = -1
+    for k in range(len(busy)):
+        for i in range(len(warps)):
+            w = warps[i]
+            leader = w // (4 * c.ctas) * (4 * c.ctas) + c.cta_of[w]
+            column = c.own[leader] + MULTIPLICATIONS * c.per_cta
+            if found < 0 and group[busy[k], w] > c.vectors[w, KNOWN, column]:
+                found = k * len(warps) + i
+    for k in range(len(changed)):
+        for i in range(len(warps)):
+            dirty[changed[k], warps[i]] = True
+            user[changed[k], warps[i]] = pc
+    return found
 
 
 class MetadataCheck:

@@ -1,5 +1,8 @@
 """Registers that an instruction reads and writes."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from warploom.emulator.events import Launch
 from warploom.emulator.values import registers_of
 
@@ -8,9 +11,35 @@ Registers = frozenset[tuple[int, int]]
 
 NONE: Registers = frozenset()
 
+Result = TypeVar("Result")
+
+
+def once_per_program(analyse: Callable[[Launch], Result]) -> Callable[[Launch], Result]:
+    """Return `analyse` with a cache: launches of one program share its result.
+
+    The result must depend on the program alone. It must not refer to objects of the launch.
+    """
+
+    def find(launch: Launch) -> Result:
+        analyses = launch.program.analyses
+        if analyse not in analyses:
+            analyses[analyse] = analyse(launch)
+        return analyses[analyse]
+
+    return find
+
 
 def used_registers(launch: Launch, pc: int) -> tuple[Registers, Registers]:
     """Return the registers that the operands of an instruction read, and those that they write."""
+    return _used_registers(launch)[pc]
+
+
+@once_per_program
+def _used_registers(launch: Launch) -> list[tuple[Registers, Registers]]:
+    return [_used_by(launch, pc) for pc in range(len(launch.instructions))]
+
+
+def _used_by(launch: Launch, pc: int) -> tuple[Registers, Registers]:
     operands, specs = launch.instructions[pc].operands, launch.program.steps[pc].binding.form.operands
     used = [(spec.access, registers_of(getattr(operands, name))) for name, spec in specs.items()]
     read = NONE.union(*(registers for access, registers in used if access != "write"))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from warploom.diagnostics import Diagnostic
 from warploom.emulator import events
 from warploom.isa.model import effects
+from warploom.isa.model.types import TYPES
 from warploom.observe.sanitize.causes import join_deadlocks
 from warploom.observe.sanitize.clocks import BARRIERS, CLUSTER, GROUPS, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
@@ -23,6 +24,7 @@ from warploom.observe.sanitize.member_masks import MemberMasks
 from warploom.observe.sanitize.multiplications import MetadataCheck, Multiplications
 from warploom.observe.sanitize.ordered_accesses import OrderedAccesses
 from warploom.observe.sanitize.register_counts import RegisterCounts
+from warploom.observe.sanitize.registers import once_per_program
 from warploom.observe.sanitize.report import Report
 from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.shared_shadow import SharedShadow
@@ -37,6 +39,7 @@ Array = NDArray[Any]
 
 _DEADLOCK, _NOT_ALIGNED = "emulator.deadlock", "emulator.aligned"
 _MOST_GROUPS = 1 << 30
+_NOT_SHARED = ("global", "local", "const", "param")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,7 @@ class Sanitizer(events.Observer):
         copies = any(_is_bulk_copy(form.effects) for form in forms)
         issues = [form.effect(effects.Issue) for form in forms]
         self._asynchronous = copies or any(each and each.group == "multiplication" for each in issues)
+        self._narrow = _writes_narrowly(launch)
         self._room = FIRST if any(form.effect(effects.Arrive) for form in forms) else 0
         waits = [form.effect(effects.Wait) for form in forms]
         self._waits_for_phases = any(each and each.on == "mbarrier" for each in waits)
@@ -92,7 +96,7 @@ class Sanitizer(events.Observer):
         }
         self.global_shadow = GlobalShadow(launch, self.report, copies)
         self.tensor_maps = TensorMaps(self.global_shadow)
-        self.written = WrittenLayouts()
+        self.written = WrittenLayouts(launch)
         self.layouts = TileLayouts(self.written)
         self.multiplications = Multiplications(launch, self.layouts)
         self.loaded = LoadedStores(launch, self.multiplications.read_shared)
@@ -139,7 +143,7 @@ class Sanitizer(events.Observer):
         self.global_shadow.start(context)
         self.tensor_maps.start(context)
         self.shadow = SharedShadow(
-            context, self._asynchronous, self.multiplications.read_shared,
+            context, self._asynchronous, self._narrow, self.multiplications.read_shared,
             lambda number: self.mbarriers.name_of(number),  # noqa: PLW0108 - created below
         )  # fmt: skip
         self.mbarriers = Mbarriers(context, self.shadow, self._waits_for_phases)
@@ -421,6 +425,25 @@ def _is_bulk_copy(declared: Sequence[effects.Effect]) -> bool:
         for each in declared
     )
     return reads and any(isinstance(each, effects.Issue) for each in declared)
+
+
+@once_per_program
+def _writes_narrowly(launch: events.Launch) -> bool:
+    """Return True if a lane may write less than 4 bytes of shared memory with one instruction.
+
+    A weak update, such as that of a tensor map, accesses its object as a whole (PTX ISA 9.7.9.26.1).
+    """
+    for step, each in zip(launch.program.steps, launch.instructions, strict=True):
+        form, slots = step.binding.form, step.binding.slots
+        for access in form.effects_of(effects.Access):
+            is_object = access.kind == "update" and not access.is_ordered(slots)
+            if access.kind == "read" or access.proxy != "generic" or is_object:
+                continue
+            if not form.operands[access.address].space_word(slots).startswith(_NOT_SHARED):
+                stored = getattr(getattr(each.operands, access.value, None), "type", "")
+                if not stored or TYPES[stored].bytes < 4:
+                    return True
+    return False
 
 
 def _synchronisation(binding: Any) -> _Synchronisation:

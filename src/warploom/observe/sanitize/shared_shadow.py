@@ -12,6 +12,7 @@ from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
 from warploom.isa.model.effects import Access
 from warploom.observe.sanitize import _shared_shadow
 from warploom.observe.sanitize._shared_shadow import (
+    BLOCK,
     READ_WRITE,
     UNFENCED,
     UNFENCED_READ,
@@ -71,14 +72,16 @@ def is_unchanged(memory: Array, store: Store, position: int, lane: int, together
 class SharedShadow:
     """Last accesses to the shared memory of the resident CTAs.
 
-    `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications, and `has_sources` if the global
-    addresses of the data are recorded. `name_mbarrier` returns the name of an mbarrier for its number.
+    `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications, `narrow` if a lane may write less
+    than 4 bytes, and `has_sources` if the global addresses of the data are recorded. `name_mbarrier` returns the name
+    of an mbarrier for its number.
     """
 
     def __init__(
-        self, context: Context, asynchronous: bool, has_sources: bool, name_mbarrier: Callable[[int], str]
+        self, context: Context, asynchronous: bool, narrow: bool, has_sources: bool, name_mbarrier: Callable[[int], str]
     ) -> None:
         self.context = context
+        self.narrow = narrow
         self.has_sources = has_sources
         self.name_mbarrier = name_mbarrier
         self.topology = context.topology
@@ -89,11 +92,13 @@ class SharedShadow:
         size = len(self.shared.bytes)
         warps, others = self.topology.warps_per_cta, self.topology.cluster_size
         others = others if others > 1 else 0
+        blocks = (size // 4 >> BLOCK) + 1
         self.arrays = _shared_shadow.SharedArrays(
             fences_copies=self.report.is_active("sanitize.proxy/thread-copy"),
             records=np.zeros(size // 4, np.int64),
             sites=np.zeros(size // 4, np.int32),
-            reads=np.zeros((warps, size // 4), np.int64),
+            reads=np.zeros((blocks, warps, 1 << BLOCK), np.int64),
+            has_reads=np.zeros((blocks, warps), np.bool_),
             async_reads=np.zeros((warps, size // 16 if asynchronous else 1), np.int64),
             asynchronous=asynchronous,
             far=np.zeros((others, size // 4), np.int64),
@@ -118,19 +123,31 @@ class SharedShadow:
         self.arrays = arrays._replace(records=moved(arrays.records), far=moved(arrays.far), sent=moved(arrays.sent))
 
     def refine(self, size: int) -> None:
-        """Divide the granules into granules of `size` bytes, 1 or 2, unless they are as small."""
+        """Divide the granules into granules of `size` bytes, 1 or 2, unless they are as small.
+
+        Without narrow writes, a word of 4 bytes is written as a whole, so that its granule need not be divided.
+        """
         before = self.arrays
         times = (1 << before.shift) // size
-        if times <= 1:
+        if times <= 1 or not self.narrow:
             return
 
         def divide(array: Array) -> Array:
-            return np.repeat(array, times, axis=-1)
+            # Most elements are zero. Zeros that nobody writes take no memory.
+            found = np.zeros((*array.shape, times), array.dtype)
+            held = np.nonzero(array)
+            found[held] = array[held][:, None]
+            return found.reshape(*array.shape[:-1], array.shape[-1] * times)
 
+        blocks, warps, length = before.reads.shape
+        reads = np.zeros((blocks, times, warps, length), np.int64)
+        held = np.flatnonzero(before.has_reads.any(axis=1))
+        repeated = np.repeat(before.reads[held], times, axis=2)
+        reads[held] = repeated.reshape(len(held), warps, times, length).swapaxes(1, 2)
         self.arrays = before._replace(
-            records=divide(before.records), sites=divide(before.sites), reads=divide(before.reads),
-            far=divide(before.far), far_sites=divide(before.far_sites), cta_granules=before.cta_granules * times,
-            shift=size >> 1,
+            records=divide(before.records), sites=divide(before.sites), reads=reads.reshape(-1, warps, length),
+            has_reads=np.repeat(before.has_reads, times, axis=0), far=divide(before.far),
+            far_sites=divide(before.far_sites), cta_granules=before.cta_granules * times, shift=size >> 1,
         )  # fmt: skip
 
     # Accesses ---------------------------------------------------------------------------------------------
@@ -290,7 +307,7 @@ class SharedShadow:
             verb = "reads" if what in (READ_WRITE, UNWRITTEN) else "writes"
             if what == UNFENCED:
                 verb = "reads" if of == "matrix" or self._is_source(pc) else "writes"
-            message = self._sentence(what, verb, warp, lane, granule, record, site, size)
+            message = self._sentence(what, verb, warp, lane, granule, record, site)
             subject = self._mbarrier(granule, record >> 44) if code == "sanitize.copy/destination" else ""
             other_warp = self._agent(granule, record >> 44)[0]
             two_sided = code in _COMPLETED and other_warp >= 0 and self.clocks.knows(other_warp, record)
@@ -356,12 +373,10 @@ class SharedShadow:
             return "sanitize.race/cluster"
         return "sanitize.race/shared"
 
-    def _sentence(
-        self, what: int, verb: str, warp: int, lane: int, granule: int, record: int, site: int, size: int
-    ) -> str:
+    def _sentence(self, what: int, verb: str, warp: int, lane: int, granule: int, record: int, site: int) -> str:
         agent, clock, by = record >> 44, record >> 16 & 0xFFFFFFF, record >> 4 & 63
         where = (granule % self.arrays.cta_granules << self.arrays.shift) + SHARED_START
-        place = f"shared memory at {where:#x} to {where + min(1 << self.arrays.shift, size):#x}"
+        place = f"shared memory at {where:#x} to {where + (1 << self.arrays.shift):#x}"
         here = self.context.describe(warp, lane)
         owner = granule // self.arrays.cta_granules
         if owner != int(self.topology.cta_of[warp]):

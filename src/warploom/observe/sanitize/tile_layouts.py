@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,7 +76,10 @@ class _Tile:
 
 
 class TileLayouts:
-    """Check of the descriptors of multiplications. The check judges tiles with the same contents once."""
+    """Check of the descriptors of multiplications.
+
+    The check judges tiles with the same contents once. Launches of one program share the verdict that tiles agree.
+    """
 
     context: Context
 
@@ -103,14 +106,15 @@ class TileLayouts:
         starts = (descriptors.astype(np.int64) & 0x3FFF) << 4
         hashes = np.zeros(descriptors.shape, np.int64)
         for row, matrix in enumerate(matrices):
-            for each in np.unique(fields[row]).tolist():
-                here = np.flatnonzero(fields[row] == each)
+            for each, here in by_fields(fields[row]):
                 chunks, width, base_offset = matrix.chunks(each)
                 hashes[row, here] = self.written.hashes(
                     origins[here], starts[row, here], chunks, CHUNK_MASK[width], base_offset
                 )
         good = np.ones(descriptors.shape, np.bool_)
         for group, key in enumerate(np.concatenate([fields, hashes]).T.tolist()):
+            if (pc, *key) in self.written.known.agreeing:
+                continue
             outcome = self._outcomes.get((pc, *key))
             if outcome is None:
                 cta = int(topology.cta_of[groups[group, 0]])
@@ -118,6 +122,8 @@ class TileLayouts:
                 tiles = [self._tile(cta, *each, pc) for each in zip(matrices, found, key[len(matrices) :], strict=True)]
                 outcome = self._judge(int(groups[group, 0]), tiles, pc)
                 self._outcomes[pc, *key] = outcome
+                if not outcome.codes and not self._failures[pc] and self._judged[pc] <= _MOST_KINDS:
+                    self.written.known.agreeing.add((pc, *key))
             else:
                 for code in outcome.codes:
                     self.context.report.is_known(code, pc, -1)
@@ -258,6 +264,15 @@ class TileLayouts:
                 f"{swizzle_text(fields.swizzle_span)}"
             )
         return " and ".join(found[:2]) + (f" and {len(found) - 2} other boxes" if len(found) > 2 else "")
+
+
+def by_fields(fields: Array) -> Iterator[tuple[int, Array]]:
+    """Yield each value of an array and the indices of its elements. Shapes: fields (warpgroups,)."""
+    if (fields == fields[0]).all():
+        yield int(fields[0]), np.arange(len(fields))
+        return
+    for each in np.unique(fields).tolist():
+        yield each, np.flatnonzero(fields == each)
 
 
 def _have_one_order(spans: Sequence[Span | None]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +13,13 @@ from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.emulator.address_space import SHARED_START
+from warploom.emulator.events import Launch
 from warploom.layout import TensorMapFields, swizzle
 from warploom.layout.tile import box_indices
 from warploom.numerics._compile import njit
 from warploom.observe.sanitize._shared_shadow import SharedArrays
 from warploom.observe.sanitize.clocks import ASYNC, GENERIC, THREAD_COPY
+from warploom.observe.sanitize.registers import once_per_program
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 
 Array = NDArray[Any]
@@ -24,6 +27,7 @@ Array = NDArray[Any]
 UNKNOWN, THREAD, UNWRITTEN = 0, -1, -2  # in place of the number of a tensor
 OUTSIDE = -1  # in place of the hash of a tile
 _DIMENSIONS = 5
+_MOST_LAYOUTS = 4096  # that launches of one program share
 _MULTIPLIER = 0x100000001B3  # of the FNV hash
 
 
@@ -70,6 +74,28 @@ class Contents:
         )  # fmt: skip
 
 
+class Known:
+    """Layouts and tensors by number, and the multiplications whose tiles agree with their descriptors.
+
+    Launches of one program share the object. A key of `agreeing` has the program counter, the fields of the
+    descriptors, and the hashes of the tiles.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+        self._next = count(1)
+        self.agreeing: set[tuple[int, ...]] = set()
+
+    @property
+    def is_full(self) -> bool:
+        """True if the launches had so many layouts that the next launch should start anew."""
+        return len(self._numbers) > _MOST_LAYOUTS
+
+    def number(self, key: Hashable) -> int:
+        """Return the number of a layout or a tensor."""
+        return self._numbers.setdefault(key, next(self._next))
+
+
 class WrittenLayouts:
     """Record of the tensor copies into the shared memory of one wave of CTAs.
 
@@ -78,8 +104,11 @@ class WrittenLayouts:
 
     shadow: SharedShadow
 
-    def __init__(self) -> None:
-        self._numbers: dict[Hashable, int] = {}
+    def __init__(self, launch: Launch) -> None:
+        holder = _known_layouts(launch)
+        if holder[0].is_full:
+            holder[0] = Known()
+        self.known = holder[0]
 
     def start(self, shadow: SharedShadow) -> None:
         """Prepare for the CTAs whose shared memory has the shadow `shadow`."""
@@ -102,16 +131,13 @@ class WrittenLayouts:
         where = np.zeros(_DIMENSIONS, np.int64)
         where[: len(coordinates)] = coordinates
         where[1 : 1 + len(offsets)] += offsets
-        self.arrays.layouts[at] = self._number(fields)
+        self.arrays.layouts[at] = self.known.number(fields)
         self.arrays.starts[at] = start
         self.arrays.coordinates[at] = where
         self.fields.append(fields)
         self.sites.append(pc)
         self.count += 1
         return at
-
-    def _number(self, key: Hashable) -> int:
-        return self._numbers.setdefault(key, len(self._numbers) + 1)
 
     def hashes(self, origins: Array, starts: Array, chunks: Array, mask: int, base_offset: int) -> Array:
         """Return a hash of the contents of each tile, which does not depend on the position in the tensors.
@@ -162,13 +188,19 @@ class WrittenLayouts:
             # Pixels are numbered within their copy.
             steps[1], first[1] = 1, 0
             tensor = (*tensor, *where.tolist())
-        found.tensor[here] = self._number(tensor)
+        found.tensor[here] = self.known.number(tensor)
         for axis, extent in enumerate([extents[0] >> 4, *extents[1:]]):
             found.index[axis, here] = indices[axis]
             found.extent[axis, here] = extent
             found.step[axis, here] = steps[axis]
             found.position[axis, here] = first[axis] + indices[axis] * steps[axis]
         found.extent[len(extents) :, here] = 1
+
+
+@once_per_program
+def _known_layouts(launch: Launch) -> list[Known]:
+    """Return a list with the layouts that launches of a program share."""
+    return [Known()]
 
 
 @njit
