@@ -142,7 +142,7 @@ def _objects(cause: Cause) -> set[str]:
 
 
 def _shared_parts(cause: Cause) -> set[str]:
-    """Return keys of the pairs of instructions, the incomplete operations and the mbarriers of the conflicts."""
+    """Return keys of the instruction pairs, incomplete operations and mbarriers of the conflicts."""
     found: set[str] = set()
     for each in cause.conflicts:
         if each.other >= 0:
