@@ -20,12 +20,7 @@ HEADER = re.compile(
     r"// launch: grid (?P<grid>\d+), block (?P<block>\d+), cluster (?P<cluster>\d+), arguments (?P<arguments>.*)\n"
     r"// finds: (?P<rule>\S+)\n"
 )
-REPORTED_WRONGLY = {
-    "last_arrival_by_pending_count",
-    "lock_of_lanes",
-    "red_async_counts_as_bytes",
-    "refill_of_one_of_two_buffers",
-}
+REPORTED_WRONGLY = {"last_arrival_by_pending_count", "lock_of_lanes"}
 MISSED_OR_MISNAMED = {
     "accumulators_of_two_shapes",
     "arrival_after_arrive_drop",
@@ -37,8 +32,6 @@ MISSED_OR_MISNAMED = {
     "noinc_arrival_of_one_thread",
     "release_sequence_through_a_relaxed_atomic",
     "result_of_a_reduction_in_flight",
-    "scope_of_one_of_two_additions",
-    "source_of_a_cluster_copy_reused",
     "strong_store_of_two_words",
     "warp_barriers_of_two_paths",
 }

@@ -166,10 +166,16 @@ class Sanitizer(events.Observer):
         self._cluster_waiting: dict[int, list[tuple[Array, Array]]] = {}
         self._cluster_phase = np.zeros(launch.topology.ctas // launch.topology.cluster_size, np.int64)
 
-    def _close(self, awaited: Collection[int] | None = None) -> None:
+    def _close(self, awaited: Collection[int] | None = None, changing: bool = False) -> None:
+        """Complete the checks of a wave of CTAs.
+
+        After a deadlock, `awaited` has the shared addresses of the mbarriers for which warps wait. `changing` is set if
+        warps wait for registers.
+        """
         if self._started:
             self.mbarriers.close(awaited)
-            self.registers.close()
+            if not changing:
+                self.registers.close()
             if awaited is None:
                 self.shadow.close()
         self._started = False
@@ -179,7 +185,8 @@ class Sanitizer(events.Observer):
         deadlocks = [each for each in found if each.code == _DEADLOCK]
         if deadlocks:
             awaited = [(each.data or {})["for"] for each in deadlocks]
-            self._close({each["offset"] for each in awaited if each["kind"] == "mbarrier"})
+            mbarriers = {each["offset"] for each in awaited if each["kind"] == "mbarrier"}
+            self._close(mbarriers, any(each["kind"] == "registers" for each in awaited))
             self.report.add_end(_as_rule(join_deadlocks(deadlocks), "sanitize.deadlock"))
             return
         # After a trap, phases and changes of registers are incomplete for this reason.
