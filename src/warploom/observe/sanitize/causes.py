@@ -60,6 +60,8 @@ class Conflict:
     @property
     def key(self) -> tuple[str, int, int]:
         """Key of the conflict, which does not depend on the order of the two instructions."""
+        if self.two_sided:
+            return self.remedy, -1, -1  # all these conflicts of a run have one cause
         if self.other < 0 or self.rule.place == "object":
             return self.code, self.pc, -1
         return self.code, min(self.pc, self.other), max(self.pc, self.other)
