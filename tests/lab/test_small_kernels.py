@@ -14,7 +14,7 @@ from warploom.diagnostics import UsageError
 from warploom_lab.campaign.small_kernels import AREAS, Record, SmallKernel, kernels, mismatches, output, record
 from warploom_lab.work.isolated import IsolatedProcesses
 
-HANGS = "W: ld.volatile.global.u32 %r5, [%mem]; setp.ne.u32 %p1, %r5, 77; @%p1 bra W;"
+HANGS = "mov.u32 %r5, 0; W: add.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0; @%p1 bra W;"  # 2^32 iterations
 
 
 def one(name: str) -> SmallKernel:
