@@ -209,7 +209,9 @@ def invalidate_before_barrier(body: Body) -> Changes:
         yield index, (*body[:barrier], early, *body[barrier:index], *body[index + 1 :])
 
 
-@operator(PHASES, *WRONG_PHASE, "mbarrier/reinitialised", "mbarrier/lanes", "race/shared", "race/lanes", "copy/destination")
+@operator(
+    PHASES, *WRONG_PHASE, "mbarrier/reinitialised", "mbarrier/lanes", "race/shared", "race/lanes", "copy/destination"
+)
 def all_threads_lead(body: Body) -> Changes:
     """Let all threads initialise, arrive at or signal an mbarrier instead of one thread."""
     for region in regions(body):
