@@ -143,12 +143,24 @@ class Mbarriers:
             self.clocks.vectors[arrived, KNOWN, columns] = self.phase[objects]
         self.clocks.vectors[rows[1], WIDE, columns] = self.phase[objects]
 
-    # Waits by parity ----------------------------------------------------------------------------------------
+    # Waits for the right phase ------------------------------------------------------------------------------
 
-    def test(self, warps: Array, index: Array, lanes: Array, parity: Array, pc: int) -> None:
-        """Report tests by `parity` that may mistake a phase for another. `index` has byte offsets."""
+    def test(self, warps: Array, index: Array, lanes: Array, parity: Array, by_parity: bool, pc: int) -> None:
+        """Report tests that may mistake a phase for another. `index` has byte offsets.
+
+        `parity` is that of the state tokens of the lanes, unless the lanes test `by_parity`.
+        """
         if self.aliasing is not None:
-            self._report_ambiguities(self.aliasing.test(warps, self.of(index), lanes, parity, pc))
+            test = self.aliasing.test if by_parity else self.aliasing.test_tokens
+            self._report_ambiguities(test(warps, self.of(index), lanes, parity, pc))
+
+    def join(self, warps: Array, found: Array, lanes: Array, drops: bool) -> None:
+        """Record arrivals of lanes at mbarriers. With `drops`, the lanes take no part in later phases.
+
+        found[i, l] is the mbarrier number for lane l of warps[i]. Shapes: found and lanes (warps, 32).
+        """
+        if self.aliasing is not None:
+            self.aliasing.join(warps, found, lanes, drops)
 
     def arrive(self, warps: Array, found: Array, lanes: Array, pc: int, copies: bool = False) -> None:
         """Record operations of lanes that arrive at mbarriers, or that expect or complete bytes there.
@@ -164,6 +176,10 @@ class Mbarriers:
     def _report_ambiguities(self, found: list[Ambiguity]) -> None:
         for each in found:
             word = int(np.flatnonzero(self.at == each.object)[0])
+            if each.is_excess:
+                text = f"{each.text} in {self.context.program.place_of(each.pc)}"
+                self.report_at("sanitize.mbarrier/arrivals", each.site, word, text, each.warp, each.lane)
+                continue
             line = f" ({self.context.program.place_of(each.site)})" if each.site >= 0 else ""
             text = each.text.replace("{site}", line)
             self.report_at("sanitize.mbarrier/parity", each.pc, word, text, each.warp, each.lane, each.site)

@@ -30,7 +30,8 @@ class Ambiguity:
     """Wait at `pc` that may mistake a phase for the phase that it expects.
 
     `site` is the instruction that completes the other phase, -1 if unknown. `object` is the number of the mbarrier.
-    "{site}" in `text` stands for the line of `site`.
+    "{site}" in `text` stands for the line of `site`. `is_excess` is set if the other phase is complete without an
+    arrival of the waiting thread, which takes part in that phase.
     """
 
     pc: int
@@ -39,6 +40,7 @@ class Ambiguity:
     text: str
     warp: int
     lane: int = -1
+    is_excess: bool = False
 
 
 class MbarrierState(NamedTuple):
@@ -48,7 +50,9 @@ class MbarrierState(NamedTuple):
     counter of the last arrival. `seen_phase`, `seen_tick` and `seen_site` describe the last test by each warp: the
     expected phase, the warp's time, and the program counter. `arrived` is the time of each warp's last arrival, and
     `counted` the time of its last arrival in a complete phase. `counts_bytes` is 1 if the mbarrier counts bytes of
-    copies. Shapes: complete, start, site and counts_bytes (mbarriers,); the others (mbarriers, warps of a cluster).
+    copies. `joined` is the phase of each thread's last arrival, unless the thread dropped out with it. Shapes:
+    complete, start, site and counts_bytes (mbarriers,); joined (mbarriers, threads of a CTA); the others (mbarriers,
+    warps of a cluster).
     """
 
     complete: Array
@@ -60,9 +64,10 @@ class MbarrierState(NamedTuple):
     arrived: Array
     counted: Array
     counts_bytes: Array
+    joined: Array
 
 
-_UNUSED = (0, 0, -1, _NEVER, 0, -1, 0, 0, 0)  # state of an mbarrier that is not initialised
+_UNUSED = (0, 0, -1, _NEVER, 0, -1, 0, 0, 0, _NEVER)  # state of an mbarrier that is not initialised
 
 
 class PhaseAliasing:
@@ -83,7 +88,8 @@ class PhaseAliasing:
         self._happened = np.zeros((self._first, size * per_cta), np.int32)
         none, tests = np.zeros(0, np.int64), np.zeros((0, size * per_cta), np.int32)
         sites, phases = none.astype(np.int32), tests.astype(np.int64)
-        self._state = MbarrierState(none, none, sites, phases, tests, tests, tests, tests, none)
+        threads = np.zeros((0, 32 * per_cta), np.int32)
+        self._state = MbarrierState(none, none, sites, phases, tests, tests, tests, tests, none, threads)
         self._ends = np.zeros((topology.warps, GROUPS), np.int32)  # ticks at the commits of multiplication groups
         self._out = np.zeros((_ROOM, _COLUMNS), np.int64)
         self.grow(mbarriers)
@@ -115,7 +121,7 @@ class PhaseAliasing:
     def renew(self, found: int) -> None:
         """Record that mbarrier `found` is initialised: its phases count from 0 again."""
         self._state.start[found] = self._state.complete[found]
-        self._state.seen_phase[found] = _NEVER
+        self._state.seen_phase[found] = self._state.joined[found] = _NEVER
         self._state.arrived[found] = self._state.counted[found] = self._state.counts_bytes[found] = 0
         self._happened[[self._first + found, self._first + len(self._column) + found]] = 0
 
@@ -193,6 +199,17 @@ class PhaseAliasing:
         _arrive(self._happened, self._tick, self._own, self._first, warps, found, lanes)
         self._state.site[reached] = pc
 
+    def join(self, warps: Array, found: Array, lanes: Array, drops: bool) -> None:
+        """Record arrivals of lanes at mbarriers of their own CTA. With `drops`, the lanes take no part in later phases.
+
+        found[i, l] is the mbarrier number for lane l of warps[i]. Shapes: found and lanes (warps, 32).
+        """
+        own = found // self._room == self.topology.cta_of[warps][:, None]
+        positions, at = np.nonzero(lanes & (found >= 0) & own)
+        reached = found[positions, at]
+        phases = _NEVER if drops else self._state.complete[reached] - self._state.start[reached]
+        self._state.joined[reached, self._thread(warps[positions], at)] = phases
+
     def test(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
         """Record tests of mbarriers by parity. Return the tests that mistake a phase for the expected one.
 
@@ -202,15 +219,38 @@ class PhaseAliasing:
             self._happened, self._tick, self._place, self._column, self._state, warps, found, lanes, parity, pc,
             self._out,
         )  # fmt: skip
-        ambiguities: list[Ambiguity] = []
-        for position, lane, which, phase, complete in self._out[: min(wrong, len(self._out))].tolist():
-            means = f"phase {phase}" if phase >= 0 else "the phase before the first"
+        rows = self._out[: min(wrong, len(self._out))].tolist()
+        return [self._ambiguity(int(warps[position]), *rest, pc) for position, *rest in rows]
+
+    def test_tokens(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
+        """Return the tests by state token that mistake a phase for that of the lane's last arrival.
+
+        `parity` is that of the tokens. The other arguments are as in `test`.
+        """
+        positions, at = np.nonzero(lanes & (found >= 0))
+        reached, by = found[positions, at], warps[positions]
+        phase = self._state.joined[reached, self._thread(by, at)]
+        complete = self._state.complete[reached] - self._state.start[reached]
+        wrong = (phase >= 0) & (complete > phase + 1) & (phase & 1 == parity[positions, at].astype(np.int64) & 1)
+        columns = (each[wrong].tolist() for each in (by, at, reached, phase, complete))
+        return [self._ambiguity(*row, pc) for row in zip(*columns, strict=True)]
+
+    def _ambiguity(self, warp: int, lane: int, which: int, phase: int, complete: int, pc: int) -> Ambiguity:
+        if phase >= 0 and self._state.joined[which, self._thread(warp, lane)] == phase:
             text = (
-                f"is tested with the parity of {means}, and {complete} phases are complete: the test applies to "
-                f"phase {complete - 1 if (complete - phase) % 2 else complete}"
+                f"receives more arrivals than phase {phase + 1} expects: this phase is complete, but a thread that "
+                f"arrived in phase {phase} and did not drop out still waits for phase {phase}"
             )
-            ambiguities.append(Ambiguity(pc, -1, which, text, int(warps[position]), lane))
-        return ambiguities
+            return Ambiguity(pc, int(self._state.site[which]), which, text, warp, lane, is_excess=True)
+        means = f"phase {phase}" if phase >= 0 else "the phase before the first"
+        text = (
+            f"is tested with the parity of {means}, and {complete} phases are complete: the test applies to "
+            f"phase {complete - 1 if (complete - phase) % 2 else complete}"
+        )
+        return Ambiguity(pc, -1, which, text, warp, lane)
+
+    def _thread(self, warps: Any, lanes: Any) -> Any:
+        return 32 * self.topology.warp_in_cta[warps] + lanes
 
     def know(self, warps: Array, found: Array, lanes: Array) -> None:
         """Record that lanes have waited for a phase of the mbarriers `found`.

@@ -391,9 +391,8 @@ class Sanitizer(events.Observer):
         batch, pc = event.batch, event.pc
         self.mbarriers.check_use(batch, event.index, event.lanes, pc, "a wait")
         warps = batch.location.warp
-        if event.by_parity:
-            phase = np.broadcast_to(event.phase, event.lanes.shape)
-            self.mbarriers.test(warps, event.index, event.lanes, phase, pc)
+        phase = np.broadcast_to(event.phase, event.lanes.shape)
+        self.mbarriers.test(warps, event.index, event.lanes, phase, event.by_parity, pc)
         if pc in self._untested:
             return  # an unsuccessful wait would have let the warp continue, too
         synchronisation = self._synchronisation[pc]

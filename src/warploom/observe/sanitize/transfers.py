@@ -287,11 +287,12 @@ class Transfers:
         found = mbarriers.of(index)
         if event.action == "expect_tx" or event.transactions.any():
             mbarriers.site[np.where(found < 0, 0, found)[lanes]] = pc
-        if event.action in ("expect_tx", "arrive", "arrive_drop", "complete_tx"):
+        arrives = event.action.startswith("arrive")
+        if arrives or event.action in ("expect_tx", "complete_tx"):
             mbarriers.check_counts(event)
         if self.topology.cluster_size > 1:
             self.lifetimes.arrive_at(warps, index, lanes, found, mbarriers.phase, pc)
-        if event.action in ("arrive", "arrive_drop"):
+        if arrives:
             home = (index // self.shared.stride) == self.topology.cta_of[warps][:, None]
             reached = np.where(home | (not narrow), found, -1)
             for bits, full, which in self._by_object(batch, reached, lanes):
@@ -299,6 +300,7 @@ class Transfers:
             if self.topology.cluster_size > 1:
                 for bits, full, which in self._by_object(batch, np.where(home, found, -1), lanes):
                     clocks.arrive(warps, bits, full, clocks.arriving(which, local=True), relaxed)
+            mbarriers.join(warps, found, lanes, drops="drop" in event.action)
         mbarriers.arrive(warps, found, lanes, pc)
 
     def wait(self, event: PhaseWait, relaxed: bool, narrow: bool) -> None:
