@@ -22,7 +22,6 @@ HEADER = re.compile(
 )
 REPORTED_WRONGLY = {"last_arrival_by_pending_count", "lock_of_lanes"}
 MISSED_OR_MISNAMED = {
-    "accumulators_of_two_shapes",
     "atomics_of_two_sizes",
     "bounded_number_of_tries",
     "bytes_of_half_a_warp",

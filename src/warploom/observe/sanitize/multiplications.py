@@ -25,9 +25,10 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Multiplication:
-    """Instruction that issues a multiplication: its registers and its matrices in shared memory."""
+    """Instruction that issues a multiplication: its shape, its registers and its matrices in shared memory."""
 
     pc: int
+    shape: str
     accumulators: Registers
     sources: Registers
     metadata: Registers
@@ -50,6 +51,7 @@ class Multiplications:
         self.sites = _find_multiplications(launch)
         self._index = {each.pc: index for index, each in enumerate(self.sites)}
         self._hazards = _find_hazards(launch) if self.sites else {}
+        self._sharing = _find_sharing(launch)
 
     @property
     def read_shared(self) -> bool:
@@ -120,6 +122,8 @@ class Multiplications:
         if self.dirty[index, warps].any():
             position = int(np.flatnonzero(self.dirty[index, warps])[0])
             self._report_fence(event.pc, int(self.user[index, warps[position]]), int(warps[position]))
+        if (sharing := self._sharing[index]).size:
+            self._share(event.pc, index, sharing, warps)
         self.group[index, warps] = self.context.clocks.multiplication_groups[warps] + 1
         groups = warps[batch.warpgroups()].astype(np.int64)
         leaders = batch.warpgroups()[:, 0]
@@ -133,6 +137,15 @@ class Multiplications:
         for row, matrix in enumerate(matrices):
             if good[row].any():
                 self._read(groups[good[row]], descriptors[row, good[row]], matrix, event.pc)
+
+    def _share(self, pc: int, index: int, sharing: Array, warps: Array) -> None:
+        """Report multiplications `sharing` in flight, and record the use of registers that they share with `index`."""
+        busy = ~self.dirty[index, warps] & (self.group[sharing[:, None], warps] > self._complete(warps))
+        for k, position in np.argwhere(busy)[:1].tolist():
+            other, warp = int(sharing[k]), int(warps[position])
+            self._report_use(pc, other, warp, int(self.group[other, warp]))
+        self.dirty[sharing[:, None], warps] = True
+        self.user[sharing[:, None], warps] = pc
 
     def _read(self, groups: Array, descriptors: Array, matrix: SharedMatrix, pc: int) -> None:
         fields = descriptors >> np.uint64(14)
@@ -188,7 +201,7 @@ def _multiplication(launch: Launch, pc: int) -> _Multiplication:
     vectors = [value for access, value in used if access == "read" and isinstance(value, VectorValue)]
     accumulators = NONE.union(*(registers_of(value) for access, value in used if access != "read"))
     metadata = NONE if record.metadata is None else registers_of(record.metadata.registers)
-    return _Multiplication(pc, accumulators, NONE.union(*map(registers_of, vectors)), metadata, record.shared)
+    return _Multiplication(pc, record.slots["shape"], accumulators, NONE.union(*map(registers_of, vectors)), metadata, record.shared)
 
 
 @once_per_program
@@ -216,6 +229,33 @@ def _find_hazards(launch: Launch) -> dict[int, tuple[Array, Array]]:
             busy = [k for k, at in sites if both & at.accumulators or written & (at.sources | at.metadata)]
             changed = [k for k, at in sites if both & (at.accumulators | at.sources)]
             found[pc] = (np.array(busy, np.intp), np.array(changed, np.intp))
+    return found
+
+
+@once_per_program
+def _find_sharing(launch: Launch) -> list[Array]:
+    """Return, for each multiplication, the others that need its end and a fence, because they use its registers.
+
+    Several multiplications may read the same registers. Multiplications of one shape may share accumulators.
+    """
+    sites = _find_multiplications(launch)
+    by_accumulator: dict[tuple[int, int], dict[str, set[int]]] = {}
+    by_source: dict[tuple[int, int], set[int]] = {}
+    for index, each in enumerate(sites):
+        for register in each.accumulators:
+            by_accumulator.setdefault(register, {}).setdefault(each.shape, set()).add(index)
+        for register in each.sources | each.metadata:
+            by_source.setdefault(register, set()).add(index)
+    found: list[Array] = []
+    for index, each in enumerate(sites):
+        others: set[int] = set()
+        for register in each.accumulators:
+            others |= by_source.get(register, set())
+            for shape, sharing in by_accumulator[register].items():
+                others |= sharing if shape != each.shape else set()
+        for register in each.sources | each.metadata:
+            others |= set().union(*by_accumulator.get(register, {}).values())
+        found.append(np.array(sorted(others - {index}), np.intp))
     return found
 
 
