@@ -140,7 +140,7 @@ class Access(Event):
     index: Array
     lanes: Array
     size: int  # bytes that each lane accesses
-    values: Array | None  # stored elements
+    values: Array | None  # stored elements, or None if a write leaves undetermined values
     operation: str
     # `operation` of an atomic update, such as "add", and the PTX type of its elements
     type: str

@@ -96,6 +96,15 @@ class Memory:
                 self._on_access(self._access("write", array, location, index, part, size, raw))
             access.store_indexed(array.view(raw.dtype), index, access.uniform(part), raw)
 
+    def discard(self, location: Location, addresses: Array, mask: Lanes, size: int) -> None:
+        """Make `size` bytes of global memory for each lane in `mask` undetermined. They keep their values here.
+
+        Shapes: addresses (warps, 32). Errors: Fault as in `store`.
+        """
+        array, index = self._reach("global", location, addresses, mask, size, True, "discard")
+        if self._on_access is not None:
+            self._on_access(self._access("write", array, location, index, mask, size))
+
     def watch(self, handler: Callable[[Access], None] | None) -> None:
         """Pass each event `Access` to `handler`, before the access and before the observers. None stops this."""
         self._on_access = in_turn([each for each in (handler, self._observers) if each is not None])

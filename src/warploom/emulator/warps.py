@@ -101,6 +101,10 @@ class Warps(Batch):
             values = values.view(dtype) if values.dtype.itemsize == dtype.itemsize else values.astype(dtype)
         self.components.memory.store(_memory_of(space), self.location, addresses, mask, values)
 
+    def discard(self, addresses: Array, size: int) -> None:
+        """Make `size` bytes of global memory at the address of each active lane undetermined."""
+        self.components.memory.discard(self.location, addresses, self.active(), size)
+
     def atomic(
         self, space: str, addresses: Array, op: str, type: str, values: Array, compares: Array | None = None
     ) -> Array:

@@ -25,7 +25,6 @@ MISSED_OR_MISNAMED = {
     "atomics_of_two_sizes",
     "bounded_number_of_tries",
     "bytes_of_half_a_warp",
-    "discard_of_data_in_use",
     "lanes_left_after_an_exit",
     "noinc_arrival_of_one_thread",
     "release_sequence_through_a_relaxed_atomic",

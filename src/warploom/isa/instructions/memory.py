@@ -500,6 +500,7 @@ DISCARD = Form(
     syntax="discard{.global}.L2  [a], size;",
     rows="ptx target\n7.4 sm_80",
     operands={"a": address(space=lambda slots: slots["global"]), "size": immediate(values=(128,))},
+    effects=(Access("write", "a", size="size"),),
     source="PTX ISA 9.7.9.17",
 )
 DISCARD.describe(
@@ -508,8 +509,10 @@ DISCARD.describe(
     "discard.global.L2 [%rd0], 128;",
 )
 
-for _hint in (PREFETCH, PREFETCHU, APPLYPRIORITY, DISCARD):
+for _hint in (PREFETCH, PREFETCHU, APPLYPRIORITY):
     _hint.execute(no_effect)
+
+DISCARD.execute(lambda warps, i: warps.discard(warps.addresses(i.a), i.size))
 
 _PRIMARY = "L2::evict_last,L2::evict_normal,L2::evict_first,L2::evict_unchanged"
 _PRIORITIES = f"""

@@ -134,6 +134,12 @@ class Warps(Protocol):
         Errors: emulator.out-of-bounds, emulator.misaligned.
         """
 
+    def discard(self, addresses: Array, size: int) -> None:
+        """Make `size` bytes of global memory at the address of each active lane undetermined.
+
+        Errors: emulator.out-of-bounds, emulator.misaligned, emulator.read-only.
+        """
+
     def atomic(
         self, space: str, addresses: Array, op: str, type: str, values: Array, compares: Array | None = None
     ) -> Array:

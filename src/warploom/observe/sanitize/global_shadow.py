@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from warploom.emulator.access import uniform
 from warploom.emulator.address_space import GLOBAL_BASE
-from warploom.emulator.events import Launch
+from warploom.emulator.events import AccessKind, Launch
 from warploom.emulator.grid import Placement
 from warploom.isa.model.effects import Access
 from warploom.numerics._compile import njit
@@ -45,8 +45,8 @@ from warploom.observe.sanitize.shared_shadow import Store, is_unchanged
 
 Array = NDArray[Any]
 
-READ_WRITE, WRITE_WRITE, WRITE_READ, READ_ONLY, UNFENCED = range(5)
-LOAD = 5  # kind of records for bulk copies that read global memory
+READ_WRITE, WRITE_WRITE, WRITE_READ, READ_ONLY, UNFENCED, UNDETERMINED = range(6)
+LOAD, DISCARD = 5, 6  # kinds of records for bulk copies that read global memory, and for writes of undetermined values
 _ACROSS_CTAS = (
     "release the earlier access through a flag in global memory, and wait with an acquire until the flag is set before "
     "the later access, both at a scope that includes the two CTAs, with a barrier where another thread of the CTA sets "
@@ -58,6 +58,7 @@ SLOT = 18  # bits of the phase in the time of a LOAD; above is the mbarrier. Its
 _REASONS = {
     UNFENCED: "with no proxy fence between",
     READ_ONLY: "and this load needs memory that no thread writes during the kernel",
+    UNDETERMINED: "and nothing writes it afterwards",
 }
 
 
@@ -138,27 +139,30 @@ class GlobalShadow:
         self.arrays = GlobalArrays(*arrays, shift=size >> 1, out=before.out)
 
     def access(
-        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strength: int, writing: bool,
+        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strength: int, kind: AccessKind,
         values: Array | None,
     ) -> None:  # fmt: skip
         """Record accesses of lanes, `size` bytes each. Report conflicts.
 
-        The accesses are writes if `writing`, otherwise reads. `values` are the stored values, None if unknown. `index`
+        `values` are the stored values, None if unknown. A write without values leaves undetermined values. `index`
         has byte offsets in the emulator's memory, and `lanes` marks the active lanes. `strength` is the strength of the
         accesses (see `clocks`). Shapes: index and lanes (warps, 32); values (elements, warps, 32).
         """
         if size < 1 << self.arrays.shift:
             self._refine(size)
+        writing, discards = kind != "read", kind == "write" and values is None
         if writing and self.copies and lanes.any():
             reached = index[lanes]
             self._mark_written(int(reached.min()), int(reached.max()))
         lanes = uniform(lanes)
         found = _access(
             self.clocks.arrays, self.arrays, self.wave & 0xFF, warps, index, lanes, size, together(index, lanes),
-            writing, GENERIC, strength, pc in self._read_only, pc, self.clocks.clock[warps],
+            kind != "write", writing, DISCARD if discards else GENERIC, strength, pc in self._read_only, pc,
+            self.clocks.clock[warps],
         )  # fmt: skip
         if found:
-            self._explain(found, warps, pc, size, None if values is None else (index, lanes, size, values))
+            store = None if kind != "write" or values is None else (index, lanes, size, values)
+            self._explain(found, warps, pc, size, store)
 
     def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int) -> None:
         """Record reads by thread copies of lanes, `size` bytes each. Report conflicts.
@@ -169,7 +173,7 @@ class GlobalShadow:
             self._refine(size)
         found = _access(
             self.clocks.arrays, self.arrays, self.wave & 0xFF, warps, index, lanes, size, together(index, lanes),
-            False, THREAD_COPY, 0, False, pc, self.clocks.copy_clock[warps],
+            True, False, THREAD_COPY, 0, False, pc, self.clocks.copy_clock[warps],
         )  # fmt: skip
         if found:
             self._explain(found, warps, pc, size, None)
@@ -273,6 +277,8 @@ class GlobalShadow:
             hint, across = "", False
             if what == UNFENCED:
                 code = "sanitize.proxy/async"
+            elif what == UNDETERMINED:
+                code = "sanitize.unwritten/global"
             elif what == WRITE_READ and record >> 10 & 63 == LOAD:
                 code = "sanitize.copy/source"
                 hint = "before the bytes are written, wait for the mbarrier phase that the copy completes"
@@ -295,8 +301,9 @@ class GlobalShadow:
 
     def _sentence(self, what: int, warp: int, lane: int, granule: int, record: int, site: int, size: int) -> str:
         address = (granule << self.arrays.shift) + GLOBAL_BASE
-        verb = "reads" if what in (READ_WRITE, READ_ONLY, UNFENCED) else "writes"
-        did = "read" if what == WRITE_READ else "written"
+        verb = "writes" if what in (WRITE_WRITE, WRITE_READ) else "reads"
+        is_discarded = what != WRITE_READ and record >> 10 & 63 == DISCARD
+        did = "read" if what == WRITE_READ else "discarded" if is_discarded else "written"
         other, by = record >> 44 & 0x7FF, record >> 4 & 63
         wave = record >> 55 & 0xFF
         lane_known = by < MANY and record >> 10 & 63 != LOAD
@@ -409,11 +416,11 @@ def _is_morally_strong(c: ClockArrays, wave: int, w: int, strength: int, record:
 @njit
 def _access(
     c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, index: Array, mask: Array, size: int, one_place: Array,
-    writing: bool, kind: int, strength: int, read_only: bool, pc: int, clocks: Array,
+    reading: bool, writing: bool, kind: int, strength: int, read_only: bool, pc: int, clocks: Array,
 ) -> int:  # fmt: skip
     """Record accesses of lanes, `size` bytes each. Return the number of conflicts.
 
-    The accesses of warps[i] are recorded at time clocks[i]. The accesses are writes if `writing`, otherwise reads.
+    The accesses of warps[i] are recorded at time clocks[i]. The accesses are reads if `reading`, writes if `writing`.
     Reads that are `read_only` conflict with all writes. `index` has byte offsets, and `mask` selects lanes. `one_place`
     is True for a warp whose lanes all access one address. `kind` and `strength` are those of the records (see
     `clocks`). `wave` is the number of the current wave of CTAs, modulo 256. The first conflicts are stored in `s.out`.
@@ -431,13 +438,18 @@ def _access(
             fresh = head | (lane << 4) | strength
             for granule in range(start >> s.shift, (start + size) >> s.shift):
                 record = records[granule]
+                held = (record >> 10) & 63
                 if record and read_only:
                     found = note(s.out, found, READ_ONLY, i, lane, granule, record, sites[granule])
-                elif record in (0, fresh) or _is_morally_strong(c, wave, w, strength, record):
+                elif (
+                    record in (0, fresh) or _is_morally_strong(c, wave, w, strength, record) or kind == held == DISCARD
+                ):
                     pass
                 elif not _known(c, wave, w, lane, record, 0):
                     what = WRITE_WRITE if writing else READ_WRITE
                     found = note(s.out, found, what, i, lane, granule, record, sites[granule])
+                elif reading and held == DISCARD:
+                    found = note(s.out, found, UNDETERMINED, i, lane, granule, record, sites[granule])
                 if writing:
                     for turn in range(2):
                         entry = reads[turn, granule]
@@ -495,6 +507,8 @@ def _rows(
                     if not _known(c, wave, w, lane, record, 0):
                         what = WRITE_WRITE if writing else READ_WRITE
                         found = note(s.out, found, what, i, lane, granule, record, sites[granule])
+                    elif held == DISCARD and (strength or not writing):
+                        found = note(s.out, found, UNDETERMINED, i, lane, granule, record, sites[granule])
                     elif (
                         held == GENERIC
                         and ((record >> 55) & 0xFF) == wave

@@ -201,7 +201,8 @@ def _multiplication(launch: Launch, pc: int) -> _Multiplication:
     vectors = [value for access, value in used if access == "read" and isinstance(value, VectorValue)]
     accumulators = NONE.union(*(registers_of(value) for access, value in used if access != "read"))
     metadata = NONE if record.metadata is None else registers_of(record.metadata.registers)
-    return _Multiplication(pc, record.slots["shape"], accumulators, NONE.union(*map(registers_of, vectors)), metadata, record.shared)
+    sources = NONE.union(*map(registers_of, vectors))
+    return _Multiplication(pc, record.slots["shape"], accumulators, sources, metadata, record.shared)
 
 
 @once_per_program

@@ -219,8 +219,10 @@ class PhaseAliasing:
             self._happened, self._tick, self._place, self._column, self._state, warps, found, lanes, parity, pc,
             self._out,
         )  # fmt: skip
-        rows = self._out[: min(wrong, len(self._out))].tolist()
-        return [self._ambiguity(int(warps[position]), *rest, pc) for position, *rest in rows]
+        return [
+            self._ambiguity(int(warps[position]), lane, which, phase, complete, pc)
+            for position, lane, which, phase, complete in self._out[: min(wrong, len(self._out))].tolist()
+        ]
 
     def test_tokens(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
         """Return the tests by state token that mistake a phase for that of the lane's last arrival.
@@ -232,8 +234,8 @@ class PhaseAliasing:
         phase = self._state.joined[reached, self._thread(by, at)]
         complete = self._state.complete[reached] - self._state.start[reached]
         wrong = (phase >= 0) & (complete > phase + 1) & (phase & 1 == parity[positions, at].astype(np.int64) & 1)
-        columns = (each[wrong].tolist() for each in (by, at, reached, phase, complete))
-        return [self._ambiguity(*row, pc) for row in zip(*columns, strict=True)]
+        rows = np.stack([by, at, reached, phase, complete], axis=1)[wrong].tolist()
+        return [self._ambiguity(warp, lane, which, ended, complete, pc) for warp, lane, which, ended, complete in rows]
 
     def _ambiguity(self, warp: int, lane: int, which: int, phase: int, complete: int, pc: int) -> Ambiguity:
         if phase >= 0 and self._state.joined[which, self._thread(warp, lane)] == phase:

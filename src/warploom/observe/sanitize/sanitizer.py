@@ -227,7 +227,7 @@ class Sanitizer(events.Observer):
             self.ordered.access(event)
         if event.space == "global":
             self.loaded.load(event)
-            self.global_shadow.access(warps, index, lanes, size, pc, strength, event.kind != "read", stored)
+            self.global_shadow.access(warps, index, lanes, size, pc, strength, event.kind, event.values)
             return
         if self.launch.topology.cluster_size > 1:
             self.lifetimes.reach(warps, index, lanes, pc)
