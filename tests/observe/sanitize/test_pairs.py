@@ -28,7 +28,6 @@ MISSED_OR_MISNAMED = {
     "lanes_left_after_an_exit",
     "noinc_arrival_of_one_thread",
     "release_sequence_through_a_relaxed_atomic",
-    "result_of_a_reduction_in_flight",
     "strong_store_of_two_words",
     "warp_barriers_of_two_paths",
 }

@@ -52,6 +52,7 @@ _ACROSS_CTAS = (
     "the later access, both at a scope that includes the two CTAs, with a barrier where another thread of the CTA sets "
     "or polls the flag"
 )
+_COMPLETE = "let the thread wait for the bulk group of its copy (without .read) before it uses the bytes"
 SLOT = 18  # bits of the phase in the time of a LOAD; above is the mbarrier. Its CTA's rank replaces the lane.
 
 
@@ -275,6 +276,8 @@ class GlobalShadow:
                 continue
             code = "sanitize.race/read-only" if what == READ_ONLY else "sanitize.race/global"
             hint, across = "", False
+            is_by_lanes = what != READ_ONLY and other == warp and record >> 55 & 0xFF == self.wave & 0xFF
+            in_flight = is_by_lanes and record >> 10 & 63 == ASYNC and record >> 4 & 63 == lane and same is None
             if what == UNFENCED:
                 code = "sanitize.proxy/async"
             elif what == UNDETERMINED:
@@ -282,24 +285,23 @@ class GlobalShadow:
             elif what == WRITE_READ and record >> 10 & 63 == LOAD:
                 code = "sanitize.copy/source"
                 hint = "before the bytes are written, wait for the mbarrier phase that the copy completes"
-            elif (
-                what != READ_ONLY
-                and other == warp
-                and record >> 55 & 0xFF == self.wave & 0xFF
-                and record >> 10 & 63 != ASYNC
-            ):
+            elif in_flight:
+                code, hint = "sanitize.copy/destination", _COMPLETE
+            elif is_by_lanes and record >> 10 & 63 != ASYNC:
                 code = "sanitize.race/lanes"
             elif what != READ_ONLY and self._are_in_different_ctas(warp, record):
                 hint, across = _ACROSS_CTAS, True
             if not self.report.is_known(code, pc, site):
-                message = self._sentence(what, warp, lane, granule, record, site, size)
+                message = self._sentence(what, warp, lane, granule, record, site, size, in_flight)
                 self.report.add(code, pc, site, message, hint, two_sided=across)
 
     def _are_in_different_ctas(self, warp: int, record: int) -> bool:
         cta_of = self.launch.topology.cta_of
         return record >> 55 & 0xFF != self.wave & 0xFF or cta_of[warp] != cta_of[record >> 44 & 0x7FF]
 
-    def _sentence(self, what: int, warp: int, lane: int, granule: int, record: int, site: int, size: int) -> str:
+    def _sentence(
+        self, what: int, warp: int, lane: int, granule: int, record: int, site: int, size: int, in_flight: bool
+    ) -> str:  # fmt: skip
         address = (granule << self.arrays.shift) + GLOBAL_BASE
         verb = "writes" if what in (WRITE_WRITE, WRITE_READ) else "reads"
         is_discarded = what != WRITE_READ and record >> 10 & 63 == DISCARD
@@ -309,7 +311,7 @@ class GlobalShadow:
         lane_known = by < MANY and record >> 10 & 63 != LOAD
         who = self._placements[wave].describe_warp(other) + (f", lane {by}" if lane_known else "")
         line = self.launch.program.place_of(site)
-        why = _REASONS.get(what, "and nothing orders the two")
+        why = _REASONS.get(what, "and no wait covers that copy" if in_flight else "and nothing orders the two")
         here = self.context.describe(warp, lane)
         segment = self.arena.segments[self._segment(address - GLOBAL_BASE)]
         buffer = f"{segment.name}, byte {address - segment.start}"
