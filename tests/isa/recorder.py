@@ -35,8 +35,11 @@ class Recorder:
     def write(self, value: str, result: Any) -> None:
         self.results[value] = np.broadcast_to(result, (self.count, 32)).copy()
 
-    def gather_members(self, members: Any, anywhere: bool = False) -> None:
-        self.events.append(("gather", anywhere))
+    def gather_members(self, members: Any) -> None:
+        self.events.append(("gather",))
+
+    def warp_barrier(self, members: Any) -> None:
+        self.events.append(("warp barrier",))
 
     def mbarrier(self, space: str, addresses: Any, action: str, amount: Any = 0, transactions: Any = 0) -> Any:
         self.events.append(("mbarrier", space, action, amount, transactions))

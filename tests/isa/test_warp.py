@@ -79,7 +79,7 @@ def test_shuffle_follows_the_manuals_pseudocode(mode: str, b: list[int], c: int)
     expected = [shuffled_by_the_manual(mode, lane, b[lane], c) for lane in range(32)]
     assert warps.results["d"][1].tolist() == [100 + source for source, _ in expected]
     assert warps.results["p"][1].tolist() == [inside for _, inside in expected]
-    assert warps.events == [("gather", False)]
+    assert warps.events == [("gather",)]
 
 
 active_lanes = st.lists(st.booleans(), min_size=32, max_size=32).filter(any).map(np.array)

@@ -1,6 +1,6 @@
 """Control flow of a batch: branches, calls, returns and reconvergence."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from warploom.emulator.address_space import CODE_BASE
 from warploom.emulator.batch import Batch
+from warploom.emulator.events import Dispatcher, WarpBarrier
 from warploom.emulator.faults import Fault, refuse
 from warploom.emulator.link import Linked, LocalBytes
 from warploom.emulator.memory import Memory
@@ -38,10 +39,12 @@ class Control:
     memory: Memory
     formal: Callable[[Storage | RegisterLocation], Register | LocalBytes]
     on_exit: Callable[[Rows], None]
+    events: Dispatcher
 
     def __post_init__(self) -> None:
         self.splits = self.state.splits
-        # Slot -> member mask of a warp split that may meet its members at any barrier of the warp.
+        self._on_warp_barrier = self.events.handler(WarpBarrier)
+        # Slot -> member mask of a warp split that waits at a warp barrier.
         self._members: dict[int, int] = {}
         self._aligned: set[int] = set()  # slots of warp splits that wait at an `.aligned` instruction
 
@@ -169,38 +172,63 @@ class Control:
 
     # Reconvergence ----------------------------------------------------------------------------------------
 
-    def reconverge_members(self, batch: Batch, members: Array, anywhere: bool) -> None:
-        """Suspend warp splits until all live lanes of their member mask arrive.
+    def reconverge_members(self, batch: Batch, members: Array) -> None:
+        """Suspend warp splits until all live lanes of their member mask arrive at the instruction."""
+        if self.splits.diverged:
+            missing = self._wanted(batch, members) & ~self.splits.mask[batch.rows]
+            self._reconverge(batch, missing.any(axis=1))
 
-        If `anywhere` is set, lanes may also arrive at another instruction with the same member mask.
-        """
-        splits = self.splits
-        if not splits.diverged:
-            return
+    def warp_barrier(self, batch: Batch, members: Array) -> None:
+        """Suspend warp splits until all live lanes of their member mask wait at a warp barrier with this mask."""
+        members = np.broadcast_to(members, (batch.count, 32)).astype(np.uint32)
+        if self.splits.diverged or batch.mask is not batch.base:
+            members = self._suspend_incomplete(batch, members)
+        if self._on_warp_barrier is not None and batch.count:
+            for lanes in _lanes_by_mask(batch.active(), members):
+                held = lanes.any(axis=1)
+                self._on_warp_barrier(WarpBarrier(self.state.pc, batch.warp_index[held], lanes[held]))
+
+    def _wanted(self, batch: Batch, members: Array) -> Array:
+        """Return the live lanes in the member masks of the active lanes. Shapes: both (warps, 32)."""
         bits = (np.broadcast_to(members, (batch.count, 32)).astype(np.uint32)[:, :, None] & _LANE_BITS) != 0
-        wanted = (bits & batch.active()[:, :, None]).any(axis=1) & splits.live[batch.warp_index]
-        missing: Array = (wanted & ~splits.mask[batch.rows]).any(axis=1)
-        if not anywhere:
-            self._reconverge(batch, missing)
-        elif missing.any():
-            first = np.take_along_axis(
-                np.broadcast_to(members, (batch.count, 32)), batch.active().argmax(axis=1)[:, None], axis=1
-            )
-            self._reconverge_anywhere(batch, missing, first[missing, 0], wanted[missing])
+        return (bits & batch.active()[:, :, None]).any(axis=1) & self.splits.live[batch.warp_index]
 
-    def _reconverge_anywhere(self, batch: Batch, missing: Array, members: Array, wanted: Array) -> None:
-        splits = self.splits
-        rows = batch.suspend(missing, self.state.pc, Status.RECONVERGING)
+    def _suspend_incomplete(self, batch: Batch, members: Array) -> Array:
+        """Suspend the warp splits whose active lanes lack members. Return the member masks of the others."""
+        splits, pc, active = self.splits, self.state.pc, batch.active()
+        wanted = self._wanted(batch, members)
+        missing = (wanted & ~active).any(axis=1)
+        excluded = missing & (splits.mask[batch.rows] & ~active).any(axis=1)
+        waits = missing & ~excluded
+        first = np.take_along_axis(members, active.argmax(axis=1)[:, None], axis=1)[waits, 0]
+        lanes, stay = active[excluded], ~missing
+        if excluded.any():
+            # Lanes that the guard excludes do not wait, as behind a branch.
+            waits = waits[~excluded]
+            for row, held in zip(batch.suspend(excluded, pc, Status.READY).tolist(), lanes, strict=True):
+                splits.split(row, np.where(held, pc, pc + 1), pc + 1)
+        if waits.any():
+            self._wait_for_members(batch, waits, first, wanted[missing & ~excluded])
+        return members[stay]
+
+    def _wait_for_members(self, batch: Batch, waits: Array, members: Array, wanted: Array) -> None:
+        splits, pc = self.splits, self.state.pc
+        rows = batch.suspend(waits, pc, Status.RECONVERGING)
         for row, mask, lanes in zip(rows, members, wanted, strict=True):
             self._members[int(row)] = int(mask)
             self._aligned.discard(int(row))
-            splits.merge_reconverging(int(row))
             same = np.flatnonzero((splits.warp == splits.warp[row]) & (splits.status == Status.RECONVERGING))
             there = np.array([slot for slot in same if self._members.get(int(slot)) == int(mask)], np.intp)
-            if not (lanes & ~splits.mask[there].any(axis=0)).any():
-                splits.status[there] = Status.READY
-                for slot in there:
-                    del self._members[int(slot)]
+            met = splits.mask[there].any(axis=0)
+            if (lanes & ~met).any():
+                continue
+            if self._on_warp_barrier is not None:
+                self._on_warp_barrier(WarpBarrier(pc, splits.warp[[row]], met[None]))
+            for slot in there.tolist():
+                del self._members[slot]
+                if splits.status[slot] == Status.RECONVERGING:  # not merged with an earlier one
+                    splits.merge_reconverging(slot, there)
+                    splits.status[slot] = Status.READY
                     splits.goto(np.array([slot], np.intp), int(splits.pc[slot]) + 1)
 
     def reconverge_warps(self, batch: Batch) -> None:
@@ -238,9 +266,11 @@ class Control:
         for row in rows:
             self._members.pop(int(row), None)
             self._aligned.discard(int(row))
-            # The merged warp split executes the instruction again.
-            if splits.status[row] == Status.RECONVERGING and splits.merge_reconverging(int(row)):
-                splits.status[row] = Status.READY
+            if splits.status[row] == Status.RECONVERGING:
+                others = np.flatnonzero(splits.warp == splits.warp[row])
+                # The merged warp split executes the instruction again.
+                if splits.merge_reconverging(int(row), others):
+                    splits.status[row] = Status.READY
         return rows
 
     # Aligned instructions ---------------------------------------------------------------------------------
@@ -287,3 +317,12 @@ class Control:
             message = f"{_TOGETHER}; {describe_lanes(splits.mask[row])} {verb} here, {', '.join(elsewhere)}"
             return Fault("emulator.aligned", message)
         return None
+
+
+def _lanes_by_mask(active: Array, members: Array) -> Iterator[Array]:
+    """Yield, for each warp, the active lanes with one member mask, until no lane is left. Shapes: all (warps, 32)."""
+    while active.any():
+        first = np.take_along_axis(members, active.argmax(axis=1)[:, None], axis=1)
+        same = active & (members == first)
+        yield same
+        active = active & ~same

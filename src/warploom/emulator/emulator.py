@@ -166,7 +166,7 @@ class Emulator:
         self.pools = RegisterPools(state, registers_at_entry(program), events)
         copies = CopyExecutor(self.memory, self.mbarriers.complete, self.grid.explicit_cluster)
         self.asynchronous = AsyncOperations(state, copies, self.schedule, self._make_batch, events)
-        self.control = Control(state, program, self.linked, self.memory, self.linker.formal, self._on_exit)
+        self.control = Control(state, program, self.linked, self.memory, self.linker.formal, self._on_exit, events)
         self.components = Components(
             self.request.arch, self.parameters, self.request.pool, self.accumulators, self.memory, self.control,
             self.barriers, self.mbarriers, self.pools, self.asynchronous,

@@ -159,15 +159,27 @@ class Fence(Event):
 class Barrier(Event):
     """Arrival of warps at a barrier, their wait at the barrier, or both.
 
-    `keys` contains cta * 16 + number for CTA barriers, indices of clusters for cluster barriers, and indices of warps
-    for warp barriers. Shapes: keys and waits (warps,).
+    `keys` contains cta * 16 + number for CTA barriers, and indices of clusters for cluster barriers. Shapes: keys and
+    waits (warps,).
     """
 
     batch: Batch
-    level: Literal["warp", "cta", "cluster"]
+    level: Literal["cta", "cluster"]
     arrives: bool  # False for a wait without an arrival
     keys: Array
     waits: Array  # True for warps that wait; a wait at a complete cluster barrier does not count
+
+
+@dataclass(frozen=True, slots=True)
+class WarpBarrier(Event):
+    """Completion of warp barriers: the lanes lanes[i] of warps[i] have met.
+
+    The lanes may have waited at different instructions; `pc` is that of the last arrival. Shapes: warps (barriers,),
+    lanes (barriers, 32).
+    """
+
+    warps: NDArray[np.intp]
+    lanes: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,17 +414,19 @@ class Dispatcher:
     def instruction_handlers(self, launch: Launch) -> dict[int, InstructionHandler]:
         """Return functions that create the events of single instructions, by program counter.
 
-        The events are `Execute`, `Fence` and, for warp barriers, `Barrier`.
+        The events are `Execute`, `Fence` and, for warp barriers that a whole warp executes together, `WarpBarrier`.
         """
         executes = _by_pc([each.instructions for each in self.observers])
-        on_fence, on_barrier = self.handler(Fence), self.handler(Barrier)
+        on_fence, on_barrier = self.handler(Fence), self.handler(WarpBarrier)
         found: dict[int, InstructionHandler] = {}
         for pc, step in enumerate(launch.program.steps):
+            form = step.binding.form
+            meets = form.collective == "warp"
             declared = [
                 each
-                for each in step.binding.form.effects
+                for each in form.effects
                 if (on_fence is not None and isinstance(each, effects.Fence))
-                or (on_barrier is not None and isinstance(each, effects.Barrier) and each.level == "warp")
+                or (on_barrier is not None and isinstance(each, effects.Barrier) and each.level == "warp" and meets)
             ]
             if pc in executes or declared:
                 operands = launch.instructions[pc].operands
@@ -444,7 +458,7 @@ def _create_events(
             if on_fence is not None and isinstance(effect, effects.Fence):
                 on_fence(Fence(pc, batch, operands, effect))
             elif on_barrier is not None:
-                on_barrier(Barrier(pc, batch, "warp", True, batch.warp_index, np.ones(batch.count, np.bool_)))
+                on_barrier(WarpBarrier(pc, batch.warp_index, batch.active()))
 
     return create
 

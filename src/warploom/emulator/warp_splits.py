@@ -194,13 +194,12 @@ class WarpSplits:
         point.expected &= ~lanes
         self._add(point.warp, lanes, point.pc, point.epoch, point.parent, point.calls)
 
-    def merge_reconverging(self, row: int) -> bool:
-        """Merge warp split number `row` with those of its warp that wait at the same instruction.
+    def merge_reconverging(self, row: int, candidates: Rows) -> bool:
+        """Merge warp split number `row` with those of `candidates` that wait at the same instruction.
 
-        Return False if there are none.
+        The candidates belong to the same warp. Return False if none of them waits there.
         """
-        warp = self.warp[row]
-        same = np.flatnonzero((self.warp == warp) & (self.pc == self.pc[row]) & (self.status == Status.RECONVERGING))
+        same = candidates[(self.pc[candidates] == self.pc[row]) & (self.status[candidates] == Status.RECONVERGING)]
         others = [int(slot) for slot in same if slot != row]
         for other in others:
             point = _common(self.points[row], self.points[other])

@@ -210,12 +210,13 @@ class Warps(Batch):
 
     # Synchronisation --------------------------------------------------------------------------------------
 
-    def gather_members(self, members: Array, anywhere: bool = False) -> None:
-        """Suspend warp splits until all live lanes of their member mask arrive.
+    def gather_members(self, members: Array) -> None:
+        """Suspend warp splits until all live lanes of their member mask arrive."""
+        self.components.control.reconverge_members(self, members)
 
-        If `anywhere` is set, lanes may also arrive at another instruction with the same member mask.
-        """
-        self.components.control.reconverge_members(self, members, anywhere)
+    def warp_barrier(self, members: Array) -> None:
+        """Wait for all live lanes of the member mask at a warp barrier. See `Control.warp_barrier`."""
+        self.components.control.warp_barrier(self, members)
 
     def gather_warp(self) -> None:
         """Suspend warp splits at an `.aligned` instruction until all live lanes of their warp arrive.

@@ -341,4 +341,4 @@ WARP_SYNC.describe(
     "bar.warp.sync 0xffffffff;",
 )
 
-WARP_SYNC.execute(lambda warps, i: warps.gather_members(warps.read(i.membermask), anywhere=True))
+WARP_SYNC.execute(lambda warps, i: warps.warp_barrier(warps.read(i.membermask)))

@@ -192,11 +192,11 @@ class Warps(Protocol):
 
     # Warp and CTA synchronisation ---------------------------------------------------------------------
 
-    def gather_members(self, members: Array, anywhere: bool = False) -> None:
-        """Suspend the active lanes until all live lanes of their member mask have arrived.
+    def gather_members(self, members: Array) -> None:
+        """Suspend the active lanes until all live lanes of their member mask have arrived."""
 
-        With `anywhere`, the other members may arrive at another instruction with the same member mask.
-        """
+    def warp_barrier(self, members: Array) -> None:
+        """Wait for all live lanes of the member mask, which may wait at any warp barrier with this mask."""
 
     def gather_warp(self) -> None:
         """Reconverge all live lanes of each warp at this instruction, as `.aligned` requires.

@@ -10,19 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.numerics._compile import njit
-from warploom.observe.sanitize.clocks import (
+from warploom.observe.sanitize.clock_arrays import (
     ASYNC,
+    BULK_READ,
     FENCED,
     GENERIC,
     KNOWN,
     MANY,
+    MULTIPLICATIONS,
     REMOTE_STORE,
-    SOME,
     STRENGTH,
     THREAD_COPY,
     ClockArrays,
     is_ordered,
+    is_ordered_in_warp,
     is_weak_write_of,
+    join_lanes,
 )
 
 Array = NDArray[Any]
@@ -136,7 +139,7 @@ def _may_conflict(
             for chunk in range(first >> narrow, (last - 1 >> narrow) + 1):
                 entry = s.async_reads[slot, chunk]
                 if entry:
-                    agent = reader + (3 if (entry >> 31) & 1 else 2) * c.per_cta
+                    agent = reader + (BULK_READ if (entry >> 31) & 1 else MULTIPLICATIONS) * c.per_cta
                     if (entry >> 32) > max(V[w, KNOWN, agent], V[row, KNOWN, agent]):
                         return True
     return False
@@ -166,13 +169,14 @@ def _check_readers(
         if asynchronous:
             entry = s.async_reads[slot, granule >> (4 - s.shift)]
             if entry:
-                agent = own[reader] + (3 if (entry >> 31) & 1 else 2) * c.per_cta
+                stream = BULK_READ if (entry >> 31) & 1 else MULTIPLICATIONS
+                agent = own[reader] + stream * c.per_cta
                 clock = entry >> 32
                 if clock > V[w, KNOWN, agent] and not (
                     few[w] and (lane < 0 or (few[w] >> lane) & 1) and clock <= V[len(few) + w, KNOWN, agent]
                 ):
                     by = (entry >> 4) & 63
-                    if reader != w or clock > V[w, SOME, agent] or (lane >= 0 and by != lane):
+                    if reader != w or not is_ordered_in_warp(c, w, lane, by, clock, stream, 0):
                         record = (agent << 44) | (clock << 16) | (by << 4)
                         site = (entry >> 10) & 0x1FFFFF
                         found = note(s.out, found, WRITE_ASYNC_READ, position, lane, granule, record, site)
@@ -244,7 +248,7 @@ def read_lanes(
                     head = (g << 44) | (now << 16) | (GENERIC << 10)
                     before = s.far[row, granule]
                     if (before >> 10) == (head >> 10):
-                        by = lane if ((before >> 4) & 63) == lane else MANY
+                        by = join_lanes((before >> 4) & 63, lane)
                         s.far[row, granule] = head | (by << 4) | strength
                     else:
                         s.far[row, granule] = head | (lane << 4) | strength
@@ -253,8 +257,8 @@ def read_lanes(
                     block, place = granule >> BLOCK, granule & IN_BLOCK
                     entry = reads[block, slot, place]
                     by = whole if one_place[i] else lane
-                    if (entry >> 32) == now and ((entry >> 4) & 63) != by:
-                        by = MANY
+                    if (entry >> 32) == now:
+                        by = join_lanes((entry >> 4) & 63, by)
                     s.has_reads[block, slot] = True
                     reads[block, slot, place] = (now << 32) | (np.int64(pc) << 10) | (by << 4) | strength
                 granule += 1
@@ -293,7 +297,7 @@ def write_lanes(
                 elif record != good:
                     if (record >> 10) == (head >> 10) and sites[granule] == pc:
                         if ((record >> 4) & 63) != lane:
-                            mixed = head | (MANY << 4) | strength
+                            mixed = head | (join_lanes((record >> 4) & 63, lane) << 4) | strength
                             if not strength:
                                 found = note(s.out, found, WRITE_WRITE, i, lane, granule, record, pc)
                     elif not _is_morally_strong(c, w, strength, record):

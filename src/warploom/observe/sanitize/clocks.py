@@ -7,7 +7,7 @@ locations also have clocks. To release is to join the clock of a warp into the c
 join the clock of the object into the clock of a warp. A join takes the maximum of each component.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,69 +15,33 @@ from numpy.typing import NDArray
 from warploom.emulator.batch import Batch
 from warploom.emulator.grid import Topology
 from warploom.emulator.warp_splits import WarpSplits
-from warploom.numerics._compile import njit
+from warploom.observe.sanitize import clock_arrays
+from warploom.observe.sanitize.clock_arrays import (
+    BULK_DONE,
+    BULK_READ,
+    CLUSTER,
+    CTA,
+    FENCED,
+    FENCED_GLOBAL,
+    GPU,
+    GROUPS,
+    KNOWN,
+    MASK,
+    MULTIPLICATIONS,
+    PARTS,
+    SOME,
+    STREAMS,
+    THREAD_COPIES,
+    ClockArrays,
+    join,
+)
 
 Array = NDArray[Any]
 
-CTA, CLUSTER, GPU = 0, 1, 2  # memory scopes; a system scope counts as GPU scope
-_SCOPES = {"cta": CTA, "cluster": CLUSTER}
-
-THREAD_COPIES, MULTIPLICATIONS, BULK_READ, BULK_DONE = (1, 2, 3, 4)  # agents of a warp besides itself
-STREAMS = 5  # agents of a warp
-GROUPS = 64  # newest committed groups whose times are kept, for each warp (bulk copies: for each lane)
 BARRIERS = 16
 NOWHERE = -1  # row of a warp that takes no part
 
-KNOWN, FENCED, FENCED_GLOBAL, SOME, SOME_F, SOME_GLOBAL, MASK, FENCED_MASK = range(8)
-PARTS = 8
-"""Parts of a vector clock.
-
-    KNOWN          all accesses of the agent up to this time happen before the next access
-    FENCED         as KNOWN, and a proxy fence for shared memory is between these accesses and the next access
-    FENCED_GLOBAL  as KNOWN, and a proxy fence for global memory is between these accesses and the next access
-    SOME           as KNOWN, but only for accesses by the agent's lanes in MASK
-    SOME_F, SOME_GLOBAL   as FENCED and FENCED_GLOBAL, but only for accesses by the agent's lanes in FENCED_MASK
-    MASK, FENCED_MASK     lanes of the agent, as bits
-
-An access happens before the next access only if KNOWN or SOME shows it, whatever the fenced parts are.
-
-In the clock of warp w, KNOWN of w is the last time at which all lanes of w were synchronised, and SOME of w is the
-value of SOME_F at that time. SOME of a class of w's asynchronous operations is the time up to which each lane knows
-that the operations it issued are complete. Some lanes of w may have acquired more than the others. `few[w]` has these
-lanes as bits. Row `Clocks.warps + w` is their clock.
-"""
-
-GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, NEAR_STORE = range(5)  # kinds of records
-STRENGTH = 3
-"""Bits of a record with its strength.
-
-The strength is 0 for a weak access, otherwise 1 plus the scope of the strong access.
-"""
-SHARED_FENCE, GLOBAL_FENCE = 1, 2
-"""Offsets of the fenced parts of a clock from the parts KNOWN and SOME."""
-WIDE = SOME_F  # in place of SOME_F for an mbarrier: its phases known from waits of cluster scope
-MANY, TOGETHER, OBJECT = 32, 33, 34
-"""Lane numbers in records: several lanes, a uniform read of a warp, a test of an mbarrier.
-
-The record of an access is `agent << 44 | time << 16 | kind << 10 | lane << 4 | strength`.
-"""
-
-
-class ClockArrays(NamedTuple):
-    """Arrays and counts of `Clocks` that compiled functions use."""
-
-    vectors: Array
-    clock: Array
-    few: Array
-    own: Array
-    per_cta: int
-    base: int
-    agents: int
-    ctas: int
-    cta_of: Array
-    cluster_of: Array
-    bulk_done: Array
-    bulk_waits: Array
+_SCOPES = {"cta": CTA, "cluster": CLUSTER}
 
 
 def scope_level(scope: str) -> int:
@@ -122,6 +86,10 @@ class Clocks:
         self._next = rows  # row of the next location
         self.clock = np.ones(self.warps, np.int32)
         self.few = np.zeros(self.warps, np.int32)
+        self.partial = np.zeros(self.warps, np.bool_)  # True for warps with a time in `lanes` after KNOWN
+        self.lane_times = np.zeros((self.warps, 32, 32), np.int32)
+        self.operations = np.zeros((self.warps, 32, STREAMS), np.int32)
+        self.fence_times = np.zeros((self.warps, 2), np.int32)
         self.copy_clock = np.ones(self.warps, np.int32)
         self.copy_groups = np.zeros(self.warps, np.int64)
         self.copy_ends = np.zeros((self.warps, GROUPS), np.int32)
@@ -138,8 +106,9 @@ class Clocks:
     def _bundle(self) -> None:
         topology = self.topology
         self.arrays = ClockArrays(
-            self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, self.agents, self.ctas,
-            topology.cta_of, topology.cluster_of, self.bulk_done, self.bulk_waits,
+            self.vectors, self.clock, self.few, self.partial, self.lane_times, self.operations, self.fence_times,
+            self.own, self.per_cta, self.base, self.agents, self.ctas, topology.cta_of, topology.cluster_of,
+            self.bulk_done, self.bulk_waits,
         )  # fmt: skip
 
     # Lanes ------------------------------------------------------------------------------------------------
@@ -163,18 +132,25 @@ class Clocks:
         `lanes` has the lanes as bits. `full` is True for a warp if all its live lanes take part. A row of NOWHERE is
         skipped. Shapes: all (warps,).
         """
-        _release(self.arrays, warps, lanes, full, rows.astype(np.int64))
+        clock_arrays.release(self.arrays, warps, lanes, full, rows.astype(np.int64))
 
     def acquire(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
         """Join the clock at rows[i] into the clock of the lanes lanes[i] of warps[i] for every i.
 
         The arguments are as in `release`.
         """
-        _acquire(self.arrays, warps, lanes, full, rows.astype(np.int64))
+        clock_arrays.acquire(self.arrays, warps, lanes, full, rows.astype(np.int64))
 
     def synchronise(self, warps: Array) -> None:
         """Order the earlier accesses of every lane of a warp before the later accesses of all its lanes."""
-        _synchronise(self.arrays, warps)
+        clock_arrays.synchronise(self.arrays, warps)
+
+    def synchronise_lanes(self, warps: Array, lanes: Array) -> None:
+        """Order the earlier accesses of the lanes lanes[i] of warps[i] before the later accesses of these lanes.
+
+        `lanes` has the lanes as bits. A warp may occur several times. Shapes: both (barriers,).
+        """
+        clock_arrays.synchronise_lanes(self.arrays, warps, lanes)
 
     def proxy_fence(self, warps: Array, lanes: Array, full: Array, space: str) -> None:
         """Record a fence between the generic and the asynchronous proxy. An empty `space` is all memory.
@@ -183,7 +159,7 @@ class Clocks:
         Shapes: all (warps,).
         """
         shared, everywhere = space.startswith("shared"), not space
-        _proxy_fence(self.arrays, warps, lanes, full, shared or everywhere, not shared)
+        clock_arrays.proxy_fence(self.arrays, warps, lanes, full, shared or everywhere, not shared)
 
     def fence(self, warps: Array, lanes: Array, full: Array, level: int) -> None:
         """Record a memory fence of scope `level`.
@@ -436,158 +412,3 @@ def to_bits(mask: Array) -> Array:
     """Pack masks of lanes into int32, lane 0 in the lowest bit. Shapes: (warps, 32) to (warps,)."""
     packed = np.packbits(np.ascontiguousarray(mask), axis=1, bitorder="little")
     return packed.view(np.int32)[:, 0]
-
-
-@njit
-def join(V: Array, target: int, source: int) -> None:
-    """Set each component of row `target` of `V` to the maximum of rows `target` and `source`."""
-    n = V.shape[2]
-    for part in range(MASK):
-        for agent in range(n):
-            V[target, part, agent] = max(V[target, part, agent], V[source, part, agent])
-    for part in (MASK, FENCED_MASK):
-        for agent in range(n):
-            V[target, part, agent] |= V[source, part, agent]
-
-
-@njit
-def _release(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
-    V, clock, few, own, per_cta, base = c.vectors, c.clock, c.few, c.own, c.per_cta, c.base
-    total = len(clock)
-    for i in range(len(warps)):
-        w, row = warps[i], rows[i]
-        if row < 0:
-            continue
-        join(V, row, w)
-        if few[w]:
-            join(V, row, total + w)
-        g = own[w]
-        for column in (g, base + w if base >= 0 else g):
-            if full[i]:
-                V[row, KNOWN, column] = max(V[row, KNOWN, column], clock[w])
-            else:
-                V[row, SOME, column] = max(V[row, SOME, column], clock[w])
-                V[row, MASK, column] |= lanes[i]
-        for stream in range(1, STREAMS):
-            column = g + stream * per_cta
-            V[row, KNOWN, column] = max(V[row, KNOWN, column], V[w, SOME, column])
-    for i in range(len(warps)):
-        if rows[i] >= 0:
-            clock[warps[i]] += 1
-
-
-@njit
-def _acquire(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
-    V, few, total = c.vectors, c.few, len(c.few)
-    for i in range(len(warps)):
-        w = warps[i]
-        if rows[i] < 0:
-            continue
-        if full[i]:
-            join(V, w, rows[i])
-        else:
-            join(V, total + w, rows[i])
-            few[w] |= lanes[i]
-
-
-@njit
-def _synchronise(c: ClockArrays, warps: Array) -> None:
-    V, clock, few, per_cta, base = c.vectors, c.clock, c.few, c.per_cta, c.base
-    total = len(clock)
-    for i in range(len(warps)):
-        w = warps[i]
-        g = c.own[w]
-        if few[w]:
-            join(V, w, total + w)
-            V[total + w] = 0
-            few[w] = 0
-        for column in (g, base + w if base >= 0 else g):
-            V[w, KNOWN, column] = clock[w]
-            V[w, SOME, column] = V[w, SOME_F, column]
-        for stream in range(1, STREAMS):
-            column = g + stream * per_cta
-            V[w, KNOWN, column] = max(V[w, KNOWN, column], V[w, SOME, column])
-        clock[w] += 1
-
-
-@njit
-def _proxy_fence(
-    c: ClockArrays, warps: Array, lanes: Array, full: Array, in_shared: bool, in_global: bool
-) -> None:  # fmt: skip
-    V, clock, few, per_cta, base = c.vectors, c.clock, c.few, c.per_cta, c.base
-    total, n = len(clock), V.shape[2]
-    for i in range(len(warps)):
-        w = warps[i]
-        g = c.own[w]
-        for fence in (SHARED_FENCE, GLOBAL_FENCE):
-            if not (in_shared if fence == SHARED_FENCE else in_global):
-                continue
-            for row in (w, total + w):
-                if row == w or few[w]:
-                    for agent in range(n):
-                        V[row, fence, agent] = max(V[row, fence, agent], V[row, KNOWN, agent])
-                        if agent != g and (base < 0 or agent != base + w):
-                            V[row, SOME + fence, agent] = max(V[row, SOME + fence, agent], V[row, SOME, agent])
-                            V[row, FENCED_MASK, agent] |= V[row, MASK, agent]
-            for column in (g, base + w if base >= 0 else g):
-                if full[i]:
-                    V[w, fence, column] = clock[w]
-                else:
-                    V[w, SOME + fence, column] = clock[w]
-                    V[w, FENCED_MASK, column] |= lanes[i]
-            for stream in range(1, STREAMS):
-                column = g + stream * per_cta
-                V[w, fence, column] = max(V[w, fence, column], V[w, SOME, column])
-        clock[w] += 1
-
-
-@njit
-def is_weak_write_of(record: Any, agent: Any, lane: Any) -> bool:
-    """Return True if `record` describes a weak write by a lane of `agent` (its bits from 44 on).
-
-    A later strong write of the same lane must not replace the record, because it does not order the weak write before
-    the accesses of other lanes.
-    """
-    weak = (record >> 10) & 63 == GENERIC and record & STRENGTH == 0
-    return record != 0 and record >> 44 == agent and weak and (record >> 4) & 63 == lane
-
-
-@njit
-def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> bool:
-    """Return True if the access of `record` happens before a new access of a lane of warp `w`.
-
-    A `lane` of -1 stands for all lanes. `fenced` is 0, or SHARED_FENCE if a proxy fence must be between
-    the two accesses.
-    """
-    V, few, g, per_cta = c.vectors, c.few, c.own[w], c.per_cta
-    agent = record >> 44
-    clock = (record >> 16) & 0xFFFFFFF
-    by = (record >> 4) & 63
-    if ((record >> 10) & 63) == REMOTE_STORE:
-        return clock <= V[w, WIDE, agent] or (
-            few[w] != 0 and (lane < 0 or (few[w] >> lane) & 1 != 0) and clock <= V[len(few) + w, WIDE, agent]
-        )
-    if clock <= V[w, KNOWN + fenced, agent]:
-        return True
-    distance = agent - g
-    if distance >= 0 and distance < STREAMS * per_cta and distance % per_cta == 0:
-        # An access of this warp: a lane is ordered with itself, and after a wait with its asynchronous operations.
-        if distance == 0 and fenced:
-            # Other lanes know the fences of lane `by` that precede the last synchronisation of the warp.
-            time = V[w, SOME_F, g] if lane < 0 or by == lane else V[w, SOME, g]
-            return clock <= time and (lane < 0 or (by < 32 and (V[w, FENCED_MASK, g] >> by) & 1 != 0))
-        if lane >= 0 and by != lane and by < TOGETHER:
-            return False
-        if distance == 0:
-            return True
-        return clock <= V[w, SOME + fenced, agent]
-    mask = FENCED_MASK if fenced else MASK
-    if clock <= V[w, SOME + fenced, agent] and (by == OBJECT or (by < 32 and (V[w, mask, agent] >> by) & 1)):
-        return True
-    if few[w] and (lane < 0 or (few[w] >> lane) & 1):
-        row = len(few) + w
-        if clock <= V[row, KNOWN + fenced, agent]:
-            return True
-        if clock <= V[row, SOME + fenced, agent] and (by == OBJECT or (by < 32 and (V[row, mask, agent] >> by) & 1)):
-            return True
-    return False

@@ -20,15 +20,13 @@ from warploom.emulator.grid import Placement
 from warploom.isa.model.effects import Access
 from warploom.numerics._compile import njit
 from warploom.observe.sanitize._shared_shadow import COLUMNS, ROOM, note, together
-from warploom.observe.sanitize.clocks import (
+from warploom.observe.sanitize.clock_arrays import (
     ASYNC,
     BULK_DONE,
-    FENCED_MASK,
     GENERIC,
     GLOBAL_FENCE,
     GROUPS,
     KNOWN,
-    MANY,
     MASK,
     SOME,
     STREAMS,
@@ -37,7 +35,10 @@ from warploom.observe.sanitize.clocks import (
     THREAD_COPY,
     TOGETHER,
     ClockArrays,
+    is_ordered_in_warp,
+    is_released,
     is_weak_write_of,
+    join_lanes,
 )
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.report import Report
@@ -308,7 +309,7 @@ class GlobalShadow:
         did = "read" if what == WRITE_READ else "discarded" if is_discarded else "written"
         other, by = record >> 44 & 0x7FF, record >> 4 & 63
         wave = record >> 55 & 0xFF
-        lane_known = by < MANY and record >> 10 & 63 != LOAD
+        lane_known = by < 32 and record >> 10 & 63 != LOAD
         who = self._placements[wave].describe_warp(other) + (f", lane {by}" if lane_known else "")
         line = self.launch.program.place_of(site)
         why = _REASONS.get(what, "and no wait covers that copy" if in_flight else "and nothing orders the two")
@@ -369,35 +370,27 @@ def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: in
             if phase <= V[w, KNOWN, column]:
                 return True
             return few[w] != 0 and (few[w] >> lane) & 1 != 0 and phase <= V[total + w, KNOWN, column]
-        column = own[other] + (BULK_DONE if kind == ASYNC else THREAD_COPIES) * per_cta
+        stream = BULK_DONE if kind == ASYNC else THREAD_COPIES
+        column = own[other] + stream * per_cta
         if clock <= V[w, KNOWN, column]:
             return True
         if other == w:
-            return lane == by and clock <= V[w, SOME, column]
-        if kind == ASYNC or by >= MANY:
+            return is_ordered_in_warp(c, w, lane, by, clock, stream, 0)
+        if kind == ASYNC:
             return False
-        if clock <= V[w, SOME, column] and (V[w, MASK, column] >> by) & 1:
-            return True
-        return few[w] != 0 and clock <= V[total + w, SOME, column] and (V[total + w, MASK, column] >> by) & 1 != 0
+        return is_released(c, w, column, by, clock, 0) or (
+            few[w] != 0 and is_released(c, total + w, column, by, clock, 0)
+        )
     if other == w:
-        if fenced:
-            return clock <= V[w, fenced, own[w]] or (clock <= V[w, SOME + fenced, own[w]] and lane == by)
-        return by in (lane, TOGETHER) or clock <= V[w, KNOWN, own[w]]
+        return clock <= V[w, KNOWN + fenced, own[w]] or is_ordered_in_warp(c, w, lane, by, clock, 0, fenced)
     column = base + other if base >= 0 else -1
     if cluster_of[other] == cluster_of[w]:
         column = own[other]
     if column < 0:
         return False
-    if clock <= V[w, KNOWN + fenced, column]:
-        return True
-    mask = FENCED_MASK if fenced else MASK
-    if clock <= V[w, SOME + fenced, column] and by < 32 and (V[w, mask, column] >> by) & 1:
-        return True
-    if few[w] and (few[w] >> lane) & 1:
-        if clock <= V[total + w, KNOWN + fenced, column]:
-            return True
-        return clock <= V[total + w, SOME + fenced, column] and by < 32 and (V[total + w, mask, column] >> by) & 1 != 0
-    return False
+    return is_released(c, w, column, by, clock, fenced) or (
+        few[w] != 0 and (few[w] >> lane) & 1 != 0 and is_released(c, total + w, column, by, clock, fenced)
+    )
 
 
 @njit
@@ -462,10 +455,10 @@ def _access(
                             found = note(s.out, found, WRITE_READ, i, lane, granule, entry, site)
                     if strength and is_weak_write_of(record, head >> 44, lane):
                         continue
+                    by = lane
                     if (record >> 10) == (head >> 10) and sites[granule] == pc:
-                        records[granule] = fresh if ((record >> 4) & 63) == lane else head | (MANY << 4) | strength
-                    else:
-                        records[granule] = fresh
+                        by = join_lanes((record >> 4) & 63, lane)
+                    records[granule] = head | (by << 4) | strength
                     sites[granule] = pc
                 else:
                     by = TOGETHER if one_place[i] else lane
@@ -474,8 +467,8 @@ def _access(
                         if entry:
                             reads[1, granule] = entry
                             read_sites[1, granule] = read_sites[0, granule]
-                    elif (entry >> 10) == (fresh >> 10) and ((entry >> 4) & 63) != by:
-                        by = MANY
+                    elif (entry >> 10) == (fresh >> 10):
+                        by = join_lanes((entry >> 4) & 63, by)
                     reads[0, granule] = head | (by << 4) | strength
                     read_sites[0, granule] = pc
     return found

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.observe.sanitize.clocks import BULK_READ, KNOWN, SOME
+from warploom.observe.sanitize.clock_arrays import BULK_READ, KNOWN, SOME
 from warploom.observe.sanitize.context import Context
 
 Array = NDArray[Any]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Arrive
-from warploom.observe.sanitize.clocks import KNOWN, WIDE
+from warploom.observe.sanitize.clock_arrays import KNOWN, WIDE
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.phase_aliasing import Ambiguity, PhaseAliasing
 from warploom.observe.sanitize.shared_shadow import SharedShadow

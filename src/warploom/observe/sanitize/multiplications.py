@@ -14,7 +14,7 @@ from warploom.emulator.values import VectorValue, registers_of
 from warploom.isa.model.effects import Issue
 from warploom.isa.model.multiplication import Metadata, Multiplication, SharedMatrix
 from warploom.numerics._compile import njit
-from warploom.observe.sanitize.clocks import KNOWN, MULTIPLICATIONS, ClockArrays
+from warploom.observe.sanitize.clock_arrays import KNOWN, MULTIPLICATIONS, ClockArrays
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.registers import NONE, Registers, guard_registers, once_per_program, used_registers
 from warploom.observe.sanitize.shared_shadow import SharedShadow

@@ -11,7 +11,8 @@ from warploom.emulator.events import Access, Launch
 from warploom.emulator.values import registers_of
 from warploom.isa.binding.bind import Binding
 from warploom.isa.model import effects
-from warploom.observe.sanitize.clocks import GPU, STRENGTH, Clocks, scope_level, to_bits
+from warploom.observe.sanitize.clock_arrays import GPU, STRENGTH
+from warploom.observe.sanitize.clocks import Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
 
 Array = NDArray[Any]

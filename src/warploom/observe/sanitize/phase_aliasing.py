@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from warploom.emulator.grid import Topology
 from warploom.numerics._compile import njit
-from warploom.observe.sanitize.clocks import BARRIERS, GROUPS
+from warploom.observe.sanitize.clock_arrays import GROUPS
+from warploom.observe.sanitize.clocks import BARRIERS
 
 Array = NDArray[Any]
 _COLUMNS = 5  # of an ambiguous test: position or column of the warp, lane or pc, mbarrier, phase, complete phases

@@ -6,7 +6,7 @@ import numpy as np
 
 from warploom.emulator.events import Allocate
 from warploom.emulator.register_pools import registers_at_entry
-from warploom.observe.sanitize.clocks import KNOWN
+from warploom.observe.sanitize.clock_arrays import KNOWN
 from warploom.observe.sanitize.context import Context
 
 _WARPS = 4

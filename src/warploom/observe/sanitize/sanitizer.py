@@ -14,7 +14,8 @@ from warploom.emulator import events
 from warploom.isa.model import effects
 from warploom.isa.model.types import TYPES
 from warploom.observe.sanitize.causes import join_deadlocks
-from warploom.observe.sanitize.clocks import BARRIERS, CLUSTER, GROUPS, Clocks, scope_level, to_bits
+from warploom.observe.sanitize.clock_arrays import CLUSTER, GROUPS
+from warploom.observe.sanitize.clocks import BARRIERS, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
@@ -113,6 +114,7 @@ class Sanitizer(events.Observer):
             events.Access: self._access,
             events.Fence: self._fence,
             events.Barrier: self._barrier,
+            events.WarpBarrier: self._warp_barrier,
             events.PhaseComplete: self._phase_complete,
             events.Arrive: self._arrive,
             events.PhaseWait: self._phase_wait,
@@ -287,14 +289,18 @@ class Sanitizer(events.Observer):
             self.clocks.proxy_fence(batch.warp_index, lanes, full, effects.word(effect.space, slots))
 
     def _barrier(self, event: events.Barrier) -> None:
-        if event.level == "warp":
-            self.clocks.synchronise(event.batch.warp_index)
-        elif event.level == "cta":
+        if event.level == "cta":
             self._arrive_at_cta(event)
         elif event.arrives:
             self._arrive_at_cluster(event)
         else:
             self._wait_for_cluster(event)
+
+    def _warp_barrier(self, event: events.WarpBarrier) -> None:
+        bits = to_bits(event.lanes)
+        full = bits == to_bits(self.context.splits.live[event.warps])
+        self.clocks.synchronise(event.warps[full])
+        self.clocks.synchronise_lanes(event.warps[~full], bits[~full])
 
     def _arrive_at_cta(self, event: events.Barrier) -> None:
         self._check_aligned(event)

@@ -21,11 +21,10 @@ from warploom.observe.sanitize._shared_shadow import (
     WRITE_READ,
     WRITE_WRITE,
 )
-from warploom.observe.sanitize.clocks import (
+from warploom.observe.sanitize.clock_arrays import (
     BULK_READ,
     GENERIC,
     KNOWN,
-    MANY,
     MULTIPLICATIONS,
     NEAR_STORE,
     OBJECT,
@@ -385,7 +384,7 @@ class SharedShadow:
             return f"this reads {place}, which nothing wrote; {here}"
         line = self.context.program.place_of(site) if site >= 0 else ""
         other, stream, _ = self._agent(granule, agent)
-        lanes = "" if by >= MANY or stream == MULTIPLICATIONS else f", lane {by}"
+        lanes = "" if by >= 32 or stream == MULTIPLICATIONS else f", lane {by}"
         whose = "" if other < 0 else f", {self.context.resident.placement.describe_warp(other)}{lanes},"
         did = "read" if what in (WRITE_READ, WRITE_ASYNC_READ, UNFENCED_READ) else "written"
         by_what = f"is {did} by {line}{whose}"

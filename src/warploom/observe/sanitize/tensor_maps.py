@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Fence
-from warploom.observe.sanitize.clocks import KNOWN, MASK, SOME
+from warploom.observe.sanitize.clock_arrays import KNOWN, MASK, SOME
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 

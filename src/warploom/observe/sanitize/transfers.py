@@ -19,7 +19,7 @@ from warploom.isa.model.records import BulkCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMapFields
 from warploom.layout.tile import boxes, is_padded, shared_bytes, stored_ranges
-from warploom.observe.sanitize.clocks import STRENGTH, THREAD_COPIES
+from warploom.observe.sanitize.clock_arrays import STRENGTH, THREAD_COPIES
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.global_copies import GlobalCopies, box_positions, copy_values
 from warploom.observe.sanitize.global_shadow import GlobalShadow

@@ -18,7 +18,7 @@ from warploom.layout import TensorMapFields, swizzle
 from warploom.layout.tile import box_indices
 from warploom.numerics._compile import njit
 from warploom.observe.sanitize._shared_shadow import SharedArrays
-from warploom.observe.sanitize.clocks import ASYNC, GENERIC, THREAD_COPY
+from warploom.observe.sanitize.clock_arrays import ASYNC, GENERIC, THREAD_COPY
 from warploom.observe.sanitize.registers import once_per_program
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 

@@ -171,7 +171,7 @@ class Recorder(events.Observer):
 
     def _barrier(self, event: events.Barrier) -> None:
         positions = self._positions(event.batch)
-        if not len(positions) or event.level == "warp":
+        if not len(positions):
             return
         rows, keys, waits = event.batch.rows[positions], event.keys[positions], event.waits[positions]
         if event.level == "cta":

@@ -1,0 +1,356 @@
+# pyright: reportUnknownMemberType=false
+"""Vector clocks as arrays, records of accesses, and the compiled functions that use both.
+
+`clocks` describes vector clocks.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.numerics._compile import njit
+
+Array = NDArray[Any]
+
+CTA, CLUSTER, GPU = 0, 1, 2  # memory scopes; a system scope counts as GPU scope
+
+THREAD_COPIES, MULTIPLICATIONS, BULK_READ, BULK_DONE = (1, 2, 3, 4)  # agents of a warp besides itself
+STREAMS = 5  # agents of a warp
+GROUPS = 64  # newest committed groups whose times are kept, for each warp (bulk copies: for each lane)
+
+KNOWN, FENCED, FENCED_GLOBAL, SOME, SOME_F, SOME_GLOBAL, MASK, FENCED_MASK = range(8)
+PARTS = 8
+"""Parts of a vector clock.
+
+    KNOWN          all accesses of the agent up to this time happen before the next access
+    FENCED         as KNOWN, and a proxy fence for shared memory is between these accesses and the next access
+    FENCED_GLOBAL  as KNOWN, and a proxy fence for global memory is between these accesses and the next access
+    SOME           as KNOWN, but only for accesses by the agent's lanes in MASK
+    SOME_F, SOME_GLOBAL   as FENCED and FENCED_GLOBAL, but only for accesses by the agent's lanes in FENCED_MASK
+    MASK, FENCED_MASK     lanes of the agent, as bits
+
+An access happens before the next access only if KNOWN or SOME shows it, whatever the fenced parts are.
+
+In the clock of warp w, KNOWN of w is the last time at which all lanes of w were synchronised. SOME of a class of w's
+asynchronous operations is the time up to which each lane knows that the operations it issued are complete. Some lanes
+of w may have acquired more than the others. `few[w]` has these lanes as bits. Row `Clocks.warps + w` is their clock.
+
+Lanes of warp w may also synchronise with each other. All accesses of lane j up to the time `lane_times[w, i, j]`
+happen before the next access of lane i; times before KNOWN of w may be missing. `operations[w, i, k]` is SOME of the
+class k of w's asynchronous operations at the last synchronisation of lane i. `fence_times[w]` has SOME_F and
+SOME_GLOBAL of w at the last synchronisation of any lanes. `partial[w]` is set if lanes have synchronised since the last
+synchronisation of the whole warp.
+"""
+
+GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, NEAR_STORE = range(5)  # kinds of records
+STRENGTH = 3
+"""Bits of a record with its strength.
+
+The strength is 0 for a weak access, otherwise 1 plus the scope of the strong access.
+"""
+SHARED_FENCE, GLOBAL_FENCE = 1, 2
+"""Offsets of the fenced parts of a clock from the parts KNOWN and SOME."""
+WIDE = SOME_F  # in place of SOME_F for an mbarrier: its phases known from waits of cluster scope
+MANY, TOGETHER, OBJECT = 32, 33, 34
+"""Lane numbers in records: several lanes, a uniform read of a warp, a test of an mbarrier.
+
+A larger number is an aligned group of lanes (see `LANE_SETS`). The record of an access is
+`agent << 44 | time << 16 | kind << 10 | lane << 4 | strength`.
+"""
+
+
+def _lane_sets() -> Array:
+    groups = [((1 << size) - 1) << first for size in (16, 8, 4, 2) for first in range(0, 32, size)]
+    # A record has room for 64 numbers, so that the last pair of lanes has none.
+    return np.array([*(1 << lane for lane in range(32)), *(3 * [0xFFFFFFFF]), *groups[:29]], np.int64)
+
+
+def _unions(sets: Array) -> Array:
+    numbers = [number for number in range(64) if number not in (TOGETHER, OBJECT)]
+    order = sorted(numbers, key=lambda k: int(sets[k]).bit_count())
+    found = [[next(k for k in order if (a | b) & ~int(sets[k]) == 0) for b in sets.tolist()] for a in sets.tolist()]
+    return np.array(found, np.int64)
+
+
+LANE_SETS = _lane_sets()
+"""Lanes, as bits, of each lane number in records: single lanes, all lanes, and aligned groups of 16, 8, 4 and 2."""
+UNION = _unions(LANE_SETS)
+"""Number of the smallest set of lanes that contains the sets with two numbers."""
+
+
+class ClockArrays(NamedTuple):
+    """Arrays and counts of `Clocks` that compiled functions use."""
+
+    vectors: Array
+    clock: Array
+    few: Array
+    partial: Array
+    lane_times: Array
+    operations: Array
+    fence_times: Array
+    own: Array
+    per_cta: int
+    base: int
+    agents: int
+    ctas: int
+    cta_of: Array
+    cluster_of: Array
+    bulk_done: Array
+    bulk_waits: Array
+
+
+@njit
+def join(V: Array, target: int, source: int) -> None:
+    """Set each component of row `target` of `V` to the maximum of rows `target` and `source`."""
+    n = V.shape[2]
+    for part in range(MASK):
+        for agent in range(n):
+            V[target, part, agent] = max(V[target, part, agent], V[source, part, agent])
+    for part in (MASK, FENCED_MASK):
+        for agent in range(n):
+            V[target, part, agent] |= V[source, part, agent]
+
+
+@njit
+def release(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
+    """Release the clocks of lanes to the clocks at `rows`. See `Clocks.release`."""
+    V, clock, few, own, per_cta, base = c.vectors, c.clock, c.few, c.own, c.per_cta, c.base
+    total = len(clock)
+    for i in range(len(warps)):
+        w, row = warps[i], rows[i]
+        if row < 0:
+            continue
+        join(V, row, w)
+        if few[w]:
+            join(V, row, total + w)
+        g = own[w]
+        released = lanes[i]
+        if c.partial[w] and not full[i]:
+            released |= _lanes_known(c, w, lanes[i])
+        for column in (g, base + w if base >= 0 else g):
+            if full[i]:
+                V[row, KNOWN, column] = max(V[row, KNOWN, column], clock[w])
+            else:
+                V[row, SOME, column] = max(V[row, SOME, column], clock[w])
+                V[row, MASK, column] |= released
+        for stream in range(1, STREAMS):
+            column = g + stream * per_cta
+            V[row, KNOWN, column] = max(V[row, KNOWN, column], V[w, SOME, column])
+    for i in range(len(warps)):
+        if rows[i] >= 0:
+            clock[warps[i]] += 1
+
+
+@njit
+def _lanes_known(c: ClockArrays, w: int, lanes: int) -> int:
+    # Lanes, as bits, of which one of `lanes` knows a time after the last synchronisation of the warp.
+    found, since = 0, c.vectors[w, KNOWN, c.own[w]]
+    for i in range(32):
+        if (lanes >> i) & 1:
+            for j in range(32):
+                if c.lane_times[w, i, j] > since:
+                    found |= 1 << j
+    return found
+
+
+@njit
+def _acquire_lanes(c: ClockArrays, w: int, lanes: int, full: bool, row: int) -> None:
+    # Times of lanes of the same warp that the clock at `row` has, and that synchronisations of the warp do not cover.
+    V, g = c.vectors, c.own[w]
+    since = V[w, KNOWN, g]
+    known = 0 if full else V[row, KNOWN, g]  # a full warp acquires KNOWN for all its lanes
+    some = V[row, SOME, g] if V[row, MASK, g] else 0
+    if max(known, some) <= since:
+        return
+    c.partial[w] = True
+    for i in range(32):
+        if (lanes >> i) & 1:
+            for j in range(32):
+                time = max(known, some) if (V[row, MASK, g] >> j) & 1 else known
+                c.lane_times[w, i, j] = max(c.lane_times[w, i, j], time)
+
+
+@njit
+def acquire(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
+    """Acquire the clocks at `rows` for lanes. See `Clocks.acquire`."""
+    V, few, total = c.vectors, c.few, len(c.few)
+    for i in range(len(warps)):
+        w = warps[i]
+        if rows[i] < 0:
+            continue
+        _acquire_lanes(c, w, lanes[i], full[i], rows[i])
+        if full[i]:
+            join(V, w, rows[i])
+        else:
+            join(V, total + w, rows[i])
+            few[w] |= lanes[i]
+
+
+@njit
+def synchronise(c: ClockArrays, warps: Array) -> None:
+    """Synchronise all lanes of each warp. See `Clocks.synchronise`."""
+    V, clock, few, per_cta, base = c.vectors, c.clock, c.few, c.per_cta, c.base
+    total = len(clock)
+    for i in range(len(warps)):
+        w = warps[i]
+        g = c.own[w]
+        if few[w]:
+            join(V, w, total + w)
+            V[total + w] = 0
+            few[w] = 0
+        for column in (g, base + w if base >= 0 else g):
+            V[w, KNOWN, column] = clock[w]
+        c.fence_times[w] = V[w, SOME_F:MASK, g]
+        for stream in range(1, STREAMS):
+            column = g + stream * per_cta
+            V[w, KNOWN, column] = max(V[w, KNOWN, column], V[w, SOME, column])
+        c.partial[w] = False
+        clock[w] += 1
+
+
+@njit
+def synchronise_lanes(c: ClockArrays, warps: Array, lanes: Array) -> None:
+    """Synchronise some lanes of each warp. See `Clocks.synchronise_lanes`."""
+    V, clock, few = c.vectors, c.clock, c.few
+    for k in range(len(warps)):
+        w, members = warps[k], lanes[k]
+        g = c.own[w]
+        if few[w] & members:
+            few[w] |= members
+        c.fence_times[w] = V[w, SOME_F:MASK, g]
+        first = 0
+        while (members >> first) & 1 == 0:
+            first += 1
+        times, done = c.lane_times[w, first], c.operations[w, first]
+        for i in range(first + 1, 32):
+            if (members >> i) & 1:
+                for j in range(32):
+                    times[j] = max(times[j], c.lane_times[w, i, j])
+                for stream in range(1, STREAMS):
+                    done[stream] = max(done[stream], c.operations[w, i, stream])
+        for stream in range(1, STREAMS):
+            done[stream] = max(done[stream], V[w, SOME, g + stream * c.per_cta])
+        for j in range(32):
+            if (members >> j) & 1:
+                times[j] = clock[w]
+        for i in range(first + 1, 32):
+            if (members >> i) & 1:
+                c.lane_times[w, i] = times
+                c.operations[w, i] = done
+        c.partial[w] = True
+        clock[w] += 1
+
+
+@njit
+def proxy_fence(
+    c: ClockArrays, warps: Array, lanes: Array, full: Array, in_shared: bool, in_global: bool
+) -> None:  # fmt: skip
+    """Record a proxy fence of lanes in shared or global memory. See `Clocks.proxy_fence`."""
+    V, clock, few, per_cta, base = c.vectors, c.clock, c.few, c.per_cta, c.base
+    total, n = len(clock), V.shape[2]
+    for i in range(len(warps)):
+        w = warps[i]
+        g = c.own[w]
+        for fence in (SHARED_FENCE, GLOBAL_FENCE):
+            if not (in_shared if fence == SHARED_FENCE else in_global):
+                continue
+            for row in (w, total + w):
+                if row == w or few[w]:
+                    for agent in range(n):
+                        V[row, fence, agent] = max(V[row, fence, agent], V[row, KNOWN, agent])
+                        if agent != g and (base < 0 or agent != base + w):
+                            V[row, SOME + fence, agent] = max(V[row, SOME + fence, agent], V[row, SOME, agent])
+                            V[row, FENCED_MASK, agent] |= V[row, MASK, agent]
+            for column in (g, base + w if base >= 0 else g):
+                if full[i]:
+                    V[w, fence, column] = clock[w]
+                else:
+                    V[w, SOME + fence, column] = clock[w]
+                    V[w, FENCED_MASK, column] |= lanes[i]
+            for stream in range(1, STREAMS):
+                column = g + stream * per_cta
+                V[w, fence, column] = max(V[w, fence, column], V[w, SOME, column])
+        clock[w] += 1
+
+
+@njit
+def join_lanes(one: int, other: int) -> int:
+    """Return the lane number of the lanes with two lane numbers."""
+    return one if one == other else UNION[one, other]
+
+
+@njit
+def is_weak_write_of(record: Any, agent: Any, lane: Any) -> bool:
+    """Return True if `record` describes a weak write by a lane of `agent` (its bits from 44 on).
+
+    A later strong write of the same lane must not replace the record, because it does not order the weak write before
+    the accesses of other lanes.
+    """
+    weak = (record >> 10) & 63 == GENERIC and record & STRENGTH == 0
+    return record != 0 and record >> 44 == agent and weak and (record >> 4) & 63 == lane
+
+
+@njit
+def is_ordered_in_warp(c: ClockArrays, w: Any, lane: int, by: int, clock: Any, stream: int, fenced: int) -> bool:
+    """Return True if an access of warp `w` at time `clock` happens before a new access of one of its lanes.
+
+    `by` is the lane number in the record of the earlier access. `stream` is 0, or the class of the asynchronous
+    operation that made the access. Synchronisations of the whole warp are not considered. The other arguments are as in
+    `is_ordered`.
+    """
+    V, g = c.vectors, c.own[w]
+    known = V[w, KNOWN, g]
+    if lane >= 0 and by != lane and by not in (TOGETHER, OBJECT) and (stream or clock > known):
+        # All lanes of the earlier access must have synchronised with this lane.
+        for other in range(32):
+            since = known + 1 if stream else clock
+            if other != lane and (LANE_SETS[by] >> other) & 1 and c.lane_times[w, lane, other] < since:
+                return False
+        if stream:
+            return fenced == 0 and clock <= c.operations[w, lane, stream]
+    if stream:
+        return clock <= V[w, SOME + fenced, g + stream * c.per_cta]
+    if fenced == 0:
+        return True
+    # Other lanes know the fences of lane `by` that precede its last synchronisation with them.
+    time = V[w, SOME + fenced, g] if lane < 0 or by == lane else c.fence_times[w, fenced - 1]
+    return clock <= time and (lane < 0 or (by < 32 and (V[w, FENCED_MASK, g] >> by) & 1 != 0))
+
+
+@njit
+def is_released(c: ClockArrays, row: int, agent: Any, by: int, clock: Any, fenced: int) -> bool:
+    """Return True if the clock at `row` contains an access by the lane number `by` of `agent` at the time `clock`.
+
+    `fenced` is as in `is_ordered`.
+    """
+    V = c.vectors
+    if clock <= V[row, KNOWN + fenced, agent]:
+        return True
+    lanes = LANE_SETS[by]
+    known = V[row, FENCED_MASK if fenced else MASK, agent]
+    return clock <= V[row, SOME + fenced, agent] and (by == OBJECT or known & lanes == lanes)
+
+
+@njit
+def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> bool:
+    """Return True if the access of `record` happens before a new access of a lane of warp `w`.
+
+    A `lane` of -1 stands for all lanes. `fenced` is 0, or SHARED_FENCE if a proxy fence must be between
+    the two accesses.
+    """
+    V, few, g, per_cta = c.vectors, c.few, c.own[w], c.per_cta
+    agent = record >> 44
+    clock = (record >> 16) & 0xFFFFFFF
+    by = (record >> 4) & 63
+    beside = few[w] != 0 and (lane < 0 or (few[w] >> lane) & 1 != 0)
+    if ((record >> 10) & 63) == REMOTE_STORE:
+        return clock <= V[w, WIDE, agent] or (beside and clock <= V[len(few) + w, WIDE, agent])
+    if clock <= V[w, KNOWN + fenced, agent]:
+        return True
+    distance = agent - g
+    if distance >= 0 and distance < STREAMS * per_cta and distance % per_cta == 0:
+        return is_ordered_in_warp(c, w, lane, by, clock, distance // per_cta, fenced)
+    return is_released(c, w, agent, by, clock, fenced) or (
+        beside and is_released(c, len(few) + w, agent, by, clock, fenced)
+    )
