@@ -14,6 +14,7 @@ from warploom.emulator.accumulators import Accumulators
 from warploom.emulator.arena import Arena
 from warploom.emulator.async_operations import AsyncOperations
 from warploom.emulator.barriers import Barriers
+from warploom.emulator.bounded_waits import AHEAD, bounded_waits, leads_to
 from warploom.emulator.bulk_copies import CopyExecutor
 from warploom.emulator.control import Control
 from warploom.emulator.deadlock import DeadlockReport
@@ -123,6 +124,8 @@ class Emulator:
         self.linked = self.linker.link_all()
         if self.linker.problems:
             raise Unsupported(self.linker.problems)
+        self._bounded = bounded_waits(program, self.linked) if self.schedule.kind == "lazy" else frozenset[int]()
+        self._leads = leads_to(program, self._bounded)
         self.events = Dispatcher(request.observers)
         self._attach_observers()
 
@@ -162,7 +165,7 @@ class Emulator:
         events = self.events
         self.memory = Memory(state, self.arena, shared, program.local_bytes, events)
         self.barriers = Barriers(state, events)
-        self.mbarriers = Mbarriers(state, self.memory, self.schedule, events)
+        self.mbarriers = Mbarriers(state, self.memory, self.schedule, events, self._bounded)
         self.pools = RegisterPools(state, registers_at_entry(program), events)
         copies = CopyExecutor(self.memory, self.mbarriers.complete, self.grid.explicit_cluster)
         self.asynchronous = AsyncOperations(state, copies, self.schedule, self._make_batch, events)
@@ -240,6 +243,10 @@ class Emulator:
                 ahead = chosen[[random.random() < 0.5 for _ in range(len(chosen))]]
                 return ahead if len(ahead) else chosen
             return chosen
+        if self._bounded:
+            early = ready[self._leads[splits.pc[ready]]]
+            early = early[splits.epoch[early] < splits.epoch[ready].min() + AHEAD]
+            ready = early if len(early) else ready
         chosen = splits.least(ready)
         if not self._delays:
             return chosen

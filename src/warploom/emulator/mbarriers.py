@@ -5,6 +5,7 @@ The word contains the expected arrivals (bits 0-19), the pending arrivals (bits 
 two's complement) and the parity of the phase (bit 61). Bit 63 is set while the mbarrier is initialised.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from warploom.emulator.access import uniform
 from warploom.emulator.address_space import SHARED_WINDOW, WINDOW_SIZE
 from warploom.emulator.batch import Batch
+from warploom.emulator.bounded_waits import TRIES
 from warploom.emulator.events import Arrive, Dispatcher, PhaseComplete, PhaseWait
 from warploom.emulator.faults import Awaited, Fault, refuse
 from warploom.emulator.memory import Memory
@@ -120,15 +122,22 @@ def _act(
 
 
 class Mbarriers:
-    """Actions on mbarriers, and the warp splits that wait for their phases."""
+    """Actions on mbarriers, and the warp splits that wait for their phases.
 
-    def __init__(self, state: State, memory: Memory, schedule: Schedule, events: Dispatcher) -> None:
+    `bounded` has the program counters of waits in loops that count.
+    """
+
+    def __init__(
+        self, state: State, memory: Memory, schedule: Schedule, events: Dispatcher, bounded: frozenset[int]
+    ) -> None:  # fmt: skip
         self.state = state
         self.memory = memory
         self.words = memory.shared.words  # an mbarrier is identified by its index in this array
         self.returns_early = schedule.kind == "random"
         self._declines = schedule.kind == "lazy"
-        self._declined: dict[int, set[tuple[int, int]]] = {}  # slot -> program counters and words of early returns
+        self._bounded = bounded
+        # Slot -> number of early returns for each program counter and word.
+        self._declined: dict[int, Counter[tuple[int, int]]] = {}
         self._on_arrive = events.handler(Arrive)
         self._on_wait = events.handler(PhaseWait)
         self._on_complete = events.handler(PhaseComplete)
@@ -254,13 +263,14 @@ class Mbarriers:
         return stuck
 
     def _decline(self, batch: Batch, index: Array, stuck: Array) -> None:
-        """Let the first test of a phase by each warp split and instruction return early."""
+        """Let the first tests of a phase by each warp split and instruction return early."""
+        most = TRIES if self.state.pc in self._bounded else 1
         words = index[np.arange(batch.count), batch.active().argmax(axis=1)] // 8
         for position in np.flatnonzero(stuck).tolist():
-            declined = self._declined.setdefault(int(batch.rows[position]), set())
+            declined = self._declined.setdefault(int(batch.rows[position]), Counter())
             site = self.state.pc, int(words[position])
-            stuck[position] = site in declined
-            declined.add(site)
+            stuck[position] = declined[site] >= most
+            declined[site] += not stuck[position]
 
     def expire(self) -> bool:
         """Let blocked mbarrier waits return early without success, because no warp can run.
@@ -293,7 +303,7 @@ class Mbarriers:
 
     def snapshot(self) -> object:
         """Return a value that is equal for two states with the same early returns. The words are in memory."""
-        return {slot: frozenset(sites) for slot, sites in self._declined.items()}, dict(self._retries)
+        return {slot: dict(sites) for slot, sites in self._declined.items()}, dict(self._retries)
 
     def awaited(self, slot: int) -> Awaited | None:
         """Return the mbarrier at which the warp split with index `slot` waits, or None."""

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.emulator.bounded_waits import leads_to
 from warploom.emulator.events import Access
 from warploom.emulator.link import Linked
 from warploom.emulator.program import Program
@@ -266,19 +267,8 @@ class Repetition:
 
 def _escaping(program: Program) -> NDArray[np.bool_]:
     """Return a mask of the instructions after which a thread may exit or leave its function."""
-    before: list[list[int]] = [[] for _ in program.steps]
-    for pc, following in enumerate(program.following):
-        for each in following:
-            before[each].append(pc)
     forms = [step.binding.form for step in program.steps]
-    pending = [pc for pc, form in enumerate(forms) if form.ends_thread or form.control == "call"]
-    found = np.zeros(len(forms) + 1, np.bool_)
-    while pending:
-        pc = pending.pop()
-        if not found[pc]:
-            found[pc] = True
-            pending.extend(before[pc])
-    return found
+    return leads_to(program, [pc for pc, form in enumerate(forms) if form.ends_thread or form.control == "call"])
 
 
 def _reads_clock(each: Linked) -> bool:

@@ -16,8 +16,9 @@ class Schedule:
 
     Under "eager", an operation takes effect when it is issued. Under "lazy", it takes effect when a wait requires it,
     when no warp can continue, or after many loop iterations. A wait for an incomplete phase of an mbarrier returns
-    without success once, and suspends its warp when it is executed again. If CTAs communicate, the first half of the
-    clusters starts later than the others. Under "random", an operation takes effect at a time that depends on `seed`.
+    without success once, or 64 times in a loop that counts, and then suspends its warp. If CTAs communicate, the first
+    half of the clusters starts later than the others. Under "random", an operation takes effect at a time that depends
+    on `seed`.
     """
 
     kind: str

@@ -22,7 +22,6 @@ HEADER = re.compile(
 )
 MISSED_OR_MISNAMED = {
     "atomics_of_two_sizes",
-    "bounded_number_of_tries",
     "noinc_arrival_of_one_thread",
     "release_sequence_through_a_relaxed_atomic",
     "strong_store_of_two_words",
