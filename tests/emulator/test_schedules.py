@@ -135,3 +135,24 @@ def test_wgmma_writes_its_registers_when_it_is_waited_for() -> None:
     for schedule in SCHEDULES:
         np.testing.assert_array_equal(found("wgmma.wait_group.sync.aligned 0;", schedule), product)
     np.testing.assert_array_equal(found("", "lazy"), np.ones(128))
+
+
+def test_a_wait_in_a_loop_that_counts_returns_early_64_times_under_lazy() -> None:
+    body, _ = KERNELS["a bulk copy"]
+    loop = """
+        mov.u32 %r4, 0;
+        AGAIN:
+        add.u32 %r4, %r4, 1;
+        mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r11], 0;
+        @!%p2 bra AGAIN;
+        bar.sync 2;
+        st.shared.u32 [%r12], %r4;"""
+
+    def tries(schedule: str) -> list[int]:
+        words = np.zeros(64, np.uint32)
+        text = kernel(f"{SHARED}\n{body.replace('WAIT', loop)}\nret;")
+        wl.launch(text, grid=1, block=64, args=[words], schedule=schedule)
+        return np.unique(words - 1).tolist()
+
+    assert tries("eager") == [1]
+    assert tries("lazy") == [65]
