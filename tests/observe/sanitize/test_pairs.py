@@ -23,13 +23,10 @@ HEADER = re.compile(
 MISSED_OR_MISNAMED = {
     "accumulators_of_two_shapes",
     "arrival_after_arrive_drop",
-    "atomics_of_two_sizes",
     "bounded_number_of_tries",
     "discard_of_data_in_use",
     "noinc_arrival_of_one_thread",
-    "release_sequence_through_a_relaxed_atomic",
     "result_of_a_reduction_in_flight",
-    "strong_store_of_two_words",
 }
 Version: TypeAlias = Literal["correct", "faulty"]
 
