@@ -175,8 +175,8 @@ class Control:
     def reconverge_members(self, batch: Batch, members: Array) -> None:
         """Suspend warp splits until all live lanes of their member mask arrive at the instruction."""
         if self.splits.diverged:
-            missing = self._wanted(batch, members) & ~self.splits.mask[batch.rows]
-            self._reconverge(batch, missing.any(axis=1))
+            missing: Array = np.any(self._wanted(batch, members) & ~self.splits.mask[batch.rows], axis=1)
+            self._reconverge(batch, missing)
 
     def warp_barrier(self, batch: Batch, members: Array) -> None:
         """Suspend warp splits until all live lanes of their member mask wait at a warp barrier with this mask."""
@@ -197,8 +197,8 @@ class Control:
         """Suspend the warp splits whose active lanes lack members. Return the member masks of the others."""
         splits, pc, active = self.splits, self.state.pc, batch.active()
         wanted = self._wanted(batch, members)
-        missing = (wanted & ~active).any(axis=1)
-        excluded = missing & (splits.mask[batch.rows] & ~active).any(axis=1)
+        missing: Array = np.any(wanted & ~active, axis=1)
+        excluded: Array = missing & np.any(splits.mask[batch.rows] & ~active, axis=1)
         waits = missing & ~excluded
         first = np.take_along_axis(members, active.argmax(axis=1)[:, None], axis=1)[waits, 0]
         lanes, stay = active[excluded], ~missing
@@ -219,7 +219,7 @@ class Control:
             self._aligned.discard(int(row))
             same = np.flatnonzero((splits.warp == splits.warp[row]) & (splits.status == Status.RECONVERGING))
             there = np.array([slot for slot in same if self._members.get(int(slot)) == int(mask)], np.intp)
-            met = splits.mask[there].any(axis=0)
+            met: Array = np.any(splits.mask[there], axis=0)
             if (lanes & ~met).any():
                 continue
             if self._on_warp_barrier is not None:

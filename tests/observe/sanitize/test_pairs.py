@@ -21,10 +21,7 @@ HEADER = re.compile(
     r"// finds: (?P<rule>\S+)\n"
 )
 MISSED_OR_MISNAMED = {
-    "atomics_of_two_sizes",
     "noinc_arrival_of_one_thread",
-    "release_sequence_through_a_relaxed_atomic",
-    "strong_store_of_two_words",
 }
 Version: TypeAlias = Literal["correct", "faulty"]
 

@@ -25,6 +25,11 @@ class Type:
         """Width in bytes, or 0 for types of fewer than 8 bits."""
         return self.bits // 8
 
+    @property
+    def element_bytes(self) -> int:
+        """Width in bytes of an element of a packed type, and of the whole value for another type."""
+        return self.bytes // int(self.name[-1]) if self.kind == "packed" else self.bytes
+
 
 def _table() -> Iterator[Type]:
     yield Type("pred", 1, "predicate", np.dtype(np.bool_))

@@ -19,6 +19,7 @@ from warploom.observe.sanitize.clock_arrays import (
     MANY,
     MULTIPLICATIONS,
     REMOTE_STORE,
+    SIZE,
     STRENGTH,
     THREAD_COPY,
     ClockArrays,
@@ -107,11 +108,11 @@ def note(out: Array, found: int, what: int, position: int, lane: int, granule: i
 def _is_morally_strong(c: ClockArrays, w: int, strength: int, record: Any) -> bool:
     """Return True if the access of `record` and an access of warp `w` are morally strong.
 
-    Both are strong, and the scope of each contains the thread of the other (PTX ISA 8.7). Warp `w` is in the cluster of
-    the other access. `strength` is the strength of the access of `w`.
+    Both are strong, the scope of each contains the thread of the other, and they overlap completely (PTX ISA 8.7). Warp
+    `w` is in the cluster of the other access. `strength` is the strength of the access of `w`.
     """
     beyond = (record >> 44) // c.agents != c.own[w] // c.agents
-    return min(strength, record & STRENGTH) > beyond
+    return (strength ^ record) & SIZE == 0 and min(strength & STRENGTH, record & STRENGTH) > beyond
 
 
 @njit
@@ -160,7 +161,7 @@ def _check_readers(
     for slot in range(s.reads.shape[1]):
         entry = s.reads[granule >> BLOCK, slot, granule & IN_BLOCK]
         reader = slot * ctas + cta
-        record = (own[reader] << 44) | ((entry >> 32) << 16) | (entry & (_LANE | STRENGTH))
+        record = (own[reader] << 44) | ((entry >> 32) << 16) | (entry & (_LANE | STRENGTH | SIZE))
         if entry and not _is_morally_strong(c, w, strength, record):
             ordered = is_ordered(c, w, lane, record, 0)
             if not ordered or (proxy and not is_ordered(c, w, lane, record, 1)):

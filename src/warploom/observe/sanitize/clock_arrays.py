@@ -44,10 +44,12 @@ synchronisation of the whole warp.
 """
 
 GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, NEAR_STORE = range(5)  # kinds of records
-STRENGTH = 3
+STRENGTH, SIZE = 3, 3 << 2
 """Bits of a record with its strength.
 
-The strength is 0 for a weak access, otherwise 1 plus the scope of the strong access.
+The strength is 0 for a weak access. For a strong access, the bits STRENGTH are 1 plus its scope, and the bits SIZE are
+the binary logarithm of the bytes of an element, modulo 4. Accesses are aligned, so that two elements of one size
+overlap completely or not at all.
 """
 SHARED_FENCE, GLOBAL_FENCE = 1, 2
 """Offsets of the fenced parts of a clock from the parts KNOWN and SOME."""
@@ -275,7 +277,7 @@ def proxy_fence(
 
 
 @njit
-def join_lanes(one: int, other: int) -> int:
+def join_lanes(one: Any, other: Any) -> Any:
     """Return the lane number of the lanes with two lane numbers."""
     return one if one == other else UNION[one, other]
 

@@ -29,6 +29,7 @@ from warploom.observe.sanitize.clock_arrays import (
     MASK,
     MULTIPLICATIONS,
     PARTS,
+    SIZE,
     SOME,
     STREAMS,
     THREAD_COPIES,
@@ -47,6 +48,11 @@ _SCOPES = {"cta": CTA, "cluster": CLUSTER}
 def scope_level(scope: str) -> int:
     """Return CTA, CLUSTER or GPU for a scope qualifier. "sys" and an empty qualifier give GPU."""
     return _SCOPES.get(scope, GPU)
+
+
+def strength_at(level: int, size: int) -> int:
+    """Return the strength (see `clock_arrays`) of a strong access at scope `level` to elements of `size` bytes."""
+    return 1 + level | (size.bit_length() - 1 << 2) & SIZE
 
 
 class Clocks:
@@ -75,7 +81,7 @@ class Clocks:
         self.base = columns if beyond else -1
         columns += self.warps + 1 if beyond else 0
         self.locations: dict[tuple[str, int, int, int], int] = {}
-        self.versions: dict[tuple[str, int, int, int], int] = {}  # number of releases to each location
+        self.versions: dict[tuple[str, int, int, int], int] = {}  # number of changes of each location's clock
         self.fences = np.zeros(topology.warps, np.int64)  # fences that each warp has executed
         self.first_barrier = 8 * self.warps
         self.first_cluster = self.first_barrier + self.ctas * BARRIERS
@@ -204,7 +210,7 @@ class Clocks:
         """Return the row of the clock of a memory location at scope `level`.
 
         `kind` is the state space, and `address` the byte offset. `whose` is the CTA or cluster of the clock, or 0 at
-        GPU scope.
+        GPU scope. A negative `whose` stands for the releases of one thread.
         """
         key = (kind, address, level, whose)
         found = self.locations.get(key)

@@ -13,8 +13,11 @@ from warploom.emulator.events import CopyIssue
 from warploom.emulator.faults import Fault
 from warploom.emulator.tensor_boxes import lane_values
 from warploom.isa.model.records import BulkCopy, TensorCopy
+from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMapFields, coordinate_error, row_bytes, tile_rows, unit_bits
 from warploom.layout.tile import boxes
+from warploom.observe.sanitize.clock_arrays import GPU
+from warploom.observe.sanitize.clocks import strength_at
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.mbarriers import Mbarriers
@@ -43,7 +46,8 @@ class GlobalCopies:
         if request.destination_space == "global":
             starts = copy_values(event, request.destination, every) - GLOBAL_BASE
             good = self._inside(starts, sizes)
-            self._write(event, every, (np.flatnonzero(good), starts[good], sizes[good]))
+            size = TYPES[request.type].element_bytes if request.reduction else 0
+            self._write(event, every, (np.flatnonzero(good), starts[good], sizes[good]), size)
         if request.source_space == "global":
             first, sizes = (copy_values(event, each, every) for each in request.source_range())
             starts = copy_values(event, request.source, every) + first - GLOBAL_BASE
@@ -64,7 +68,7 @@ class GlobalCopies:
         """
         request: TensorCopy = event.request
         if request.direction == "store":
-            self._write(event, copies, self._rows(fields, coordinates, offsets, stores=True))
+            self._write(event, copies, self._rows(fields, coordinates, offsets, stores=True), fields.element_bits // 8)
             return
         heads = self._heads(event.warps[copies], objects)
         start = fields.global_address - GLOBAL_BASE
@@ -79,10 +83,12 @@ class GlobalCopies:
                 lambda at=copy: self._rows(fields, coordinates[:, [at]], offsets[:, [at]], stores=False)[1:],
             )  # fmt: skip
 
-    def _write(self, event: CopyIssue, copies: Array, rows: Rows) -> None:
+    def _write(self, event: CopyIssue, copies: Array, rows: Rows, size: int) -> None:
+        # `size` is the number of bytes of an element.
+        strength = strength_at(GPU, size) if event.request.reduction else 0  # PTX ISA 9.7.9.25.5.2
         of, starts, sizes = copies[rows[0]], rows[1], rows[2]
         self.shadow.write_rows(
-            event.warps[of], event.lanes[of], starts, sizes, event.request.reduction != "", event.pc,
+            event.warps[of], event.lanes[of], starts, sizes, strength, event.pc,
             self._sameness(event, of, starts, sizes),
         )  # fmt: skip
 

@@ -28,6 +28,7 @@ from warploom.observe.sanitize.clock_arrays import (
     GROUPS,
     KNOWN,
     MASK,
+    SIZE,
     SOME,
     STREAMS,
     STRENGTH,
@@ -232,35 +233,35 @@ class GlobalShadow:
         Lane lanes[i] of warps[i] reads sizes[i] bytes at byte offset starts[i]. heads[i] is the record of this read
         (see `heads`). Shapes: all arrays (ranges,).
         """
-        found = self._rows(warps, lanes, starts, sizes, False, False, heads, pc)
+        found = self._rows(warps, lanes, starts, sizes, False, 0, heads, pc)
         if found:
             self._explain(found, warps, pc, 16, None)
 
     def write_rows(
-        self, warps: Array, lanes: Array, starts: Array, sizes: Array, reduction: bool, pc: int,
+        self, warps: Array, lanes: Array, starts: Array, sizes: Array, strength: int, pc: int,
         same: Callable[[int, int, int], bool],
     ) -> None:  # fmt: skip
         """Record writes by bulk copies. Report conflicts.
 
-        Lane lanes[i] of warps[i] writes sizes[i] bytes at byte offset starts[i]. Set `reduction` for copies that reduce
-        in memory: they do not conflict with morally strong accesses. `same(i, warp, pc)` returns True if write i
+        Lane lanes[i] of warps[i] writes sizes[i] bytes at byte offset starts[i]. `strength` is 0 for copies, and
+        the strength (see `clock_arrays`) for copies that reduce in memory. `same(i, warp, pc)` returns True if write i
         stores the bytes that instruction `pc` of a warp stored there last, which is no conflict. Shapes: all arrays
         (ranges,).
         """
         if len(starts):
             self._mark_written(int(starts.min()), int((starts + sizes).max()) - 1)
-        found = self._rows(warps, lanes, starts, sizes, True, reduction, np.full(len(warps), -1), pc)
+        found = self._rows(warps, lanes, starts, sizes, True, strength, np.full(len(warps), -1), pc)
         if found:
             self._explain(found, warps, pc, 16, None, same)
 
     def _rows(
-        self, warps: Array, lanes: Array, starts: Array, sizes: Array, writing: bool, reduction: bool, heads: Array,
+        self, warps: Array, lanes: Array, starts: Array, sizes: Array, writing: bool, strength: int, heads: Array,
         pc: int,
     ) -> int:  # fmt: skip
         c = self.clocks
         return _rows(
             c.arrays, self.arrays, self.wave & 0xFF, warps, lanes, starts, sizes, writing,
-            STRENGTH if reduction else 0,            c.bulk_clock[warps].astype(np.int64), heads, pc,
+            strength, c.bulk_clock[warps].astype(np.int64), heads, pc,
         )  # fmt: skip
 
     # Findings -------------------------------------------------------------------------------------------
@@ -397,12 +398,14 @@ def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: in
 def _is_morally_strong(c: ClockArrays, wave: int, w: int, strength: int, record: Any) -> bool:
     """Return True if the access of `record` and an access of warp `w` are morally strong.
 
-    Both are strong, and the scope of each contains the thread of the other (PTX ISA 8.7). `wave` is the number of the
-    current wave of CTAs, and `strength` the strength of the access of `w`.
+    Both are strong, the scope of each contains the thread of the other, and they overlap completely (PTX ISA 8.7).
+    `wave` is the number of the current wave of CTAs, and `strength` the strength of the access of `w`.
     """
-    least, other = min(strength, record & STRENGTH), (record >> 44) & 0x7FF
-    if least in (0, STRENGTH):
-        return least > 0
+    least, other = min(strength & STRENGTH, record & STRENGTH), (record >> 44) & 0x7FF
+    if least == 0 or (strength ^ record) & SIZE:
+        return False
+    if least == STRENGTH:
+        return True
     if ((record >> 55) & 0xFF) != wave or c.cluster_of[other] != c.cluster_of[w]:
         return False
     return least > 1 or c.cta_of[other] == c.cta_of[w]

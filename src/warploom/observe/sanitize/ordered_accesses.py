@@ -1,26 +1,53 @@
 # pyright: reportUnknownMemberType=false
 """Order between threads through ordered and volatile accesses to one memory location."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.events import Access, Launch
+from warploom.emulator.events import Access, AccessKind, Launch
 from warploom.emulator.values import registers_of
 from warploom.isa.binding.bind import Binding
 from warploom.isa.model import effects
-from warploom.observe.sanitize.clock_arrays import GPU, STRENGTH
-from warploom.observe.sanitize.clocks import Clocks, scope_level, to_bits
+from warploom.isa.model.types import TYPES
+from warploom.observe.sanitize.clock_arrays import GPU
+from warploom.observe.sanitize.clocks import NOWHERE, Clocks, scope_level, strength_at, to_bits
 from warploom.observe.sanitize.context import Context
 
 Array = NDArray[Any]
 Registers = frozenset[tuple[int, int]]
-Key = tuple[str, int, int, int]  # state space, address, scope, and the CTA, the cluster or 0 at that scope
+Key = tuple[str, int, int, int]  # state space, address, scope, owner (see `Clocks.location`)
+Thread = tuple[int, int]  # warp, and lanes as bits
 
 _ACQUIRES = frozenset({"acquire", "acq_rel"})
 _RELEASES = frozenset({"release", "acq_rel"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """Order of a strong access, its scope, and the number of bytes of an element."""
+
+    kind: AccessKind
+    acquires: bool
+    releases: bool
+    level: int
+    size: int
+
+
+@dataclass(slots=True)
+class _Location:
+    """Releases to one memory location that a read of its present value observes.
+
+    `clocks` has the clocks with these releases, `threads` the releasing threads, and `fences` the number of fences of a
+    warp at its last release to a clock.
+    """
+
+    clocks: set[Key] = field(default_factory=set["Key"])
+    threads: set[Thread] = field(default_factory=set["Thread"])
+    fences: dict[tuple[Key, int], int] = field(default_factory=dict[tuple["Key", int], int])
 
 
 class OrderedAccesses:
@@ -37,12 +64,16 @@ class OrderedAccesses:
         self._untested = untested
         # They are strong but order nothing.
         self.optimistic = _optimistic_loads(launch)
-        self._declared = [_declared(step.binding) for step in launch.program.steps]
-        forms = {step.binding.form for step in launch.program.steps}
+        bindings = [step.binding for step in launch.program.steps]
+        self._strengths = [_strength(binding, pc in self.optimistic) for pc, binding in enumerate(bindings)]
+        self._declared = [_declared(binding) for binding in bindings]
+        forms = {binding.form for binding in bindings}
         fences = any(fence.kind == "memory" for form in forms for fence in form.effects_of(effects.Fence))
-        orders = any(each is not None and each[0] | each[1] for each in self._declared)
+        orders = [each for each in self._declared if each is not None]
         accesses = any(form.effect(effects.Access) for form in forms)
-        self.orders_clusters = accesses and (fences or orders)
+        self.orders_clusters = accesses and (fences or any(each.acquires | each.releases for each in orders))
+        # Only then may a thread store to a location after its own release without a new release.
+        self._has_relaxed_stores = any(each.kind == "write" and not each.releases for each in orders)
         self._earlier: set[tuple[str, int]] = set()  # locations that accesses of earlier waves have released to
         self._waves = 0
 
@@ -53,40 +84,40 @@ class OrderedAccesses:
         self._waves += 1
         self.context = context
         self.clocks = context.clocks
-        self._acquired: dict[tuple[Key, tuple[int, int, bool]], int] = {}  # number of releases at the last acquire
-        self._released: dict[tuple[Key, int], int] = {}  # number of fences at the last release
+        self._acquired: dict[tuple[Key, tuple[int, int, bool]], int] = {}  # number of changes at the last acquire
+        self._locations: dict[tuple[str, int], _Location] = {}
+        self._threads: dict[Thread, int] = {}  # numbers of the threads that have released
 
     def strength(self, pc: int) -> int:
-        """Return the strength of the access at `pc` (see `clocks`)."""
-        declared = self._declared[pc]
-        if declared is not None:
-            return 1 + declared[2]
-        return STRENGTH if pc in self.optimistic else 0
+        """Return the strength of the access at `pc` (see `clock_arrays`)."""
+        return self._strengths[pc]
 
     def access(self, event: Access) -> None:
         """Acquire or release the vector clocks of the locations that strong accesses reach."""
         clocks, pc = self.clocks, event.pc
-        if not clocks.ordered or pc in self.optimistic:
+        order = self._declared[pc]
+        if not clocks.ordered or order is None:
             return
-        topology, kind, lanes, index = self.context.topology, event.space, event.lanes, event.index
-        acquires, releases, level = self._declared[pc] or (False, False, GPU)
+        topology, lanes, index = self.context.topology, event.lanes, event.index
         warps = event.location.warp
         live = to_bits(self.context.splits.live[warps])
+        # An access to a vector or to a packed value is an access to each element (PTX ISA 8.2.2, 8.2.3).
+        elements = range(0, event.size, order.size)
         for position, warp in enumerate(warps.tolist()):
             owners = (int(topology.cta_of[warp]), int(topology.cluster_of[warp]), 0)
             here = np.array([warp])
-            for address in np.unique(index[position][lanes[position]]).tolist():
-                bits = to_bits((lanes[position] & (index[position] == address))[None])
+            for first in np.unique(index[position][lanes[position]]).tolist():
+                bits = to_bits((lanes[position] & (index[position] == first))[None])
                 full = bits == live[position]
-                keys = [(kind, address, each, owners[each]) for each in range(level + 1)]
-                if event.kind != "write" and pc not in self._untested:
-                    for key in keys:
-                        self._acquire(key, here, bits, full, acquires)
-                    if (kind, address) in self._earlier:
-                        clocks.acquire_earlier_waves(here)
-                if event.kind != "read":
-                    for key in keys:
-                        self._release(key, here, bits, full, releases)
+                for address in (first + offset for offset in elements):
+                    keys = [(event.space, address, each, owners[each]) for each in range(order.level + 1)]
+                    if event.kind != "write" and pc not in self._untested:
+                        for key in keys:
+                            self._acquire(key, here, bits, full, order.acquires)
+                        if keys[0][:2] in self._earlier:
+                            clocks.acquire_earlier_waves(here)
+                    if event.kind != "read":
+                        self._write(keys, here, bits, full, order)
 
     def _acquire(self, key: Key, warp: Array, bits: Array, full: Array, acquires: bool) -> None:
         # A clock that is unchanged since the last read of the lanes is not joined again.
@@ -104,36 +135,89 @@ class OrderedAccesses:
         else:
             clocks.copy(clocks.seen(warp, key[2]), row)
 
-    def _release(self, key: Key, warp: Array, bits: Array, full: Array, releases: bool) -> None:
+    def _write(self, keys: Sequence[Key], warp: Array, bits: Array, full: Array, order: _Order) -> None:
+        """Record a write of lanes to the location with the clocks `keys`.
+
+        An atomic update continues the release patterns of the value that it reads. A store continues only patterns of
+        its own thread (PTX ISA 8.8, 8.9.2).
+        """
+        place = keys[0][:2]
+        thread = int(warp[0]), int(bits[0])
+        location = self._locations.get(place)
+        if order.kind == "write" and location is not None and not location.threads <= {thread}:
+            self._replace(location, keys, thread)
+        if not order.releases and self.clocks.fences[warp[0]] == 0:
+            return
+        location = self._locations.setdefault(place, _Location())
+        for key in keys:
+            self._release(location, key, warp, bits, full, order.releases)
+
+    def _replace(self, location: _Location, keys: Sequence[Key], thread: Thread) -> None:
+        """Remove the releases of other threads than `thread`, whose store has the clocks `keys`."""
         clocks = self.clocks
-        fenced = clocks.fenced(warp, key[2])
-        if not releases:
-            fences = int(clocks.fences[warp[0]])
-            if fences == 0 or self._released.get((key, int(warp[0]))) == fences:
-                return
-            self._released[key, int(warp[0])] = fences
-        row = np.array([clocks.location(*key)])
-        if releases:
+        for key in location.clocks:
+            clocks.clear(np.array([clocks.location(*key)]))
+            clocks.versions[key] += 1
+        location.threads.clear()
+        location.fences.clear()
+        for key in keys:
+            own = self._own(key, thread)
+            if own in clocks.locations:
+                self._join(location, key, np.array([clocks.location(*own)]), thread)
+
+    def _own(self, key: Key, thread: Thread) -> Key:
+        """Return the key of the clock with the releases of one thread to a location."""
+        return *key[:3], -1 - self._threads.setdefault(thread, len(self._threads))
+
+    def _release(self, location: _Location, key: Key, warp: Array, bits: Array, full: Array, releases: bool) -> None:
+        clocks, thread = self.clocks, (int(warp[0]), int(bits[0]))
+        if releases and self._has_relaxed_stores:
+            row = np.array([clocks.location(*self._own(key, thread))])
             clocks.release(warp, bits, full, row)
+            self._join(location, key, row, thread)
+        elif releases:
+            clocks.release(warp, bits, full, np.array([clocks.location(*key)]))
+            self._join(location, key, np.array([NOWHERE]), thread)
         else:
-            clocks.copy(row, fenced)
+            fences = int(clocks.fences[warp[0]])
+            if location.fences.get((key, thread[0])) != fences:
+                location.fences[key, thread[0]] = fences
+                self._join(location, key, clocks.fenced(warp, key[2]), thread)
+
+    def _join(self, location: _Location, key: Key, source: Array, thread: Thread) -> None:
+        """Join the clock at row `source` into the clock of a location, as a release of `thread`."""
+        clocks = self.clocks
+        row = np.array([clocks.location(*key)])
+        clocks.copy(row, source)
         clocks.versions[key] = clocks.versions.get(key, 0) + 1
+        location.clocks.add(key)
+        location.threads.add(thread)
         if key[2] == GPU:
             clocks.go_beyond(row)
 
 
 def strength_of(access: effects.Access, slots: effects.Slots) -> int:
-    """Return the strength of an access (see `clocks`)."""
-    return 1 + scope_level(effects.word(access.scope, slots)) if access.is_ordered(slots) else 0
+    """Return the strength of an access (see `clock_arrays`)."""
+    if not access.is_ordered(slots):
+        return 0
+    return strength_at(scope_level(effects.word(access.scope, slots)), TYPES[slots["type"]].element_bytes)
 
 
-def _declared(binding: Binding) -> tuple[bool, bool, int] | None:
-    """Return (acquires, releases, scope) for an ordered access, or None for another instruction."""
+def _strength(binding: Binding, optimistic: bool) -> int:
+    if optimistic:
+        return strength_at(GPU, TYPES[binding.slots["type"]].element_bytes)
+    return max((strength_of(each, binding.slots) for each in binding.form.effects_of(effects.Access)), default=0)
+
+
+def _declared(binding: Binding) -> _Order | None:
+    """Return the order of an ordered access, or None for another instruction."""
+    slots = binding.slots
     for access in binding.form.effects_of(effects.Access):
-        if access.is_ordered(binding.slots):
-            order = effects.word(access.order, binding.slots)
-            level = scope_level(effects.word(access.scope, binding.slots))
-            return order in _ACQUIRES, order in _RELEASES, level
+        if access.is_ordered(slots):
+            order = effects.word(access.order, slots)
+            level = scope_level(effects.word(access.scope, slots))
+            size = TYPES[slots["type"]].element_bytes
+            return _Order(access.kind, order in _ACQUIRES, order in _RELEASES, level, size)
     return None
 
 

@@ -19,7 +19,8 @@ from warploom.isa.model.records import BulkCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMapFields
 from warploom.layout.tile import boxes, is_padded, shared_bytes, stored_ranges
-from warploom.observe.sanitize.clock_arrays import STRENGTH, THREAD_COPIES
+from warploom.observe.sanitize.clock_arrays import GPU, STRENGTH, THREAD_COPIES
+from warploom.observe.sanitize.clocks import strength_at
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.global_copies import GlobalCopies, box_positions, copy_values
 from warploom.observe.sanitize.global_shadow import GlobalShadow
@@ -224,7 +225,8 @@ class Transfers:
         self.shadow.check_initialised(warps[copy], lanes[copy], words[known], pc)
         phases = mbarriers.phase[found] + 1
         self._expect(warps[copy], found, phases, pc)
-        strength = STRENGTH if request.reduction else 0  # gpu scope (PTX ISA 9.7.9.25.5.2)
+        # gpu scope (PTX ISA 9.7.9.25.5.2)
+        strength = strength_at(GPU, TYPES[request.type].element_bytes) if request.reduction else 0
         self.shadow.write_rows(
             warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, origins[copy], strength
         )
