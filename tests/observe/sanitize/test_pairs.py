@@ -21,7 +21,6 @@ HEADER = re.compile(
     r"// finds: (?P<rule>\S+)\n"
 )
 MISSED_OR_MISNAMED = {
-    "noinc_arrival_of_one_thread",
 }
 Version: TypeAlias = Literal["correct", "faulty"]
 

@@ -98,6 +98,8 @@ class ClockArrays(NamedTuple):
     ctas: int
     cta_of: Array
     cluster_of: Array
+    copy_issued: Array
+    copy_done: Array
     bulk_done: Array
     bulk_waits: Array
 
@@ -139,6 +141,13 @@ def release(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array
         for stream in range(1, STREAMS):
             column = g + stream * per_cta
             V[row, KNOWN, column] = max(V[row, KNOWN, column], V[w, SOME, column])
+        column = g + THREAD_COPIES * per_cta
+        for lane in range(32):
+            # Some lanes may have waited for all their copies, while others have not.
+            done = c.copy_done[w, lane]
+            if (lanes[i] >> lane) & 1 and done > V[w, SOME, column] and done >= c.copy_issued[w, lane]:
+                V[row, SOME, column] = max(V[row, SOME, column], done)
+                V[row, MASK, column] |= 1 << lane
     for i in range(len(warps)):
         if rows[i] >= 0:
             clock[warps[i]] += 1
@@ -174,6 +183,37 @@ def _acquire_lanes(c: ClockArrays, w: int, lanes: int, full: bool, row: int) -> 
 
 
 @njit
+def _join_warp(c: ClockArrays, w: int, row: int) -> None:
+    # SOME of own thread copies counts copies for which all lanes have waited. Other warps release copies of some lanes.
+    V, beside, column = c.vectors, len(c.few) + w, c.own[w] + THREAD_COPIES * c.per_cta
+    kept, time, lanes = V[w, SOME, column], V[row, SOME, column], V[row, MASK, column]
+    _complete_copies(c, w, -1, row)
+    join(V, w, row)
+    V[w, SOME, column] = kept
+    if row == beside:
+        V[beside] = 0
+        c.few[w] = 0
+    if lanes == 0:
+        return
+    for lane in range(32):
+        if (lanes >> lane) & 1 == 0 and c.copy_issued[w, lane] > V[w, KNOWN, column]:
+            V[beside, SOME, column] = max(V[beside, SOME, column], time)
+            V[beside, MASK, column] |= lanes
+            c.few[w] = -1
+            return
+    V[w, KNOWN, column] = max(V[w, KNOWN, column], time)
+
+
+@njit
+def _complete_copies(c: ClockArrays, w: int, lanes: int, row: int) -> None:
+    # The lanes `lanes` learn that the thread copies are complete that the clock at `row` has.
+    V, column = c.vectors, c.own[w] + THREAD_COPIES * c.per_cta
+    for lane in range(32):
+        if (lanes & V[row, MASK, column]) >> lane & 1:
+            c.copy_done[w, lane] = max(c.copy_done[w, lane], V[row, SOME, column])
+
+
+@njit
 def acquire(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
     """Acquire the clocks at `rows` for lanes. See `Clocks.acquire`."""
     V, few, total = c.vectors, c.few, len(c.few)
@@ -183,9 +223,10 @@ def acquire(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array
             continue
         _acquire_lanes(c, w, lanes[i], full[i], rows[i])
         if full[i]:
-            join(V, w, rows[i])
+            _join_warp(c, w, rows[i])
         else:
             join(V, total + w, rows[i])
+            _complete_copies(c, w, lanes[i], rows[i])
             few[w] |= lanes[i]
 
 
@@ -198,9 +239,7 @@ def synchronise(c: ClockArrays, warps: Array) -> None:
         w = warps[i]
         g = c.own[w]
         if few[w]:
-            join(V, w, total + w)
-            V[total + w] = 0
-            few[w] = 0
+            _join_warp(c, w, total + w)
         for column in (g, base + w if base >= 0 else g):
             V[w, KNOWN, column] = clock[w]
         c.fence_times[w] = V[w, SOME_F:MASK, g]
@@ -311,6 +350,8 @@ def is_ordered_in_warp(c: ClockArrays, w: Any, lane: int, by: int, clock: Any, s
                 return False
         if stream:
             return fenced == 0 and clock <= c.operations[w, lane, stream]
+    if stream == THREAD_COPIES and lane >= 0 and by == lane and fenced == 0:
+        return clock <= c.copy_done[w, lane]
     if stream:
         return clock <= V[w, SOME + fenced, g + stream * c.per_cta]
     if fenced == 0:
@@ -352,7 +393,10 @@ def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> b
         return True
     distance = agent - g
     if distance >= 0 and distance < STREAMS * per_cta and distance % per_cta == 0:
-        return is_ordered_in_warp(c, w, lane, by, clock, distance // per_cta, fenced)
+        stream = distance // per_cta
+        if stream == THREAD_COPIES and beside and is_released(c, len(few) + w, agent, by, clock, fenced):
+            return True
+        return is_ordered_in_warp(c, w, lane, by, clock, stream, fenced)
     return is_released(c, w, agent, by, clock, fenced) or (
         beside and is_released(c, len(few) + w, agent, by, clock, fenced)
     )

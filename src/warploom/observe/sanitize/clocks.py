@@ -97,8 +97,11 @@ class Clocks:
         self.operations = np.zeros((self.warps, 32, STREAMS), np.int32)
         self.fence_times = np.zeros((self.warps, 2), np.int32)
         self.copy_clock = np.ones(self.warps, np.int32)
-        self.copy_groups = np.zeros(self.warps, np.int64)
-        self.copy_ends = np.zeros((self.warps, GROUPS), np.int32)
+        self.copy_groups = np.zeros((self.warps, 32), np.int64)
+        self.copy_ends = np.zeros((self.warps, 32, GROUPS), np.int32)
+        # Times of the last thread copy of each lane, and up to which the lane knows that its copies are complete.
+        self.copy_issued = np.zeros((self.warps, 32), np.int32)
+        self.copy_done = np.zeros((self.warps, 32), np.int32)
         self.multiplication_groups = np.zeros(self.warps, np.int32)
         self.multiplication_clocks = np.zeros((3, self.warps, GROUPS), np.int32)  # last access, last fences
         self.bulk_clock = np.ones(self.warps, np.int32)
@@ -114,7 +117,7 @@ class Clocks:
         self.arrays = ClockArrays(
             self.vectors, self.clock, self.few, self.partial, self.lane_times, self.operations, self.fence_times,
             self.own, self.per_cta, self.base, self.agents, self.ctas, topology.cta_of, topology.cluster_of,
-            self.bulk_done, self.bulk_waits,
+            self.copy_issued, self.copy_done, self.bulk_done, self.bulk_waits,
         )  # fmt: skip
 
     # Lanes ------------------------------------------------------------------------------------------------
@@ -256,19 +259,33 @@ class Clocks:
 
     # Groups -----------------------------------------------------------------------------------------------
 
-    def commit_copies(self, warps: Array) -> None:
-        """Close the open group of thread copies of each warp."""
-        self.copy_ends[warps, self.copy_groups[warps] % GROUPS] = self.copy_clock[warps]
-        self.copy_groups[warps] += 1
+    def issue_copies(self, warps: Array, lanes: Array) -> None:
+        """Record that lanes issue thread copies. Shapes: warps (warps,), lanes (warps, 32)."""
+        self.copy_issued[warps] = np.where(lanes, self.copy_clock[warps, None], self.copy_issued[warps])
+
+    def commit_copies(self, warps: Array, lanes: Array) -> None:
+        """Close the open groups of thread copies of lanes. Shapes: warps (warps,), lanes (warps, 32)."""
+        positions, at = np.nonzero(lanes)
+        by = warps[positions]
+        self.copy_ends[by, at, self.copy_groups[by, at] % GROUPS] = self.copy_clock[by]
+        self.copy_groups[by, at] += 1
         self.copy_clock[warps] += 1
 
-    def wait_copies(self, warps: Array, pending: int) -> None:
-        """Record that all but the newest `pending` groups of thread copies of each warp are complete."""
-        group = self.copy_groups[warps] - pending
-        ends = np.where((group > 0) & (pending < GROUPS), self.copy_ends[warps, np.maximum(group - 1, 0) % GROUPS], 0)
-        column = self.own[warps] + THREAD_COPIES * self.per_cta
-        # SOME: only the issuing lanes know.
-        self.vectors[warps, SOME, column] = np.maximum(self.vectors[warps, SOME, column], ends)
+    def wait_copies(self, warps: Array, lanes: Array, pending: int) -> None:
+        """Record that all but the newest `pending` groups of thread copies of lanes are complete.
+
+        Shapes: warps (warps,), lanes (warps, 32).
+        """
+        if pending >= GROUPS:
+            return
+        positions, at = np.nonzero(lanes)
+        by = warps[positions]
+        group = self.copy_groups[by, at] - pending
+        ends = np.where(group > 0, self.copy_ends[by, at, np.maximum(group - 1, 0) % GROUPS], 0)
+        self.copy_done[by, at] = np.maximum(self.copy_done[by, at], ends)
+        done, column = self.copy_done[warps], self.own[warps] + THREAD_COPIES * self.per_cta
+        known = np.where(self.copy_issued[warps] > done, done, done.max(axis=1, keepdims=True)).min(axis=1)
+        self.vectors[warps, SOME, column] = np.maximum(self.vectors[warps, SOME, column], known)
 
     def wait_multiplications(self, groups: Array, pending: int) -> None:
         """Record that all but the newest `pending` wgmma groups of each warpgroup are complete.
@@ -381,7 +398,9 @@ class Clocks:
 
     def knows(self, warp: int, record: int) -> bool:
         """Return True if the access of `record` happens before the next access of some lane of a warp."""
-        agent, clock = record >> 44, record >> 16 & 0xFFFFFFF
+        agent, clock, by = record >> 44, record >> 16 & 0xFFFFFFF, record >> 4 & 63
+        if by < 32 and agent == self.own[warp] + THREAD_COPIES * self.per_cta:
+            return bool(max(self.vectors[warp, KNOWN, agent], self.copy_done[warp, by]) >= clock)
         return bool(max(self.vectors[warp, KNOWN, agent], self.vectors[warp, SOME, agent]) >= clock)
 
     def grow(self, mbarriers: int) -> tuple[int, int]:

@@ -244,7 +244,7 @@ class Sanitizer(events.Observer):
     def _commit(self, event: events.Commit) -> None:
         batch = event.batch
         if event.group == "copy":
-            self.clocks.commit_copies(batch.warp_index)
+            self.clocks.commit_copies(batch.warp_index, batch.active())
         elif event.group == "bulk":
             positions, lanes = np.nonzero(batch.active())
             self.clocks.commit_bulk(batch.warp_index[positions], lanes)
@@ -258,7 +258,7 @@ class Sanitizer(events.Observer):
     def _wait(self, event: events.Wait) -> None:
         batch = event.batch
         if event.group == "copy":
-            self.clocks.wait_copies(batch.warp_index, event.pending)
+            self.clocks.wait_copies(batch.warp_index, batch.active(), event.pending)
         elif event.group == "bulk":
             positions, lanes = np.nonzero(batch.active())
             warps = batch.warp_index[positions]

@@ -84,6 +84,7 @@ class Transfers:
         sources = np.broadcast_to(sources, (batch.count, 32))
         offsets = sources - GLOBAL_BASE
         inside = batch.active() & (offsets >= 0) & (offsets + size <= len(self.context.launch.arena.bytes))
+        self.clocks.issue_copies(batch.location.warp, batch.active())
         self.global_shadow.copy(batch.location.warp, offsets, inside, size, event.pc)
         self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc, sources)
 
