@@ -30,8 +30,11 @@ MISSED_OR_MISNAMED = {
     "discard_of_data_in_use",
     "lanes_left_after_an_exit",
     "noinc_arrival_of_one_thread",
+    "operand_copied_by_cp_async",
     "release_sequence_through_a_relaxed_atomic",
     "result_of_a_reduction_in_flight",
+    "source_of_a_cluster_copy_at_exit",
+    "stage_released_one_multiplication_early",
     "strong_store_of_two_words",
     "warp_barriers_of_two_paths",
 }
