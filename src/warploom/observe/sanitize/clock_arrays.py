@@ -40,7 +40,7 @@ Lanes of warp w may also synchronise with each other. All accesses of lane j up 
 happen before the next access of lane i; times before KNOWN of w may be missing. `operations[w, i, k]` is SOME of the
 class k of w's asynchronous operations at the last synchronisation of lane i. `fence_times[w]` has SOME_F and
 SOME_GLOBAL of w at the last synchronisation of any lanes. `partial[w]` is set if lanes have synchronised since the last
-synchronisation of the whole warp.
+synchronisation of the whole warp. `published[w, j]` is the last time of lane j that any release by some lanes contains.
 """
 
 GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, NEAR_STORE = range(5)  # kinds of records
@@ -91,6 +91,7 @@ class ClockArrays(NamedTuple):
     lane_times: Array
     operations: Array
     fence_times: Array
+    published: Array
     own: Array
     per_cta: int
     base: int
@@ -127,9 +128,7 @@ def release(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array
         if few[w]:
             join(V, row, total + w)
         g = own[w]
-        released = lanes[i]
-        if c.partial[w] and not full[i]:
-            released |= _lanes_known(c, w, lanes[i])
+        released = lanes[i] if full[i] else _publish(c, w, lanes[i])
         for column in (g, base + w if base >= 0 else g):
             if full[i]:
                 V[row, KNOWN, column] = max(V[row, KNOWN, column], clock[w])
@@ -145,15 +144,19 @@ def release(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array
 
 
 @njit
-def _lanes_known(c: ClockArrays, w: int, lanes: int) -> int:
-    # Lanes, as bits, of which one of `lanes` knows a time after the last synchronisation of the warp.
-    found, since = 0, c.vectors[w, KNOWN, c.own[w]]
+def _publish(c: ClockArrays, w: int, lanes: int) -> int:
+    # Record a release by some lanes. Return these lanes, and those with which they have synchronised, as bits.
+    released = lanes
+    known = c.vectors[w, KNOWN, c.own[w]]
     for i in range(32):
         if (lanes >> i) & 1:
-            for j in range(32):
-                if c.lane_times[w, i, j] > since:
-                    found |= 1 << j
-    return found
+            c.published[w, i] = c.clock[w]
+            if c.partial[w]:
+                for j in range(32):
+                    if c.lane_times[w, i, j] > known:
+                        c.published[w, j] = max(c.published[w, j], c.lane_times[w, i, j])
+                        released |= 1 << j
+    return released
 
 
 @njit
@@ -169,7 +172,7 @@ def _acquire_lanes(c: ClockArrays, w: int, lanes: int, full: bool, row: int) -> 
     for i in range(32):
         if (lanes >> i) & 1:
             for j in range(32):
-                time = max(known, some) if (V[row, MASK, g] >> j) & 1 else known
+                time = max(known, min(some, c.published[w, j])) if (V[row, MASK, g] >> j) & 1 else known
                 c.lane_times[w, i, j] = max(c.lane_times[w, i, j], time)
 
 
@@ -321,17 +324,24 @@ def is_ordered_in_warp(c: ClockArrays, w: Any, lane: int, by: int, clock: Any, s
 
 
 @njit
-def is_released(c: ClockArrays, row: int, agent: Any, by: int, clock: Any, fenced: int) -> bool:
+def is_released(c: ClockArrays, row: int, agent: Any, owner: Any, by: int, clock: Any, fenced: int) -> bool:
     """Return True if the clock at `row` contains an access by the lane number `by` of `agent` at the time `clock`.
 
-    `fenced` is as in `is_ordered`.
+    `owner` is the warp of `agent`, or -1 if the agent is not a warp. `fenced` is as in `is_ordered`.
     """
     V = c.vectors
     if clock <= V[row, KNOWN + fenced, agent]:
         return True
-    lanes = LANE_SETS[by]
+    if clock > V[row, SOME + fenced, agent]:
+        return False
+    if by == OBJECT:
+        return True
     known = V[row, FENCED_MASK if fenced else MASK, agent]
-    return clock <= V[row, SOME + fenced, agent] and (by == OBJECT or known & lanes == lanes)
+    for lane in range(32):
+        missing = (known >> lane) & 1 == 0 or (owner >= 0 and fenced == 0 and clock > c.published[owner, lane])
+        if missing and (LANE_SETS[by] >> lane) & 1:
+            return False
+    return True
 
 
 @njit
@@ -353,6 +363,8 @@ def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> b
     distance = agent - g
     if distance >= 0 and distance < STREAMS * per_cta and distance % per_cta == 0:
         return is_ordered_in_warp(c, w, lane, by, clock, distance // per_cta, fenced)
-    return is_released(c, w, agent, by, clock, fenced) or (
-        beside and is_released(c, len(few) + w, agent, by, clock, fenced)
+    rank, local = agent // c.agents, agent % c.agents
+    owner = local * c.ctas + c.cta_of[w] - g // c.agents + rank if local < per_cta else -1
+    return is_released(c, w, agent, owner, by, clock, fenced) or (
+        beside and is_released(c, len(few) + w, agent, owner, by, clock, fenced)
     )

@@ -96,6 +96,7 @@ class Clocks:
         self.lane_times = np.zeros((self.warps, 32, 32), np.int32)
         self.operations = np.zeros((self.warps, 32, STREAMS), np.int32)
         self.fence_times = np.zeros((self.warps, 2), np.int32)
+        self.published = np.zeros((self.warps, 32), np.int32)
         self.copy_clock = np.ones(self.warps, np.int32)
         self.copy_groups = np.zeros(self.warps, np.int64)
         self.copy_ends = np.zeros((self.warps, GROUPS), np.int32)
@@ -113,8 +114,8 @@ class Clocks:
         topology = self.topology
         self.arrays = ClockArrays(
             self.vectors, self.clock, self.few, self.partial, self.lane_times, self.operations, self.fence_times,
-            self.own, self.per_cta, self.base, self.agents, self.ctas, topology.cta_of, topology.cluster_of,
-            self.bulk_done, self.bulk_waits,
+            self.published, self.own, self.per_cta, self.base, self.agents, self.ctas, topology.cta_of,
+            topology.cluster_of, self.bulk_done, self.bulk_waits,
         )  # fmt: skip
 
     # Lanes ------------------------------------------------------------------------------------------------

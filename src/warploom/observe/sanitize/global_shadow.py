@@ -370,8 +370,8 @@ def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: in
             return is_ordered_in_warp(c, w, lane, by, clock, stream, 0)
         if kind == ASYNC:
             return False
-        return is_released(c, w, column, by, clock, 0) or (
-            few[w] != 0 and is_released(c, total + w, column, by, clock, 0)
+        return is_released(c, w, column, -1, by, clock, 0) or (
+            few[w] != 0 and is_released(c, total + w, column, -1, by, clock, 0)
         )
     if other == w:
         return clock <= V[w, KNOWN + fenced, own[w]] or is_ordered_in_warp(c, w, lane, by, clock, 0, fenced)
@@ -380,8 +380,8 @@ def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: in
         column = own[other]
     if column < 0:
         return False
-    return is_released(c, w, column, by, clock, fenced) or (
-        few[w] != 0 and (few[w] >> lane) & 1 != 0 and is_released(c, total + w, column, by, clock, fenced)
+    return is_released(c, w, column, other, by, clock, fenced) or (
+        few[w] != 0 and (few[w] >> lane) & 1 != 0 and is_released(c, total + w, column, other, by, clock, fenced)
     )
 
 
