@@ -330,7 +330,10 @@ class Control:
 
 
 def _lanes_by_mask(active: Array, members: Array) -> Iterator[Array]:
-    """Yield, for each warp, the active lanes with one member mask, until no lane is left. Shapes: all (warps, 32)."""
+    """Yield the active lanes of each warp with one member mask, until no lane is left.
+
+    Shapes: all (warps, 32).
+    """
     while active.any():
         first = np.take_along_axis(members, active.argmax(axis=1)[:, None], axis=1)
         same = active & (members == first)

@@ -39,8 +39,10 @@ of w may have acquired more than the others. `few[w]` has these lanes as bits. R
 Lanes of warp w may also synchronise with each other. All accesses of lane j up to the time `lane_times[w, i, j]`
 happen before the next access of lane i; times before KNOWN of w may be missing. `operations[w, i, k]` is SOME of the
 class k of w's asynchronous operations at the last synchronisation of lane i. `fence_times[w]` has SOME_F and
-SOME_GLOBAL of w at the last synchronisation of any lanes. `partial[w]` is set if lanes have synchronised since the last
-synchronisation of the whole warp. `published[w, j]` is the last time of lane j that any release by some lanes contains.
+SOME_GLOBAL of w at the last synchronisation of any lanes. `covered[w, f, j]` is the last time of lane j that another
+lane knew when it executed a fence for shared memory (f = 0) or global memory. `partial[w]` is set if lanes have
+synchronised since the last synchronisation of the whole warp. `published[w, j]` is the last time of lane j that any
+release by some lanes contains.
 """
 
 GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, NEAR_STORE = range(5)  # kinds of records
@@ -91,6 +93,7 @@ class ClockArrays(NamedTuple):
     lane_times: Array
     operations: Array
     fence_times: Array
+    covered: Array
     published: Array
     own: Array
     per_cta: int
@@ -272,11 +275,24 @@ def proxy_fence(
                     V[w, fence, column] = clock[w]
                 else:
                     V[w, SOME + fence, column] = clock[w]
-                    V[w, FENCED_MASK, column] |= lanes[i]
+                    V[w, FENCED_MASK, column] |= lanes[i] | (_cover(c, w, lanes[i], fence) if c.partial[w] else 0)
             for stream in range(1, STREAMS):
                 column = g + stream * per_cta
                 V[w, fence, column] = max(V[w, fence, column], V[w, SOME, column])
         clock[w] += 1
+
+
+@njit
+def _cover(c: ClockArrays, w: int, lanes: int, fence: int) -> int:
+    # Record that a fence of some lanes is behind the accesses of lanes with which they have synchronised. Return the
+    # latter lanes, as bits.
+    found = 0
+    for j in range(32):
+        for i in range(32):
+            if (lanes >> i) & 1 and c.lane_times[w, i, j] > c.vectors[w, KNOWN, c.own[w]]:
+                c.covered[w, fence - 1, j] = max(c.covered[w, fence - 1, j], c.lane_times[w, i, j])
+                found |= 1 << j
+    return found
 
 
 @njit
@@ -298,7 +314,7 @@ def is_weak_write_of(record: Any, agent: Any, lane: Any) -> bool:
 
 @njit
 def is_ordered_in_warp(c: ClockArrays, w: Any, lane: int, by: int, clock: Any, stream: int, fenced: int) -> bool:
-    """Return True if an access of warp `w` at time `clock` happens before a new access of one of its lanes.
+    """Return True if an access of warp `w` at time `clock` happens before a new access of a lane.
 
     `by` is the lane number in the record of the earlier access. `stream` is 0, or the class of the asynchronous
     operation that made the access. Synchronisations of the whole warp are not considered. The other arguments are as in
@@ -320,14 +336,19 @@ def is_ordered_in_warp(c: ClockArrays, w: Any, lane: int, by: int, clock: Any, s
         return True
     # Other lanes know the fences of lane `by` that precede its last synchronisation with them.
     time = V[w, SOME + fenced, g] if lane < 0 or by == lane else c.fence_times[w, fenced - 1]
-    return clock <= time and (lane < 0 or (by < 32 and (V[w, FENCED_MASK, g] >> by) & 1 != 0))
+    if clock <= time and (lane < 0 or (by < 32 and (V[w, FENCED_MASK, g] >> by) & 1 != 0)):
+        return True
+    for other in range(32):
+        if (LANE_SETS[by] >> other) & 1 and clock > c.covered[w, fenced - 1, other]:
+            return False
+    return True
 
 
 @njit
 def is_released(c: ClockArrays, row: int, agent: Any, owner: Any, by: int, clock: Any, fenced: int) -> bool:
-    """Return True if the clock at `row` contains an access by the lane number `by` of `agent` at the time `clock`.
+    """Return True if the clock at `row` contains an access of `agent` at the time `clock`.
 
-    `owner` is the warp of `agent`, or -1 if the agent is not a warp. `fenced` is as in `is_ordered`.
+    `by` is the lane number in the record of the access. `owner` is the warp of `agent`, or -1 if the agent is not a warp. `fenced` is as in `is_ordered`.
     """
     V = c.vectors
     if clock <= V[row, KNOWN + fenced, agent]:
