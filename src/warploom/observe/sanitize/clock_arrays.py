@@ -35,6 +35,7 @@ An access happens before the next access only if KNOWN or SOME shows it, whateve
 In the clock of warp w, KNOWN of w is the last time at which all lanes of w were synchronised. SOME of a class of w's
 asynchronous operations is the time up to which each lane knows that the operations it issued are complete. Some lanes
 of w may have acquired more than the others. `few[w]` has these lanes as bits. Row `Clocks.warps + w` is their clock.
+`fencing[w]` has the lanes that have executed a proxy fence. Its fenced parts are in the same row.
 
 Lanes of warp w may also synchronise with each other. All accesses of lane j up to the time `lane_times[w, i, j]`
 happen before the next access of lane i; times before KNOWN of w may be missing. `operations[w, i, k]` is SOME of the
@@ -89,6 +90,7 @@ class ClockArrays(NamedTuple):
     vectors: Array
     clock: Array
     few: Array
+    fencing: Array
     partial: Array
     lane_times: Array
     operations: Array
@@ -128,7 +130,7 @@ def release(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array
         if row < 0:
             continue
         join(V, row, w)
-        if few[w]:
+        if few[w] or c.fencing[w]:
             join(V, row, total + w)
         g = own[w]
         released = lanes[i] if full[i] else _publish(c, w, lanes[i])
@@ -203,10 +205,10 @@ def synchronise(c: ClockArrays, warps: Array) -> None:
     for i in range(len(warps)):
         w = warps[i]
         g = c.own[w]
-        if few[w]:
+        if few[w] or c.fencing[w]:
             join(V, w, total + w)
             V[total + w] = 0
-            few[w] = 0
+            few[w] = c.fencing[w] = 0
         for column in (g, base + w if base >= 0 else g):
             V[w, KNOWN, column] = clock[w]
         c.fence_times[w] = V[w, SOME_F:MASK, g]
@@ -226,6 +228,8 @@ def synchronise_lanes(c: ClockArrays, warps: Array, lanes: Array) -> None:
         g = c.own[w]
         if few[w] & members:
             few[w] |= members
+        if c.fencing[w] & members:
+            c.fencing[w] |= members
         c.fence_times[w] = V[w, SOME_F:MASK, g]
         first = 0
         while (members >> first) & 1 == 0:
@@ -260,16 +264,20 @@ def proxy_fence(
     for i in range(len(warps)):
         w = warps[i]
         g = c.own[w]
+        # Other lanes know a fence of some lanes only after they have synchronised with them.
+        row = w if full[i] else total + w
+        if not full[i]:
+            c.fencing[w] |= lanes[i]
         for fence in (SHARED_FENCE, GLOBAL_FENCE):
             if not (in_shared if fence == SHARED_FENCE else in_global):
                 continue
-            for row in (w, total + w):
-                if row == w or few[w]:
+            for source in (w, total + w):
+                if source == w or few[w]:
                     for agent in range(n):
-                        V[row, fence, agent] = max(V[row, fence, agent], V[row, KNOWN, agent])
+                        V[row, fence, agent] = max(V[row, fence, agent], V[source, KNOWN, agent])
                         if agent != g and (base < 0 or agent != base + w):
-                            V[row, SOME + fence, agent] = max(V[row, SOME + fence, agent], V[row, SOME, agent])
-                            V[row, FENCED_MASK, agent] |= V[row, MASK, agent]
+                            V[row, SOME + fence, agent] = max(V[row, SOME + fence, agent], V[source, SOME, agent])
+                            V[row, FENCED_MASK, agent] |= V[source, MASK, agent]
             for column in (g, base + w if base >= 0 else g):
                 if full[i]:
                     V[w, fence, column] = clock[w]
@@ -338,17 +346,32 @@ def is_ordered_in_warp(c: ClockArrays, w: Any, lane: int, by: int, clock: Any, s
     time = V[w, SOME + fenced, g] if lane < 0 or by == lane else c.fence_times[w, fenced - 1]
     if clock <= time and (lane < 0 or (by < 32 and (V[w, FENCED_MASK, g] >> by) & 1 != 0)):
         return True
+    beside = is_beside(c, w, lane, fenced)
+    if beside and clock <= V[len(c.few) + w, KNOWN + fenced, g]:
+        return True
     for other in range(32):
         if (LANE_SETS[by] >> other) & 1 and clock > c.covered[w, fenced - 1, other]:
             return False
-    return True
+    return beside or c.fencing[w] == 0
+
+
+@njit
+def is_beside(c: ClockArrays, w: Any, lane: int, fenced: int) -> bool:
+    """Return True if a lane knows the clock of the lanes of warp `w` that have acquired more than the others.
+
+    If `fenced` is not 0, return True if the lane knows the fenced parts of this clock. A `lane` of -1 stands for all
+    lanes.
+    """
+    lanes = c.few[w] | c.fencing[w] if fenced else c.few[w]
+    return lanes != 0 and (lane < 0 or (lanes >> lane) & 1 != 0)
 
 
 @njit
 def is_released(c: ClockArrays, row: int, agent: Any, owner: Any, by: int, clock: Any, fenced: int) -> bool:
     """Return True if the clock at `row` contains an access of `agent` at the time `clock`.
 
-    `by` is the lane number in the record of the access. `owner` is the warp of `agent`, or -1 if the agent is not a warp. `fenced` is as in `is_ordered`.
+    `by` is the lane number in the record of the access. `owner` is the warp of `agent`, or -1 if the agent is not a
+    warp. `fenced` is as in `is_ordered`.
     """
     V = c.vectors
     if clock <= V[row, KNOWN + fenced, agent]:
@@ -376,7 +399,7 @@ def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> b
     agent = record >> 44
     clock = (record >> 16) & 0xFFFFFFF
     by = (record >> 4) & 63
-    beside = few[w] != 0 and (lane < 0 or (few[w] >> lane) & 1 != 0)
+    beside = is_beside(c, w, lane, fenced)
     if ((record >> 10) & 63) == REMOTE_STORE:
         return clock <= V[w, WIDE, agent] or (beside and clock <= V[len(few) + w, WIDE, agent])
     if clock <= V[w, KNOWN + fenced, agent]:

@@ -95,6 +95,7 @@ class Clocks:
         self._next = rows  # row of the next location
         self.clock = np.ones(self.warps, np.int32)
         self.few = np.zeros(self.warps, np.int32)
+        self.fencing = np.zeros(self.warps, np.int32)
         self.partial = np.zeros(self.warps, np.bool_)  # True for warps with a time in `lanes` after KNOWN
         self.lane_times = np.zeros((self.warps, 32, 32), np.int32)
         self.operations = np.zeros((self.warps, 32, STREAMS), np.int32)
@@ -117,9 +118,9 @@ class Clocks:
     def _bundle(self) -> None:
         topology = self.topology
         self.arrays = ClockArrays(
-            self.vectors, self.clock, self.few, self.partial, self.lane_times, self.operations, self.fence_times,
-            self.covered, self.published, self.own, self.per_cta, self.base, self.agents, self.ctas, topology.cta_of,
-            topology.cluster_of, self.bulk_done, self.bulk_waits,
+            self.vectors, self.clock, self.few, self.fencing, self.partial, self.lane_times, self.operations,
+            self.fence_times, self.covered, self.published, self.own, self.per_cta, self.base, self.agents, self.ctas,
+            topology.cta_of, topology.cluster_of, self.bulk_done, self.bulk_waits,
         )  # fmt: skip
 
     # Lanes ------------------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ from warploom.observe.sanitize.clock_arrays import (
     THREAD_COPY,
     TOGETHER,
     ClockArrays,
+    is_beside,
     is_ordered_in_warp,
     is_released,
     is_weak_write_of,
@@ -381,7 +382,7 @@ def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: in
     if column < 0:
         return False
     return is_released(c, w, column, other, by, clock, fenced) or (
-        few[w] != 0 and (few[w] >> lane) & 1 != 0 and is_released(c, total + w, column, other, by, clock, fenced)
+        is_beside(c, w, lane, fenced) and is_released(c, total + w, column, other, by, clock, fenced)
     )
 
 
