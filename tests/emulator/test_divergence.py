@@ -112,6 +112,78 @@ def test_lanes_that_diverged_meet_at_a_barrier_of_the_warp() -> None:
     np.testing.assert_array_equal(found, 500 + LANE // 2 * 2)
 
 
+def test_lanes_wait_at_one_barrier_instruction_with_two_masks() -> None:
+    # The even lanes of both halves wait at one instruction. The odd lanes of the upper half come last.
+    found = run("""
+        .shared .b32 s[32];
+        mov.u32 %r10, s;
+        mad.lo.u32 %r10, %r0, 4, %r10;
+        and.b32 %r1, %r0, 16;
+        mov.u32 %r3, 0x0000ffff;
+        shl.b32 %r3, %r3, %r1;
+        add.u32 %r4, %r0, 500;
+        and.b32 %r2, %r0, 1;
+        setp.eq.u32 %p1, %r2, 0;
+        setp.ne.u32 %p2, %r1, 0;
+        @%p1 bra EVEN;
+        @%p2 bra UPPER;
+        st.shared.u32 [%r10+-4], %r4;
+        bar.warp.sync %r3;
+        bra END;
+        EVEN:
+        bar.warp.sync %r3;
+        ld.shared.u32 %r4, [%r10];
+        bra END;
+        UPPER:
+        st.shared.u32 [%r10+-4], %r4;
+        bar.warp.sync %r3;
+        END:
+        st.global.u32 [%rd1], %r4;
+        ret;""")
+    np.testing.assert_array_equal(found, 500 + (LANE | 1))
+
+
+def test_barriers_of_tiles_meet_across_a_branch() -> None:
+    # Each path has half of the lanes of every tile of 8 lanes.
+    found = run("""
+        .shared .b32 s[32];
+        mov.u32 %r10, s;
+        mad.lo.u32 %r10, %r0, 4, %r10;
+        and.b32 %r1, %r0, 24;
+        mov.u32 %r3, 0x000000ff;
+        shl.b32 %r3, %r3, %r1;
+        add.u32 %r4, %r0, 500;
+        and.b32 %r2, %r0, 1;
+        setp.eq.u32 %p1, %r2, 0;
+        @%p1 bra EVEN;
+        bar.warp.sync %r3;
+        ld.shared.u32 %r4, [%r10+-4];
+        bra END;
+        EVEN:
+        st.shared.u32 [%r10], %r4;
+        bar.warp.sync %r3;
+        END:
+        st.global.u32 [%rd1], %r4;
+        ret;""")
+    np.testing.assert_array_equal(found, 500 + LANE // 2 * 2)
+
+
+def test_lanes_that_a_guard_excludes_do_not_wait_at_a_barrier_of_the_warp() -> None:
+    found = run("""
+        .shared .b32 s[32];
+        mov.u32 %r10, s;
+        mad.lo.u32 %r10, %r0, 4, %r10;
+        setp.eq.u32 %p1, %r0, 0;
+        add.u32 %r2, %r0, 500;
+        @%p1 bar.warp.sync -1;
+        @%p1 ld.shared.u32 %r2, [%r10+4];
+        @!%p1 st.shared.u32 [%r10], %r2;
+        @!%p1 bar.warp.sync -1;
+        st.global.u32 [%rd1], %r2;
+        ret;""")
+    np.testing.assert_array_equal(found, 500 + np.maximum(LANE, 1))
+
+
 def test_lanes_that_leave_early_are_not_waited_for() -> None:
     found = run("""
         setp.lt.u32 %p1, %r0, 7;

@@ -21,7 +21,10 @@ Registers = frozenset[tuple[int, int]]
 
 
 def bounded_waits(program: Program, linked: Sequence[Linked]) -> frozenset[int]:
-    """Return the program counters of mbarrier waits whose innermost loop changes registers for its next iteration."""
+    """Return the program counters of mbarrier waits in loops that count.
+
+    An iteration of the innermost loop reads a register that the previous iteration changed.
+    """
     loops = [
         (pc - first, first, pc)
         for pc, following in enumerate(program.following)
@@ -55,7 +58,7 @@ def leads_to(program: Program, targets: Iterable[int]) -> NDArray[np.bool_]:
 
 
 def _counts(program: Program, linked: Sequence[Linked], first: int, last: int) -> bool:
-    """Return True if an iteration of the loop from `first` to `last` reads registers of the previous iteration."""
+    """Return True if the loop from `first` to `last` reads registers that its last iteration changed."""
     carried: Registers = frozenset()
     written: Registers = frozenset()
     for pc in range(first, last + 1):

@@ -44,8 +44,8 @@ class Control:
     def __post_init__(self) -> None:
         self.splits = self.state.splits
         self._on_warp_barrier = self.events.handler(WarpBarrier)
-        # Slot -> member mask of a warp split that waits at a warp barrier.
-        self._members: dict[int, int] = {}
+        # Slot -> member masks of the lanes of a warp split that waits at a warp barrier.
+        self._members: dict[int, Array] = {}
         self._aligned: set[int] = set()  # slots of warp splits that wait at an `.aligned` instruction
 
     # Branches ---------------------------------------------------------------------------------------------
@@ -196,40 +196,50 @@ class Control:
     def _suspend_incomplete(self, batch: Batch, members: Array) -> Array:
         """Suspend the warp splits whose active lanes lack members. Return the member masks of the others."""
         splits, pc, active = self.splits, self.state.pc, batch.active()
-        wanted = self._wanted(batch, members)
-        missing: Array = np.any(wanted & ~active, axis=1)
+        missing: Array = np.any(self._wanted(batch, members) & ~active, axis=1)
         excluded: Array = missing & np.any(splits.mask[batch.rows] & ~active, axis=1)
-        waits = missing & ~excluded
-        first = np.take_along_axis(members, active.argmax(axis=1)[:, None], axis=1)[waits, 0]
-        lanes, stay = active[excluded], ~missing
         if excluded.any():
-            # Lanes that the guard excludes do not wait, as behind a branch.
-            waits = waits[~excluded]
-            for row, held in zip(batch.suspend(excluded, pc, Status.READY).tolist(), lanes, strict=True):
-                splits.split(row, np.where(held, pc, pc + 1), pc + 1)
-        if waits.any():
-            self._wait_for_members(batch, waits, first, wanted[missing & ~excluded])
-        return members[stay]
+            # Lanes that the guard excludes do not wait, as behind a branch. The others execute the barrier again.
+            for row, lanes in zip(batch.suspend(excluded, pc, Status.READY).tolist(), active[excluded], strict=True):
+                splits.split(row, np.where(lanes, pc, pc + 1), pc + 1)
+            members, missing = members[~excluded], missing[~excluded]
+        if missing.any():
+            for row, masks in zip(batch.suspend(missing, pc, Status.RECONVERGING), members[missing], strict=True):
+                self._members[int(row)] = masks
+                self._aligned.discard(int(row))
+                self._complete_warp_barriers(int(splits.warp[row]))
+        return members[~missing]
 
-    def _wait_for_members(self, batch: Batch, waits: Array, members: Array, wanted: Array) -> None:
-        splits, pc = self.splits, self.state.pc
-        rows = batch.suspend(waits, pc, Status.RECONVERGING)
-        for row, mask, lanes in zip(rows, members, wanted, strict=True):
-            self._members[int(row)] = int(mask)
-            self._aligned.discard(int(row))
-            same = np.flatnonzero((splits.warp == splits.warp[row]) & (splits.status == Status.RECONVERGING))
-            there = np.array([slot for slot in same if self._members.get(int(slot)) == int(mask)], np.intp)
-            met: Array = np.any(splits.mask[there], axis=0)
-            if (lanes & ~met).any():
-                continue
-            if self._on_warp_barrier is not None:
-                self._on_warp_barrier(WarpBarrier(pc, splits.warp[[row]], met[None]))
+    def _complete_warp_barriers(self, warp: int) -> None:
+        """Continue the warp splits of a warp whose lanes all wait with the live lanes of their member mask."""
+        splits = self.splits
+        slots = np.flatnonzero((splits.warp == warp) & (splits.status == Status.RECONVERGING))
+        there = np.array([slot for slot in slots.tolist() if slot in self._members], np.intp)
+        while len(there):
+            waiting: Array = np.any(splits.mask[there], axis=0)
+            members = np.zeros(32, np.uint32)
             for slot in there.tolist():
-                del self._members[slot]
-                if splits.status[slot] == Status.RECONVERGING:  # not merged with an earlier one
-                    splits.merge_reconverging(slot, there)
-                    splits.status[slot] = Status.READY
-                    splits.goto(np.array([slot], np.intp), int(splits.pc[slot]) + 1)
+                members[splits.mask[slot]] = self._members[slot][splits.mask[slot]]
+            together = waiting & (members[:, None] == members)
+            wanted = splits.live[warp] & ((members[:, None] & _LANE_BITS) != 0)
+            incomplete = np.any(wanted & ~together, axis=1)
+            whole = ~np.any(splits.mask[there] & incomplete, axis=1)
+            if whole.all():
+                self._leave_warp_barriers(warp, there, waiting, members)
+                return
+            there = there[whole]
+
+    def _leave_warp_barriers(self, warp: int, slots: Rows, lanes: Array, members: Array) -> None:
+        splits = self.splits
+        if self._on_warp_barrier is not None:
+            sets = np.concatenate(list(_lanes_by_mask(lanes[None], members[None])))
+            self._on_warp_barrier(WarpBarrier(self.state.pc, np.full(len(sets), warp), sets))
+        for slot in slots.tolist():
+            del self._members[slot]
+            if splits.status[slot] == Status.RECONVERGING:  # not merged with an earlier one
+                splits.merge_reconverging(slot, slots)
+                splits.status[slot] = Status.READY
+                splits.goto(np.array([slot], np.intp), int(splits.pc[slot]) + 1)
 
     def reconverge_warps(self, batch: Batch) -> None:
         """Suspend warp splits at an `.aligned` instruction until all live lanes of their warp arrive."""
@@ -320,7 +330,10 @@ class Control:
 
 
 def _lanes_by_mask(active: Array, members: Array) -> Iterator[Array]:
-    """Yield, for each warp, the active lanes with one member mask, until no lane is left. Shapes: all (warps, 32)."""
+    """Yield the active lanes of each warp with one member mask, until no lane is left.
+
+    Shapes: all (warps, 32).
+    """
     while active.any():
         first = np.take_along_axis(members, active.argmax(axis=1)[:, None], axis=1)
         same = active & (members == first)

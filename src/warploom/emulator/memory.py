@@ -97,9 +97,9 @@ class Memory:
             access.store_indexed(array.view(raw.dtype), index, access.uniform(part), raw)
 
     def discard(self, location: Location, addresses: Array, mask: Lanes, size: int) -> None:
-        """Make `size` bytes of global memory for each lane in `mask` undetermined. They keep their values here.
+        """Make `size` bytes of global memory for each lane in `mask` undetermined.
 
-        Shapes: addresses (warps, 32). Errors: Fault as in `store`.
+        In the emulator, they keep their values. Shapes: addresses (warps, 32). Errors: Fault as in `store`.
         """
         array, index = self._reach("global", location, addresses, mask, size, True, "discard")
         if self._on_access is not None:

@@ -7,6 +7,7 @@ manual.
 """
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -53,7 +54,7 @@ def findings(text: str, version: Version) -> list[str]:
     return [finding.code for finding in run.findings]
 
 
-def pairs(misjudged: set[str]) -> list[object]:
+def pairs(misjudged: Collection[str] = ()) -> list[object]:
     """Return a parameter for each file, with an expected failure for the kernels that the sanitizer still misjudges."""
     failure = pytest.mark.xfail(reason="the sanitizer misjudges this kernel", strict=True)
     return [
@@ -62,7 +63,7 @@ def pairs(misjudged: set[str]) -> list[object]:
     ]
 
 
-@pytest.mark.parametrize("path", pairs(set()))
+@pytest.mark.parametrize("path", pairs())
 def test_correct_kernel_has_no_finding(path: Path) -> None:
     assert findings(path.read_text(), "correct") == []
 

@@ -35,12 +35,15 @@ An access happens before the next access only if KNOWN or SOME shows it, whateve
 In the clock of warp w, KNOWN of w is the last time at which all lanes of w were synchronised. SOME of a class of w's
 asynchronous operations is the time up to which each lane knows that the operations it issued are complete. Some lanes
 of w may have acquired more than the others. `few[w]` has these lanes as bits. Row `Clocks.warps + w` is their clock.
+`fencing[w]` has the lanes that have executed a proxy fence. Its fenced parts are in the same row.
 
 Lanes of warp w may also synchronise with each other. All accesses of lane j up to the time `lane_times[w, i, j]`
 happen before the next access of lane i; times before KNOWN of w may be missing. `operations[w, i, k]` is SOME of the
 class k of w's asynchronous operations at the last synchronisation of lane i. `fence_times[w]` has SOME_F and
-SOME_GLOBAL of w at the last synchronisation of any lanes. `partial[w]` is set if lanes have synchronised since the last
-synchronisation of the whole warp.
+SOME_GLOBAL of w at the last synchronisation of any lanes. `covered[w, f, j]` is the last time of lane j that another
+lane knew when it executed a fence for shared memory (f = 0) or global memory. `partial[w]` is set if lanes have
+synchronised since the last synchronisation of the whole warp. `published[w, j]` is the last time of lane j that any
+release by some lanes contains.
 """
 
 GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, NEAR_STORE = range(5)  # kinds of records
@@ -87,10 +90,13 @@ class ClockArrays(NamedTuple):
     vectors: Array
     clock: Array
     few: Array
+    fencing: Array
     partial: Array
     lane_times: Array
     operations: Array
     fence_times: Array
+    covered: Array
+    published: Array
     own: Array
     per_cta: int
     base: int
@@ -126,12 +132,10 @@ def release(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array
         if row < 0:
             continue
         join(V, row, w)
-        if few[w]:
+        if few[w] or c.fencing[w]:
             join(V, row, total + w)
         g = own[w]
-        released = lanes[i]
-        if c.partial[w] and not full[i]:
-            released |= _lanes_known(c, w, lanes[i])
+        released = lanes[i] if full[i] else _publish(c, w, lanes[i])
         for column in (g, base + w if base >= 0 else g):
             if full[i]:
                 V[row, KNOWN, column] = max(V[row, KNOWN, column], clock[w])
@@ -154,15 +158,19 @@ def release(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array
 
 
 @njit
-def _lanes_known(c: ClockArrays, w: int, lanes: int) -> int:
-    # Lanes, as bits, of which one of `lanes` knows a time after the last synchronisation of the warp.
-    found, since = 0, c.vectors[w, KNOWN, c.own[w]]
+def _publish(c: ClockArrays, w: int, lanes: int) -> int:
+    # Record a release by some lanes. Return these lanes, and those with which they have synchronised, as bits.
+    released = lanes
+    known = c.vectors[w, KNOWN, c.own[w]]
     for i in range(32):
         if (lanes >> i) & 1:
-            for j in range(32):
-                if c.lane_times[w, i, j] > since:
-                    found |= 1 << j
-    return found
+            c.published[w, i] = c.clock[w]
+            if c.partial[w]:
+                for j in range(32):
+                    if c.lane_times[w, i, j] > known:
+                        c.published[w, j] = max(c.published[w, j], c.lane_times[w, i, j])
+                        released |= 1 << j
+    return released
 
 
 @njit
@@ -178,7 +186,7 @@ def _acquire_lanes(c: ClockArrays, w: int, lanes: int, full: bool, row: int) -> 
     for i in range(32):
         if (lanes >> i) & 1:
             for j in range(32):
-                time = max(known, some) if (V[row, MASK, g] >> j) & 1 else known
+                time = max(known, min(some, c.published[w, j])) if (V[row, MASK, g] >> j) & 1 else known
                 c.lane_times[w, i, j] = max(c.lane_times[w, i, j], time)
 
 
@@ -192,7 +200,7 @@ def _join_warp(c: ClockArrays, w: int, row: int) -> None:
     V[w, SOME, column] = kept
     if row == beside:
         V[beside] = 0
-        c.few[w] = 0
+        c.few[w] = c.fencing[w] = 0
     if lanes == 0:
         return
     for lane in range(32):
@@ -238,7 +246,7 @@ def synchronise(c: ClockArrays, warps: Array) -> None:
     for i in range(len(warps)):
         w = warps[i]
         g = c.own[w]
-        if few[w]:
+        if few[w] or c.fencing[w]:
             _join_warp(c, w, total + w)
         for column in (g, base + w if base >= 0 else g):
             V[w, KNOWN, column] = clock[w]
@@ -259,6 +267,8 @@ def synchronise_lanes(c: ClockArrays, warps: Array, lanes: Array) -> None:
         g = c.own[w]
         if few[w] & members:
             few[w] |= members
+        if c.fencing[w] & members:
+            c.fencing[w] |= members
         c.fence_times[w] = V[w, SOME_F:MASK, g]
         first = 0
         while (members >> first) & 1 == 0:
@@ -293,26 +303,43 @@ def proxy_fence(
     for i in range(len(warps)):
         w = warps[i]
         g = c.own[w]
+        # Other lanes know a fence of some lanes only after they have synchronised with them.
+        row = w if full[i] else total + w
+        if not full[i]:
+            c.fencing[w] |= lanes[i]
         for fence in (SHARED_FENCE, GLOBAL_FENCE):
             if not (in_shared if fence == SHARED_FENCE else in_global):
                 continue
-            for row in (w, total + w):
-                if row == w or few[w]:
+            for source in (w, total + w):
+                if source == w or few[w]:
                     for agent in range(n):
-                        V[row, fence, agent] = max(V[row, fence, agent], V[row, KNOWN, agent])
+                        V[row, fence, agent] = max(V[row, fence, agent], V[source, KNOWN, agent])
                         if agent != g and (base < 0 or agent != base + w):
-                            V[row, SOME + fence, agent] = max(V[row, SOME + fence, agent], V[row, SOME, agent])
-                            V[row, FENCED_MASK, agent] |= V[row, MASK, agent]
+                            V[row, SOME + fence, agent] = max(V[row, SOME + fence, agent], V[source, SOME, agent])
+                            V[row, FENCED_MASK, agent] |= V[source, MASK, agent]
             for column in (g, base + w if base >= 0 else g):
                 if full[i]:
                     V[w, fence, column] = clock[w]
                 else:
                     V[w, SOME + fence, column] = clock[w]
-                    V[w, FENCED_MASK, column] |= lanes[i]
+                    V[w, FENCED_MASK, column] |= lanes[i] | (_cover(c, w, lanes[i], fence) if c.partial[w] else 0)
             for stream in range(1, STREAMS):
                 column = g + stream * per_cta
                 V[w, fence, column] = max(V[w, fence, column], V[w, SOME, column])
         clock[w] += 1
+
+
+@njit
+def _cover(c: ClockArrays, w: int, lanes: int, fence: int) -> int:
+    # Record that a fence of some lanes is behind the accesses of lanes with which they have synchronised. Return the
+    # latter lanes, as bits.
+    found = 0
+    for j in range(32):
+        for i in range(32):
+            if (lanes >> i) & 1 and c.lane_times[w, i, j] > c.vectors[w, KNOWN, c.own[w]]:
+                c.covered[w, fence - 1, j] = max(c.covered[w, fence - 1, j], c.lane_times[w, i, j])
+                found |= 1 << j
+    return found
 
 
 @njit
@@ -334,7 +361,7 @@ def is_weak_write_of(record: Any, agent: Any, lane: Any) -> bool:
 
 @njit
 def is_ordered_in_warp(c: ClockArrays, w: Any, lane: int, by: int, clock: Any, stream: int, fenced: int) -> bool:
-    """Return True if an access of warp `w` at time `clock` happens before a new access of one of its lanes.
+    """Return True if an access of warp `w` at time `clock` happens before a new access of a lane.
 
     `by` is the lane number in the record of the earlier access. `stream` is 0, or the class of the asynchronous
     operation that made the access. Synchronisations of the whole warp are not considered. The other arguments are as in
@@ -358,21 +385,48 @@ def is_ordered_in_warp(c: ClockArrays, w: Any, lane: int, by: int, clock: Any, s
         return True
     # Other lanes know the fences of lane `by` that precede its last synchronisation with them.
     time = V[w, SOME + fenced, g] if lane < 0 or by == lane else c.fence_times[w, fenced - 1]
-    return clock <= time and (lane < 0 or (by < 32 and (V[w, FENCED_MASK, g] >> by) & 1 != 0))
+    if clock <= time and (lane < 0 or (by < 32 and (V[w, FENCED_MASK, g] >> by) & 1 != 0)):
+        return True
+    beside = is_beside(c, w, lane, fenced)
+    if beside and clock <= V[len(c.few) + w, KNOWN + fenced, g]:
+        return True
+    for other in range(32):
+        if (LANE_SETS[by] >> other) & 1 and clock > c.covered[w, fenced - 1, other]:
+            return False
+    return beside or c.fencing[w] == 0
 
 
 @njit
-def is_released(c: ClockArrays, row: int, agent: Any, by: int, clock: Any, fenced: int) -> bool:
-    """Return True if the clock at `row` contains an access by the lane number `by` of `agent` at the time `clock`.
+def is_beside(c: ClockArrays, w: Any, lane: int, fenced: int) -> bool:
+    """Return True if a lane knows the clock of the lanes of warp `w` that have acquired more than the others.
 
-    `fenced` is as in `is_ordered`.
+    If `fenced` is not 0, return True if the lane knows the fenced parts of this clock. A `lane` of -1 stands for all
+    lanes.
+    """
+    lanes = c.few[w] | c.fencing[w] if fenced else c.few[w]
+    return lanes != 0 and (lane < 0 or (lanes >> lane) & 1 != 0)
+
+
+@njit
+def is_released(c: ClockArrays, row: int, agent: Any, owner: Any, by: int, clock: Any, fenced: int) -> bool:
+    """Return True if the clock at `row` contains an access of `agent` at the time `clock`.
+
+    `by` is the lane number in the record of the access. `owner` is the warp of `agent`, or -1 if the agent is not a
+    warp. `fenced` is as in `is_ordered`.
     """
     V = c.vectors
     if clock <= V[row, KNOWN + fenced, agent]:
         return True
-    lanes = LANE_SETS[by]
+    if clock > V[row, SOME + fenced, agent]:
+        return False
+    if by == OBJECT:
+        return True
     known = V[row, FENCED_MASK if fenced else MASK, agent]
-    return clock <= V[row, SOME + fenced, agent] and (by == OBJECT or known & lanes == lanes)
+    for lane in range(32):
+        missing = (known >> lane) & 1 == 0 or (owner >= 0 and fenced == 0 and clock > c.published[owner, lane])
+        if missing and (LANE_SETS[by] >> lane) & 1:
+            return False
+    return True
 
 
 @njit
@@ -386,7 +440,7 @@ def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> b
     agent = record >> 44
     clock = (record >> 16) & 0xFFFFFFF
     by = (record >> 4) & 63
-    beside = few[w] != 0 and (lane < 0 or (few[w] >> lane) & 1 != 0)
+    beside = is_beside(c, w, lane, fenced)
     if ((record >> 10) & 63) == REMOTE_STORE:
         return clock <= V[w, WIDE, agent] or (beside and clock <= V[len(few) + w, WIDE, agent])
     if clock <= V[w, KNOWN + fenced, agent]:
@@ -394,9 +448,11 @@ def is_ordered(c: ClockArrays, w: Any, lane: int, record: Any, fenced: int) -> b
     distance = agent - g
     if distance >= 0 and distance < STREAMS * per_cta and distance % per_cta == 0:
         stream = distance // per_cta
-        if stream == THREAD_COPIES and beside and is_released(c, len(few) + w, agent, by, clock, fenced):
+        if stream == THREAD_COPIES and beside and is_released(c, len(few) + w, agent, -1, by, clock, fenced):
             return True
         return is_ordered_in_warp(c, w, lane, by, clock, stream, fenced)
-    return is_released(c, w, agent, by, clock, fenced) or (
-        beside and is_released(c, len(few) + w, agent, by, clock, fenced)
+    rank, local = agent // c.agents, agent % c.agents
+    owner = local * c.ctas + c.cta_of[w] - g // c.agents + rank if local < per_cta else -1
+    return is_released(c, w, agent, owner, by, clock, fenced) or (
+        beside and is_released(c, len(few) + w, agent, owner, by, clock, fenced)
     )

@@ -51,7 +51,10 @@ def scope_level(scope: str) -> int:
 
 
 def strength_at(level: int, size: int) -> int:
-    """Return the strength (see `clock_arrays`) of a strong access at scope `level` to elements of `size` bytes."""
+    """Return the strength of a strong access at scope `level` to elements of `size` bytes.
+
+    `clock_arrays` describes strengths.
+    """
     return 1 + level | (size.bit_length() - 1 << 2) & SIZE
 
 
@@ -92,10 +95,13 @@ class Clocks:
         self._next = rows  # row of the next location
         self.clock = np.ones(self.warps, np.int32)
         self.few = np.zeros(self.warps, np.int32)
+        self.fencing = np.zeros(self.warps, np.int32)
         self.partial = np.zeros(self.warps, np.bool_)  # True for warps with a time in `lanes` after KNOWN
         self.lane_times = np.zeros((self.warps, 32, 32), np.int32)
         self.operations = np.zeros((self.warps, 32, STREAMS), np.int32)
         self.fence_times = np.zeros((self.warps, 2), np.int32)
+        self.covered = np.zeros((self.warps, 2, 32), np.int32)
+        self.published = np.zeros((self.warps, 32), np.int32)
         self.copy_clock = np.ones(self.warps, np.int32)
         self.copy_groups = np.zeros((self.warps, 32), np.int64)
         self.copy_ends = np.zeros((self.warps, 32, GROUPS), np.int32)
@@ -115,9 +121,9 @@ class Clocks:
     def _bundle(self) -> None:
         topology = self.topology
         self.arrays = ClockArrays(
-            self.vectors, self.clock, self.few, self.partial, self.lane_times, self.operations, self.fence_times,
-            self.own, self.per_cta, self.base, self.agents, self.ctas, topology.cta_of, topology.cluster_of,
-            self.copy_issued, self.copy_done, self.bulk_done, self.bulk_waits,
+            self.vectors, self.clock, self.few, self.fencing, self.partial, self.lane_times, self.operations,
+            self.fence_times, self.covered, self.published, self.own, self.per_cta, self.base, self.agents, self.ctas,
+            topology.cta_of, topology.cluster_of, self.copy_issued, self.copy_done, self.bulk_done, self.bulk_waits,
         )  # fmt: skip
 
     # Lanes ------------------------------------------------------------------------------------------------
@@ -155,7 +161,7 @@ class Clocks:
         clock_arrays.synchronise(self.arrays, warps)
 
     def synchronise_lanes(self, warps: Array, lanes: Array) -> None:
-        """Order the earlier accesses of the lanes lanes[i] of warps[i] before the later accesses of these lanes.
+        """Order earlier accesses of the lanes lanes[i] of warps[i] before later accesses of these lanes.
 
         `lanes` has the lanes as bits. A warp may occur several times. Shapes: both (barriers,).
         """

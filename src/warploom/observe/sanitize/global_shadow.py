@@ -36,6 +36,7 @@ from warploom.observe.sanitize.clock_arrays import (
     THREAD_COPY,
     TOGETHER,
     ClockArrays,
+    is_beside,
     is_ordered_in_warp,
     is_released,
     is_weak_write_of,
@@ -382,8 +383,8 @@ def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: in
             return is_ordered_in_warp(c, w, lane, by, clock, stream, 0)
         if kind == ASYNC:
             return False
-        return is_released(c, w, column, by, clock, 0) or (
-            few[w] != 0 and is_released(c, total + w, column, by, clock, 0)
+        return is_released(c, w, column, -1, by, clock, 0) or (
+            few[w] != 0 and is_released(c, total + w, column, -1, by, clock, 0)
         )
     if other == w:
         return clock <= V[w, KNOWN + fenced, own[w]] or is_ordered_in_warp(c, w, lane, by, clock, 0, fenced)
@@ -392,8 +393,8 @@ def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: in
         column = own[other]
     if column < 0:
         return False
-    return is_released(c, w, column, by, clock, fenced) or (
-        few[w] != 0 and (few[w] >> lane) & 1 != 0 and is_released(c, total + w, column, by, clock, fenced)
+    return is_released(c, w, column, other, by, clock, fenced) or (
+        is_beside(c, w, lane, fenced) and is_released(c, total + w, column, other, by, clock, fenced)
     )
 
 

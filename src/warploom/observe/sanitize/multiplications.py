@@ -25,7 +25,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Multiplication:
-    """Instruction that issues a multiplication: its shape, its registers and its matrices in shared memory."""
+    """Instruction that issues a multiplication: its shape, registers and matrices in shared memory."""
 
     pc: int
     shape: str
@@ -139,7 +139,7 @@ class Multiplications:
                 self._read(groups[good[row]], descriptors[row, good[row]], matrix, event.pc)
 
     def _share(self, pc: int, index: int, sharing: Array, warps: Array) -> None:
-        """Report multiplications `sharing` in flight, and record the use of registers that they share with `index`."""
+        """Report multiplications `sharing` in flight, and record the use of registers they share with `index`."""
         busy = ~self.dirty[index, warps] & (self.group[sharing[:, None], warps] > self._complete(warps))
         for k, position in np.argwhere(busy)[:1].tolist():
             other, warp = int(sharing[k]), int(warps[position])
@@ -235,9 +235,10 @@ def _find_hazards(launch: Launch) -> dict[int, tuple[Array, Array]]:
 
 @once_per_program
 def _find_sharing(launch: Launch) -> list[Array]:
-    """Return, for each multiplication, the others that need its end and a fence, because they use its registers.
+    """Return, for each multiplication, the others that need a wait and a fence after it.
 
-    Several multiplications may read the same registers. Multiplications of one shape may share accumulators.
+    They use its registers. Several multiplications may read the same registers. Multiplications of one shape may share
+    accumulators.
     """
     sites = _find_multiplications(launch)
     by_accumulator: dict[tuple[int, int], dict[str, set[int]]] = {}

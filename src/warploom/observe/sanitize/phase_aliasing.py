@@ -201,9 +201,10 @@ class PhaseAliasing:
         self._state.site[reached] = pc
 
     def join(self, warps: Array, found: Array, lanes: Array, drops: bool) -> None:
-        """Record arrivals of lanes at mbarriers of their own CTA. With `drops`, the lanes take no part in later phases.
+        """Record arrivals of lanes at mbarriers of their own CTA.
 
-        found[i, l] is the mbarrier number for lane l of warps[i]. Shapes: found and lanes (warps, 32).
+        With `drops`, the lanes take no part in later phases. found[i, l] is the mbarrier number for lane l of warps[i].
+        Shapes: found and lanes (warps, 32).
         """
         own = found // self._room == self.topology.cta_of[warps][:, None]
         positions, at = np.nonzero(lanes & (found >= 0) & own)
