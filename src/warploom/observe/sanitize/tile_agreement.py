@@ -4,8 +4,8 @@
 A tile is a grid of 16-byte chunks. One axis of the grid counts rows, which are the index M of A or N of B, and the
 other axis counts K. A tensor copy gives each chunk a position in its tensor. The tile agrees with the copy if each
 coordinate of the tensor depends on the row alone or on K alone, and if adjacent chunks of the tile are adjacent in the
-box. A thread that copies data gives each chunk a global address. The tile agrees if the addresses are affine in both
-axes.
+box. Chunks of a box that threads overwrote count with their places in the box. A thread that copies data gives each
+chunk a global address. The tile agrees if the addresses are affine in both axes.
 """
 
 from __future__ import annotations
