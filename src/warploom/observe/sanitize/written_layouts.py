@@ -51,9 +51,9 @@ class Contents:
     memory, UNWRITTEN if nothing wrote the chunk, and UNKNOWN for other data. `copy` is the number of the tensor copy.
     `position` is the position in the tensor, `index` the position in the box, `extent` the size of the box, and `step`
     the distance of adjacent elements of the box in the tensor. `source` is the global address of data that threads
-    copied.
+    copied. `overwritten` is True for chunks of a box that threads overwrote.
 
-    Shapes: tensor, copy and source (...); the others (5, ...), the innermost dimension first.
+    Shapes: tensor, copy, source and overwritten (...); the others (5, ...), the innermost dimension first.
     Units: chunks in the innermost dimension, elements in the others.
     """
 
@@ -64,13 +64,14 @@ class Contents:
     extent: Array
     step: Array
     source: Array
+    overwritten: Array
 
     def at(self, where: tuple[Any, ...]) -> Contents:
         """Return the contents of the chunks that `where` selects."""
         wide = (slice(None), *where)
         return Contents(
             self.tensor[where], self.copy[where], self.position[wide], self.index[wide], self.extent[wide],
-            self.step[wide], self.source[where],
+            self.step[wide], self.source[where], self.overwritten[where],
         )  # fmt: skip
 
 
@@ -168,11 +169,10 @@ class WrittenLayouts:
         sources = np.where(by_thread, words[:, 0], 0)
         position, index, extent, step = np.zeros((4, _DIMENSIONS, len(chunks)), np.int64)
         tensor = np.where(records == 0, UNWRITTEN, np.where(sources > 0, THREAD, UNKNOWN))
-        if restored:
-            last = shadow.origins[here]
-            overwritten = (tensor == UNKNOWN) & (copies == 0) & np.isin(last, copies[copies > 0])
-            copies = np.where(overwritten, last, copies)
-        found = Contents(tensor, copies, position, index, extent, step, sources)
+        last = shadow.origins[here]
+        overwritten = restored & (tensor == UNKNOWN) & (copies == 0) & np.isin(last, copies[copies > 0])
+        copies = np.where(overwritten, last, copies)
+        found = Contents(tensor, copies, position, index, extent, step, sources, overwritten)
         for copy in np.unique(copies[copies > 0]).tolist():
             self._describe(copy, chunks, found)
         return found
