@@ -83,7 +83,7 @@ def _stoppable() -> Generator[None]:
         nonlocal is_stopping
         if is_stopping:  # an exception here could leave the code that handles the first one
             status = _STATUS[signal.Signals(number)]
-            os.write(sys.stderr.fileno(), f"warploom: {_WORD[status]} again\n".encode())
+            os.write(sys.stderr.fileno(), f"warploom: {_WORD[status]} again; the command ended at once\n".encode())
             os._exit(status)
         is_stopping = True
         raise _Terminated if number == signal.SIGTERM else KeyboardInterrupt
