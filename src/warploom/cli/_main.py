@@ -73,7 +73,10 @@ _WORD = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
 
 @contextmanager
 def _stoppable() -> Generator[None]:
-    """Raise an interrupt at the first SIGINT or SIGTERM in a `with` block, and end the process at the second."""
+    """Raise an interrupt at the first SIGINT or SIGTERM in a `with` block.
+
+    The second signal ends the process.
+    """
     if threading.current_thread() is not threading.main_thread():  # only this thread may set signal handlers
         yield
         return
@@ -141,5 +144,8 @@ def _execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int
 
 
 def _discard_output() -> None:
-    """Redirect standard output to nowhere. Python writes the rest of its buffer at exit, which would fail again."""
+    """Redirect standard output to nowhere.
+
+    At exit, Python writes the rest of its buffer, which would fail again.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
