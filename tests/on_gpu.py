@@ -42,9 +42,10 @@ def on_both(launch: Launch) -> Launch:
         run = launch(ptx, kernel, **options)
         after = [array.copy() for array in arrays]
         found = []
-        for device in ("cpu", "cuda"):
+        shape = {name: value for name, value in options.items() if name != "arch"}
+        for where in ({"arch": arch()}, {"device": "cuda"}):
             _restore(arrays, before)
-            launch(ptx, kernel, **options | {"arch": arch(), "device": device})
+            launch(ptx, kernel, **shape, **where)
             found.append([array.copy() for array in arrays])
         for emulated, real in zip(*found, strict=True):
             np.testing.assert_array_equal(

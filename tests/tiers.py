@@ -36,6 +36,7 @@ EVIDENCE = {
         r"integrations/dask/test_cluster\.py::test_a_worker_is_killed_at_random_moments",
         r"integrations/dask/test_worker_pool\.py::test_a_local_cluster_is_reused_and_restarted",
         r"integrations/dask/test_refusals\.py::test_a_worker_(of_another_version|without_the_package)_is_refused",
+        r"surface/test_wrong_uses\.py::test_a_wrong_use_ends_with_a_sentence\[signals-an interrupt of a cluster",
         r"lab/test_campaigns\.py::test_a_killed_campaign_continues_from_its_checkpoint",
         r"lab/test_small_kernels\.py::test_a_hanging_kernel_ends_only_its_own_process",
         r"lab/test_tensor_campaign\.py::test_a_crash_or_hang_affects_no_other_work",

@@ -12,8 +12,14 @@ from typing import TextIO
 def replacement(path: Path) -> Generator[TextIO]:
     """Yield a text file that replaces the file `path` at the end of the `with` block.
 
-    If the block raises an exception, the file `path` is unchanged. Errors: OSError.
+    If the block raises an exception, the file `path` is unchanged. A link remains, and its target is replaced. A device
+    or a pipe is not replaced: the text is written to it. Errors: OSError.
     """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8") as file:
+            yield file
+        return
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)
     try:

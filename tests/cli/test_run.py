@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import signal
 import subprocess
 import sys
@@ -287,23 +286,6 @@ def test_a_seed_makes_another_buffer(machine: Machine) -> None:
         machine.kernel = lambda args: None
         assert main([*same, f"normal:float32:8:{seed}"]) == 0
         assert np.array_equal(*machine.call["args"]) == equal
-
-
-MISUSE = re.findall(
-    r"```console\n\$ warploom (.*?)\n(.*?)```", (Path(__file__).parent / "misuse.md").read_text(), re.DOTALL
-)
-
-
-@pytest.mark.parametrize(("command", "printed"), MISUSE, ids=[command for command, _ in MISUSE])
-def test_misuse_ends_in_one_sentence(
-    machine: Machine, capsys: pytest.CaptureFixture[str], command: str, printed: str
-) -> None:
-    assert main(shlex.split(command)) == 2
-    assert capsys.readouterr() == ("", printed)
-
-
-def test_there_is_misuse() -> None:
-    assert len(MISUSE) > 20
 
 
 def test_a_mistake_in_a_launch_file_shows_its_line(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:

@@ -148,7 +148,7 @@ def test_a_launch_on_a_gpu_is_skipped_if_the_gpu_cannot_run_it(monkeypatch: pyte
     monkeypatch.setattr(api, "launch", lambda ptx, kernel=None, **options: launches.append(options))
     monkeypatch.setattr(plugin, "_gpu", lambda: ("sm_89", ""))
     head = ".version 8.0\n.target {}\n.address_size 64\n"
-    plugin.Backend("cuda").launch(head.format("sm_80"), grid=1, block=32, args=[])
+    plugin.Backend("cuda").launch(head.format("sm_80"), grid=1, block=32, args=[], arch="sm_80", workers=2)
     assert launches == [{"device": "cuda", "grid": 1, "block": 32, "args": []}]
     with pytest.raises(pytest.skip.Exception, match="the GPU is sm_89, the kernel is for sm_90a"):
         plugin.Backend("cuda").launch(head.format("sm_90a"), grid=1, block=32, args=[])

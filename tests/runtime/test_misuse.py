@@ -1,4 +1,4 @@
-"""Everything that can be asked wrongly of `launch`, and all that it then says, which stands in misuse.md."""
+"""Kernels that fail: the complete message of each is a section of misuse.md."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from emulator.texts import HEADER, kernel
+from surface.names import MAP, SHARED, TENSOR, launch, read_only, words
 
 import warploom as wl
 from warploom.diagnostics import WarploomError, render
@@ -17,37 +18,13 @@ from warploom.diagnostics import WarploomError, render
 PAGE = Path(__file__).with_name("misuse.md")
 _ENTRY = re.compile(r"^## (.+?)\n\n```text\n(.*?)```", re.MULTILINE | re.DOTALL)
 
-SHARED = ".shared .align 128 .b8 s[256];\nmov.u32 %r1, s;"
-MAP = ".param .u64 out, .param .align 64 .b8 map[128]"
-NUMBER = ".param .u64 out, .param .u32 n"
-TENSOR = np.zeros((16, 16), np.uint16)
-
 Case = Callable[[], object]
 CASES: dict[str, Case] = {}
 
 
-def words(count: int = 32) -> np.ndarray[Any, Any]:
-    return np.zeros(count, np.uint32)
-
-
-def read_only() -> np.ndarray[Any, Any]:
-    array = words()
-    array.flags.writeable = False
-    return array
-
-
-def case(name: str, body: str = "ret;", *args: object, **options: Any) -> None:
-    """A case that launches a kernel; its arguments are one array of 32 words unless there are others."""
-    parts = {key: options.pop(key) for key in ("params", "directives", "before") if key in options}
-    target = options.pop("target", "sm_90a")
-    shape: dict[str, Any] = {"grid": 1, "block": 32, "args": args or [words()], **options}
-    text = kernel(f"{body}\nret;" if body != "ret;" else body, **parts).replace("sm_90a", target)
-    CASES[name] = lambda: wl.launch(text, **shape)
-
-
-def plain(name: str, ptx: Any, which: str | None = None) -> None:
-    """A case of a kernel without arguments."""
-    CASES[name] = lambda: wl.launch(ptx, which, grid=1, block=1, args=[])
+def case(name: str, body: str, *args: object, **options: Any) -> None:
+    """A case that launches a kernel, as `launch` describes."""
+    CASES[name] = lambda: launch(body, *args, **options)
 
 
 # Memory -----------------------------------------------------------------------------------------------------
@@ -116,167 +93,6 @@ def _huge() -> object:
 
 
 CASES["a variable larger than there is memory for"] = _huge
-
-# Arguments --------------------------------------------------------------------------------------------------
-
-case("too many arguments", "ret;", words(), words())
-plain("too few arguments", kernel("ret;", ".param .u64 out, .param .align 64 .b8 map[128], .param .f32 x"))
-case("an array for a number", "ret;", words(), words(), params=NUMBER)
-case("a text for a number", "ret;", words(), "3", params=NUMBER)
-case("a list for a number", "ret;", words(), [3], params=NUMBER)
-case("nothing for a number", "ret;", words(), None, params=NUMBER)
-case("a truth value for a number", "ret;", words(), True, params=NUMBER)
-case("an integer too large", "ret;", words(), 2**32, params=NUMBER)
-case("a fraction for an integer", "ret;", words(), 1.5, params=NUMBER)
-case("an integer of another width", "ret;", words(), np.int64(3), params=NUMBER)
-case("a float of another width", "ret;", words(), np.float64(3), params=".param .u64 out, .param .f32 x")
-case("a float too large", "ret;", words(), 1e300, params=".param .u64 out, .param .f32 x")
-case("a list for a pointer", "ret;", [1, 2])
-case("a tensor map for a pointer", "ret;", wl.TensorMap.tiled(TENSOR, (8, 8)))
-case("an array for a tensor map", "ret;", words(), words(), params=MAP)
-case("a number for a tensor map", "ret;", words(), 1, params=MAP)
-case("bytes of the wrong length", "ret;", words(), b"123", params=MAP)
-case("a number for a structure", "ret;", words(), 3, params=".param .u64 out, .param .b8 pair[12]")
-case("an array that is not contiguous", "ret;", np.zeros((8, 8), np.float32)[:, ::2])
-case("an array in column-major order", "ret;", np.zeros((8, 4), np.float32, order="F"))
-case("an array of objects", "ret;", np.array([None, 1], object))
-case("an array in another byte order", "ret;", np.zeros(4, ">u4"))
-case("no arguments at all", args=None)
-case("an array in place of the list of arguments", args=words())
-case("arguments by name", args={"out": words()})
-case("a text for the list of arguments", args="out")
-case("a generator of arguments", args=(each for each in [words()]))
-case("a number for the list of arguments", args=5)
-case("float64 numbers for a kernel of f32", "ld.global.f32 %f1, [%rd1];", np.zeros(32))
-case("int64 numbers for a kernel of 32-bit words", "st.global.u32 [%rd1], %r0;", np.arange(32))
-case("float32 numbers for a kernel of halves", "ld.global.b16 %h1, [%rd1];", np.zeros(32, np.float32))
-case("complex128 numbers for a kernel of f32", "ld.global.f32 %f1, [%rd1];", np.zeros(32, complex))
-case("int64 numbers for an atomic on 32 bits", "red.global.add.u32 [%rd1], 1;", np.zeros(32, np.int64))
-case("float64 numbers for vectors of halves", "ld.global.v2.b16 {%h1, %h2}, [%rd1];", np.zeros(32))
-case("an array of texts", "ret;", np.array(["a", "b"]))
-case("an array of dates", "ret;", np.zeros(4, "M8[s]"))
-case("a masked array", "ret;", np.ma.MaskedArray(np.zeros(4, np.float32)))
-case("a list of lists of arrays", "ret;", [[words()]])
-case("an empty list of arrays", "ret;", [])
-case("a list with an array and a number", "ret;", [words(), 1])
-case("a path for an array", "ret;", Path("x.npy"))
-case("a fraction for a pointer", "ret;", 1.0)
-case("a NumPy float for a pointer", "ret;", np.float32(1))
-case("infinity for an integer", "ret;", words(), float("inf"), params=NUMBER)
-case("a complex number", "ret;", words(), 1j, params=".param .u64 out, .param .f32 x")
-case("a structure larger than its parameter", "ret;", words(), wl.Struct(np.uint64(1)),
-     params=".param .u64 out, .param .b8 pair[4]")  # fmt: skip
-case("a text in a structure's field", "ret;", words(), wl.Struct(("f32", "x")),
-     params=".param .u64 out, .param .b8 pair[4]")  # fmt: skip
-CASES["a structure of a text"] = lambda: wl.Struct("x")
-CASES["fields that overlap"] = lambda: wl.Struct.at({0: np.uint64(1), 4: np.uint32(1)})
-CASES["a field before its structure"] = lambda: wl.Struct.at({-4: np.uint32(1)})
-CASES["a field with a name"] = lambda: wl.Struct.at({"x": np.uint32(1)})  # type: ignore[dict-item]
-CASES["a field of an unknown type"] = lambda: wl.Struct(("f31", 1))
-
-# Geometry ---------------------------------------------------------------------------------------------------
-
-case("a grid of nothing", grid=(0, 1))
-case("a grid of four dimensions", grid=(1, 2, 3, 4))
-case("a fractional grid", grid=1.5)
-case("a grid in words", grid="1")
-case("no grid", grid=None)
-case("a negative block", block=-3)
-case("an empty block", block=())
-case("a grid too wide", grid=2**31)
-case("a grid too high", grid=(1, 65536))
-case("a grid too deep", grid=(1, 1, 65536))
-case("a block too wide", block=1025)
-case("a block too deep", block=(1, 1, 65))
-case("a block of too many threads", block=(32, 33))
-case("a cluster of nothing", grid=32, cluster=(2, 0))
-case("a cluster where there are none", grid=4, cluster=2, target="sm_80")
-case("a cluster too large", grid=34, cluster=17)
-case("a grid that clusters do not divide", grid=3, cluster=2)
-case("a block other than .reqntid", directives=".reqntid 64, 2, 1", block=128)
-case("a block above .maxntid", directives=".maxntid 64, 2", block=256)
-case("a cluster other than .reqnctapercluster", directives=".reqnctapercluster 2, 1, 1", grid=4, cluster=4)
-case("a grid that .reqnctapercluster does not divide", directives=".reqnctapercluster 2, 1, 1", grid=3)
-case("no cluster for .explicitcluster", directives=".explicitcluster", grid=4)
-case("a cluster above .maxclusterrank", directives=".maxclusterrank 4", grid=8, cluster=8)
-case("dynamic shared memory beyond the architecture's", shared=228 * 1024)
-case("shared memory beyond the architecture's with the static part", SHARED, shared=227 * 1024)
-case("shared memory beyond another architecture's", shared=200 * 1024, target="sm_80", arch="sm_80")
-case("negative shared memory", shared=-1)
-case("fractional shared memory", shared=1.5)
-case("a truth value for a grid", grid=True)
-case("a grid within a grid", grid=((1,), 1))
-case("a fractional block in a tuple", block=(32.0,))
-case("a cluster in words", cluster="2")
-case("shared memory in words", shared="1k")
-
-# Options ----------------------------------------------------------------------------------------------------
-
-case("an unknown architecture", arch="sm_91")
-case("an architecture by number", arch=90)
-case("an unknown device", device="gpu")
-case("a sanitizer on a GPU", device="cuda", sanitize=True)
-case("an unknown schedule", schedule="lazzy")
-case("a random schedule without a seed", schedule="random")
-case("a schedule that is no text", schedule=None)
-case("no workers", workers=0)
-case("workers in words", workers="2")
-case("a truth value for workers", workers=True)
-case("an older architecture than the module's", arch="sm_80")
-case("an architecture without the module's features", arch="sm_90")
-case("a newer architecture than the module's own", arch="sm_100a")
-case("an older architecture than a portable module's", target="sm_90", arch="sm_80")
-case("an architecture of another family", target="sm_100f", arch="sm_120f")
-case("an older architecture of the family", target="sm_103f", arch="sm_100f")
-case("an empty name of an architecture", arch="")
-case("a sanitizer in words", sanitize="no")
-case("a trap that is not raised on a GPU", device="cuda", raises=False)
-case("an assembler for the emulator", assembler="ptxas")
-case("a stream for the emulator", stream=3)
-case("a launch without an end on the emulator", wait=False)
-case("a trace of no CTA", trace=[])
-case("a trace of a CTA beyond the grid", trace=[7])
-case("a trace of a negative number of events", trace=True, trace_events=-4)
-case("a step budget in words", step_budget="many")
-case("a step budget of nothing", step_budget=0)
-case("a progress that is no function", progress=3)
-CASES["no schedules"] = lambda: wl.sanitize(kernel("ret;"), grid=1, block=1, args=[words()], schedules=())
-CASES["a number of schedules"] = lambda: wl.sanitize(
-    kernel("ret;"), grid=1, block=1, args=[words()], schedules=3,  # type: ignore[arg-type]
-)  # fmt: skip
-
-# Texts ------------------------------------------------------------------------------------------------------
-
-TWO = kernel("ret;", ".param .u32 n") + ".visible .entry other() { ret; }\n"
-plain("a kernel that is not there", TWO, "kk")
-plain("no name for one of two kernels", TWO)
-plain("a module without kernels", HEADER)
-plain("an empty text", "")
-plain("a text that is not PTX", "this is not\nPTX\n")
-plain("something that is no text", 17)
-plain("a missing file", "/nowhere/k.ptx")
-plain("a folder", "/")
-plain("malformed PTX", HEADER + ".visible .entry k() {\n  add.u32 %r1 %r2;\n  ld.global.u32 %r1, [%rd1;\n  ret\n}\n")
-case("instructions that are not implemented", """
-    frobnicate.u32 %r1, %r2;
-    add.u32 %r1, %r2, 1;
-    tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 32;
-    tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd0, {%f1, %f2}];
-    add.u32 %r1, %r2;""")  # fmt: skip
-case("names that are not declared", """
-    add.u32 %r1, %r99, 1;
-    bra NOWHERE;
-    mov.u32 %r1, %bogus;
-    @%p77 ret;
-    call f;""")  # fmt: skip
-case("registers too narrow", "add.u32 %r1, %h1, 1;\nld.global.f64 %r1, [%rd1];\nld.global.u32 %r1, [%h1];")
-plain("a variable of another module", HEADER + ".extern .global .u32 g[];\n.visible .entry k()\n{\n"
-      ".reg .b64 %rd<2>;\nmov.u64 %rd1, g;\nret;\n}\n")  # fmt: skip
-plain("recursion", HEADER + ".func a();\n.func b() { call a; ret; }\n.func a() { call b; ret; }\n"
-      ".visible .entry k() { call a; ret; }\n")  # fmt: skip
-case("an instruction that the architecture has no arithmetic for", """
-    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd2, 1, 1, 1, 0, 0;
-    """, block=128, target="sm_80")  # fmt: skip
 
 # No way forward ---------------------------------------------------------------------------------------------
 
@@ -347,20 +163,6 @@ case("a lock that is never free", """
     setp.ne.u32 %p1, %r1, 1;
     @%p1 bra L;""", block=1)  # fmt: skip
 
-# Limits -----------------------------------------------------------------------------------------------------
-
-case("a loop that repeats", "L:\nbra L;", step_budget=1_000_000)
-case("a flag that nothing sets", """
-    L:
-    ld.acquire.gpu.global.u32 %r1, [%rd0];
-    setp.ne.u32 %p1, %r1, 5;
-    @%p1 bra L;""", grid=2, step_budget=1_000_000)  # fmt: skip
-case("a huge local variable", ".local .b8 z[100000000000];\nmov.u64 %rd2, z;")
-case("a huge number of registers", ".reg .b32 %q<1000000000>;")
-case("a huge grid", grid=2**31 - 1)
-case("a huge parameter", "ret;", words(), b"", params=".param .u64 out, .param .align 4 .b8 p[100000000000]")
-case("a huge constant", "mov.u64 %rd2, c;", before=".const .b8 c[100000];\n")
-
 # Rules of the machine ---------------------------------------------------------------------------------------
 
 case("a cluster barrier without an arrival", "barrier.cluster.wait.aligned;", grid=2, cluster=2)
@@ -405,10 +207,6 @@ tensor("a tile to a misaligned address", wl.TensorMap.tiled(TENSOR, (8, 8)), to=
 tensor("a swizzled tile to a misaligned address", wl.TensorMap.tiled(TENSOR, (8, 16), swizzle=32), to="%r1+64")
 tensor("a tile beyond shared memory", wl.TensorMap.tiled(TENSOR, (16, 16)))
 tensor("bytes that are no tensor map", bytes([255]) * 128)
-CASES["a box of another rank"] = lambda: wl.TensorMap.tiled(TENSOR, (8,))
-CASES["a fractional box"] = lambda: wl.TensorMap.tiled(TENSOR, (8.5, 8))  # type: ignore[arg-type]
-CASES["no box"] = lambda: wl.TensorMap.tiled(TENSOR, None)  # type: ignore[arg-type]
-CASES["a box of too few bytes"] = lambda: wl.TensorMap.tiled(TENSOR, (8, 4))
 
 
 def expected() -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from emulator.texts import kernel
 
 import warploom as wl
-from warploom.emulator.stats import Progress
+from warploom.emulator.stats import Progress, Stats
 
 SCHEDULES = ("eager", "lazy", "random:3")
 
@@ -152,3 +153,9 @@ def test_a_breakpoint_ends_the_kernel_as_a_trap_does() -> None:
     never = text.replace("%r0, 5;", "%r0, 99;")
     wl.launch(never, grid=1, block=64, args=[target])
     assert target.tolist() == [9] * 64
+
+
+def test_each_error_has_its_own_statistics() -> None:
+    first, second = (wl.Trap([]) for _ in range(2))
+    first.stats.macs = 7
+    assert second.stats == pickle.loads(pickle.dumps(first)).stats == Stats()

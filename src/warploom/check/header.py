@@ -29,6 +29,8 @@ _DEFAULT_TARGET = "sm_90a"
 
 def find_target(name: str) -> Target:
     """Return the target that has a name such as "sm_90a". Errors: UsageError for an unknown target."""
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- any object
+        raise UsageError(f"target is {name!r}; expected a name such as 'sm_90a'", code="check.target")
     target = read_target(name)
     if target is None:
         hint = did_you_mean(name, FIRST_VERSION) or "expected a name such as sm_90a"
@@ -43,7 +45,7 @@ def find_version(version: str | tuple[int, int]) -> Version:
         major, _, minor = numbers.partition(".")
         is_number = major.isdecimal() and minor.isdecimal() and len(numbers) < 10
         numbers = (int(major), int(minor)) if is_number else (0, 0)
-    if not is_version(numbers):
+    if not isinstance(numbers, tuple) or not is_version(numbers):  # pyright: ignore[reportUnnecessaryIsInstance]
         message = f"unknown PTX version {version!r}; the latest known is {_dotted(latest_version())}"
         raise UsageError(message, code="check.ptx-version")
     return numbers

@@ -1,6 +1,7 @@
 """Entry point of the `warploom` command: its parser, its error messages and its exit status."""
 
 import argparse
+import errno
 import gc
 import os
 import signal
@@ -26,7 +27,8 @@ from warploom.cli import (
     tune,
 )
 from warploom.cli._options import FINDINGS, INTERRUPTED, MISUSE, OK, TERMINATED, Parser
-from warploom.diagnostics import WarploomError, render
+from warploom.diagnostics import UsageError, WarploomError, render
+from warploom.diagnostics.wording import os_reason
 
 _COMMANDS = (check, run, sanitize, report, init, lower, author, explain, layout, bench, tune, lsp, completion)
 
@@ -64,21 +66,39 @@ class _Terminated(KeyboardInterrupt):
     """The signal SIGTERM. The run ends as after an interrupt."""
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_STATUS = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED}
+_WORD = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
+
+
 @contextmanager
-def _terminable() -> Generator[None]:
-    """Raise `_Terminated` if the process receives SIGTERM during a `with` block."""
+def _stoppable() -> Generator[None]:
+    """Raise an interrupt at the first SIGINT or SIGTERM in a `with` block.
+
+    The second signal ends the process.
+    """
     if threading.current_thread() is not threading.main_thread():  # only this thread may set signal handlers
         yield
         return
+    is_stopping = False
 
-    def terminate(*_: object) -> NoReturn:
-        raise _Terminated
+    def stop(number: int, _: object) -> NoReturn:
+        nonlocal is_stopping
+        if is_stopping:  # an exception here could leave the code that handles the first one
+            status = _STATUS[signal.Signals(number)]
+            os.write(sys.stderr.fileno(), f"warploom: {_WORD[status]} again; the command ended at once\n".encode())
+            os._exit(status)
+        is_stopping = True
+        raise _Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, terminate)
+    # A shell lets processes in the background ignore SIGINT.
+    numbers = [each for each in _STATUS if signal.getsignal(each) is not signal.SIG_IGN]
+    before = {each: signal.signal(each, stop) for each in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) -> int:
@@ -88,10 +108,20 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
     the signal SIGTERM.
     """
     gc.set_threshold(500_000)  # objects that imports create live forever; frequent collections slow every start
+    with _stoppable():
+        return _execute(parser, argv)
+
+
+def _require_output() -> None:
+    if sys.stdout is None:  # the caller has closed it
+        raise UsageError("standard output is closed; expected a terminal, a file or a pipe")
+
+
+def _execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
     try:
         options = parser.parse_args(argv)
-        with _terminable():
-            status = cast("Callable[[argparse.Namespace], int]", options.verb)(options)
+        _require_output()
+        status = cast("Callable[[argparse.Namespace], int]", options.verb)(options)
         sys.stdout.flush()
     except WarploomError as error:
         print(render(error.diagnostics, color=sys.stderr.isatty()), end="", file=sys.stderr)
@@ -99,12 +129,23 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
 
         return FINDINGS if isinstance(error, Trap | Deadlock) else MISUSE  # a failed run, or a request that cannot run
     except KeyboardInterrupt as stop:
-        terminated = isinstance(stop, _Terminated)
-        parts = ("terminated" if terminated else "interrupted", *getattr(stop, "__notes__", ()))
-        print(f"warploom: {'; '.join(parts)}", file=sys.stderr)
-        return TERMINATED if terminated else INTERRUPTED
+        status = TERMINATED if isinstance(stop, _Terminated) else INTERRUPTED
+        print(f"warploom: {'; '.join((_WORD[status], *getattr(stop, '__notes__', ())))}", file=sys.stderr)
     except BrokenPipeError:
-        # The reader of the pipe has exited. Redirecting stdout prevents a second error at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()  # the reader of the pipe has exited
         return FINDINGS
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        _discard_output()
+        print(f"error[usage]: the output cannot be written: {os_reason(error)}", file=sys.stderr)
+        return MISUSE
     return status
+
+
+def _discard_output() -> None:
+    """Redirect standard output to nowhere.
+
+    At exit, Python writes the rest of its buffer, which would fail again.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

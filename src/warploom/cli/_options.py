@@ -134,16 +134,24 @@ def status_of(findings: Iterable[Diagnostic], strict: bool = False) -> int:
 
 def read_text(file: str | Path) -> tuple[str, str]:
     """Return the text and the name of a file, or of standard input for "-". Errors: UsageError."""
-    if str(file) == STANDARD:
-        return sys.stdin.read(), "<stdin>"
     try:
+        if str(file) == STANDARD:
+            return _read_standard_input(), "<stdin>"
         return Path(file).read_text(encoding="utf-8"), str(file)
     except FileNotFoundError:
         raise UsageError(f"there is no file {file}") from None
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {os_reason(error)}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{file} is not UTF-8 text") from None
+    except UnicodeError:
+        raise UsageError(f"{'<stdin>' if str(file) == STANDARD else file} is not UTF-8 text") from None
+
+
+def _read_standard_input() -> str:
+    if sys.stdin is None:  # the caller has closed it
+        raise UsageError("standard input is closed; expected a file or a pipe")
+    text = sys.stdin.read()
+    text.encode()  # in some locales, Python reads bytes that are not UTF-8 as lone surrogates
+    return text
 
 
 def check_writable(file: str | Path | None, option: str) -> None:

@@ -102,6 +102,6 @@ _Error = TypeVar("_Error", bound=WarploomError)
 
 
 def _restore(kind: type[_Error], diagnostics: tuple[Diagnostic, ...]) -> _Error:
-    error = kind.__new__(kind)
+    error = kind.__new__(kind, diagnostics)
     WarploomError.__init__(error, diagnostics)
     return error

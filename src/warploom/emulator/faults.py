@@ -1,7 +1,8 @@
 """Errors that end a run."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,9 +22,15 @@ class RunError(WarploomError):
 
     arrays: tuple[Any, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
-    stats: Stats = Stats()
+    stats: Stats
     trace: Any = None
     profile: Any = None
+
+    def __new__(cls, diagnostics: Iterable[Diagnostic]) -> Self:
+        """Return an error with its own statistics, also when a worker's error is unpickled."""
+        error = super().__new__(cls, diagnostics)
+        error.stats = Stats()
+        return error
 
 
 class Trap(RunError):

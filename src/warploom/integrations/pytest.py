@@ -24,6 +24,7 @@ _SCHEDULES = "eager,lazy"
 # pytest imports this module at every start, so functions import the rest of Warploom.
 _MARKER = "warploom"
 _OPTIONS = ("arch", "schedules", "sanitize", "cuda")
+_ONLY_EMULATOR = ("arch", "workers", "step_budget", "progress")  # options of `launch` without an effect on a GPU
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -103,7 +104,8 @@ class Backend:
                 raise UsageError(message, code="pytest.launch")
         if self.device == "cuda":
             _skip_unsupported(ptx)
-            return launch(ptx, kernel, device="cuda", **options)
+            shared = {name: value for name, value in options.items() if name not in _ONLY_EMULATOR}
+            return launch(ptx, kernel, device="cuda", **shared)
         defaults: dict[str, Any] = {"arch": self.arch, "sanitize": self.sanitize}
         run = launch(ptx, kernel, schedule=self.schedule, **defaults | options)
         if run.findings:

@@ -118,6 +118,9 @@ def problem_of(a: Any, b: Any, columns: int = 0) -> Problem:
     If A holds the values of a compressed matrix, `columns` is K. Errors: UsageError kernels.shape, kernels.type,
     kernels.layout.
     """
+    for name, array in (("A", a), ("B", b)):
+        if not hasattr(array, "shape"):
+            raise UsageError(f"{name} is {array!r}; expected an array", code="kernels.type")
     shape_a, shape_b = tuple(a.shape), tuple(b.shape)
     if columns:
         shape_a = (*shape_a[:-1], columns)

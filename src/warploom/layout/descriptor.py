@@ -1,5 +1,8 @@
 """64-bit shared-memory matrix descriptors."""
 
+# Callers may pass values of any type, whatever the annotations state.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
@@ -76,8 +79,8 @@ class Descriptor(Displayed):
     @staticmethod
     def decode(value: int) -> Descriptor:
         """Return the descriptor that a 64-bit value encodes. Unused bits are ignored."""
-        if not 0 <= value < 1 << 64:
-            raise UsageError(f"{value} is not a matrix descriptor; expected an unsigned 64-bit value")
+        if not isinstance(value, (int, np.integer)) or not 0 <= value < 1 << 64:
+            raise UsageError(f"{value!r} is not a matrix descriptor; expected an unsigned 64-bit value")
         addresses = {name: (value >> low & 0x3FFF) << 4 for name, low in _ADDRESS_FIELDS.items()}
         return Descriptor(**addresses, base_offset=value >> 49 & 7, swizzle=_SWIZZLE_OF_CODE[value >> 62])
 
@@ -180,7 +183,7 @@ class UmmaDescriptor(Descriptor):
 
         Errors: UsageError for wrong constant bits, for an absolute leading byte offset, and for an unknown swizzle.
         """
-        shared = Descriptor.decode(value & ~(3 << 62) if value >= 0 else value)
+        shared = Descriptor.decode(value & ~(3 << 62) if isinstance(value, int) and value >= 0 else value)
         if value & _UMMA_CONSTANT_MASK != _UMMA_CONSTANT:
             raise UsageError(f"{value:#x} is no tcgen05 matrix descriptor; expected 0b001 in bits 48-46 and 0 in 60-53")
         if value & _ABSOLUTE:

@@ -77,6 +77,10 @@ def parse_mlir(text: str, name: str = "<text>") -> ParsedModule:
     except ParseError as error:
         span = Span(error.span.start, error.span.end)
         raise LowerError([Diagnostic("lower.text", Severity.ERROR, error.msg, source, span)]) from None
+    except RecursionError:
+        span = Span(parser.pos, parser.pos + 1)
+        message = "operations or types are nested too deeply"
+        raise LowerError([Diagnostic("lower.text", Severity.ERROR, message, source, span)]) from None
     parsed = ParsedModule(module, source, parser.spans)
     if found := list(_errors(parsed)):
         raise LowerError(found)

@@ -46,8 +46,10 @@ _set_attribute = object.__setattr__
 def parse(text: str, name: str = "<ptx>") -> Module:
     """Parse a PTX module. `str()` of the result equals `text`.
 
-    Errors: every code of `PtxSyntaxError`
+    Errors: UsageError ptx.text; every code of `PtxSyntaxError`
     """
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- any object
+        raise UsageError(f"text is {text!r}; expected a string", code="ptx.text")
     module, found = parse_readable(text, name)
     if found or module is None:
         raise PtxSyntaxError(found)

@@ -112,15 +112,24 @@ def launch(
     """
     if device not in ("cpu", "cuda"):
         raise UsageError(f"device is {device!r}; expected 'cpu' or 'cuda'", code="launch.device")
-    observers = {"sanitize": sanitize, "raises=False": not raises, "trace": trace is not False, "profile": profile}
-    for option, value in {"sanitize": sanitize, "raises": raises, "profile": profile}.items():
+    switches = {
+        "sanitize": sanitize, "raises": raises, "profile": profile, "wait": wait, "cooperative": cooperative,
+        "programmatic": programmatic,
+    }  # fmt: skip
+    for option, value in switches.items():
         if not isinstance(value, bool):
             raise UsageError(f"{option} is {value!r}; expected True or False", code="launch.option")
     gpu_options = {
         "stream": stream is not None, "wait=False": not wait, "cooperative": cooperative,
         "programmatic": programmatic, "assembler": assembler != "driver",
     }  # fmt: skip
-    options = {**observers, "workers": isinstance(workers, str)} if device == "cuda" else gpu_options
+    emulator_options = {
+        "sanitize": sanitize, "raises=False": not raises, "trace": trace is not False,
+        "trace_events": trace_events is not None, "profile": profile, "arch": arch is not None,
+        "schedule": schedule != "eager", "workers": workers != 1, "step_budget": step_budget is not None,
+        "progress": progress is not None, "announce": announce is not None,
+    }  # fmt: skip
+    options = emulator_options if device == "cuda" else gpu_options
     for option in [each for each, is_set in options.items() if is_set]:
         expected = "cpu" if device == "cuda" else "cuda"
         raise UsageError(

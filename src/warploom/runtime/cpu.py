@@ -111,8 +111,9 @@ def run(
     Errors: Trap and Deadlock, with the findings and records of the run up to this point; UsageError launch.*.
     """
     check_workers(workers)
-    if progress is not None and not callable(progress):
-        raise UsageError(f"progress is {progress!r}; expected a function", code="launch.option")
+    for option, callback in (("progress", progress), ("announce", announce)):
+        if callback is not None and not callable(callback):
+            raise UsageError(f"{option} is {callback!r}; expected a function", code="launch.option")
     request, arena, segments = launch.request, launch.arena, launch.segments
     if isinstance(workers, str):
         for option, is_set in (("trace", trace is not False), ("profile", profile)):
@@ -184,6 +185,8 @@ def merge(runs: Sequence[Run]) -> Run:
 
 def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | None:
     if trace is False:
+        if events is not None:
+            raise UsageError("trace_events is for a launch with a trace; expected trace=True", code="launch.trace")
         return None
     if trace is not True and not (isinstance(trace, Sequence) and trace and all(type(cta) is int for cta in trace)):
         raise UsageError(f"trace is {trace!r}; expected a bool or numbers of CTAs", code="launch.trace")

@@ -34,7 +34,7 @@ class _Buffer:
 
     @property
     def size(self) -> int:
-        return max(self.high - self.low, 1)
+        return max(self.high - self.low, 1)  # a GPU allocates no empty buffers
 
     def view(self, contents: NDArray[np.uint8], array: Array) -> Array:
         """Return a view of an array's part of `contents`, a copy of the buffer."""
@@ -95,7 +95,7 @@ class DeviceBuffers:
         for buffer in self._buffers:
             names = " and ".join(dict.fromkeys(name for name, _ in buffer.arrays))
             writable = all(array.flags.writeable for _, array in buffer.arrays)
-            buffer.segment = arena.reserve(names, buffer.size, writable)
+            buffer.segment = arena.reserve(names, buffer.high - buffer.low, writable)
             buffer.start = buffer.segment.start
 
     def write_to(self, arena: Arena) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import warploom as wl
+from warploom.layout import swizzle
 
 Array = NDArray[Any]
 ROWS = {"A": 64, "B": 32}
@@ -82,9 +83,13 @@ def _copies(sides: tuple[Side, Side]) -> list[Copy]:
 
 
 def _run(
-    majors: tuple[str, str], copies: list[Copy], descriptors: tuple[wl.Descriptor, wl.Descriptor]
-) -> tuple[Array, set[str], str]:
-    """The accumulators that a multiplication leaves, the rules reported, and the first message."""
+    majors: tuple[str, str], copies: list[Copy], descriptors: tuple[wl.Descriptor, wl.Descriptor],
+    zeros: Sequence[int] = (),
+) -> tuple[Array, set[str], str]:  # fmt: skip
+    """The accumulators that a multiplication leaves, the rules reported, and the first message.
+
+    One thread overwrites the 16-byte chunks at the shared addresses `zeros` after the copies.
+    """
     maps = "\n".join(f"    .param .align 64 .b8 m{number}[128]," for number in range(len(copies)))
     loads = "\n".join(
         f"    mov.b64 %map, m{number};\n    cvta.param.u64 %map, %map;\n    mov.u32 %at, {each.start};\n"
@@ -93,6 +98,7 @@ def _run(
         f"[%map, {{{', '.join(map(str, each.at or (0,) * len(each.map.array.shape)))}}}], [%bar];"
         for number, each in enumerate(copies)
     )
+    fills = "\n".join(f"    @%leader st.shared.v2.b64 [{each}], {{0, 0}};" for each in zeros)
     registers = ", ".join(f"%d{number}" for number in range(16))
     transposed = ", ".join(str(int(major == "MN")) for major in majors)
     stores = "\n".join(f"    st.global.f32 [%out+{4 * number}], %d{number};" for number in range(16))
@@ -126,6 +132,9 @@ ready:
 loaded:
     mbarrier.try_wait.parity.shared::cta.b64 %done, [%bar], 0;
     @!%done bra loaded;
+{fills}
+    fence.proxy.async.shared::cta;
+    bar.sync 0;
     mov.b64 %da, {descriptors[0].encode()};
     mov.b64 %db, {descriptors[1].encode()};
     wgmma.fence.sync.aligned;
@@ -245,3 +254,19 @@ def test_a_tile_may_be_a_part_of_a_larger_box() -> None:
     for row in (0, 8, 128):
         right = wl.Descriptor(START["B"] + 128 * row, 0, 1024, 0, 128)
         assert _run(("K", "K"), [*whole, box], (a.right, right))[1:] == (set(), "")
+
+
+@pytest.mark.parametrize("side", [Side("B", "MN", 64), Side("B", "K", 128)], ids=str)
+def test_threads_may_overwrite_a_part_of_a_box(side: Side) -> None:
+    sides = Side("A", "K", 64), side
+    right = (sides[0].right, side.right)
+    whole, copies = _product(sides), _copies(sides)
+    if side.major == "MN":  # all rows of the elements 4 to 15 along K, as behind the end of a sequence
+        zeros = range(side.right.start_address + 4 * side.swizzle, side.right.start_address + 16 * side.swizzle, 16)
+    else:  # the elements 8 to 15 along K of the first 8 rows
+        zeros = [swizzle(side.right.start_address + side.swizzle * row + 16, side.swizzle) for row in range(8)]
+    found, codes, message = _run(_majors(sides), copies, right, zeros)
+    assert (codes, message) == (set(), "")
+    assert (found != whole).any()
+    for wrong in (replace(side.right, base_offset=1), replace(side.right, stride_byte_offset=128)):
+        assert len(_run(_majors(sides), copies, (sides[0].right, wrong), zeros)[1] & CODES) == 1

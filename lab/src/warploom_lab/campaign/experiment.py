@@ -79,9 +79,10 @@ class Experiment:
     def run(self, arrays: Arrays, device: str, workers: int = 1) -> Arrays:
         """Run the kernel on copies of the arrays. Return the outputs by name.
 
-        `device` is "cpu" for the emulator, or "cuda". `workers` is an argument of `launch`.
+        `device` is "cpu" for the emulator, or "cuda". `workers` is an argument of `launch` on the emulator.
         """
         copies = {name: array.copy() for name, array in arrays.items()}
+        options: dict[str, Any] = {} if device == "cuda" else {"arch": "sm_90a", "workers": workers}
         cases = len(next(iter(copies.values())))
         launch(
             self.kernel,
@@ -89,9 +90,8 @@ class Experiment:
             block=self.threads * self.cases_of_block,
             args=list(copies.values()),
             shared=self.shared,
-            arch="sm_90a",
             device="cuda" if device == "cuda" else "cpu",
-            workers=workers,
+            **options,
         )
         return {name: copies[name] for name in self.outputs}
 

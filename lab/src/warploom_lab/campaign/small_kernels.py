@@ -73,6 +73,7 @@ class SmallKernel:
         threads = int(np.prod(self.grid)) * int(np.prod(self.block))
         out = np.zeros(threads * self.words, np.uint32)
         words, memory = inputs()
+        options: dict[str, Any] = {} if device == "cuda" else {"arch": _ARCH, "schedule": schedule}
         launch(
             self.text,
             grid=self.grid,
@@ -80,9 +81,8 @@ class SmallKernel:
             cluster=self.cluster,
             shared=self.dynamic,
             args=[out, words, memory],
-            arch=_ARCH,
-            schedule=schedule,
             device="cuda" if device == "cuda" else "cpu",
+            **options,
         )
         return np.concatenate([out, memory])
 

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from warploom_lab.cli.campaign_options import require_positive_workers
 from warploom_lab.cli.status import OK, add_verb
 
 _DESCRIPTION = """\
@@ -13,6 +14,7 @@ NumPy, and write their PTX into a folder. Each kernel has a launch and a referen
 
 With --run every kernel is launched under four schedules and compared with its reference. With --sanitize it is launched
 with the sanitizer, and a finding is a failure; kernels that are known to read sums too early must have one.
+With --compiled they run the kernels that an earlier call compiled into the folder, and need no compiler.
 With --modules write PTX modules without launches instead, for tests of the parser and the checker.
 """
 
@@ -34,6 +36,8 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     mode.add_argument("--modules", action="store_true", help="write PTX modules without launches")
     mode.add_argument("--run", action="store_true", help="run the kernels and compare their results")
     mode.add_argument("--sanitize", action="store_true", help="run the kernels with the sanitizer")
+    parser.add_argument("--compiled", action="store_true", help="run the kernels of the folder, and compile none")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="number of kernels that run at a time (1)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -45,10 +49,11 @@ def run(options: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     if options.modules:
         return write_modules(folder, options.triton_python)
-    status = build(folder, options.triton_python, options.words)
+    require_positive_workers(options)
+    status = OK if options.compiled else build(folder, options.triton_python, options.words)
     if options.run or options.sanitize:
         from warploom_lab.compiled.run import SCHEDULES, run_all
 
         schedules = ("eager",) if options.sanitize else SCHEDULES
-        status |= run_all(folder, options.words, schedules, sanitize=options.sanitize)
-    return status or OK
+        status |= run_all(folder, options.words, schedules, sanitize=options.sanitize, workers=options.workers)
+    return status

@@ -1,10 +1,19 @@
 """`warploom-lab programs`: compile public CUDA programs, and sanitize them on the emulator."""
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from warploom_lab.cli.campaign_options import require_positive_workers
 from warploom_lab.cli.status import DIFFERENT, OK, add_verb, print_table
+
+if TYPE_CHECKING:
+    from warploom_lab.programs.catalog import Program
+    from warploom_lab.programs.run import ProgramRecord
 
 _DESCRIPTION = """\
 Compile public CUDA programs with nvcc 13.0 from PATH, run them on the emulator under the schedules eager, lazy and
@@ -12,7 +21,8 @@ random:0, and list the findings of the sanitizer. The results of each program ar
 
 The folder has the sources, which this command does not fetch: the repositories cutlass, flash-attention, FlashMLA,
 DeepGEMM and ThunderKittens, and a folder curand with the headers of the package nvidia-curand
-(pip install --no-deps --target FOLDER/curand nvidia-curand). Compiled programs are kept in FOLDER/build.
+(pip install --no-deps --target FOLDER/curand nvidia-curand). Compiled programs are kept in FOLDER/build. Without the
+sources and without nvcc, a FOLDER with this folder alone is enough.
 """
 
 
@@ -28,6 +38,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("folder", type=Path, help="folder with the sources")
     parser.add_argument("words", nargs="*", help="run programs whose names contain one of the words")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="number of programs that run at a time (1)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -36,18 +47,25 @@ def run(options: argparse.Namespace) -> int:
     from warploom_lab.programs.catalog import PROGRAMS
     from warploom_lab.programs.run import run as run_program
 
+    require_positive_workers(options)
     sources: Path = options.folder.resolve()
     folder = sources / "build"
     folder.mkdir(parents=True, exist_ok=True)
     runtime = build_runtime(folder)
     chosen = [each for each in PROGRAMS if not options.words or any(word in each.name for word in options.words)]
-    records = [run_program(each, runtime, build_program(each, sources, folder)) for each in chosen]
-    for record in records:
-        for launch in record.launches:
-            for code, schedules, text in launch.findings:
-                print(f"{record.name}: {code} under {schedules}: {text}")
-        if record.problem:
-            print(f"{record.name}: {record.problem}")
+
+    def run_one(program: Program) -> ProgramRecord:
+        return run_program(program, runtime, build_program(program, sources, folder))
+
+    records: list[ProgramRecord] = []
+    with ThreadPoolExecutor(options.workers) as pool:  # each thread waits for the process of its program
+        for record in pool.map(run_one, chosen):
+            records.append(record)
+            for launch in record.launches:
+                for code, schedules, text in launch.findings:
+                    print(f"{record.name}: {code} under {schedules}: {text}")
+            if record.problem:
+                print(f"{record.name}: {record.problem}")
     rows = [
         (
             record.name,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import signal
 import time
 import zlib
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from warploom.diagnostics import WarploomError
 from warploom_lab.compiled import references
 from warploom_lab.compiled.references.matrices import derive
 from warploom_lab.compiled.references.registry import REFERENCES
+from warploom_lab.work.isolated import IsolatedProcesses
 
 assert references  # the import fills REFERENCES
 
@@ -160,31 +161,36 @@ def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize
     return ""
 
 
-def run_all(folder: Path, words: Sequence[str], schedules: tuple[str, ...], *, sanitize: bool) -> int:
+def run_all(folder: Path, words: Sequence[str], schedules: tuple[str, ...], *, sanitize: bool, workers: int) -> int:
     """Run the kernels whose names contain one of the words, or all kernels without words.
 
-    `folder` has the compiled kernels and the descriptions of their launches. Return 1 if a kernel failed, otherwise 0.
+    `folder` has the compiled kernels and the descriptions of their launches. Each of `workers` processes runs one
+    kernel at a time. Return 1 if a kernel failed, otherwise 0.
     """
-    signal.signal(signal.SIGALRM, _on_alarm)
+    cases: list[dict[str, Any]] = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    cases = [case for case in cases if not words or any(word in case["name"] for word in words)]
+    pool = IsolatedProcesses(
+        partial(_timed, folder, schedules, sanitize), workers=workers, timeout=TIMEOUT,
+        is_reusable=lambda _: True, on_loss=lambda _: ("the process ended, or the kernel did not end in time", TIMEOUT),
+    )  # fmt: skip
     kinds: dict[str, list[int]] = {}
-    for path in sorted(folder.glob("*.json")):
-        case = json.loads(path.read_text())
-        if words and not any(word in case["name"] for word in words):
-            continue
-        start = time.perf_counter()
-        signal.alarm(TIMEOUT)
-        problem = _problem(folder, case, schedules, sanitize)
-        signal.alarm(0)
-        seconds = time.perf_counter() - start
-        counts = kinds.setdefault(case["kind"], [0, 0])
+    for at, (problem, seconds) in pool.results(cases):
+        counts = kinds.setdefault(cases[at]["kind"], [0, 0])
         counts[0] += 1
         counts[1] += bool(problem)
         if problem or seconds > _SLOW:
             result = "FAIL" if problem else "slow"
-            print(f"{result} {case['name']} ({seconds:.1f} s): {problem[:1200]}", flush=True)
+            print(f"{result} {cases[at]['name']} ({seconds:.1f} s): {problem[:1200]}", flush=True)
     for kind, (count, failed) in kinds.items():
         print(f"{kind}: {count} kernels, {failed} failed")
     return int(any(failed for _, failed in kinds.values()))
+
+
+def _timed(folder: Path, schedules: tuple[str, ...], sanitize: bool, case: dict[str, Any]) -> tuple[str, float]:
+    """Return the message about a failure of a kernel and the seconds of the run."""
+    start = time.perf_counter()
+    problem = _problem(folder, case, schedules, sanitize)
+    return problem, time.perf_counter() - start
 
 
 def _problem(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize: bool) -> str:
@@ -198,7 +204,3 @@ def _problem(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], san
     except Exception as error:  # any other exception is a defect of the emulator
         return f"ESCAPED {type(error).__name__}: {error}"
     return problem or ("the kernel ran; expected a refusal" if case["kind"] == "refused" else "")
-
-
-def _on_alarm(number: int, frame: object) -> None:
-    raise TimeoutError("the kernel did not end in time")

@@ -18,12 +18,13 @@ _LIBRARY = ("-shared", "-cudart", "none", "-Xcompiler", "-fPIC")
 
 
 def build_runtime(folder: Path) -> Path:
-    """Compile the emulated CUDA runtime into a folder, and return its path.
+    """Compile the emulated CUDA runtime into a folder, unless this has been done before, and return its path.
 
     Errors: UsageError lab.compiler.
     """
     made = folder / "libcudart_emulated.so"
-    _compile(["-std=c++17", *_LIBRARY, "-o", str(made), str(_HERE / "cuda_runtime.cpp")])
+    if not made.exists():
+        _compile(["-std=c++17", *_LIBRARY, "-o", str(made), str(_HERE / "cuda_runtime.cpp")])
     return made
 
 

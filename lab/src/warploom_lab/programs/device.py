@@ -23,6 +23,7 @@ from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.arena import ALIGNMENT, GAP, Arena
 from warploom.emulator.emulator import STEP_BUDGET, Request
 from warploom.emulator.execute import reserve
+from warploom.emulator.faults import Deadlock, Trap
 from warploom.emulator.schedule import Schedule
 from warploom.gpu.geometry import Geometry
 from warploom.isa.model.parameters import Parameter, aligned
@@ -61,7 +62,8 @@ class Finding:
 class Launch:
     """Launch of one kernel under one or more schedules.
 
-    `same` is True if all schedules left the same bytes in memory.
+    A trap or a deadlock under a later schedule than the first is a finding. `same` is True if all schedules that ended
+    without one left the same bytes in memory.
     """
 
     kernel: str
@@ -222,11 +224,18 @@ class Device:
         same, start = True, time.perf_counter()
         for schedule in self.schedules if is_sanitized else self.schedules[:1]:
             fork = prepared.under(schedule).fork()
-            done = cpu.run(fork, sanitize=is_sanitized)
+            try:
+                done = cpu.run(fork, sanitize=is_sanitized)
+            except (Trap, Deadlock) as error:
+                if first is None:
+                    raise  # the program has no results
+                done = Run.before(error)
             for found in done.findings:
                 cause = found.code, found.span, (found.data or {}).get("other line")
                 known = findings.get(cause, Finding(found, ()))
                 findings[cause] = Finding(known.diagnostic, (*known.schedules, schedule))
+            if done.error is not None:
+                continue
             buffers = [fork.arena.view(segment) for segment in fork.arena.segments[: fork.outputs]]
             contents = b"".join(buffer.tobytes() for buffer in buffers)
             if first is None:

@@ -153,7 +153,8 @@ def _run_parts(
 ) -> list[PartResult]:
     """Run a task for each range of waves in `parts`. Return the results in the same order.
 
-    If a task finds communication between CTAs, return only the result of this task.
+    If a task finds communication between CTAs, return only the result of this task. A KeyboardInterrupt gets a note
+    with the progress of the tasks.
     """
     results: dict[int, PartResult] = {}
     running: dict[int, Progress] = {}
@@ -165,12 +166,22 @@ def _run_parts(
             done, _, macs, instructions, _ = map(sum, zip(*map(astuple, running.values())))
             progress(Progress(done, total, macs, instructions, time.perf_counter() - started))
 
-    for number, result in run_tasks(pool, run_part, job, parts, update, report):
-        if result.communication:
-            return [result]
-        results[number] = result
-        stats = result.stats
-        update(number, (stats.ctas, stats.ctas, stats.macs, sum(stats.instructions.values()), stats.seconds))
+    try:
+        for number, result in run_tasks(pool, run_part, job, parts, update, report):
+            if result.communication:
+                return [result]
+            results[number] = result
+            stats = result.stats
+            update(number, (stats.ctas, stats.ctas, stats.macs, sum(stats.instructions.values()), stats.seconds))
+    except KeyboardInterrupt as stop:
+        done = sum(part.ctas_done for part in running.values())
+        instructions = sum(part.instructions for part in running.values())
+        name = job.request.program.kernel.readable_name
+        stop.add_note(
+            f"the run stopped in kernel {name}, after {done} of {total} CTAs and at least {instructions:,} warp "
+            f"instructions on the workers"
+        )
+        raise
     return [results[number] for number in range(len(parts))]
 
 

@@ -14,6 +14,7 @@ from warploom.emulator.schedule import Schedule
 from warploom.isa.model.capacity import SHARED_KIB
 from warploom.observe.trace import Trace
 from warploom.runtime.api import Stats
+from warploom.runtime.distribution import check_workers
 
 _ARCH = re.compile(r"(?:sm_?)?(\d+)[af]?")
 _OLDEST = (3, 4)
@@ -85,7 +86,7 @@ class Session:
 
     `faulty` has the launches that ended normally with findings.
 
-    Errors: UsageError triton.strict, launch.schedule.
+    Errors: UsageError triton.strict, launch.schedule, launch.workers.
     """
 
     arch: int
@@ -112,6 +113,7 @@ class Session:
 
     def __post_init__(self) -> None:
         Schedule.parse(self.schedule)
+        check_workers(self.workers)
         if self.strict and not (self.sanitize or self.check):
             raise UsageError(
                 "strict raises findings of check and sanitize; expected one of the two", code="triton.strict"

@@ -65,6 +65,9 @@ def layout(
 
     Errors: UsageError for an unknown instruction or operand, and for an input that the layout does not depend on.
     """
+    for name, value in (("instruction", instruction), ("operand", operand)):
+        if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- any object
+            raise UsageError(f"{name} is {value!r}; expected a text")
     given = LayoutInputs(selector, byte_id, thread_id, descriptor, swizzle, major, tensor_map, idesc)
     return find_operand(operands_of(instruction), operand, given).map(given)
 

@@ -3,6 +3,9 @@
 The kernel of an example consists of `setup` and then `bad` or `good`. It has the declarations of `example.ptx`.
 """
 
+# Callers may pass values of any type, whatever the annotations state.
+# pyright: reportUnnecessaryIsInstance=false
+
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -82,7 +85,8 @@ def active_rules(enable: Sequence[str] = (), disable: Sequence[str] = ()) -> fro
     known = {code.removeprefix(_PREFIX): code for code in rules()}
 
     def codes(option: str, names: Sequence[str]) -> set[str]:
-        if isinstance(names, str):
+        is_sequence = isinstance(names, Sequence) and not isinstance(names, str)
+        if not is_sequence or not all(isinstance(name, str) for name in names):
             raise UsageError(f"{option} is {names!r}; expected a sequence of rule codes", code="launch.rule")
         for name in names:
             if name.removeprefix(_PREFIX) not in known:

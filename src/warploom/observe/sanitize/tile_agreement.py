@@ -4,8 +4,8 @@
 A tile is a grid of 16-byte chunks. One axis of the grid counts rows, which are the index M of A or N of B, and the
 other axis counts K. A tensor copy gives each chunk a position in its tensor. The tile agrees with the copy if each
 coordinate of the tensor depends on the row alone or on K alone, and if adjacent chunks of the tile are adjacent in the
-box. A thread that copies data gives each chunk a global address. The tile agrees if the addresses are affine in both
-axes.
+box. Chunks of a box that threads overwrote count with their places in the box. A thread that copies data gives each
+chunk a global address. The tile agrees if the addresses are affine in both axes.
 """
 
 from __future__ import annotations
@@ -112,10 +112,13 @@ def disagreement(tile: Contents, matrix: SharedMatrix) -> str:
     of_row = tile.tensor.take(0, axis=1 - rows)
     tensors = np.unique(of_row)
     is_split, found = len(tensors) > 1, ""
-    for tensor in tensors[tensors > UNKNOWN].tolist():
+    for tensor in tensors[tensors != UNKNOWN].tolist():
         here = np.flatnonzero(of_row == tensor)
         part = tile.at((here,) if rows == 0 else (slice(None), here))
-        problem, jumps = _disagreement_within(part, rows)
+        if tensor == THREAD:
+            problem, jumps = _source_disagreement(part, matrix), False
+        else:
+            problem, jumps = _disagreement_within(part, rows)
         if problem and problem != K_ORDER:
             return problem
         found, is_split = found or problem, is_split or jumps
@@ -244,6 +247,8 @@ def agreeing(
     None if it is not known. The result is None if the search finds none. Shapes: memory (chunks,).
     """
     before = chunks_of(descriptor, matrix)
+    tensors = memory.tensor[before[(before >= 0) & (before < len(memory.tensor))]]
+    is_by_threads = (tensors == THREAD).any()
     for candidate in _candidates(descriptor, matrix):
         chunks = chunks_of(candidate, matrix)
         if chunks.min() < 0 or chunks.max() >= len(memory.tensor) or overlaps(chunks):
@@ -251,10 +256,13 @@ def agreeing(
         tile = memory.at((chunks,))
         if np.isin(tile.tensor, (UNKNOWN, UNWRITTEN)).any() or disagreement(tile, matrix):
             continue
+        remaining = np.unique(tile.copy[~tile.overwritten])
+        if not np.isin(tile.copy[tile.overwritten], remaining).all():
+            continue
         # Addresses are weaker evidence than boxes: another start must not lead to another tile.
-        by_threads = (tile.tensor == THREAD).any()
+        is_weak = is_by_threads or (tile.tensor == THREAD).any()
         moves = candidate.start_address != descriptor.start_address
-        if by_threads and moves and 2 * np.isin(chunks, before).sum() < chunks.size:
+        if is_weak and moves and 2 * np.isin(chunks, before).sum() < chunks.size:
             continue
         covered = span(tile, matrix)
         if covered is None or covered.matches(other):

@@ -136,7 +136,7 @@ class TileLayouts:
         if value in (0, OUTSIDE) or self._judged[pc] >= _MOST_KINDS:
             return _Tile(matrix, found, cta, None, value == OUTSIDE)
         chunks = chunks_of(found, matrix)
-        contents = self.written.contents(cta, chunks.reshape(-1))
+        contents = self.written.contents(cta, chunks.reshape(-1), restored=True)
         return _Tile(matrix, found, cta, contents.at((np.arange(chunks.size).reshape(chunks.shape),)), outside=False)
 
     # Verdicts ---------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ class TileLayouts:
         return code
 
     def _agreeing(self, tile: _Tile, beside: Span | None) -> Descriptor | None:
-        memory = self.written.contents(tile.cta, np.arange(self.context.shared.size >> 4))
+        memory = self.written.contents(tile.cta, np.arange(self.context.shared.size >> 4), restored=True)
         return agreeing(tile.descriptor, tile.matrix, memory, beside)
 
     def _writers(self, copies: Sequence[int]) -> str:

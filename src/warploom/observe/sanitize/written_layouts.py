@@ -51,9 +51,9 @@ class Contents:
     memory, UNWRITTEN if nothing wrote the chunk, and UNKNOWN for other data. `copy` is the number of the tensor copy.
     `position` is the position in the tensor, `index` the position in the box, `extent` the size of the box, and `step`
     the distance of adjacent elements of the box in the tensor. `source` is the global address of data that threads
-    copied.
+    copied. `overwritten` is True for chunks of a box that threads overwrote.
 
-    Shapes: tensor, copy and source (...); the others (5, ...), the innermost dimension first.
+    Shapes: tensor, copy, source and overwritten (...); the others (5, ...), the innermost dimension first.
     Units: chunks in the innermost dimension, elements in the others.
     """
 
@@ -64,13 +64,14 @@ class Contents:
     extent: Array
     step: Array
     source: Array
+    overwritten: Array
 
     def at(self, where: tuple[Any, ...]) -> Contents:
         """Return the contents of the chunks that `where` selects."""
         wide = (slice(None), *where)
         return Contents(
             self.tensor[where], self.copy[where], self.position[wide], self.index[wide], self.extent[wide],
-            self.step[wide], self.source[where],
+            self.step[wide], self.source[where], self.overwritten[where],
         )  # fmt: skip
 
 
@@ -143,16 +144,21 @@ class WrittenLayouts:
         """Return a hash of the contents of each tile, which does not depend on the position in the tensors.
 
         Tile i has the chunks at the addresses starts[i] + chunks, swizzled with `mask` and the base offset. origins[i]
-        is the byte offset of the CTA's shared memory. The hash is 0 for a tile of unknown contents, and OUTSIDE for a
-        tile that leaves the shared memory. Shapes: hashes, origins and starts (tiles,).
+        is the byte offset of the CTA's shared memory. Chunks of boxes that threads overwrote count with their place in
+        the box. The hash is 0 for a tile of unknown contents, and OUTSIDE for a tile that leaves the shared memory.
+        Shapes: hashes, origins and starts (tiles,).
         """
         return _hash_tiles(
             self.shadow.arrays, self.arrays, origins, starts, chunks.reshape(-1), mask, base_offset, SHARED_START,
             self.shadow.shared.end,
         )  # fmt: skip
 
-    def contents(self, cta: int, chunks: Array) -> Contents:
-        """Return the contents of chunks of a CTA's shared memory. Shapes: chunks (chunks,), as the contents."""
+    def contents(self, cta: int, chunks: Array, *, restored: bool = False) -> Contents:
+        """Return the contents of chunks of a CTA's shared memory. Shapes: chunks (chunks,), as the contents.
+
+        With `restored`, a chunk of a box that threads overwrote has its place in the box if other chunks of the box
+        remain. For example, threads overwrite the rows behind the end of a sequence with zeros.
+        """
         shadow = self.shadow.arrays
         here = chunks + (cta * self.shadow.shared.stride >> 4)
         records = shadow.records[here << 4 - shadow.shift]
@@ -163,7 +169,10 @@ class WrittenLayouts:
         sources = np.where(by_thread, words[:, 0], 0)
         position, index, extent, step = np.zeros((4, _DIMENSIONS, len(chunks)), np.int64)
         tensor = np.where(records == 0, UNWRITTEN, np.where(sources > 0, THREAD, UNKNOWN))
-        found = Contents(tensor, copies, position, index, extent, step, sources)
+        last = shadow.origins[here]
+        overwritten = restored & (tensor == UNKNOWN) & (copies == 0) & np.isin(last, copies[copies > 0])
+        copies = np.where(overwritten, last, copies)
+        found = Contents(tensor, copies, position, index, extent, step, sources, overwritten)
         for copy in np.unique(copies[copies > 0]).tolist():
             self._describe(copy, chunks, found)
         return found
@@ -211,7 +220,7 @@ def _hash_tiles(
     found = np.zeros(len(starts), np.int64)
     for i in range(len(starts)):
         value, first, last = np.int64(0), 0, 0
-        source = np.int64(0)
+        source, is_known = np.int64(0), False
         for k in range(len(chunks)):
             address = starts[i] + chunks[k]
             address ^= (((address >> 7) - phase) & mask) << 4
@@ -221,28 +230,33 @@ def _hash_tiles(
             chunk = (origins[i] + address - low) >> 4
             record = s.records[chunk << (4 - s.shift)]
             kind = (record >> 10) & 63
+            # The number of the copy, negated and minus 1 for an overwritten chunk; -1 for data from threads.
             origin = 0
             if record and kind == ASYNC:
                 origin = s.origins[chunk]
-            elif record and kind in (THREAD_COPY, GENERIC):
+                is_known = is_known or origin > 0
+            elif record:
                 at = s.sources[4 * chunk]
-                is_known = at != 0
+                is_copied = kind in (THREAD_COPY, GENERIC) and at != 0
                 for word in range(1, 4):
-                    is_known = is_known and s.sources[4 * chunk + word] == at + 4 * word
-                if is_known:
+                    is_copied = is_copied and s.sources[4 * chunk + word] == at + 4 * word
+                if is_copied:
                     if source == 0:
                         source = at
                     value = (value ^ (at - source) ^ k) * _MULTIPLIER
-                    origin = -1
+                    origin, is_known = -1, True
+                elif s.origins[chunk] > 0:
+                    origin = -1 - s.origins[chunk]
             if origin != last:
                 last = origin
-                value = (value ^ (k + 1)) * _MULTIPLIER
-                if origin > 0:
+                copy = max(origin, -1 - origin)
+                value = (value ^ (k + 1 if origin >= -1 else -k - 1)) * _MULTIPLIER
+                if copy > 0:
                     if first == 0:
-                        first = origin
-                    value = (value ^ c.layouts[origin] ^ ((address - c.starts[origin]) << 20)) * _MULTIPLIER
+                        first = copy
+                    value = (value ^ c.layouts[copy] ^ ((address - c.starts[copy]) << 20)) * _MULTIPLIER
                     for axis in range(_DIMENSIONS):
-                        step = c.coordinates[origin, axis] - c.coordinates[first, axis]
+                        step = c.coordinates[copy, axis] - c.coordinates[first, axis]
                         value = (value ^ step) * _MULTIPLIER
-        found[i] = value
+        found[i] = value if is_known or value == OUTSIDE else 0
     return found

@@ -1,0 +1,43 @@
+"""Compiled kernels run in several processes, and each is compared with its reference."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from emulator.texts import kernel
+
+from warploom_lab.cli import main
+
+CONVERT = """
+ld.param.u64 %rd2, [x];
+mad.wide.u32 %rd2, %r0, 4, %rd2;
+ld.global.s32 %r1, [%rd2];
+cvt.rn.f32.s32 %f1, %r1;
+st.global.f32 [%rd1], %f1;
+ret;"""
+CASE = {
+    "reference": "cast", "grid": [1], "block": [32], "cluster": [1, 1, 1], "shared": 0, "entry": "k",
+    "kind": "elementwise", "tolerance": [0, 0], "parameters": {}, "scratch": 0,
+    "args": {
+        "x": {"kind": "buffer", "dtype": "i32", "shape": [32], "fill": "integers", "low": 1, "high": 9},
+        "y": {"kind": "buffer", "dtype": "fp32", "shape": [32], "fill": "zeros", "checked": True},
+    },
+}  # fmt: skip
+
+
+def test_workers_run_compiled_kernels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = kernel(CONVERT, ".param .u64 x, .param .u64 out")
+    bodies = {"right": right, "wrong": right.replace("st.global.f32 [%rd1], %f1", "st.global.s32 [%rd1], %r1")}
+    for name, text in bodies.items():
+        (tmp_path / f"{name}.ptx").write_text(text)
+        (tmp_path / f"{name}.json").write_text(json.dumps(CASE | {"name": name, "file": f"{name}.ptx"}))
+    options = ["--run", "--compiled", "--workers", "2"]
+    assert main(["kernels", str(tmp_path), "right", *options]) == 0
+    assert capsys.readouterr().out == "elementwise: 1 kernels, 0 failed\n"
+    assert main(["kernels", str(tmp_path), *options]) == 1
+    printed = capsys.readouterr().out
+    assert printed.startswith("FAIL wrong (")
+    assert "y: 32 of 32 wrong" in printed
+    assert printed.endswith("elementwise: 2 kernels, 1 failed\n")
