@@ -126,7 +126,10 @@ class Barriers:
             raise Fault("emulator.barrier", message, int(np.flatnonzero(wrong)[0]) * 32)
 
     def _check_agreement(self, keys: Array, counts: Array) -> None:
-        """Refuse arrivals that expect other numbers of threads than earlier arrivals in the same phase."""
+        """Refuse an arrival whose thread count differs from that of earlier arrivals at the incomplete barrier.
+
+        Arrival i expects counts[i] threads at barrier keys[i].
+        """
         held = np.where(self.expected[keys] > 0, self.expected[keys], self._all)
         differs = (self.arrived[keys] > 0) & (held != counts)
         if differs.any():
