@@ -8,7 +8,7 @@ from warploom.ptx.flow import postdominators, successors
 
 
 def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None:
-    """Set `block_end`, `reconvergence` and `following` of a program (see `Program`), and reorder instructions.
+    """Set `block_end`, `reconvergence` and `following` of a program, and reorder instructions.
 
     `bodies` maps each function name to its range [start, end) of program counters.
     """

@@ -160,7 +160,7 @@ class WarpSplits:
         return any(point.arrived.any() for point in self._open)
 
     def release_stuck(self, excluded: set[int]) -> bool:
-        """Let the lanes at one reconvergence point continue, because every other lane waits or loops endlessly.
+        """Let the lanes at one reconvergence point continue, because all other lanes wait or loop endlessly.
 
         Do not release lanes of the warps in `excluded`, unless other lanes of the same warp loop. Return False if no
         lanes continue.

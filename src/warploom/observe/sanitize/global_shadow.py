@@ -240,8 +240,8 @@ class GlobalShadow:
 
         Lane lanes[i] of warps[i] writes sizes[i] bytes at byte offset starts[i]. Set `reduction` for copies that reduce
         in memory: they do not conflict with morally strong accesses. `same(i, warp, pc)` returns True if write i
-        stores the bytes that instruction `pc` of a warp stored there last, which is no conflict. Shapes: all arrays
-        (ranges,).
+        stores the same bytes as the last write there, by instruction `pc` of warp number `warp`: such writes do not
+        conflict. Shapes: all arrays (ranges,).
         """
         if len(starts):
             self._mark_written(int(starts.min()), int((starts + sizes).max()) - 1)
@@ -477,8 +477,9 @@ def _rows(
     """Record accesses by bulk copies. Return the number of conflicts.
 
     The accesses are writes if `writing`, otherwise reads. Lane lanes[i] of warps[i] accesses sizes[i] bytes at offset
-    starts[i] at time clocks[i]. `strength` is the strength of reductions, 0 for other copies.
-    heads[i] is the record of a read, -1 for none. Shapes: warps to sizes, clocks and heads (ranges,).
+    starts[i] at time clocks[i]. `strength` is the strength of reductions, 0 for other copies. heads[i] is the record of
+    a read (see `GlobalShadow.heads`), -1 for a write and for a read that is not recorded. Shapes: warps to sizes,
+    clocks and heads (ranges,).
     """
     records, sites, reads = s.records, s.sites, s.reads
     found = 0

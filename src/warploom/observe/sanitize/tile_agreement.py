@@ -6,6 +6,9 @@ other axis counts K. A tensor copy gives each chunk a position in its tensor. Th
 coordinate of the tensor depends on the row alone or on K alone, and if adjacent chunks of the tile are adjacent in the
 box. A thread that copies data gives each chunk a global address. The tile agrees if the addresses are affine in both
 axes.
+
+A line is the sequence of chunks along the major axis: a row of a K-major tile, or the chunks of an MN-major tile with
+one index K.
 """
 
 from __future__ import annotations
@@ -44,7 +47,7 @@ _SPANS = (0, 32, 64, 128)
 class Span:
     """Elements of a box that a tile covers along K.
 
-    They are the elements `start` + each entry of `profile`. The box has `extent` elements along K.
+    The tile covers the elements `start` + p of the box for each p in `profile`. The box has `extent` elements along K.
     """
 
     start: int
@@ -52,7 +55,7 @@ class Span:
     profile: tuple[int, ...]
 
     def matches(self, other: Span | None) -> bool:
-        """Return True if two tiles may be multiplied: they begin at the same element of boxes of one size."""
+        """Return True if the tiles of A and B begin at the same element along K of boxes with one extent."""
         # A longer box counts as several of the shorter ones. Spans that are not known match.
         return other is None or (self.start - other.start) % gcd(self.extent, other.extent) == 0
 
@@ -71,7 +74,11 @@ def chunks_of(descriptor: Descriptor, matrix: SharedMatrix) -> Array:
 
 @lru_cache(maxsize=64)
 def _coefficients(matrix: SharedMatrix, span: int) -> tuple[Array, Array, Array]:
-    """Return the offsets of the chunks for byte offsets of 0, and the factors of both byte offsets."""
+    """Return constant, a and b for each chunk, whose byte offset is constant + a * LBO + b * SBO.
+
+    LBO and SBO are the leading and the stride byte offset of the descriptor, and the byte offset is that before the
+    swizzle. Shapes: as `SharedMatrix.chunks`.
+    """
 
     def offsets(leading: int, stride: int) -> Array:
         return matrix.chunks(Descriptor(0, leading, stride, 0, span).encode() >> 14)[0]

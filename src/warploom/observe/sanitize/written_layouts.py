@@ -121,7 +121,8 @@ class WrittenLayouts:
     def add(self, fields: TensorMapFields, start: int, coordinates: Array, offsets: Array, pc: int) -> int:
         """Record a tensor copy to the shared address `start`. Return its number, 0 if its layout is not known.
 
-        `coordinates` and `offsets` are the position of the box, the innermost dimension first.
+        `coordinates` has the tensor coordinates of the box, the innermost dimension first. `offsets` has its im2col
+        offsets, which are added to the coordinates from the second one on.
         """
         if fields.interleave or len(coordinates) != fields.rank:
             return 0
@@ -152,7 +153,10 @@ class WrittenLayouts:
         )  # fmt: skip
 
     def contents(self, cta: int, chunks: Array) -> Contents:
-        """Return the contents of chunks of a CTA's shared memory. Shapes: chunks (chunks,), as the contents."""
+        """Return the contents of chunks of a CTA's shared memory.
+
+        Shapes: chunks (chunks,); the result as in `Contents`, where ... is (chunks,).
+        """
         shadow = self.shadow.arrays
         here = chunks + (cta * self.shadow.shared.stride >> 4)
         records = shadow.records[here << 4 - shadow.shift]
@@ -205,7 +209,7 @@ def _known_layouts(launch: Launch) -> list[Known]:
 
 @njit
 def _hash_tiles(
-    s: SharedArrays, c: CopyArrays, origins: Array, starts: Array, chunks: Array, mask: int, phase: int, low: int,
+    s: SharedArrays, c: CopyArrays, origins: Array, starts: Array, chunks: Array, mask: int, base_offset: int, low: int,
     high: int,
 ) -> Array:  # fmt: skip
     found = np.zeros(len(starts), np.int64)
@@ -214,7 +218,7 @@ def _hash_tiles(
         source = np.int64(0)
         for k in range(len(chunks)):
             address = starts[i] + chunks[k]
-            address ^= (((address >> 7) - phase) & mask) << 4
+            address ^= (((address >> 7) - base_offset) & mask) << 4
             if address < low or address + 16 > high:
                 value = OUTSIDE
                 break
