@@ -106,7 +106,7 @@ def _second(options: argparse.Namespace) -> tuple[str, int]:
     head = (
         f"{_total(counts)['mutants']} mutants of {len(counts)} operators, made from {len(SUBJECTS)} kernels. "
         f"{exact} of {faulty} faulty mutants ({exact / max(faulty, 1):.0%}) have exactly one finding.\n\n"
-        f"Faulty mutants by number of findings: {shares}."
+        f"Faulty mutants by number of findings, misnamed mutants included: {shares}."
     )
     return _table(head, "operator", SECOND_COLUMNS, counts), wrong
 
