@@ -92,7 +92,7 @@ class EndlessLoops:
     def _read(self, pc: int, warp: int) -> tuple[Access, int, int] | None:
         """Return the last read of a warp at a program counter, its first lane, and the lane's byte index.
 
-        The byte index counts from the start of the state space, as `Access.index` does.
+        The byte index is an index of the array of the state space (see `Access`).
         """
         for (at, _), event in self.repetition.accesses.items():
             rows = np.flatnonzero(event.location.warp == warp) if at == pc else ()

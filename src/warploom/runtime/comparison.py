@@ -220,7 +220,7 @@ def _common_writers(writers: Writers, blamed: Mask, written: Mask) -> str | None
 
 
 def _unwritten(unwritten: Mask, *, with_pattern: bool) -> str:
-    """Describe wrong elements that the kernel never wrote. `with_pattern` adds the pattern of their positions."""
+    """Describe wrong elements that the kernel did not write, and if `with_pattern`, their positions."""
     pattern = find_pattern(unwritten)
     plural = f"{pattern.count:,} elements keep their initial values"
     words = plural if pattern.count > 1 else "1 element keeps its initial value"

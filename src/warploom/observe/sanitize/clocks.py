@@ -409,7 +409,7 @@ class Clocks:
     def grow(self, mbarriers: int) -> tuple[int, int]:
         """Make room for `mbarriers` mbarriers in each CTA.
 
-        Return the number of clock components of a CTA before and after.
+        Return the number of agents of a CTA before and after.
         """
         old, agents, before = self.vectors, self.agents, self.mbarriers
         size, first = self.topology.cluster_size, self.first_mbarrier

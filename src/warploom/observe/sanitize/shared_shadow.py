@@ -92,7 +92,7 @@ class SharedShadow:
         )
 
     def renumber(self, before: int, after: int) -> None:
-        """Adapt the stored records to a CTA with `after` instead of `before` clock components."""
+        """Adapt the stored records to a CTA with `after` instead of `before` agents (see `clocks`)."""
 
         def moved(held: Array) -> Array:
             agent = held >> 44

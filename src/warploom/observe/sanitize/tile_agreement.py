@@ -107,7 +107,8 @@ def overlaps(chunks: Array) -> bool:
 def disagreement(tile: Contents, matrix: SharedMatrix) -> str:
     """Return how a tile disagrees with the layout of its contents, "" if it agrees.
 
-    Chunks of unknown contents agree with thread copies, but not with tensor copies. Shapes: as `SharedMatrix.chunks`.
+    Chunks of unknown contents agree with copies by threads, but not with tensor copies. Shapes: as
+    `SharedMatrix.chunks`.
     """
     rows = _row_axis(matrix)
     if (tile.tensor == UNWRITTEN).any():
