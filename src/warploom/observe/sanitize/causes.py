@@ -294,8 +294,7 @@ def find_diagnostics(
 ) -> list[Diagnostic]:
     """Return one diagnostic for each cause, in order of the first occurrences.
 
-    `ended` has the traps and deadlocks that ended the runs. Each is a diagnostic and the program counter of a trap, -1
-    for a deadlock.
+    `ended` has the traps and deadlocks that ended the runs, each with the program counter of a trap, or -1.
     """
     causes = find_causes(conflicts, Paths(program))
     found = [_diagnostic(cause, program) for cause in causes]
@@ -347,10 +346,7 @@ def join_deadlocks(found: Sequence[Diagnostic]) -> Diagnostic:
 
 
 def _with_edit(end: Diagnostic) -> Diagnostic:
-    """Return the diagnostic of a deadlock with a hint that names the missing arrivals, bytes or threads.
-
-    They are missing at the mbarrier or barrier for which the first group of warps waits.
-    """
+    """Return the diagnostic of a deadlock with a hint that names what its first group of warps lacks."""
     if not end.data or "groups" not in end.data:
         return end
     group = end.data["groups"][0]

@@ -240,8 +240,8 @@ class GlobalShadow:
 
         Lane lanes[i] of warps[i] writes sizes[i] bytes at byte offset starts[i]. Set `reduction` for copies that reduce
         in memory: they do not conflict with morally strong accesses. `same(i, warp, pc)` returns True if write i
-        stores the same bytes as the last write there, by instruction `pc` of warp number `warp`: such writes do not
-        conflict. Shapes: all arrays (ranges,).
+        stores the bytes that instruction `pc` of a warp stored there last, which is no conflict. Shapes: all arrays
+        (ranges,).
         """
         if len(starts):
             self._mark_written(int(starts.min()), int((starts + sizes).max()) - 1)

@@ -6,9 +6,6 @@ other axis counts K. A tensor copy gives each chunk a position in its tensor. Th
 coordinate of the tensor depends on the row alone or on K alone, and if adjacent chunks of the tile are adjacent in the
 box. A thread that copies data gives each chunk a global address. The tile agrees if the addresses are affine in both
 axes.
-
-A line is the sequence of chunks along the major axis: a row of a K-major tile, or the chunks of an MN-major tile with
-one index K.
 """
 
 from __future__ import annotations

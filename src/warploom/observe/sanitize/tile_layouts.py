@@ -231,10 +231,9 @@ class TileLayouts:
         return self._report("sanitize.descriptor/layout", message, tiles[0], others[0], pc)
 
     def _report(self, code: str, message: str, tile: _Tile, other: Descriptor | None, pc: int) -> str:
-        """Report a wrong descriptor, and return the rule code of the report.
+        """Report a wrong descriptor. Return the code of the first report on this matrix of the instruction.
 
-        If a matrix of an instruction has been reported before, the report has the earlier code. `other` is a right
-        descriptor. Conflicts whose descriptors need the same change have one subject.
+        `other` is a right descriptor. Conflicts whose descriptors need the same change have one subject.
         """
         name = tile.matrix.name
         code = self._codes.setdefault((pc, name), code)

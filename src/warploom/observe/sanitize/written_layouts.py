@@ -153,10 +153,7 @@ class WrittenLayouts:
         )  # fmt: skip
 
     def contents(self, cta: int, chunks: Array) -> Contents:
-        """Return the contents of chunks of a CTA's shared memory.
-
-        Shapes: chunks (chunks,); the result as in `Contents`, where ... is (chunks,).
-        """
+        """Return the contents of chunks of a CTA's shared memory. Shapes: chunks (chunks,), as the contents."""
         shadow = self.shadow.arrays
         here = chunks + (cta * self.shadow.shared.stride >> 4)
         records = shadow.records[here << 4 - shadow.shift]
