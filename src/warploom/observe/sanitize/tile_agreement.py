@@ -137,7 +137,11 @@ def _row_axis(matrix: SharedMatrix) -> int:
 
 
 def _source_disagreement(tile: Contents, matrix: SharedMatrix) -> str:
-    """Return how the global addresses of a tile disagree with an affine function of its lines and chunks."""
+    """Return how the global addresses of a tile disagree with an affine function of its lines and chunks.
+
+    A line is the sequence of chunks along the major axis: a row of a K-major tile, or the chunks of an MN-major tile
+    with one index K.
+    """
     line, chunk = np.nonzero(tile.source)
     source = tile.source[line, chunk]
     relative = source - 16 * chunk
