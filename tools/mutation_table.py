@@ -4,11 +4,12 @@
                                    [--list]
 
 A mutant is a kernel with one inserted error. It counts as "found" if one of the rules that it breaks is reported, as
-"misnamed" if only other rules are reported, and as "missed" if nothing is reported. A mutant that the manual allows
-counts as "silent" or "wrongly reported". The expected rules are in tests/observe/sanitize/verdicts.py for the first
-programme, and in tests/observe/sanitize/protocol for the second programme. The table of the second programme separates
-mutants with one finding from mutants with more findings. --list prints every mutant that is misnamed, missed or wrongly
-reported. The exit status is 1 if there is one.
+"misnamed" if only other rules are reported, and as "missed" if nothing is reported. Some mutants are still correct by
+the PTX manual ("allowed"). Such a mutant counts as "silent" if nothing is reported, otherwise as "wrongly reported".
+The expected rules are in tests/observe/sanitize/verdicts.py for the first programme, and in
+tests/observe/sanitize/protocol for the second programme. The table of the second programme separates mutants with one
+finding from mutants with more findings. --list prints every mutant that is misnamed, missed or wrongly reported. The
+exit status is 1 if there is one.
 
 The third table is about the hints. For each faulty mutant of both programmes, the hint of the first finding is applied
 as tests/observe/sanitize/applying.py describes, and the mutant is sanitized again. --list prints the hints that do not
@@ -105,7 +106,7 @@ def _second(options: argparse.Namespace) -> tuple[str, int]:
     head = (
         f"{_total(counts)['mutants']} mutants of {len(counts)} operators, made from {len(SUBJECTS)} kernels. "
         f"{exact} of {faulty} faulty mutants ({exact / max(faulty, 1):.0%}) have exactly one finding.\n\n"
-        f"Faulty mutants by number of findings: {shares}."
+        f"Faulty mutants by number of findings, misnamed mutants included: {shares}."
     )
     return _table(head, "operator", SECOND_COLUMNS, counts), wrong
 

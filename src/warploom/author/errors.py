@@ -56,7 +56,8 @@ def errors_at_caller() -> Generator[None]:
 def caller_line(kernel: CodeType | None = None) -> SourceLine | None:
     """Return the innermost calling line outside this package, or None if there is none.
 
-    `kernel` is the code of the function that builds a kernel. The result then has the calls from there to the line.
+    `kernel` is the code of the function that builds a kernel. If it is given, `inlined_at` of the result has the chain
+    of calls that lead from this function to the line.
     """
     frame = _caller()
     frames: list[FrameType] = []

@@ -14,7 +14,7 @@ _MARGIN = " " * 4
 class LineDirectives:
     """Writer of the line information of one module.
 
-    `declared` contains the items of the module. Their numbers of files are not used again.
+    `declared` contains the items of the module. The writer does not use the file numbers of its `.file` directives.
     """
 
     def __init__(self, version: Version, declared: Iterable[TopLevel]) -> None:

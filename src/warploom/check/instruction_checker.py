@@ -108,7 +108,7 @@ class InstructionChecker:
         return [*problems, *unknown]
 
     def _replaced(self, matches: tuple[Match, ...], instruction: ptx.Instruction) -> Problem | None:
-        """Return the problem of a removed instruction that one more word makes legal, or None."""
+        """Return the problem of an instruction that PTX replaced by one with a further modifier, or None."""
         lacks = [unmet_by_rows(match.rows, self.target, self.ptx) for match in matches]
         removed = [lack for lack in lacks if lack is not None and lack.since is not None]
         if not removed or len(removed) < len(lacks):

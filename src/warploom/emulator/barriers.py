@@ -17,7 +17,7 @@ BARRIERS = 16  # barriers of a CTA (PTX ISA 9.7.13.1)
 class Barriers:
     """Arrival counts and waiting warp splits of all CTA barriers and cluster barriers.
 
-    The key of a CTA barrier is cta * 16 + number.
+    The key of a CTA barrier is cta * 16 + number. A phase of a barrier ends when all expected threads have arrived.
     """
 
     def __init__(self, state: State, events: Dispatcher) -> None:
@@ -126,7 +126,10 @@ class Barriers:
             raise Fault("emulator.barrier", message, int(np.flatnonzero(wrong)[0]) * 32)
 
     def _check_agreement(self, keys: Array, counts: Array) -> None:
-        """Refuse arrivals that expect other numbers of threads than earlier arrivals in the same phase."""
+        """Refuse an arrival whose thread count differs from that of earlier arrivals in the same phase.
+
+        Arrival i expects counts[i] threads at barrier keys[i].
+        """
         held = np.where(self.expected[keys] > 0, self.expected[keys], self._all)
         differs = (self.arrived[keys] > 0) & (held != counts)
         if differs.any():

@@ -8,7 +8,7 @@ from warploom.ptx.flow import postdominators, successors
 
 
 def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None:
-    """Set `block_end`, `meet` and `following` of a program (see `Program`), and reorder instructions.
+    """Set `block_end`, `reconvergence` and `following` of a program, and reorder instructions.
 
     `bodies` maps each function name to its range [start, end) of program counters.
     """
@@ -28,7 +28,7 @@ def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None
             leaders.add(pc + 1)
         if form.suspends:
             leaders.update((pc, pc + 1))
-    program.meet, program.following = postdominators(following), following
+    program.reconvergence, program.following = postdominators(following), following
     _join_multiplications(steps, leaders)
     in_run = False
     for pc, step in enumerate(steps):

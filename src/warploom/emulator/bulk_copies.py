@@ -71,9 +71,10 @@ class CopyExecutor:
                 refuse("emulator.misaligned", active & (count > 15), message, count)
 
     def execute_together(self, request: Any, positions: Array, lanes: Array, warps: Array) -> NDArray[np.bool_]:
-        """Execute some copies of a request in one compiled call.
+        """Execute those copies of a request that one compiled call can execute.
 
-        Return a mask of the executed copies. The caller must execute the other copies.
+        Lane lanes[i] of warps[i] issues copy i, and positions[i] is the index of the warp in the request. Return a mask
+        of the executed copies. The caller must execute the other copies.
 
         Shapes: positions, lanes, warps and result (copies,).
         """

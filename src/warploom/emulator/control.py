@@ -65,7 +65,7 @@ class Control:
         splits.goto(batch.rows[~some], pc + 1)
         for position in np.flatnonzero(some & ~every):
             targets = np.where(taken[position], target, pc + 1)
-            splits.split(int(batch.rows[position]), targets, self.program.meet[pc])
+            splits.split(int(batch.rows[position]), targets, self.program.reconvergence[pc])
 
     def branch_table(self, batch: Batch, table: Array, index: Array) -> None:
         """Continue each active lane at `table[index]`, and the other lanes at the next instruction.
@@ -84,7 +84,7 @@ class Control:
             if (lanes == lanes[0]).all():
                 splits.goto(batch.rows[position : position + 1], int(lanes[0]))
             else:
-                splits.split(int(row), goals[position], self.program.meet[pc])
+                splits.split(int(row), goals[position], self.program.reconvergence[pc])
 
     # Calls ------------------------------------------------------------------------------------------------
 

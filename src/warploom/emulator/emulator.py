@@ -182,9 +182,10 @@ class Emulator:
             self._on_resident(Resident(0, state.placement, state.splits, self.memory.shared))
 
     def delay_first_clusters(self) -> None:
-        """Let the first half of the clusters start after `DELAY` backward jumps of the others.
+        """Delay the first half of the clusters by `DELAY` backward jumps of each other warp that can run.
 
-        Later clusters often wait for values of earlier clusters. The delay reveals a wait without a loop.
+        A later cluster often waits for a value of an earlier cluster. Without the delay, the value would be there
+        before a kernel reads it, even if the kernel reads it only once instead of in a loop.
         """
         cluster_of = self.topology.cluster_of
         self._delays = True

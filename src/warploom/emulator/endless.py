@@ -27,7 +27,7 @@ _FOLLOWED = 256  # instructions that are followed from a load to the exit of its
 
 @dataclass(eq=False)
 class EndlessLoops:
-    """Loops of the warp splits that repeat their state, as `repetition` recorded them."""
+    """Endless loops of warp splits (see `warp_splits`), from the batches that `repetition` recorded."""
 
     state: State
     program: Program
@@ -90,7 +90,10 @@ class EndlessLoops:
         return None
 
     def _read(self, pc: int, warp: int) -> tuple[Access, int, int] | None:
-        """Return the last read of a warp at a program counter, with its first lane and the lane's byte index."""
+        """Return the last read of a warp at a program counter, its first lane, and the lane's byte index.
+
+        The byte index is an index of the array of the state space (see `Access`).
+        """
         for (at, _), event in self.repetition.accesses.items():
             rows = np.flatnonzero(event.location.warp == warp) if at == pc else ()
             for row in rows:

@@ -3,6 +3,9 @@
 
 The word contains the expected arrivals (bits 0-19), the pending arrivals (bits 20-39), the pending bytes (bits 40-60,
 two's complement) and the parity of the phase (bit 61). Bit 63 is set while the mbarrier is initialised.
+
+An early return is a return of a blocking wait with the result false before the phase is complete. In PTX, a time limit
+causes early returns.
 """
 
 from collections import Counter
@@ -273,7 +276,7 @@ class Mbarriers:
             declined[site] += not stuck[position]
 
     def expire(self) -> bool:
-        """Let blocked mbarrier waits return early without success, because no warp can run.
+        """Let blocked mbarrier waits return early, because no warp can run.
 
         A wait that has returned early `RETRIES` times stays blocked. Return False if all waits stay blocked.
         """

@@ -106,7 +106,10 @@ class Memory:
             self._on_access(self._access("write", array, location, index, mask, size))
 
     def watch(self, handler: Callable[[Access], None] | None) -> None:
-        """Pass each event `Access` to `handler`, before the access and before the observers. None stops this."""
+        """Call `handler` for each event `Access`, before the access and before the observers get the event.
+
+        If `handler` is None, end the calls of the previous handler.
+        """
         self._on_access = in_turn([each for each in (handler, self._observers) if each is not None])
 
     def array_of(self, space: str) -> NDArray[np.uint8]:

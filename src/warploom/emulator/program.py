@@ -134,8 +134,10 @@ class GlobalVariable:
 class Program:
     """Kernel and the device functions that it may call, ready to be linked.
 
-    A program counter is an index of `steps`. `block_end`, `meet` and `following` are indexed by program counter.
-    `analyses` has results that observers keep for later launches, by the function that computes the result.
+    A program counter is an index of `steps`, and of `block_end`, `reconvergence` and `following`. `block_end` has the
+    end of the basic block, `reconvergence` the program counter at which diverging lanes reconverge, -1 for none, and
+    `following` the instructions that may execute next, without those of called functions. `analyses` is a cache for
+    later launches. Its keys are the functions that compute the results.
     """
 
     module: Module
@@ -150,9 +152,9 @@ class Program:
     static_shared: int
     dynamic_start: int
     local_bytes: int
-    block_end: list[int] = field(default_factory=list[int])  # end of the basic block
-    meet: list[int] = field(default_factory=list[int])  # where lanes reconverge after a divergence here, or -1
-    following: list[list[int]] = field(default_factory=list[list[int]])  # successors, without called functions
+    block_end: list[int] = field(default_factory=list[int])
+    reconvergence: list[int] = field(default_factory=list[int])
+    following: list[list[int]] = field(default_factory=list[list[int]])
     pickled: bytes = field(default=b"", init=False, repr=False, compare=False)
     analyses: dict[Any, Any] = field(default_factory=dict[Any, Any], init=False, repr=False, compare=False)
 

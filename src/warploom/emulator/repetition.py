@@ -5,9 +5,10 @@ shared and global memory do not change in between. Each warp then repeats its lo
 or global memory changes in between and returns to its earlier contents, the loop is endless under a deterministic
 schedule.
 
-Brent's algorithm finds the repetition: a snapshot is compared with later states, and is replaced after intervals whose
-length doubles. A snapshot contains registers and program counters only. After the first match, one more period is
-recorded to find out what the loop reads and whether it changes memory.
+Brent's algorithm finds the repetition: the search compares later states with a snapshot, and replaces the snapshot
+after intervals whose length doubles. The first snapshot contains registers and program counters. After a match, the
+search takes a snapshot that also contains local memory, and records one period: what the loop reads, and whether it
+changes memory. If it does, the next snapshot also contains shared and global memory.
 """
 
 from __future__ import annotations
@@ -56,8 +57,9 @@ class _Snapshot:
 class Repetition:
     """Search for a repeated state in one wave of CTAs.
 
-    Call `repeats` before each batch whose number is at least `due`. `deterministic` is False under random schedules.
-    The scheduler must choose deterministically while `recording` is set.
+    The emulator counts the batches that it executes in `Counters.batches`. Call `repeats` before each batch from number
+    `due` on. `deterministic` is False under random schedules. The scheduler must choose deterministically while
+    `recording` is set.
     """
 
     def __init__(

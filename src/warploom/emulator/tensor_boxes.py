@@ -91,8 +91,8 @@ def whole_boxes(
 
     Copy c belongs to lane lanes[c] of warp warps[c], whose index in the request is positions[c]. A multicast copy has
     one box for each target CTA, and any other copy has one box. Return (copy, move): box b belongs to copy number
-    copy[b], and move() moves all boxes and calls `complete`. If move() raises a Fault, the lane of the Fault is the
-    number of a box. Return None if every copy must be executed separately.
+    copy[b], and move() moves all boxes and calls `complete`. If move() raises a Fault, its attribute `lane` has the
+    number of the faulting box instead of a lane. Return None if every copy must be executed separately.
 
     Shapes: positions, lanes and warps (copies,). Errors: Fault, UsageError if the tensor map or an address is illegal.
     """

@@ -45,8 +45,8 @@ class ReconvergencePoint:
 class WarpSplits:
     """State of the warp splits of all resident warps, in arrays with one element per warp split.
 
-    `epoch` counts the backward jumps of a warp split. Warp splits execute in the order of (epoch, pc). `live` is a mask
-    of the lanes that have not left the kernel.
+    The index of a warp split is its slot. `epoch` counts the backward jumps of a warp split. Warp splits execute in the
+    order of (epoch, pc). `live` is a mask of the lanes that have not left the kernel.
 
     Shapes: mask (slots, 32), live (warps, 32), other arrays (slots,).
     """
@@ -110,17 +110,17 @@ class WarpSplits:
             # Lanes at their reconvergence point wait there for the other lanes.
             self._arrive(rows)
 
-    def split(self, row: int, targets: NDArray[np.int64], meet: int, outer: tuple[int, ...] | None = None) -> None:
+    def split(self, row: int, targets: NDArray[np.int64], point_pc: int, outer: tuple[int, ...] | None = None) -> None:
         """Divide warp split number `row` so that lane l continues at the program counter `targets[l]`.
 
-        The lanes reconverge at the program counter `meet`, or never if `meet` is -1. They reconverge with the call
-        stack `outer`, or with their present call stack if `outer` is None.
+        The lanes reconverge at the program counter `point_pc`, or never if `point_pc` is -1. They reconverge with the
+        call stack `outer`, or with their present call stack if `outer` is None.
         """
         self.diverged = True
         mask = self.mask[row].copy()
         calls, warp = self.calls[row], int(self.warp[row])
         origin, epoch = int(self.pc[row]), int(self.epoch[row])
-        point = self._point(row, meet, calls if outer is None else outer)
+        point = self._point(row, point_pc, calls if outer is None else outer)
         self._free(row)
         for target in np.unique(targets[mask]):
             self._add(warp, mask & (targets == target), int(target), epoch + (origin >= target), point, calls)
@@ -160,16 +160,16 @@ class WarpSplits:
         return any(point.arrived.any() for point in self._open)
 
     def release_stuck(self, excluded: set[int]) -> bool:
-        """Let the lanes at one reconvergence point continue, because no other lane can run or leave its loop.
+        """Let the lanes at one reconvergence point continue, because all other lanes wait or loop endlessly.
 
-        Lanes of the warps in `excluded` stay, unless other lanes of their warp can run. Return False if no lanes
-        continue.
+        Do not release lanes of the warps in `excluded`, unless other lanes of the same warp loop. Return False if no
+        lanes continue.
         """
         spinning = {*self.warp[self.ready()].tolist()}
         for point in self._open:
             if point.arrived.any() and (point.warp in spinning or point.warp not in excluded):
                 if point.warp in spinning:
-                    self._lose_patience(point)
+                    self._shorten_wait(point)
                 self._release(point)
                 return True
         return False
@@ -181,11 +181,11 @@ class WarpSplits:
             siblings = (self.warp == point.warp) & (self.status != Status.DONE)
             ahead = int(self.epoch[siblings].max(initial=0)) - point.epoch
             if ahead >= self._patience.get(point.pc, PATIENCE) and point.arrived.any():
-                self._lose_patience(point)
+                self._shorten_wait(point)
                 self._release(point)
 
-    def _lose_patience(self, point: ReconvergencePoint) -> None:
-        """Release later lanes at the program counter of a reconvergence point after a shorter wait."""
+    def _shorten_wait(self, point: ReconvergencePoint) -> None:
+        """Halve the time that lanes which diverge again will wait at this program counter (see `PATIENCE`)."""
         self._patience[point.pc] = max(self._patience.get(point.pc, PATIENCE) // 2, LEAST_PATIENCE)
 
     def _release(self, point: ReconvergencePoint) -> None:
@@ -211,11 +211,11 @@ class WarpSplits:
             self._free(other)
         return bool(others)
 
-    def _point(self, row: int, meet: int, calls: tuple[int, ...]) -> ReconvergencePoint | None:
+    def _point(self, row: int, point_pc: int, calls: tuple[int, ...]) -> ReconvergencePoint | None:
         point = self.points[row]
-        if meet < 0 or (point is not None and point.pc == meet and point.calls == calls):
+        if point_pc < 0 or (point is not None and point.pc == point_pc and point.calls == calls):
             return point
-        point = ReconvergencePoint(int(self.warp[row]), meet, calls, point, self.mask[row].copy())
+        point = ReconvergencePoint(int(self.warp[row]), point_pc, calls, point, self.mask[row].copy())
         self._open.append(point)
         return point
 

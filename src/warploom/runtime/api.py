@@ -81,8 +81,8 @@ def launch(
       to run code for this target: for example, code for sm_80 runs on sm_90, and code for sm_90a on sm_90a only.
     - `schedule` decides when asynchronous operations take effect: "eager", "lazy" or "random:SEED".
     - `sanitize` reports accesses that no synchronization orders.
-    - `raises=False` returns the part of the run before a trap or a deadlock. `Run.error` is then this error, which is
-      one of the findings.
+    - With `raises=False`, a trap or a deadlock does not raise an exception: `launch` returns the part of the run before
+      the error. `Run.error` is then this error, which is one of the findings.
     - `trace` lists the numbers of the CTAs whose events are recorded; x varies fastest in these numbers. True selects
       the first cluster. `trace_events` limits the number of events.
     - `profile` counts the executions of each instruction and the cost of its accesses.
@@ -102,9 +102,10 @@ def launch(
     - `programmatic` lets the launch start before the previous launch on the stream has ended.
     - `assembler` is "driver" for the assembler of the CUDA driver, or "ptxas" for an installed ptxas.
 
-    If the run ends with an error, all arrays keep their contents. The attributes of Trap and Deadlock have the partial
-    contents, the findings, the statistics, the trace and the profile up to this point. A KeyboardInterrupt has the
-    partial contents in its attribute `arrays`.
+    If a run on the emulator ends with an error, all arrays keep the contents from before the launch. The attributes of
+    Trap and Deadlock have the partial contents, the findings, the statistics, the trace and the profile up to this
+    point. A KeyboardInterrupt has the partial contents in its attribute `arrays`. After a DeviceFault, the contents of
+    arrays in the memory of a GPU are undefined, and all other arrays keep the contents from before the launch.
 
     Units: `shared` bytes of dynamic shared memory.
     Errors: PtxSyntaxError; UsageError launch.*; Unsupported before the run; Trap and Deadlock during the run. A launch
@@ -176,10 +177,12 @@ def sanitize(
 
     Each entry of `schedules` is a value that `launch` accepts as `schedule`. `launch` describes all other parameters.
     Each run starts from its own copy of the arguments. A finding that several runs have is listed once. A trap or a
-    deadlock is a finding, and the next run follows. Afterwards the arrays hold the results of the first schedule. If it
-    ended with a trap or a deadlock, `Run.error` is this error and the arrays keep their contents.
+    deadlock is a finding, and the next run follows. Afterwards the arrays hold the results of the first run. If the
+    first run ends with a trap or a deadlock, `Run.error` is this error, and the arrays keep the contents from before
+    the call.
 
-    `enable` and `disable` list rule codes. They switch rules on that are off by default, and switch rules off.
+    `enable` lists the codes of rules that are off by default, to switch them on. `disable` lists the codes of rules to
+    switch off.
 
     Errors: as `launch`, except Trap and Deadlock; UsageError launch.schedule if `schedules` is empty; UsageError
         launch.rule for an unknown rule.

@@ -41,7 +41,8 @@ class Comparison:
     `wrong` marks the elements with errors above their bounds, and `errors` has the absolute error of each element.
     `worst` is the wrong element with the largest error. Without a wrong element, `worst` is the element with the
     largest error, or None for an empty result. `largest_share` is the largest ratio of an error to its bound, or None
-    if every bound is 0. `first` has some wrong elements. `writers` has the last writer of each element, if known.
+    if every bound is 0. `first` has the first wrong elements in row-major order, at most 3. `writers` has the last
+    writer of each element, if known.
     """
 
     name: str
@@ -162,7 +163,8 @@ def _writer_facts(comparison: Comparison, writers: Writers) -> list[tuple[str, s
     facts: list[tuple[str, str]] = []
     unwritten = wrong & ~written
     if unwritten.any():
-        facts.append(("never written", _unwritten(unwritten.reshape(comparison.wrong.shape), is_all=not blamed.any())))
+        words = _unwritten(unwritten.reshape(comparison.wrong.shape), with_pattern=bool(blamed.any()))
+        facts.append(("never written", words))
     if not blamed.any():
         return facts
     if (words := _common_writers(writers, blamed, written)) is not None:
@@ -177,9 +179,10 @@ def _writer_facts(comparison: Comparison, writers: Writers) -> list[tuple[str, s
 
 
 def _common_writers(writers: Writers, blamed: Mask, written: Mask) -> str | None:
-    """Describe the writers of the elements in `blamed`. Return None if they are writers of all kinds.
+    """Describe the lines, lanes, warps and CTAs that distinguish the writers of the elements in `blamed`.
 
-    `written` marks the elements that the kernel wrote.
+    Return None if nothing distinguishes them from the writers of all elements. `written` marks the elements that the
+    kernel wrote.
     """
     columns = {"cta": writers.ctas, "warp": writers.warps, "lane": writers.lanes, "line": writers.pcs}
     seen: dict[str, Mask] = {}  # by kind, the writers of elements in `blamed`
@@ -216,12 +219,12 @@ def _common_writers(writers: Writers, blamed: Mask, written: Mask) -> str | None
     return f"{words}; {share} elements written there are wrong"
 
 
-def _unwritten(unwritten: Mask, *, is_all: bool) -> str:
-    """Describe elements that the kernel did not write. `is_all` is set if they are all the wrong elements."""
+def _unwritten(unwritten: Mask, *, with_pattern: bool) -> str:
+    """Describe wrong elements that the kernel did not write, and if `with_pattern`, their positions."""
     pattern = find_pattern(unwritten)
     plural = f"{pattern.count:,} elements keep their initial values"
     words = plural if pattern.count > 1 else "1 element keeps its initial value"
-    return words if is_all else f"{words}: {pattern.describe()}"
+    return f"{words}: {pattern.describe()}" if with_pattern else words
 
 
 def _cta(writers: Writers, number: int) -> str:

@@ -105,8 +105,8 @@ def run(
 ) -> Run:
     """Run a prepared launch, and leave the results in `launch.arena`.
 
-    `sanitize` is True for the default rules, or has the codes of the rules that are on. `observer` is a further
-    observer, for a number of workers. `runtime.api.launch` describes the other options.
+    `sanitize` is True for the default rules, or has the codes of the rules that are on. `observer` is an additional
+    observer, which gets no events if `workers` is a Dask cluster. `runtime.api.launch` describes the other options.
 
     Errors: Trap and Deadlock, with the findings and records of the run up to this point; UsageError launch.*.
     """

@@ -46,13 +46,13 @@ class Part:
 class Use:
     """Use of a parameter, or of a value in a by-value parameter.
 
-    `type` and `bytes` are the PTX type and the size of the load, if `loaded` is true. `strong` is set if the value must
-    be an address, and `weak` if it probably is one.
+    `loaded` is set if the kernel loads the value from parameter space: `type` and `bytes` are the PTX type and the size
+    of this load. `strong` is set if the value must be an address, and `weak` if it probably is one.
 
     For an address, `elements` are the element types of the memory, as far as known, and `widths` the sizes of the
     accesses in bits. `widest` is the size in bytes of the largest access of a lane, including vectors. `is_hidden` is
     set if there may be accesses of unknown size. `read` and `written` state the directions. `ranks` are the ranks of
-    tensor copies. The tensor map is the value itself or, with `holds_maps`, in memory at the address.
+    tensor copies that use the value as a tensor map, or as the address of tensor maps in memory if `holds_maps` is set.
 
     For a number, `is_compared`, `is_scale` (multiplied) and `is_coordinate` (of a tensor copy) state the use.
     `is_passed` is set if a function call or a store uses the value.

@@ -27,10 +27,10 @@ def find_writers(
 ) -> Comparison:
     """Return a comparison with the last writers of its elements.
 
-    `plan` is the launch that computed the result. The launch runs again under `schedule`, from newly made buffers, so
-    `schedule` must be the schedule of the first run. `limit` is the maximum size of the buffers in bytes. Return the
-    comparison unchanged if no element is wrong, if no argument refers to the result, or if a Dask cluster ran the
-    launch.
+    `plan` is the launch that computed the result. The launch runs again, with new buffers. `schedule` must be the
+    schedule of the first run, because another schedule may lead to other wrong elements. `limit` is the maximum size of
+    the buffers in bytes. Return the comparison unchanged if no element is wrong, if no argument refers to the result,
+    or if a Dask cluster ran the launch.
     """
     if comparison.ok or isinstance(plan.geometry.workers, str):
         return comparison

@@ -20,8 +20,9 @@ LEVELS = ("at most 0.001", "up to 0.01", "up to 0.1", "up to 1")
 def error_map(comparison: Comparison) -> str:
     """Return an SVG element that shows the wrong elements of a result as a matrix of cells.
 
-    The last axis of the result runs to the right, and all other axes run down. A cell with wrong elements has the class
-    `error1` to `error4`, after the largest of their errors. Lines separate the elements of different CTAs.
+    The last axis of the result runs to the right, and all other axes run down. The CSS class of a cell with wrong
+    elements is `error1` to `error4`: its number is the level of the largest error in the cell (see `LEVELS`), and
+    `error4` has the largest errors. Lines separate the elements of different CTAs.
     """
     errors = _matrix(np.where(comparison.wrong, comparison.errors, -1.0))
     down, right = (-(-size // _CELLS) for size in errors.shape)

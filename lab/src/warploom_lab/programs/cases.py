@@ -19,7 +19,7 @@ _HEADS, _KEY_DIMENSION, _VALUE_DIMENSION = 64, 576, 512  # of multi-head latent 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Arguments of a driver, and the expected results.
+    """Arguments of a test program in `drivers/`, and the expected results.
 
     `arrays` are the arrays, and `numbers` the further arguments. `expected` has the results by the number of the array.
 

@@ -14,9 +14,9 @@ from warploom_lab.programs.cases import Case
 class Program:
     """Program that nvcc compiles from public sources.
 
-    `source` is a path in the folder of sources, or the name of a driver in `drivers/`. `includes` are folders in the
-    folder of sources. `kernels` are words in the names of the kernels that run with the sanitizer. A program with
-    `options` has a `main`, which verifies its own results. A driver has a `case` instead.
+    `source` is a path in the folder of sources, or the name of a test program in `drivers/`. `includes` are folders in
+    the folder of sources. `kernels` are words in the names of the kernels that run with the sanitizer. A program with
+    `options` has a `main`, which verifies its own results. A test program has a `case` instead.
     """
 
     name: str

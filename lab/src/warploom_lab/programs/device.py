@@ -268,7 +268,10 @@ class Device:
 
 
 def _with_body(declaration: re.Match[str]) -> str:
-    """Return a definition for the declaration of a function that the driver provides."""
+    """Return a PTX definition for the declaration of a device function that the CUDA driver defines.
+
+    The failed assertion traps, and other functions do nothing.
+    """
     body = "{ trap; }" if declaration["name"] == _FAILED_ASSERTION else "{ ret; }"
     return declaration["lines"].removeprefix(".extern ") + body
 

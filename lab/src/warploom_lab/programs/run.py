@@ -69,7 +69,7 @@ def run(program: Program, runtime: Path, library: Path) -> ProgramRecord:
 def execute(program: Program, runtime: Path, library: Path, path: Path) -> NoReturn:
     """Run a compiled program in this process, and exit with its status.
 
-    One JSON line for each launch with the sanitizer and for each problem is appended to the file `path` at once.
+    Append one JSON line to the file `path` for each launch with the sanitizer and for each problem, when it happens.
     """
 
     def write(entry: dict[str, object]) -> None:

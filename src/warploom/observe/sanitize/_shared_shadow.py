@@ -1,7 +1,8 @@
 # pyright: reportUnknownMemberType=false
 """Compiled functions that compare new accesses to shared memory with the last accesses.
 
-A granule is `1 << shift` bytes, and a chunk is 16 bytes. The shift is 2, or less after a narrower access.
+A granule is `1 << shift` bytes, and a chunk is 16 bytes. The shift is 2, or less after a narrower access. `clocks`
+defines agents, records and their strength.
 """
 
 from typing import Any, NamedTuple
@@ -45,16 +46,21 @@ class SharedArrays(NamedTuple):
     """Last accesses to shared memory, for compiled functions.
 
     `records` and `sites` have the record (see `clocks`) and the program counter of the last write of each granule.
-    `far` and `far_sites` have those of the last read by each other CTA. `reads` has the last read of each granule by
-    each warp of the same CTA, in blocks of `1 << BLOCK` granules, and `has_reads` is True for blocks with such a read.
-    `async_reads` has the last asynchronous read of each chunk. `sent` and `sent_sites` have
-    the record and the program counter of the last read of each chunk by a bulk copy that an mbarrier completes.
-    `origins` has the number of the tensor copy that made the last bulk write of each chunk, 0 for another copy.
-    `sources` has the global address from which a thread last filled each word of 4 bytes, 0 if unknown. `out` receives
-    the conflicts. Set `fences_copies` if multiplications need a proxy fence after thread copies. Bits of an integer:
+    `far` and `far_sites` have the record and the program counter of the last read of each granule by a CTA of the same
+    cluster that does not own the memory, by rank. `reads` has the last read of each granule by each warp of the owner,
+    in blocks of `1 << BLOCK` granules, and `has_reads` is True for blocks with such a read. `async_reads` has the last
+    read of each chunk by a multiplication or a bulk group of each warp of the owner. `sent` and `sent_sites` have the
+    record and the program counter of the last read of each chunk by a bulk copy that an mbarrier completes. `origins`
+    has the number of the tensor copy that made the last bulk write of each chunk, 0 for another copy. `sources` has the
+    global address from which a thread last filled each word of 4 bytes, 0 if unknown. `out` receives the conflicts. Set
+    `fences_copies` if multiplications need a proxy fence after thread copies. `bulk` is 1 for bulk groups. The elements
+    of two arrays have these bits:
 
         reads        time << 32 | pc << 10 | lane << 4 | strength
         async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
+
+    Shapes: records, sites (granules,); far, far_sites (CTAs of a cluster, granules); reads (blocks, warps of a CTA,
+    1 << BLOCK); async_reads (warps of a CTA, chunks); sent, sent_sites, origins (chunks,).
     """
 
     fences_copies: bool
@@ -154,8 +160,8 @@ def _check_readers(
     """Note each read of a granule that does not happen before a write of warp `w`.
 
     `lane` is the writing lane, and `strength` the strength of the write. With `asynchronous`, reads by asynchronous
-    operations count, too. With `proxy`, a proxy fence must be between the two accesses. `position` and
-    `found` are as in `note`. Return `found` plus the number of conflicts.
+    operations count, too. With `proxy`, also note each read by a lane without a proxy fence between the read and the
+    write. `position` and `found` are as in `note`. Return `found` plus the number of conflicts.
     """
     V, few, own, ctas, cta = c.vectors, c.few, c.own, c.ctas, granule // s.cta_granules
     for slot in range(s.reads.shape[1]):
@@ -214,8 +220,9 @@ def read_lanes(
     """Record reads of lanes, `size` bytes each. Return the number of conflicts with earlier writes.
 
     `index` has the byte offsets of the lanes in shared memory, and `mask` selects lanes. Morally strong accesses do not
-    conflict. If all lanes of a warp read one address, `whole` (TOGETHER or OBJECT) is recorded as the
-    lane. The first conflicts are stored in `s.out`. Shapes: warps (warps,); index and mask (warps, 32).
+    conflict. If all lanes of a warp read one address, the lane of the record is `whole`: OBJECT for a test of an
+    mbarrier, otherwise TOGETHER. The first conflicts are stored in `s.out`. Shapes: warps (warps,); index and mask
+    (warps, 32).
     """
     V, records, reads = c.vectors, s.records, s.reads
     found = 0
@@ -273,8 +280,8 @@ def write_lanes(
 ) -> int:  # fmt: skip
     """Record writes of lanes, `size` bytes each. Return the number of conflicts with earlier accesses.
 
-    The writes of warps[i] are recorded for clock component agents[i] at time clocks[i]. `kind` is a kind of records,
-    and `strength` their strength (see `clocks`). `index` and `mask` are as in `read_lanes`.
+    The records of the writes of warps[i] have the agent agents[i], the time clocks[i], the kind `kind` and the strength
+    `strength` (see `clocks`). `index` and `mask` are as in `read_lanes`.
     """
     V, records, sites = c.vectors, s.records, s.sites
     found = 0
@@ -332,8 +339,8 @@ def read_rows(
 ) -> int:  # fmt: skip
     """Record reads by bulk copies. Return the number of conflicts with earlier writes.
 
-    Lane lanes[i] of warps[i] reads sizes[i] bytes at offset starts[i]. The read is recorded for clock component
-    agents[i] of an mbarrier at time clocks[i]. If agents[i] is -1, a bulk group completes the copy. Starts and sizes
+    Lane lanes[i] of warps[i] reads sizes[i] bytes at offset starts[i]. The record of the read has the agent agents[i],
+    which is an mbarrier, and the time clocks[i]. If agents[i] is -1, a bulk group completes the copy. Starts and sizes
     are multiples of 16 bytes. Shapes: all arrays (copies,).
     """
     found = 0
@@ -365,9 +372,9 @@ def read_rows(
 def check_initialised(
     c: ClockArrays, s: SharedArrays, warps: Array, lanes: Array, starts: Array
 ) -> int:  # fmt: skip
-    """Return the number of mbarriers at offsets `starts` that their initialisation is not ordered before.
+    """Return the number of uses of mbarriers that are not ordered after the mbarrier's initialisation.
 
-    Lane lanes[i] of warps[i] uses the mbarrier at starts[i]. Shapes: all arrays (uses,).
+    Lane lanes[i] of warps[i] uses the mbarrier at byte offset starts[i]. Shapes: all arrays (uses,).
     """
     found = 0
     for i in range(len(warps)):
@@ -413,8 +420,8 @@ def write_rows(
 ) -> int:  # fmt: skip
     """Record writes by bulk copies. Return the number of conflicts with earlier accesses.
 
-    Lane lanes[i] of warps[i] writes sizes[i] bytes at offset starts[i]. The write is recorded for clock component
-    agents[i] at time clocks[i]. origins[i] is the number of the tensor copy, 0 for another copy. `strength` is 0 for
+    Lane lanes[i] of warps[i] writes sizes[i] bytes at offset starts[i]. The record of the write has the agent agents[i]
+    and the time clocks[i]. origins[i] is the number of the tensor copy, 0 for another copy. `strength` is 0 for
     copies, and the strength of the updates (see `clocks`) for reductions. Starts and sizes are multiples of 16 bytes.
     Shapes: all arrays (copies,).
     """
@@ -454,14 +461,14 @@ def write_rows(
 @njit
 def read_tiles(
     c: ClockArrays, s: SharedArrays, groups: Array, origins: Array, starts: Array, chunks: Array, chunk_mask: int,
-    phase: int, low: int, pc: int, clocks: Array,
+    base_offset: int, low: int, pc: int, clocks: Array,
 ) -> int:  # fmt: skip
     """Record the read of a matrix by each warpgroup. Return the number of conflicts with earlier writes.
 
-    Row g of `groups` has the four warps of a warpgroup. The warpgroup reads the 16-byte chunks at the addresses
-    starts[g] + chunks[k], swizzled with `chunk_mask` and the base offset `phase`. origins[g] is the byte offset of the
-    CTA's shared memory, which begins at address `low`, and clocks[g] the number of the wgmma group. Shapes: groups
-    (warpgroups, 4); origins, starts and clocks (warpgroups,).
+    Row g of `groups` has the four warps of a warpgroup. The warpgroup reads the 16-byte chunks at the addresses that
+    the swizzle makes of starts[g] + chunks[k]. `chunk_mask` has the bits of the swizzle, and `base_offset` is that of
+    the matrix descriptor. origins[g] is the byte offset of the CTA's shared memory, which begins at address `low`, and
+    clocks[g] the number of the wgmma group. Shapes: groups (warpgroups, 4); origins, starts and clocks (warpgroups,).
     """
     V, records = c.vectors, s.records
     found = 0
@@ -472,7 +479,7 @@ def read_tiles(
         good = common = np.int64(-1)
         for k in range(len(chunks)):
             address = starts[i] + chunks[k]
-            address ^= (((address >> 7) - phase) & chunk_mask) << 4
+            address ^= (((address >> 7) - base_offset) & chunk_mask) << 4
             chunk = (origins[i] + address - low) >> 4
             s.async_reads[slot, chunk] = entry
             for granule in range(chunk << (4 - s.shift), (chunk + 1) << (4 - s.shift)):

@@ -27,7 +27,7 @@ _LISTED = 3  # most further pairs of lines in a note
 
 @dataclass(slots=True)
 class Conflict:
-    """Accesses of two instructions that break a rule, in the first occurrence.
+    """Pair of instructions whose accesses break a rule, or a single instruction, at the first occurrence.
 
     `pc` is the later instruction and `other` the earlier one, or -1 if there is none. `hint` replaces the rule's cure.
     `subject` names the object at fault, such as an mbarrier, or is empty. `two_sided` is set if the conflict needs an
@@ -144,7 +144,10 @@ def _objects(cause: Cause) -> set[str]:
 
 
 def _shared_parts(cause: Cause) -> set[str]:
-    """Return keys of the instruction pairs, incomplete operations and mbarriers of the conflicts."""
+    """Return keys by which `_merge` finds causes that concern the same thing.
+
+    There is a key for each pair of instructions, incomplete asynchronous operation, and object at fault.
+    """
     found: set[str] = set()
     for each in cause.conflicts:
         if each.other >= 0:
@@ -256,7 +259,10 @@ def _contains(places: Places, points: Array) -> Array:
 
 
 def _without_consequences(causes: Sequence[Cause]) -> list[Cause]:
-    """Move the conflicts of causes that another cause explains to this other cause."""
+    """Merge each cause that is a consequence of another cause into that other cause.
+
+    Leave out causes that are consequences of an unwritten register.
+    """
     undefined = {each.pc for cause in causes for each in cause.conflicts if each.rule.remedy == "register"}
     left = list(causes)
     for cause in causes:

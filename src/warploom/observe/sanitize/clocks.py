@@ -2,9 +2,13 @@
 """Vector clocks, which record the accesses that happen before the next access of each warp.
 
 A vector clock has one component, a time, for each agent. Agents are warps, four classes of asynchronous operations of
-each warp, and mbarriers. The time of an mbarrier is its number of complete phases. Barriers, mbarriers and memory
-locations also have clocks. To release is to join the clock of a warp into the clock of such an object. To acquire is to
-join the clock of the object into the clock of a warp. A join takes the maximum of each component.
+each warp, and mbarriers. The time of an mbarrier is its number of complete phases. The time of operations is the number
+of groups that the warp has committed. The time of a warp increases at its releases, proxy fences and synchronisations.
+A record of an access has the agent that accesses memory, or the mbarrier that completes the access, and its time.
+
+Barriers, mbarriers and memory locations also have clocks. To release is to join the clock of a warp into the clock of
+such an object. To acquire is to join the clock of the object into the clock of a warp. A join takes the maximum of each
+component.
 """
 
 from typing import Any
@@ -412,7 +416,7 @@ class Clocks:
     def grow(self, mbarriers: int) -> tuple[int, int]:
         """Make room for `mbarriers` mbarriers in each CTA.
 
-        Return the number of clock components of a CTA before and after.
+        Return the number of agents of a CTA before and after.
         """
         old, agents, before = self.vectors, self.agents, self.mbarriers
         size, first = self.topology.cluster_size, self.first_mbarrier

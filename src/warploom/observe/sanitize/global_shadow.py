@@ -489,8 +489,9 @@ def _rows(
     """Record accesses by bulk copies. Return the number of conflicts.
 
     The accesses are writes if `writing`, otherwise reads. Lane lanes[i] of warps[i] accesses sizes[i] bytes at offset
-    starts[i] at time clocks[i]. `strength` is the strength of reductions, 0 for other copies.
-    heads[i] is the record of a read, -1 for none. Shapes: warps to sizes, clocks and heads (ranges,).
+    starts[i] at time clocks[i]. `strength` is the strength of reductions, 0 for other copies. heads[i] is the record of
+    a read (see `GlobalShadow.heads`), -1 for a write and for a read that is not recorded. Shapes: warps to sizes,
+    clocks and heads (ranges,).
     """
     records, sites, reads = s.records, s.sites, s.reads
     found = 0

@@ -17,7 +17,7 @@ Array = NDArray[Any]
 class _Reach:
     """Last access of a warp to another CTA.
 
-    The access is complete when clock component `agent` has reached `clock`.
+    The access is complete when the time of `agent` (see `clocks`) has reached `clock`.
     """
 
     agent: int

@@ -1,4 +1,4 @@
-"""Stores to shared memory of values that the same thread loaded from global memory."""
+"""Stores to shared memory whose values the storing thread has loaded from global memory."""
 
 from typing import Any
 
@@ -19,8 +19,9 @@ _Places = tuple[tuple[int, int], ...]  # registers in the order of a vector oper
 class LoadedStores:
     """Record of the global addresses of values that threads load and then store to shared memory.
 
-    A store counts if a single load gave its registers their values, in the same order, on the only path to the store.
-    With `enabled` unset, no store counts.
+    The addresses of a store are known if one load wrote all registers of the store, if the load and the store have
+    these registers in the same order, and if no paths join between the load and the store. If `enabled` is not set, the
+    addresses of all stores count as unknown.
     """
 
     def __init__(self, launch: Launch, enabled: bool) -> None:
@@ -48,7 +49,7 @@ class LoadedStores:
 
 @once_per_program
 def _find_loads(launch: Launch) -> dict[int, tuple[int, int]]:
-    """Return, for each store, its load and the distance of its data in the loaded data."""
+    """Return, by store, the load of its data, and the byte offset of the stored data in the loaded data."""
     before: dict[int, list[int]] = {}
     for pc, following in enumerate(launch.program.following):
         for after in following:

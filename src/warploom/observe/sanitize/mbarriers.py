@@ -303,8 +303,8 @@ class Mbarriers:
     def close(self, awaited: Collection[int] | None = None) -> None:
         """Report mbarriers that have received too few or too many bytes. Call this when the CTAs end.
 
-        After a deadlock, `awaited` has the shared addresses of the mbarriers for which warps wait. Other phases are
-        incomplete because of the deadlock.
+        After a deadlock, `awaited` has the shared addresses of the mbarriers for which warps wait. The other mbarriers
+        are not reported, because the deadlock may have left their phases incomplete.
         """
         words = np.flatnonzero(self.at >= 0)
         for word, state in zip(words.tolist(), self.shared.words[words].tolist(), strict=True):

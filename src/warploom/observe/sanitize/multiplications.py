@@ -76,14 +76,14 @@ class Multiplications:
 
     # Registers --------------------------------------------------------------------------------------------
 
-    def _use(self, event: Execute, busy: Array, changed: Array) -> None:
+    def _use(self, event: Execute, awaited: Array, fenced: Array) -> None:
         warps = event.batch.warp_index
         found = _use(
-            self.context.clocks.arrays, self.group, self.dirty, self.user, busy, changed, uniform(warps), event.pc
+            self.context.clocks.arrays, self.group, self.dirty, self.user, awaited, fenced, uniform(warps), event.pc
         )
         if found >= 0:
             k, position = divmod(found, len(warps))
-            index, warp = int(busy[k]), int(warps[position])
+            index, warp = int(awaited[k]), int(warps[position])
             self._report_use(event.pc, index, warp, int(self.group[index, warp]))
 
     def _complete(self, warps: Array) -> Array:
@@ -209,8 +209,9 @@ def _multiplication(launch: Launch, pc: int) -> _Multiplication:
 def _find_hazards(launch: Launch) -> dict[int, tuple[Array, Array]]:
     """Return, by program counter, the multiplications whose registers another instruction uses.
 
-    The values are two arrays of indices of multiplications. A multiplication in the first array must not be in flight.
-    A multiplication in the second array needs a fence after the instruction.
+    The values are two arrays of indices of multiplications. A multiplication in the first array must be complete when
+    the instruction executes. A multiplication in the second array needs a warpgroup fence between the instruction and
+    its next issue.
     """
     multiplications = _find_multiplications(launch)
     own = {each.pc for each in multiplications}
@@ -227,9 +228,9 @@ def _find_hazards(launch: Launch) -> dict[int, tuple[Array, Array]]:
         used = {index for register in read | written for index in by_register.get(register, ())}
         if used:
             both, sites = read | written, [(index, multiplications[index]) for index in used]
-            busy = [k for k, at in sites if both & at.accumulators or written & (at.sources | at.metadata)]
-            changed = [k for k, at in sites if both & (at.accumulators | at.sources)]
-            found[pc] = (np.array(busy, np.intp), np.array(changed, np.intp))
+            awaited = [k for k, at in sites if both & at.accumulators or written & (at.sources | at.metadata)]
+            fenced = [k for k, at in sites if both & (at.accumulators | at.sources)]
+            found[pc] = (np.array(awaited, np.intp), np.array(fenced, np.intp))
     return found
 
 
@@ -263,24 +264,25 @@ def _find_sharing(launch: Launch) -> list[Array]:
 
 @njit
 def _use(
-    c: ClockArrays, group: Array, dirty: Array, user: Array, busy: Array, changed: Array, warps: Array, pc: int
+    c: ClockArrays, group: Array, dirty: Array, user: Array, awaited: Array, fenced: Array, warps: Array, pc: int
 ) -> int:  # fmt: skip
-    """Record that warps use registers of the multiplications `changed` at `pc`.
+    """Record that the instruction at `pc` uses registers of the multiplications `fenced`.
 
-    Return the first use of a multiplication of `busy` in flight as `k * len(warps) + position`, -1 for none.
+    Return the first conflict as k * len(warps) + i, or -1: multiplication awaited[k] is in flight when warps[i] uses
+    its registers. `group`, `dirty` and `user` are the attributes of `Multiplications`.
     """
     found = -1
-    for k in range(len(busy)):
+    for k in range(len(awaited)):
         for i in range(len(warps)):
             w = warps[i]
             leader = w // (4 * c.ctas) * (4 * c.ctas) + c.cta_of[w]
             column = c.own[leader] + MULTIPLICATIONS * c.per_cta
-            if found < 0 and group[busy[k], w] > c.vectors[w, KNOWN, column]:
+            if found < 0 and group[awaited[k], w] > c.vectors[w, KNOWN, column]:
                 found = k * len(warps) + i
-    for k in range(len(changed)):
+    for k in range(len(fenced)):
         for i in range(len(warps)):
-            dirty[changed[k], warps[i]] = True
-            user[changed[k], warps[i]] = pc
+            dirty[fenced[k], warps[i]] = True
+            user[fenced[k], warps[i]] = pc
     return found
 
 

@@ -53,8 +53,9 @@ class _Location:
 class OrderedAccesses:
     """Accesses that synchronise threads.
 
-    `untested` has the program counters of loads that order nothing (see `untested_results`). `orders_clusters` is set
-    if the kernel has fences, or accesses that acquire or release.
+    `untested` has the program counters of loads whose values no instruction tests. Such a load orders nothing, because
+    the thread continues with any value (see `untested_results`). `orders_clusters` is set if the kernel has fences, or
+    accesses that acquire or release.
     """
 
     context: Context

@@ -1,4 +1,4 @@
-"""Places in a program at which an instruction executes between two others, on every path."""
+"""Places at which an inserted instruction executes between two given instructions on every path."""
 
 from bisect import bisect_right
 from functools import cache
@@ -52,7 +52,10 @@ class Paths:
         return ((pc + 1, last),) if pc < last else ()
 
     def next_barrier(self, first: int, last: int) -> int:
-        """Return the first CTA or cluster barrier from `first` to `last`, or `first` if there is none."""
+        """Return the place before the first CTA or cluster barrier from `first` to `last`.
+
+        If there is no barrier, return the first place.
+        """
         return next((pc for pc in self._barriers if first <= pc <= last), first)
 
     def splits_barrier(self, first: int, last: int) -> bool:
@@ -78,7 +81,10 @@ class Paths:
         return (*self.rest(first), *inner, (self._starts[end], second))
 
     def before(self, pc: int) -> Places:
-        """Return the places that every path to the instruction passes, within the innermost loop around it."""
+        """Return the places that every path to the instruction passes.
+
+        In a loop, these are the paths from the instruction back to itself. Elsewhere, they start at the kernel's entry.
+        """
         return self.between(pc, pc) or self.dominators(pc)
 
     def dominators(self, pc: int) -> Places:
@@ -97,8 +103,8 @@ class Paths:
     def _cut_blocks(self, start: int, end: int, leave: bool = True) -> tuple[int, ...]:
         """Return the blocks that every path from block `start` to block `end` passes.
 
-        The blocks are in order, and both ends are among them. Return () without a path. If `start` equals `end`,
-        `leave` asks for a path that leaves the block.
+        The blocks are in order, and both ends are among them. Return () without a path. If `start` equals `end`, the
+        paths are the cycles through the block if `leave` is set, and otherwise the one path within the block.
         """
         path = self._shortest(start, end, leave)
         if len(path) < 2:

@@ -53,7 +53,7 @@ def guard_registers(launch: Launch, pc: int) -> Registers:
 
 
 def moves(launch: Launch) -> Iterator[tuple[int, Registers, Registers]]:
-    """Yield program counter, target registers and source registers of each instruction that copies registers."""
+    """Yield program counter, targets and sources of each instruction that copies registers."""
     for pc, step in enumerate(launch.program.steps):
         form, operands = step.binding.form, launch.instructions[pc].operands
         if len(form.flow.elements) == 1 and form.flow.unwritten == "propagate":

@@ -29,8 +29,10 @@ class Rule:
     A rule that is not `enabled` is off unless a launch enables it.
 
     Conflicts with the same `remedy` may have one cause. `place` states where the edit belongs: "between" the two
-    accesses, "before" the later one, "after" it, or at a common "object". The rule with the highest `level` describes
-    the cause. `operation` is "other" or "pc" if this access belongs to an asynchronous operation.
+    accesses, or "before" or "after" the later access. With "object", the conflicts of one object, such as an mbarrier,
+    have one cause, and the edit belongs to one of its uses. The rule with the highest `level` describes the cause.
+    `operation` states which access belongs to an asynchronous operation that may be incomplete: "other" for the earlier
+    access, "pc" for the later one, or neither if empty.
     `explains` lists the traps and deadlocks that may follow. `insert` has the instructions of the edit, unless they
     depend on the kernel. `side` names the threads that execute the edit: those of the "earlier" access, or "all" of the
     CTA. If `names_phases`, the edit may also belong to another wait for a phase or to another arrival.

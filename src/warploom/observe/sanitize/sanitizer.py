@@ -168,15 +168,15 @@ class Sanitizer(events.Observer):
         self._cluster_waiting: dict[int, list[tuple[Array, Array]]] = {}
         self._cluster_phase = np.zeros(launch.topology.ctas // launch.topology.cluster_size, np.int64)
 
-    def _close(self, awaited: Collection[int] | None = None, changing: bool = False) -> None:
+    def _close(self, awaited: Collection[int] | None = None, lacks_registers: bool = False) -> None:
         """Complete the checks of a wave of CTAs.
 
-        After a deadlock, `awaited` has the shared addresses of the mbarriers for which warps wait. `changing` is set if
-        warps wait for registers.
+        After a deadlock, `awaited` has the shared addresses of the mbarriers for which warps wait. `lacks_registers` is
+        set if warps wait for free registers of their pool.
         """
         if self._started:
             self.mbarriers.close(awaited)
-            if not changing:
+            if not lacks_registers:
                 self.registers.close()
             if awaited is None:
                 self.shadow.close()

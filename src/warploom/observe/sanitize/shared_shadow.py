@@ -91,7 +91,7 @@ class SharedShadow:
         )
 
     def renumber(self, before: int, after: int) -> None:
-        """Adapt the stored records to a CTA with `after` instead of `before` clock components."""
+        """Adapt the stored records to a CTA with `after` instead of `before` agents (see `clocks`)."""
 
         def moved(held: Array) -> Array:
             agent = held >> 44
@@ -101,9 +101,9 @@ class SharedShadow:
         self.arrays = arrays._replace(records=moved(arrays.records), far=moved(arrays.far), sent=moved(arrays.sent))
 
     def refine(self, size: int) -> None:
-        """Divide the granules into granules of `size` bytes, 1 or 2, unless they are as small.
+        """Divide the granules to `size` bytes for an access of this size, unless they are that small already.
 
-        Without narrow writes, a word of 4 bytes is written as a whole, so that its granule need not be divided.
+        Granules never have more than 4 bytes. Without narrow writes, they keep 4 bytes, because each write covers them.
         """
         before = self.arrays
         times = (1 << before.shift) // size
@@ -222,7 +222,7 @@ class SharedShadow:
             self._explain(found, warps, pc, 16, None, "")
 
     def check_initialised(self, warps: Array, lanes: Array, starts: Array, pc: int) -> None:
-        """Report uses of mbarriers that their initialisation does not happen before.
+        """Report each use of an mbarrier that is not ordered after the mbarrier's initialisation.
 
         Lane lanes[i] of warps[i] uses the mbarrier at byte offset starts[i]. Shapes: all arrays (uses,).
         """

@@ -20,10 +20,11 @@ Array = NDArray[Any]
 
 
 class StoreLayouts:
-    """Check of tensor stores whose data tensor copies wrote.
+    """Check of tensor stores that read boxes of shared memory which tensor copies have written.
 
-    The check judges boxes with the same contents once. Other boxes than that of the copy are legal, since a kernel may
-    reshape a tensor in this way. Another swizzle is not: it permutes the chunks of each row.
+    The check judges boxes with the same contents once. The box of a store may have another shape than the box of the
+    copy, because a kernel may reshape a tensor in shared memory. A store with another swizzle than the copy is wrong,
+    because the swizzle permutes the chunks of each row.
     """
 
     def __init__(self, context: Context, written: WrittenLayouts) -> None:

@@ -1,4 +1,4 @@
-"""Comparison of stored values with memory, and with the values that other lanes store to the same address."""
+"""Comparison of stored values with memory, and with values that other lanes store to the same address."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -36,10 +36,10 @@ class Store:
 def is_harmless(memory: Array, store: Store, position: int, lane: int, together: bool) -> bool:
     """Return True if a store of a lane need not be ordered with the other stores to its bytes.
 
-    The store leaves `memory` as it is. Or, with `together`, several lanes store at once, and all lanes that store to
-    the address store the same value. Floating-point values count as the same if they agree in half of their significand
-    bits: the lanes then hold copies of one result, which they have rounded in different orders. `position` is the row
-    of the lane's warp in `store`.
+    There are two cases: the store does not change the bytes in `memory`, or `together` is set and all lanes that store
+    to the address store the same value. `together` means that the other stores belong to the same instruction.
+    Floating-point values count as the same if they agree in half of their significand bits: the lanes then hold copies
+    of one result, which they have rounded in different orders. `position` is the row of the lane's warp in `store`.
     """
     wide = np.broadcast_to(store.values, (len(store.values), *store.index.shape))
     start = int(store.index[position, lane])
@@ -62,7 +62,10 @@ def _agree(values: Array, word: str) -> bool:
 
 
 def _numbers(values: Array, word: str) -> Array:
-    """Return the numbers of the bit patterns `values`. Shapes: values (lanes,), result (lanes, numbers of a value)."""
+    """Return the numbers of the bit patterns `values`.
+
+    Shapes: values (lanes,), result (lanes, numbers of a value).
+    """
     if word == "f64":
         return values.view(np.float64)[:, None]
     fmt = element_format(word)
@@ -71,7 +74,10 @@ def _numbers(values: Array, word: str) -> Array:
 
 @once_per_program
 def stored_types(launch: Launch) -> dict[int, str]:
-    """Return the PTX type of the values of each store, by program counter. Values of several types are left out."""
+    """Return the PTX type of the values of each store, by program counter.
+
+    Stores whose values have several types are left out.
+    """
     types = _types_of_registers(launch)
     found: dict[int, str] = {}
     for pc, step in enumerate(launch.program.steps):

@@ -151,7 +151,7 @@ class TensorMaps:
         return any(self.shadow.is_known(warp, lane, fence.record | each << 4) for each in lanes)
 
     def _covering(self, fence: _Fence, record: int) -> tuple[int, ...]:
-        """Return the lanes whose fences the write of `record` happens before."""
+        """Return the lanes whose execution of `fence` is ordered after the write of `record`."""
         if record >> 55 != fence.record >> 55:
             return fence.lanes  # the write belongs to an earlier wave
         clocks, context = self.context.clocks, self.context

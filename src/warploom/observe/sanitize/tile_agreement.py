@@ -44,7 +44,7 @@ _SPANS = (0, 32, 64, 128)
 class Span:
     """Elements of a box that a tile covers along K.
 
-    They are the elements `start` + each entry of `profile`. The box has `extent` elements along K.
+    The tile covers the elements `start` + p of the box for each p in `profile`. The box has `extent` elements along K.
     """
 
     start: int
@@ -52,7 +52,7 @@ class Span:
     profile: tuple[int, ...]
 
     def matches(self, other: Span | None) -> bool:
-        """Return True if two tiles may be multiplied: they begin at the same element of boxes of one size."""
+        """Return True if the tiles of A and B begin at the same element along K of boxes with one extent."""
         # A longer box counts as several of the shorter ones. Spans that are not known match.
         return other is None or (self.start - other.start) % gcd(self.extent, other.extent) == 0
 
@@ -71,7 +71,11 @@ def chunks_of(descriptor: Descriptor, matrix: SharedMatrix) -> Array:
 
 @lru_cache(maxsize=64)
 def _coefficients(matrix: SharedMatrix, span: int) -> tuple[Array, Array, Array]:
-    """Return the offsets of the chunks for byte offsets of 0, and the factors of both byte offsets."""
+    """Return constant, a and b for each chunk, whose byte offset is constant + a * LBO + b * SBO.
+
+    LBO and SBO are the leading and the stride byte offset of the descriptor, and the byte offset is that before the
+    swizzle. Shapes: as `SharedMatrix.chunks`.
+    """
 
     def offsets(leading: int, stride: int) -> Array:
         return matrix.chunks(Descriptor(0, leading, stride, 0, span).encode() >> 14)[0]
@@ -100,7 +104,8 @@ def overlaps(chunks: Array) -> bool:
 def disagreement(tile: Contents, matrix: SharedMatrix) -> str:
     """Return how a tile disagrees with the layout of its contents, "" if it agrees.
 
-    Chunks of unknown contents agree with thread copies, but not with tensor copies. Shapes: as `SharedMatrix.chunks`.
+    Chunks of unknown contents agree with copies by threads, but not with tensor copies. Shapes: as
+    `SharedMatrix.chunks`.
     """
     rows = _row_axis(matrix)
     if (tile.tensor == UNWRITTEN).any():
@@ -135,7 +140,11 @@ def _row_axis(matrix: SharedMatrix) -> int:
 
 
 def _source_disagreement(tile: Contents, matrix: SharedMatrix) -> str:
-    """Return how the global addresses of a tile disagree with an affine function of its lines and chunks."""
+    """Return how the global addresses of a tile disagree with an affine function of its lines and chunks.
+
+    A line is the sequence of chunks along the major axis: a row of a K-major tile, or the chunks of an MN-major tile
+    with one index K.
+    """
     line, chunk = np.nonzero(tile.source)
     source = tile.source[line, chunk]
     relative = source - 16 * chunk

@@ -233,7 +233,8 @@ class TileLayouts:
     def _report(self, code: str, message: str, tile: _Tile, other: Descriptor | None, pc: int) -> str:
         """Report a wrong descriptor. Return the code of the first report on this matrix of the instruction.
 
-        `other` is a right descriptor. Conflicts whose descriptors need the same change have one subject.
+        The report has this code, too. `other` is a right descriptor. Conflicts whose descriptors need the same change
+        have one subject.
         """
         name = tile.matrix.name
         code = self._codes.setdefault((pc, name), code)

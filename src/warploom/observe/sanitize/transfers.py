@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Asynchronous copies and stores, the mbarriers that complete them."""
+"""Record of asynchronous copies and stores, and of the mbarriers that complete them."""
 
 from collections.abc import Callable
 from typing import Any

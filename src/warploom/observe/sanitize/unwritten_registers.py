@@ -149,7 +149,11 @@ class UnwrittenRegisters:
         return tracked
 
     def _find_origins(self, uses: list[_Use], doubtful: list[int]) -> dict[int, int]:
-        """Return, for each register, a register from which its unwritten value may come."""
+        """Return, for each register, the register whose missing write may have left it unwritten.
+
+        An instruction such as a move passes an unwritten source on to its result (`_Use.propagates`). `doubtful` has
+        the registers that may be unwritten before each instruction, as bits.
+        """
         origins = {number: number for number in self._number.values()}
 
         def origin(number: int) -> int:

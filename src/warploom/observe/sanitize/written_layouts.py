@@ -122,7 +122,8 @@ class WrittenLayouts:
     def add(self, fields: TensorMapFields, start: int, coordinates: Array, offsets: Array, pc: int) -> int:
         """Record a tensor copy to the shared address `start`. Return its number, 0 if its layout is not known.
 
-        `coordinates` and `offsets` are the position of the box, the innermost dimension first.
+        `coordinates` has the tensor coordinates of the box, the innermost dimension first. `offsets` has its im2col
+        offsets, which are added to the coordinates from the second one on.
         """
         if fields.interleave or len(coordinates) != fields.rank:
             return 0
@@ -214,7 +215,7 @@ def _known_layouts(launch: Launch) -> list[Known]:
 
 @njit
 def _hash_tiles(
-    s: SharedArrays, c: CopyArrays, origins: Array, starts: Array, chunks: Array, mask: int, phase: int, low: int,
+    s: SharedArrays, c: CopyArrays, origins: Array, starts: Array, chunks: Array, mask: int, base_offset: int, low: int,
     high: int,
 ) -> Array:  # fmt: skip
     found = np.zeros(len(starts), np.int64)
@@ -223,7 +224,7 @@ def _hash_tiles(
         source, is_known = np.int64(0), False
         for k in range(len(chunks)):
             address = starts[i] + chunks[k]
-            address ^= (((address >> 7) - phase) & mask) << 4
+            address ^= (((address >> 7) - base_offset) & mask) << 4
             if address < low or address + 16 > high:
                 value = OUTSIDE
                 break

@@ -92,8 +92,9 @@ def spin_lock(arrays: Arrays, options: Options) -> dict[str, Any]:
 def global_atomics(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `global_atomics`.
 
-    All 140 threads apply one atomic operation to each word of `i`, `l`, `f` and `d`, except that words 13 and 14 of `i`
-    belong to one CTA each, and words 9 and 15 to none. The words start at zero.
+    Each of the 140 threads applies one atomic operation to words 0 to 8 and 10 to 12 of `i`, to words 0 to 4 of `l`, and
+    to all words of `f` and `d`. Threads of the first CTA also add 1 to word 13 of `i`, and threads of the second CTA to
+    word 14. No thread changes the other words. All words start at zero.
     """
     t = [int(k) for k in range(140)]
     xor = xorl = 0
