@@ -196,23 +196,20 @@ class FaultyMutant:
     sanitize: Sanitize
 
 
-Choose: TypeAlias = Callable[[Iterable[str]], list[str]]
-
-
-def faulty_mutants(kernels: Choose = list, kinds: Choose = list) -> Iterator[FaultyMutant]:
-    """Yield the faulty mutants of both programmes, of the chosen kernels and kinds of changes."""
-    for name in kernels(subjects.SUBJECTS):
-        subject = subjects.SUBJECTS[name]
-        for mutant in mutations.mutants(subject.module(), subject.entry, kinds(mutations.KINDS)):
-            if verdict(name, mutant).rules:
-                place = f"{name}:{mutant.kind}:{mutant.place}"
-                yield FaultyMutant(place, str(subject.module()), str(mutant.module), partial(_first, subject))
-    for name in kernels(protocol.SUBJECTS):
-        subject = protocol.SUBJECTS[name]
-        for mutant in verdicts.mutants(subject.module, kinds(verdicts.OPERATORS)):
-            place = verdicts.key(name, mutant)
-            if place not in verdicts.UNDECIDED and verdicts.rules(name, mutant):
-                yield FaultyMutant(place, str(subject.module), str(mutant.module), partial(_second, subject))
+def faulty_mutants(kernel: str, kind: str) -> Iterator[FaultyMutant]:
+    """Yield the faulty mutants of one kind of change, in both programmes, of the kernel with a name."""
+    if kernel in subjects.SUBJECTS and kind in mutations.KINDS:
+        first = subjects.SUBJECTS[kernel]
+        for mutant in mutations.mutants(first.module(), first.entry, [kind]):
+            if verdict(kernel, mutant).rules:
+                place = f"{kernel}:{mutant.kind}:{mutant.place}"
+                yield FaultyMutant(place, str(first.module()), str(mutant.module), partial(_first, first))
+    if kernel in protocol.SUBJECTS and kind in verdicts.OPERATORS:
+        second = protocol.SUBJECTS[kernel]
+        for mutant in verdicts.mutants(second.module, [kind]):
+            place = verdicts.key(kernel, mutant)
+            if place not in verdicts.UNDECIDED and verdicts.rules(kernel, mutant):
+                yield FaultyMutant(place, str(second.module), str(mutant.module), partial(_second, second))
 
 
 def _first(subject: subjects.Subject, text: str) -> Sequence[Diagnostic]:

@@ -21,12 +21,8 @@ SAMPLE = {
 
 @pytest.fixture(scope="module")
 def mutants() -> dict[str, FaultyMutant]:
-    names = {key.split(":")[0] for key in SAMPLE}
-    kinds = {key.split(":")[1] for key in SAMPLE}
-    chosen = faulty_mutants(
-        lambda known: [*filter(names.__contains__, known)], lambda known: [*filter(kinds.__contains__, known)]
-    )
-    return {mutant.name: mutant for mutant in chosen}
+    kinds = dict.fromkeys(tuple(key.split(":")[:2]) for key in SAMPLE)
+    return {mutant.name: mutant for kernel, kind in kinds for mutant in faulty_mutants(kernel, kind)}
 
 
 @pytest.mark.parametrize("name", SAMPLE)
