@@ -24,11 +24,12 @@ from observe.sanitize.verdicts import verdict
 
 import warploom as wl
 from warploom.diagnostics import Diagnostic
+from warploom.observe.sanitize.edits import apply_edits
 
-Outcome: TypeAlias = Literal["removed", "restored", "kept", "new finding", "other kind", "other place"]
+Outcome: TypeAlias = Literal["removed", "alternative", "restored", "kept", "new finding", "other kind", "other place"]
 
-RIGHT: tuple[Outcome, ...] = ("removed", "restored")
-"""Outcomes of a right hint: the sanitizer confirms it, or the edit restores the original kernel."""
+RIGHT: tuple[Outcome, ...] = ("removed", "alternative", "restored")
+"""Outcomes of a right hint: the sanitizer confirms it or an alternative, or the edit restores the original kernel."""
 
 Sanitize: TypeAlias = Callable[[str], Sequence[Diagnostic]]
 
@@ -125,11 +126,12 @@ def applied(
     original: str, mutant: str, finding: Diagnostic, found: Sequence[Diagnostic], sanitize: Sanitize
 ) -> Outcome:
     """Apply the hint of `finding`, one of the findings of a mutant, and return the outcome."""
-    edit: dict[str, Any] = (finding.data or {}).get("edit", {})
-    if edit.get("insert"):
-        lines = mutant.splitlines()
-        lines.insert(edit["before"] - 1, edit["insert"])
-        return _judged(finding, found, sanitize("\n".join(lines) + "\n"), edit["before"])
+    data = finding.data or {}
+    edit: dict[str, Any] = data.get("edit", {})
+    if fixes := data.get("fixes", ()):
+        outcomes: Iterator[Outcome] = (_fixed(mutant, finding, found, fix, sanitize) for fix in fixes)
+        first: Outcome = next(outcomes)
+        return "alternative" if first != "removed" and "removed" in outcomes else first
     change = change_of(original, mutant)
     if not any(
         re.match(code, each) and re.search(words, finding.hint)
@@ -161,12 +163,24 @@ def _contains(finding: Diagnostic, edit: dict[str, Any], change: Change) -> bool
     )
 
 
-def _judged(finding: Diagnostic, found: Sequence[Diagnostic], later: Sequence[Diagnostic], inserted: int) -> Outcome:
-    """Compare the findings of a mutant with those after an insertion of the line `inserted`."""
-    keys = {(each.code, line - (line > inserted)) for each in later for line in [_line(each)]}
+def _fixed(
+    mutant: str, finding: Diagnostic, found: Sequence[Diagnostic], fix: Sequence[dict[str, Any]], sanitize: Sanitize
+) -> Outcome:
+    """Compare the findings of a mutant with those after the edits of a fix."""
+    later = sanitize(apply_edits(mutant, fix))
+    keys = {(each.code, _line_before(_line(each), fix)) for each in later}
     if (finding.code, _line(finding)) in keys:
         return "kept"
     return "removed" if keys <= {(each.code, _line(each)) for each in found} else "new finding"
+
+
+def _line_before(line: int, fix: Sequence[dict[str, Any]]) -> int:
+    """Return the line that a line of the fixed text had before the edits of a fix."""
+    for each in sorted(fix, key=lambda each: each["line"]):
+        added = each["with"].count("\n") - each["replace"].count("\n")
+        if line > each["line"] + (added if each["replace"] else 0) or (not each["replace"] and line > each["line"]):
+            line -= added
+    return line
 
 
 def _line(finding: Diagnostic) -> int:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from warploom.diagnostics import Diagnostic, Note, Severity
 from warploom.emulator.program import Program
 from warploom.isa.model import effects
+from warploom.observe.sanitize.edits import Fix, combine, insert_before, with_fixes
 from warploom.observe.sanitize.paths import Paths, Places
 from warploom.observe.sanitize.rules import Rule, rules
 
@@ -31,8 +32,8 @@ class Conflict:
 
     `pc` is the later instruction and `other` the earlier one, or -1 if there is none. `hint` replaces the rule's cure.
     `subject` names the object at fault, such as an mbarrier, or is empty. `two_sided` is set if the conflict needs an
-    edit on each side: a release after `other`, and an acquire before `pc`. `is_final` is set if no other conflict can
-    explain this one. `count` is the number of occurrences.
+    edit on each side: a release after `other`, and an acquire before `pc`. `fixes` has alternative fixes. `is_final` is
+    set if no other conflict can explain this one. `count` is the number of occurrences.
     """
 
     code: str
@@ -42,6 +43,7 @@ class Conflict:
     hint: str = ""
     subject: str = ""
     two_sided: bool = False
+    fixes: tuple[Fix, ...] = ()
     is_final: bool = False
     count: int = 1
 
@@ -360,7 +362,7 @@ def _with_edit(end: Diagnostic) -> Diagnostic:
         case _:
             return end
     hint = f"{end.hint}: {what}"
-    return replace(end, hint=hint, data={**end.data, "edit": {"insert": "", "before": line}})
+    return replace(end, hint=hint, data={**end.data, "edit": {"before": line}})
 
 
 def _plural(count: int, noun: str) -> str:
@@ -376,32 +378,39 @@ def _diagnostic(cause: Cause, program: Program) -> Diagnostic:
     edit = edit if all(map(program.line_of, edit.values())) else {}
     data: dict[str, Any] = {} if first.other < 0 else program.data_of(first.other, "other line", "other source")
     if edit:
-        data["edit"] = {"insert": cause.insert} | ({"two-sided": True} if first.two_sided else {})
+        data["edit"] = {"two-sided": True} if first.two_sided else {}
         for side, pc in edit.items():
             data["edit"] |= program.data_of(pc, side, f"{side} source")
-    hint, notes = _hint(cause, edit, program), _notes(cause, program)
-    return Diagnostic(
-        first.code, rule.severity, first.message + times, program.source, span, hint, rule.source, notes, data or None,
-        tuple(each.key for each in cause.conflicts),
+    found = Diagnostic(
+        first.code, rule.severity, first.message + times, program.source, span, first.hint or rule.cure, rule.source,
+        _notes(cause, program), data or None, tuple(each.key for each in cause.conflicts),
     )  # fmt: skip
+    fixes = _fixes(cause, edit, program)
+    if not any(fixes):
+        return replace(found, hint=f"{found.hint}; {_place(first, edit, program)}") if edit else found
+    is_early = cause.insert and rule.side == "earlier" and first.other >= 0
+    return with_fixes(
+        found, fixes, f", in the threads that execute {program.place_of(first.other)}" if is_early else ""
+    )
 
 
-def _hint(cause: Cause, edit: Mapping[str, int], program: Program) -> str:
-    """Return the remedy of the rule and the place of the edit, which lies between two program counters."""
+def _fixes(cause: Cause, edit: Mapping[str, int], program: Program) -> tuple[Fix, ...]:
+    """Return the alternative fixes of a cause. An inserted instruction belongs between two program counters."""
     first = cause.conflicts[0]
-    what = first.hint or first.rule.cure
-    if not edit:
-        return what
+    if cause.insert and edit:
+        where = " and ".join(f"{side} {program.place_of(pc)}" for side, pc in edit.items())
+        return (insert_before(program, cause.before, cause.insert, where),)
+    return combine([each.fixes for each in cause.conflicts if each.code == first.code and each.fixes])
+
+
+def _place(first: Conflict, edit: Mapping[str, int], program: Program) -> str:
+    """Return a phrase with the place of an edit, which lies between two program counters."""
     if first.two_sided:
         sides = f"after {program.place_of(first.other)}, and the acquire before {program.place_of(first.pc)}"
-        return f"{what}; the release belongs {sides}"
+        return f"the release belongs {sides}"
     where = " and ".join(f"{side} {program.place_of(pc)}" for side, pc in edit.items())
-    if not cause.insert:
-        others = f", {_phase_lines(program)}" if first.rule.names_phases else ""
-        return f"{what}; the edit belongs {'' if 'after' in edit else 'at or '}{where}{others}"
-    is_early = first.rule.side == "earlier" and first.other >= 0
-    who = f", in the threads that execute {program.place_of(first.other)}" if is_early else ""
-    return f"{what}; insert `{cause.insert}` {where}{who}"
+    others = f", {_phase_lines(program)}" if first.rule.names_phases else ""
+    return f"the edit belongs {'' if 'after' in edit else 'at or '}{where}{others}"
 
 
 def _phase_lines(program: Program) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.program import Program
 from warploom.observe.sanitize.causes import Conflict, find_diagnostics
+from warploom.observe.sanitize.edits import Fix
 from warploom.observe.sanitize.rules import active_rules
 
 LIMIT = 2000  # conflicts with a message; further ones are only counted
@@ -43,14 +44,16 @@ class Report:
 
     def add(
         self, code: str, pc: int, other: int, message: str, hint: str = "", count: int = 1, subject: str = "",
-        two_sided: bool = False,
+        two_sided: bool = False, fixes: tuple[Fix, ...] = (),
     ) -> None:  # fmt: skip
         """Add a conflict, or count it if the report has one with this rule and pair of instructions.
 
         `Conflict` describes the arguments.
         """
         if not self.is_known(code, pc, other, count):
-            self._found[code, pc, other] = Conflict(code, pc, other, message, hint, subject, two_sided, count=count)
+            self._found[code, pc, other] = Conflict(
+                code, pc, other, message, hint, subject, two_sided, fixes, count=count
+            )
 
     def merge(self, later: Report) -> None:
         """Add the conflicts of `later`, the report on CTAs that follow in launch order."""

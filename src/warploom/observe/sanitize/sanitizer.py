@@ -16,6 +16,7 @@ from warploom.isa.model.types import TYPES
 from warploom.observe.sanitize.causes import join_deadlocks
 from warploom.observe.sanitize.clocks import BARRIERS, CLUSTER, GROUPS, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.edits import delete_guard, with_fixes
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.loaded_stores import LoadedStores
@@ -194,7 +195,8 @@ class Sanitizer(events.Observer):
         for each in found:
             site = self._site(each, pc)
             if each.code == _NOT_ALIGNED:
-                self.report.add_end(_as_rule(each, "sanitize.barrier/divergence"), site)
+                split = _as_rule(each, "sanitize.barrier/divergence")
+                self.report.add_end(with_fixes(split, (delete_guard(self.launch.program, site),)), site)
             elif not self.report.has_finding_at(site):
                 self.report.add_end(each, site)
 
@@ -322,7 +324,8 @@ class Sanitizer(events.Observer):
                 f"{int(active.sum())} of {live} lanes of a warp execute this aligned barrier; "
                 f"{self.context.describe(warp, int(active.argmax()))}"
             )
-            self.report.add("sanitize.barrier/divergence", event.pc, -1, message)
+            fix = delete_guard(self.context.program, event.pc)
+            self.report.add("sanitize.barrier/divergence", event.pc, -1, message, fixes=(fix,))
 
     def _complete_cta(self, keys: Array) -> None:
         clocks = self.clocks
