@@ -129,7 +129,8 @@ class Wait:
 
     `pending` names the operand with the number of newest groups that may stay incomplete. Without `pending`, all groups
     must be complete. If `reads_only` gives a word, the wait covers only the reads of the operations. `suspends` is True
-    if the instruction may suspend the warp. `order` and `scope` apply to a wait for a phase.
+    if the instruction may suspend the warp. `order` and `scope` apply to a wait for a phase, and `phase` names the
+    operand with its parity or state.
     """
 
     on: Group | Literal["mbarrier", "tensor memory"]
@@ -139,6 +140,7 @@ class Wait:
     suspends: bool = False
     order: Rule = "acquire"
     scope: Rule = ""
+    phase: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,8 @@ class Arrive:
     """Effect of an instruction that changes an mbarrier, for example by an arrival.
 
     `action` is init, inval, arrive, arrive_drop, expect_tx or complete_tx. If `after` is a kind of group, the arrival
-    happens when all earlier operations of the thread in groups of this kind are complete.
+    happens when all earlier operations of the thread in groups of this kind are complete. `count` names the operand
+    with the arrivals of an initialisation, and `transactions` the operand with the bytes.
     """
 
     address: str
@@ -154,6 +157,8 @@ class Arrive:
     after: Group | None = None
     order: Rule = "release"
     scope: Rule = "cta"
+    count: str = ""
+    transactions: str = ""
 
 
 @dataclass(frozen=True, slots=True)

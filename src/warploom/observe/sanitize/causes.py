@@ -94,6 +94,18 @@ class Cause:
         return any(code in each.rule.explains for each in self.conflicts)
 
 
+@dataclass(frozen=True, slots=True)
+class End:
+    """Trap or deadlock that ended a run.
+
+    `pc` is the instruction of a trap, and -1 for a deadlock. `fixes` has alternative fixes.
+    """
+
+    found: Diagnostic
+    pc: int = -1
+    fixes: tuple[Fix, ...] = ()
+
+
 def find_causes(conflicts: Sequence[Conflict], paths: Paths) -> list[Cause]:
     """Merge conflicts with one cause, in order of the first occurrence of each cause."""
     found: list[Cause] = []
@@ -285,23 +297,19 @@ def _overlap(first: Places, second: Places) -> bool:
 # Findings ---------------------------------------------------------------------------------------------------
 
 
-def find_diagnostics(
-    conflicts: Sequence[Conflict], ended: Sequence[tuple[Diagnostic, int]], program: Program
-) -> list[Diagnostic]:
-    """Return one diagnostic for each cause, in order of the first occurrences.
-
-    `ended` has the traps and deadlocks that ended the runs, each with the program counter of a trap, or -1.
-    """
+def find_diagnostics(conflicts: Sequence[Conflict], ended: Sequence[End], program: Program) -> list[Diagnostic]:
+    """Return one diagnostic for each cause, in order of the first occurrences."""
     causes = find_causes(conflicts, Paths(program))
     found = [_diagnostic(cause, program) for cause in causes]
-    for end, pc in ended:
-        conflict = (end.code, pc, -1)
-        explanation = next((k for k, cause in enumerate(causes) if cause.explains(end.code)), -1)
+    for end in ended:
+        conflict = (end.found.code, end.pc, -1)
+        explanation = next((k for k, cause in enumerate(causes) if cause.explains(end.found.code)), -1)
         if explanation < 0:
-            found.append(replace(_with_edit(end), source=program.source, conflicts=(conflict,)))
+            each = replace(_with_edit(end.found), source=program.source, conflicts=(conflict,))
+            found.append(with_fixes(each, end.fixes))
         else:
             each = found[explanation]
-            notes = (*each.notes, Note(f"consequence: {end.message}", end.span))
+            notes = (*each.notes, Note(f"consequence: {end.found.message}", end.found.span))
             found[explanation] = replace(each, notes=notes, conflicts=(*each.conflicts, conflict))
     return found
 

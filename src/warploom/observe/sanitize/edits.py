@@ -143,7 +143,7 @@ def with_fixes(found: Diagnostic, fixes: Iterable[Fix], who: str = "") -> Diagno
 
 def _edit(program: Program, pc: int, span: Span | None, new: str, where: str = "") -> Fix:
     source = program.source
-    if span is None or source is None:
+    if span is None or source is None or source.text[span.start : span.end] == new:
         return ()
     line, column = source.position(span.start)
     return (Edit(line, column, source.text[span.start : span.end], new, where or f"in {program.place_of(pc)}"),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.program import Program
-from warploom.observe.sanitize.causes import Conflict, find_diagnostics
+from warploom.observe.sanitize.causes import Conflict, End, find_diagnostics
 from warploom.observe.sanitize.edits import Fix
 from warploom.observe.sanitize.rules import active_rules
 
@@ -21,7 +21,7 @@ class Report:
     def __init__(self, active: frozenset[str] | None = None) -> None:
         self._active = active_rules() if active is None else active
         self._found: dict[tuple[str, int, int], Conflict] = {}
-        self._ended: list[tuple[Diagnostic, int]] = []
+        self._ended: list[End] = []
 
     def __len__(self) -> int:
         return len(self._found)
@@ -61,12 +61,12 @@ class Report:
             if not self.is_known(*key, each.count):
                 self._found[key] = each
         for each in later._ended:
-            self.add_end(*each)
+            self.add_end(each.found, each.pc, each.fixes)
 
-    def add_end(self, found: Diagnostic, pc: int = -1) -> None:
+    def add_end(self, found: Diagnostic, pc: int = -1, fixes: tuple[Fix, ...] = ()) -> None:
         """Add the deadlock or the trap that ended the run. `pc` is the instruction of a trap, otherwise -1."""
-        if (found, pc) not in self._ended:
-            self._ended.append((found, pc))
+        if (end := End(found, pc, fixes)) not in self._ended:
+            self._ended.append(end)
 
     def finalise(self, code: str, pc: int) -> None:
         """Record that no other conflict can explain the conflict of the rule `code` at the instruction `pc`."""

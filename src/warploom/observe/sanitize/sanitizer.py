@@ -16,7 +16,7 @@ from warploom.isa.model.types import TYPES
 from warploom.observe.sanitize.causes import join_deadlocks
 from warploom.observe.sanitize.clocks import BARRIERS, CLUSTER, GROUPS, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
-from warploom.observe.sanitize.edits import delete_guard, with_fixes
+from warploom.observe.sanitize.edits import delete_guard
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.loaded_stores import LoadedStores
@@ -187,8 +187,9 @@ class Sanitizer(events.Observer):
         if deadlocks:
             awaited = [(each.data or {})["for"] for each in deadlocks]
             mbarriers = {each["offset"] for each in awaited if each["kind"] == "mbarrier"}
+            fixes = self.mbarriers.deadlock_fixes(awaited[0], self._site(deadlocks[0], pc))
             self._close(mbarriers, any(each["kind"] == "registers" for each in awaited))
-            self.report.add_end(_as_rule(join_deadlocks(deadlocks), "sanitize.deadlock"))
+            self.report.add_end(_as_rule(join_deadlocks(deadlocks), "sanitize.deadlock"), fixes=fixes)
             return
         # After a trap, phases and changes of registers are incomplete for this reason.
         self._started = False
@@ -196,7 +197,7 @@ class Sanitizer(events.Observer):
             site = self._site(each, pc)
             if each.code == _NOT_ALIGNED:
                 split = _as_rule(each, "sanitize.barrier/divergence")
-                self.report.add_end(with_fixes(split, (delete_guard(self.launch.program, site),)), site)
+                self.report.add_end(split, site, (delete_guard(self.launch.program, site),))
             elif not self.report.has_finding_at(site):
                 self.report.add_end(each, site)
 

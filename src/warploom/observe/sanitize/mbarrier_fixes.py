@@ -1,0 +1,121 @@
+"""Fixes of wrong uses of mbarriers: initialisations, counts of arrivals and of bytes, and parities."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+
+from warploom.emulator.events import Launch
+from warploom.emulator.program import Program
+from warploom.isa.model import effects
+from warploom.observe.sanitize.edits import Fix, delete, insert_after, insert_before, operand_text, replace_operand
+from warploom.observe.sanitize.rules import rules
+from warploom.ptx import Address, Integer
+
+
+@dataclass(frozen=True, slots=True)
+class Initialisation:
+    """Initialisation of an mbarrier by an instruction, for a number of arrivals.
+
+    `thread` is the index of the initialising thread in its CTA.
+    """
+
+    pc: int
+    arrivals: int
+    thread: int
+
+
+class MbarrierFixes:
+    """Fixes of the findings on mbarriers of one launch.
+
+    A word is a byte offset in shared memory / 8. `initialised` has the last initialisation of each word.
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        self.program: Program = launch.program
+        self._is_linear = launch.grid.block[1:] == (1, 1)
+        self.initialised: dict[int, Initialisation] = {}
+        self._sent: dict[int, dict[tuple[int, int], int]] = {}  # bytes of a phase, by instruction and warp
+
+    def send(self, word: int, size: int, pc: int, warp: int) -> None:
+        """Record that a warp executes the copy `pc`, which transfers `size` bytes to the phase of an mbarrier."""
+        self._sent.setdefault(word, {})[pc, warp] = size
+
+    def single_initialisation(self, word: int, pc: int) -> tuple[Fix, ...]:
+        """Return fixes of an mbarrier that the instruction `pc` initialises again."""
+        program, first = self.program, self.initialised[word]
+        if first.pc != pc:
+            return (delete(program, pc),)
+        if not self._is_linear or program.steps[pc].instruction.guard is not None:
+            return ()
+        guard = rules()["sanitize.mbarrier/lanes"].insert.format(thread=first.thread)
+        return (insert_before(program, pc, guard) + insert_after(program, pc, "}"),)
+
+    def missing_initialisation(self, word: int, valid: Collection[int]) -> tuple[Fix, ...]:
+        """Return fixes of an mbarrier that is not initialised.
+
+        The new initialisation follows that of a neighbour, for as many arrivals. `valid` has the words of the valid
+        mbarriers of the CTA.
+        """
+        near = sorted(valid & self.initialised.keys(), key=lambda other: (abs(other - word), -other))[:2]
+        found = [self.initialised[other] for other in near]
+        fixes: dict[int, Fix] = {}
+        for other, each in zip(near, found, strict=True):
+            step = self.program.steps[each.pc]
+            effect = step.binding.form.effect(effects.Arrive)
+            assert effect is not None
+            bound = step.binding.operands[effect.address]
+            if isinstance(bound.operand, Address):
+                operands = list(step.instruction.operands)
+                address = replace(bound.operand, offset=bound.operand.offset + 8 * (word - other))
+                operands[bound.at[0]] = address
+                text = str(replace(step.instruction, operands=tuple(operands)))
+                fixes.setdefault(each.arrivals, insert_after(self.program, each.pc, text))
+        return tuple(fixes.values())
+
+    def arrivals(self, word: int, more: int) -> tuple[Fix, ...]:
+        """Return the fix of an initialisation that needs `more` arrivals."""
+        each = self.initialised.get(word)
+        if each is None or each.arrivals + more < 1:
+            return ()
+        effect = self.program.steps[each.pc].binding.form.effect(effects.Arrive)
+        assert effect is not None
+        return (replace_operand(self.program, each.pc, effect.count, str(each.arrivals + more)),)
+
+    def bytes(self, word: int, expected: int, arrival: int) -> tuple[Fix, ...]:
+        """Return the fix of an mbarrier whose phases expect other bytes than copies transfer.
+
+        `expected` is the instruction that expects bytes, and `arrival` the instruction that arrives; -1 is none.
+        """
+        program, sent = self.program, sum(self._sent.get(word, {}).values())
+        effect = None if expected < 0 else program.steps[expected].binding.form.effect(effects.Arrive)
+        if effect is not None:
+            return (replace_operand(program, expected, effect.transactions, str(sent)),)
+        if arrival < 0 or not sent:
+            return ()
+        effect = program.steps[arrival].binding.form.effect(effects.Arrive)
+        assert effect is not None
+        guard = program.steps[arrival].instruction.guard
+        address = operand_text(program, arrival, effect.address)
+        text = rules()["sanitize.mbarrier/excess"].insert.format(address=address, bytes=sent)
+        return (insert_before(program, arrival, text if guard is None else f"{guard} {text}"),)
+
+    def parity(self, pc: int) -> tuple[Fix, ...]:
+        """Return the fix of a wait at `pc` for the other parity."""
+        program = self.program
+        step = program.steps[pc]
+        effect = next(each for each in step.binding.form.effects_of(effects.Wait) if each.on == "mbarrier")
+        bound = step.binding.operands.get(effect.phase)
+        if bound is None:
+            return ()
+        if isinstance(bound.operand, Integer):
+            return (replace_operand(program, pc, effect.phase, str(1 - bound.operand.value % 2)),)
+        text = rules()["sanitize.mbarrier/parity"].insert.format(parity=operand_text(program, pc, effect.phase))
+        return (insert_before(program, pc, text) + insert_after(program, pc, text),)
+
+    def words_at(self, offset: int, start: int, stride: int) -> Iterator[int]:
+        """Yield the initialised words at shared address `offset` of every CTA.
+
+        `start` is the first shared address, and `stride` the distance of the memories of two CTAs.
+        """
+        return (word for word in self.initialised if word * 8 % stride == offset - start)
