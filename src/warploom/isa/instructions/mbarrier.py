@@ -243,7 +243,14 @@ TEST_WAIT = Form(
     rows=_waits("test_wait", "7.0", "7.1", "sm_80"),
     operands={"waitComplete": pred_out(sink=False), "addr": _OBJECT, "phase": _PHASE},
     effects=(
-        Wait("mbarrier", address="addr", order=slot_or("sem", "acquire"), scope=slot_or("scope", ""), phase="phase"),
+        Wait(
+            "mbarrier",
+            address="addr",
+            order=slot_or("sem", "acquire"),
+            scope=slot_or("scope", ""),
+            phase="phase",
+            result="waitComplete",
+        ),
     ),
     source="PTX ISA 9.7.13.15.16",
 )
@@ -265,6 +272,7 @@ TRY_WAIT = Form(
             order=slot_or("sem", "acquire"),
             scope=slot_or("scope", ""),
             phase="phase",
+            result="waitComplete",
         ),
     ),
     source="PTX ISA 9.7.13.15.16",

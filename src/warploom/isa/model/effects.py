@@ -129,8 +129,8 @@ class Wait:
 
     `pending` names the operand with the number of newest groups that may stay incomplete. Without `pending`, all groups
     must be complete. If `reads_only` gives a word, the wait covers only the reads of the operations. `suspends` is True
-    if the instruction may suspend the warp. `order` and `scope` apply to a wait for a phase, and `phase` names the
-    operand with its parity or state.
+    if the instruction may suspend the warp. `order` and `scope` apply to a wait for a phase. `phase` names the operand
+    with its parity or state, and `result` the predicate that is true if the phase is complete.
     """
 
     on: Group | Literal["mbarrier", "tensor memory"]
@@ -141,6 +141,7 @@ class Wait:
     order: Rule = "acquire"
     scope: Rule = ""
     phase: str = ""
+    result: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from warploom.diagnostics import Diagnostic, Note, Severity
 from warploom.emulator.program import Program
 from warploom.isa.model import effects
-from warploom.observe.sanitize.edits import Fix, combine, insert_before, with_fixes
+from warploom.observe.sanitize.edits import Fix, combine, insert_after, insert_before, replace_word, with_fixes
 from warploom.observe.sanitize.paths import Paths, Places
 from warploom.observe.sanitize.rules import Rule, rules
+from warploom.observe.sanitize.weak_orders import is_ordered, make_strong, strengthen_between
 
 Array = NDArray[Any]
 
@@ -297,10 +298,15 @@ def _overlap(first: Places, second: Places) -> bool:
 # Findings ---------------------------------------------------------------------------------------------------
 
 
-def find_diagnostics(conflicts: Sequence[Conflict], ended: Sequence[End], program: Program) -> list[Diagnostic]:
-    """Return one diagnostic for each cause, in order of the first occurrences."""
+def find_diagnostics(
+    conflicts: Sequence[Conflict], ended: Sequence[End], program: Program, untested: frozenset[int]
+) -> list[Diagnostic]:
+    """Return one diagnostic for each cause, in order of the first occurrences.
+
+    `untested` has the waits whose results no instruction tests.
+    """
     causes = find_causes(conflicts, Paths(program))
-    found = [_diagnostic(cause, program) for cause in causes]
+    found = [_diagnostic(cause, program, untested) for cause in causes]
     for end in ended:
         conflict = (end.found.code, end.pc, -1)
         explanation = next((k for k, cause in enumerate(causes) if cause.explains(end.found.code)), -1)
@@ -377,7 +383,7 @@ def _plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _diagnostic(cause: Cause, program: Program) -> Diagnostic:
+def _diagnostic(cause: Cause, program: Program, untested: frozenset[int]) -> Diagnostic:
     first, rule = cause.conflicts[0], cause.conflicts[0].rule
     count = sum(each.count for each in cause.conflicts)
     times = f" ({count:,} times)" if count > 1 else ""
@@ -393,7 +399,7 @@ def _diagnostic(cause: Cause, program: Program) -> Diagnostic:
         first.code, rule.severity, first.message + times, program.source, span, first.hint or rule.cure, rule.source,
         _notes(cause, program), data or None, tuple(each.key for each in cause.conflicts),
     )  # fmt: skip
-    fixes = _fixes(cause, edit, program)
+    fixes = _fixes(cause, edit, program, untested)
     if not any(fixes):
         return replace(found, hint=f"{found.hint}; {_place(first, edit, program)}") if edit else found
     is_early = cause.insert and rule.side == "earlier" and first.other >= 0
@@ -402,13 +408,31 @@ def _diagnostic(cause: Cause, program: Program) -> Diagnostic:
     )
 
 
-def _fixes(cause: Cause, edit: Mapping[str, int], program: Program) -> tuple[Fix, ...]:
+def _fixes(cause: Cause, edit: Mapping[str, int], program: Program, untested: frozenset[int]) -> tuple[Fix, ...]:
     """Return the alternative fixes of a cause. An inserted instruction belongs between two program counters."""
     first = cause.conflicts[0]
     if cause.insert and edit:
         where = " and ".join(f"{side} {program.place_of(pc)}" for side, pc in edit.items())
         return (insert_before(program, cause.before, cause.insert, where),)
-    return combine([each.fixes for each in cause.conflicts if each.code == first.code and each.fixes])
+    same = [each for each in cause.conflicts if each.code == first.code]
+    words = (replace_word(program, each.pc, *pair) for each in same for pair in first.rule.words.items())
+    own = [each.fixes for each in same if each.fixes]
+    return (tuple(edit for fix in words for edit in fix), *_orders(first, program, untested), *combine(own))
+
+
+def _orders(first: Conflict, program: Program, untested: frozenset[int]) -> tuple[Fix, ...]:
+    """Return fixes of a conflict whose two accesses only a too weak release or acquire orders."""
+    scope, pc, other = first.rule.scope, first.pc, first.other
+    if not scope:
+        return ()
+    if other < 0:
+        return (strengthen_between(program, pc, pc, scope, untested),)
+    if first.two_sided and (is_ordered(program, pc) or is_ordered(program, other)):
+        return (make_strong(program, other, scope) + make_strong(program, pc, scope),)
+    found = strengthen_between(program, other, pc, scope, untested)
+    if found or not first.two_sided:
+        return (found,)
+    return insert_after(program, other, first.rule.insert), insert_before(program, pc, first.rule.insert)
 
 
 def _place(first: Conflict, edit: Mapping[str, int], program: Program) -> str:

@@ -105,8 +105,9 @@ def replace_word(program: Program, pc: int, old: str, new: str) -> Fix:
     instruction = program.steps[pc].instruction
     if old not in instruction.words or not instruction.word_spans:
         return ()
-    span = instruction.word_spans[instruction.words.index(old)]
-    return _edit(program, pc, Span(span.start - 1, span.end), new and f".{new}")
+    index = instruction.words.index(old)
+    span = instruction.word_spans[index]
+    return _edit(program, pc, span if new else Span(span.start - 1, span.end), new)
 
 
 def delete_guard(program: Program, pc: int) -> Fix:

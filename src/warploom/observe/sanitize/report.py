@@ -15,13 +15,14 @@ class Report:
     """Collector of conflicts.
 
     A conflict has a rule and a pair of instructions. Repeated conflicts are only counted. Conflicts are ignored unless
-    their rule is in `active`.
+    their rule is in `active`. `untested` has the waits whose results no instruction tests.
     """
 
     def __init__(self, active: frozenset[str] | None = None) -> None:
         self._active = active_rules() if active is None else active
         self._found: dict[tuple[str, int, int], Conflict] = {}
         self._ended: list[End] = []
+        self.untested: frozenset[int] = frozenset()
 
     def __len__(self) -> int:
         return len(self._found)
@@ -57,6 +58,7 @@ class Report:
 
     def merge(self, later: Report) -> None:
         """Add the conflicts of `later`, the report on CTAs that follow in launch order."""
+        self.untested |= later.untested
         for key, each in later._found.items():
             if not self.is_known(*key, each.count):
                 self._found[key] = each
@@ -79,4 +81,4 @@ class Report:
 
     def diagnostics(self, program: Program) -> tuple[Diagnostic, ...]:
         """Return one diagnostic for each cause, in order of the first occurrences."""
-        return tuple(find_diagnostics(list(self._found.values()), self._ended, program))
+        return tuple(find_diagnostics(list(self._found.values()), self._ended, program, self.untested))

@@ -91,7 +91,7 @@ class Sanitizer(events.Observer):
         self._room = FIRST if any(form.effect(effects.Arrive) for form in forms) else 0
         waits = [form.effect(effects.Wait) for form in forms]
         self._waits_for_phases = any(each and each.on == "mbarrier" for each in waits)
-        self._untested = untested_results(launch)
+        self._untested = self.report.untested = untested_results(launch)
         self._synchronisation = {
             pc: _synchronisation(step.binding) for pc, step in enumerate(steps) if not step.binding.form.is_lanewise
         }

@@ -1,0 +1,130 @@
+"""Fixes of synchronisation that is too weak: relaxed orders, narrow scopes, and waits that nothing repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from warploom.emulator.program import Program, Step
+from warploom.isa.model import effects
+from warploom.observe.sanitize.edits import Fix, insert_after, insert_before, operand_text, replace_word
+from warploom.observe.sanitize.rules import rules
+
+_SCOPES = ("cta", "cluster", "gpu", "sys")
+
+
+def strengthen(program: Program, pc: int, scope: str) -> Fix:
+    """Return the edits that let the instruction `pc` release or acquire at a scope that contains `scope`.
+
+    The result is empty if the instruction does so, or if it does not synchronise.
+    """
+    step = program.steps[pc]
+    slots, words = step.binding.slots, step.instruction.words
+    order = _order(step)
+    widest = "cluster" if _access(step) is None and not step.binding.form.effect(effects.Fence) else "sys"
+    found = _wider(program, pc, slots.get("scope", ""), min(scope, widest, key=_SCOPES.index))
+    if "volatile" in words:
+        return replace_word(program, pc, "volatile", f"{order}.{scope}")
+    return replace_word(program, pc, "relaxed", order) + found if order else ()
+
+
+def make_strong(program: Program, pc: int, scope: str) -> Fix:
+    """Return the edit of a weak access at `pc` to an access that releases or acquires, () for other instructions."""
+    step = program.steps[pc]
+    access = _access(step)
+    if access is None or access.is_ordered(step.binding.slots) or access.kind == "update":
+        return strengthen(program, pc, scope)
+    head = step.instruction.words[0]
+    return replace_word(program, pc, head, f"{head}.{'acquire' if access.kind == 'read' else 'release'}.{scope}")
+
+
+def strengthen_between(program: Program, other: int, pc: int, scope: str, untested: Iterable[int]) -> Fix:
+    """Return the edits that strengthen the releases after `other` and the acquires before `pc`.
+
+    `untested` has the waits whose results no instruction tests. Such a wait is repeated until it succeeds.
+    """
+    after, before = _reachable(program.following, other), _reachable(_preceding(program), pc)
+    found: list[Fix] = []
+    for each, step in enumerate(program.steps):
+        sides = _sides(step)
+        if ("release" in sides and each in after) or ("acquire" in sides and each in before):
+            found.append(strengthen(program, each, scope))
+    found += [repeat(program, each) for each in untested if each in before]
+    return tuple(edit for fix in found for edit in fix)
+
+
+def repeat(program: Program, pc: int) -> Fix:
+    """Return the edits that repeat a wait for a phase until it succeeds, or () for another instruction."""
+    step = program.steps[pc]
+    wait = step.binding.form.effect(effects.Wait)
+    if wait is None or not wait.result or step.instruction.guard is not None:
+        return ()
+    template = rules()["sanitize.mbarrier/arrivals"].insert
+    end = template.format(complete=operand_text(program, pc, wait.result))
+    return insert_before(program, pc, "{ repeat_wait:") + insert_after(program, pc, end)
+
+
+def _order(step: Step) -> str:
+    """Return the order of a release or acquire that the instruction can have, or ""."""
+    sides = _sides(step)
+    if len(sides) == 2:
+        return "acq_rel"
+    return next(iter(sides), "")
+
+
+def _sides(step: Step) -> frozenset[str]:
+    """Return "release", "acquire" or both for an instruction that synchronises with other threads."""
+    slots, found = step.binding.slots, set[str]()
+    for effect in step.binding.form.effects:
+        match effect:
+            case effects.Access() if effect.is_ordered(slots) and effect.proxy == "generic":
+                found |= {"acquire"} if effect.kind != "write" else set()
+                found |= {"release"} if effect.kind != "read" else set()
+            case effects.Arrive() if effects.word(effect.action, slots).startswith("arrive"):
+                found.add("release")
+            case effects.Wait(on="mbarrier"):
+                found.add("acquire")
+            case effects.Barrier(level="cluster"):
+                found.add("release" if effect.arrives else "acquire")
+            case effects.Fence(kind="memory"):
+                found |= {"release", "acquire"}
+            case _:
+                pass
+    return frozenset(found)
+
+
+def _access(step: Step) -> effects.Access | None:
+    accesses = step.binding.form.effects_of(effects.Access)
+    return next((each for each in accesses if each.proxy == "generic"), None)
+
+
+def _wider(program: Program, pc: int, found: str, scope: str) -> Fix:
+    if found not in _SCOPES or scope not in _SCOPES or _SCOPES.index(found) >= _SCOPES.index(scope):
+        return ()
+    return replace_word(program, pc, found, scope)
+
+
+def _reachable(following: list[list[int]], start: int) -> frozenset[int]:
+    found: set[int] = set()
+    pending = [start]
+    while pending:
+        for pc in following[pending.pop()]:
+            if 0 <= pc < len(following) and pc not in found:
+                found.add(pc)
+                pending.append(pc)
+    return frozenset(found)
+
+
+def _preceding(program: Program) -> list[list[int]]:
+    found: list[list[int]] = [[] for _ in program.steps]
+    for pc, following in enumerate(program.following):
+        for after in following:
+            if 0 <= after < len(found):
+                found[after].append(pc)
+    return found
+
+
+def is_ordered(program: Program, pc: int) -> bool:
+    """Return True if the instruction has an ordered access."""
+    step = program.steps[pc]
+    access = _access(step)
+    return access is not None and access.is_ordered(step.binding.slots)
