@@ -166,7 +166,8 @@ class Arrive:
 class Barrier:
     """Effect of an instruction that synchronises the threads of a warp, CTA or cluster.
 
-    If `aligned` gives a word, all threads of a warp must execute the barrier together.
+    If `aligned` gives a word, all threads of a warp must execute the barrier together. `number` and `threads` name the
+    operands with the number of a CTA barrier and with its thread count.
     """
 
     level: Literal["warp", "cta", "cluster"]
@@ -174,6 +175,8 @@ class Barrier:
     waits: bool = True
     aligned: Rule = "aligned"
     order: Rule = "acq_rel"
+    number: str = ""
+    threads: str = ""
 
 
 @dataclass(frozen=True, slots=True)

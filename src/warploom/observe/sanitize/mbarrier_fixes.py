@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from warploom.emulator.events import Launch
@@ -48,7 +48,7 @@ class MbarrierFixes:
             return (delete(program, pc),)
         if not self._is_linear or program.steps[pc].instruction.guard is not None:
             return ()
-        guard = rules()["sanitize.mbarrier/lanes"].insert.format(thread=first.thread)
+        guard = rules()["sanitize.mbarrier/lanes"].template.format(thread=first.thread)
         return (insert_before(program, pc, guard) + insert_after(program, pc, "}"),)
 
     def missing_initialisation(self, word: int, valid: Collection[int]) -> tuple[Fix, ...]:
@@ -97,7 +97,7 @@ class MbarrierFixes:
         assert effect is not None
         guard = program.steps[arrival].instruction.guard
         address = operand_text(program, arrival, effect.address)
-        text = rules()["sanitize.mbarrier/excess"].insert.format(address=address, bytes=sent)
+        text = rules()["sanitize.mbarrier/excess"].template.format(address=address, bytes=sent)
         return (insert_before(program, arrival, text if guard is None else f"{guard} {text}"),)
 
     def parity(self, pc: int) -> tuple[Fix, ...]:
@@ -110,12 +110,5 @@ class MbarrierFixes:
             return ()
         if isinstance(bound.operand, Integer):
             return (replace_operand(program, pc, effect.phase, str(1 - bound.operand.value % 2)),)
-        text = rules()["sanitize.mbarrier/parity"].insert.format(parity=operand_text(program, pc, effect.phase))
+        text = rules()["sanitize.mbarrier/parity"].template.format(parity=operand_text(program, pc, effect.phase))
         return (insert_before(program, pc, text) + insert_after(program, pc, text),)
-
-    def words_at(self, offset: int, start: int, stride: int) -> Iterator[int]:
-        """Yield the initialised words at shared address `offset` of every CTA.
-
-        `start` is the first shared address, and `stride` the distance of the memories of two CTAs.
-        """
-        return (word for word in self.initialised if word * 8 % stride == offset - start)

@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Locations and phases of mbarriers, and findings on wrong uses of mbarriers."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -320,13 +320,10 @@ class Mbarriers:
                     code, text = "sanitize.mbarrier/excess", f"received {-count} bytes more than its phases expected"
                 self.report_at(code, pc, word, text, other=other, fixes=fixes)
 
-    def deadlock_fixes(self, awaited: Mapping[str, Any], pc: int) -> tuple[Fix, ...]:
-        """Return fixes of a deadlock of warps that wait at `pc`. `awaited` describes what the warps wait for."""
-        if awaited["kind"] != "mbarrier" or not awaited["arrivals"]:
-            return ()
-        start, stride = self.shared.address(0), self.shared.stride
-        word = next(self.fixes.words_at(awaited["offset"], start, stride), -1)
-        return (*self.fixes.arrivals(word, -awaited["arrivals"]), *self.fixes.parity(pc))
+    def initialised_at(self, address: int) -> int:
+        """Return a word (byte offset / 8) with an mbarrier at a shared address of any CTA, or -1."""
+        words = (word for word in self.fixes.initialised if self.shared.address(word * 8) == address)
+        return next(words, -1)
 
     def report_at(
         self, code: str, pc: int, word: int, text: str, warp: int = -1, lane: int = -1, other: int = -1,

@@ -28,11 +28,12 @@ class Rule:
     Conflicts with the same `remedy` may have one cause. `place` states where the edit belongs: "between" the two
     accesses, "before" the later one, "after" it, or at a common "object". The rule with the highest `level` describes
     the cause. `operation` is "other" or "pc" if this access belongs to an asynchronous operation.
-    `explains` lists the traps and deadlocks that may follow. `insert` has the instructions of the edit, with
-    names in braces for parts of the kernel. `side` names the threads that execute the edit: those of the "earlier" access, or "all" of the
-    CTA. If `names_phases`, the edit may also belong to another wait for a phase or to another arrival. With a `scope`,
-    releases and acquires may be too weak, and the right ones have at least this scope. `words` maps words of the opcode
-    to words that replace them, or to "".
+    `explains` lists the traps and deadlocks that may follow. `insert` has the instructions of the edit, unless they
+    depend on the kernel. `template` has instructions with names in braces for parts of the kernel. `side` names the
+    threads that execute the edit: those of the "earlier" access, or "all" of the CTA. If `names_phases`, the edit may
+    also belong to another wait for a phase or to another arrival. With a `scope`, releases and acquires may be too
+    weak, and the right ones have at least this scope. `words` maps words of the opcode to words that replace them, or
+    to "".
     """
 
     code: str
@@ -49,6 +50,7 @@ class Rule:
     place: str = ""
     level: int = 0
     insert: str = ""
+    template: str = ""
     side: str = ""
     names_phases: bool = False
     scope: str = ""

@@ -16,6 +16,7 @@ from warploom.isa.model.types import TYPES
 from warploom.observe.sanitize.causes import join_deadlocks
 from warploom.observe.sanitize.clocks import BARRIERS, CLUSTER, GROUPS, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.deadlock_fixes import deadlock_fixes
 from warploom.observe.sanitize.edits import delete_guard
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
@@ -187,7 +188,9 @@ class Sanitizer(events.Observer):
         if deadlocks:
             awaited = [(each.data or {})["for"] for each in deadlocks]
             mbarriers = {each["offset"] for each in awaited if each["kind"] == "mbarrier"}
-            fixes = self.mbarriers.deadlock_fixes(awaited[0], self._site(deadlocks[0], pc))
+            fixes = deadlock_fixes(
+                self.mbarriers, [(each, self._site(found, pc)) for each, found in zip(awaited, deadlocks, strict=True)]
+            )
             self._close(mbarriers, any(each["kind"] == "registers" for each in awaited))
             self.report.add_end(_as_rule(join_deadlocks(deadlocks), "sanitize.deadlock"), fixes=fixes)
             return

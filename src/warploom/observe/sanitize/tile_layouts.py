@@ -263,7 +263,7 @@ class TileLayouts:
             return ()
         amount = other.encode() - tile.descriptor.encode()
         amount = (amount + (1 << 63)) % (1 << 64) - (1 << 63)
-        template = rules()["sanitize.descriptor/layout"].insert
+        template = rules()["sanitize.descriptor/layout"].template
         change, restoration = (template.format(register=register, amount=f"{each:#x}") for each in (amount, -amount))
         return (insert_before(program, pc, change) + insert_after(program, pc, restoration),)
 

@@ -58,7 +58,7 @@ def repeat(program: Program, pc: int) -> Fix:
     wait = step.binding.form.effect(effects.Wait)
     if wait is None or not wait.result or step.instruction.guard is not None:
         return ()
-    template = rules()["sanitize.mbarrier/arrivals"].insert
+    template = rules()["sanitize.mbarrier/arrivals"].template
     end = template.format(complete=operand_text(program, pc, wait.result))
     return insert_before(program, pc, "{ repeat_wait:") + insert_after(program, pc, end)
 
