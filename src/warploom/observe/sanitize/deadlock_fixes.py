@@ -22,20 +22,21 @@ def deadlock_fixes(mbarriers: Mbarriers, groups: Sequence[Waiting]) -> tuple[Fix
     barriers = [each for each in groups if each[0]["kind"] == "barrier"]
     waits = [each for each in groups if each[0]["kind"] == "mbarrier" and each[0]["arrivals"]]
     program = mbarriers.context.program
-    found = (*_counts(mbarriers, waits), *_numbers(program, barriers), *_parities(mbarriers, waits))
+    found = (*_counts(mbarriers, waits), *_numbers(program, barriers))
     return tuple(islice(dict.fromkeys(filter(None, found)), _MOST))
 
 
 def _counts(mbarriers: Mbarriers, waits: Sequence[Waiting]) -> Iterator[Fix]:
-    """Yield changes of initialisations that expect more arrivals than the threads that arrive in a phase."""
-    for awaited, _ in waits:
-        yield from mbarriers.fixes.arrivals(mbarriers.initialised_at(awaited["offset"]), -awaited["arrivals"])
-
-
-def _parities(mbarriers: Mbarriers, waits: Sequence[Waiting]) -> Iterator[Fix]:
-    """Yield waits for the other parity."""
-    for _, pc in waits:
-        yield from mbarriers.fixes.parity(pc)
+    """Yield initialisations for the threads that arrive, or else waits for the other parity if no thread arrives."""
+    arrivals = [
+        mbarriers.fixes.arrivals(mbarriers.initialised_at(awaited["offset"]), -awaited["arrivals"])
+        for awaited, _ in waits
+    ]
+    for each in arrivals:
+        yield from each
+    for each, (_, pc) in zip(arrivals, waits, strict=True):
+        if not each:
+            yield from mbarriers.fixes.parity(pc)
 
 
 def _numbers(program: Program, barriers: Sequence[Waiting]) -> Iterator[Fix]:

@@ -20,6 +20,7 @@ class Paths:
 
     def __init__(self, program: Program) -> None:
         self.entry = program.entry
+        self._steps = program.steps
         following = program.following
         starts = {program.entry, *(each.entry for each in program.functions.values())}
         for pc, after in enumerate(following):
@@ -50,6 +51,14 @@ class Paths:
         """Return the places between the instruction and the end of its basic block."""
         last = self._last[self._block(pc)]
         return ((pc + 1, last),) if pc < last else ()
+
+    def barrier_beside(self, pc: int) -> str:
+        """Return the text of the CTA barrier in the basic block of an instruction, or "" if there is none."""
+        block = self._block(pc)
+        inside = range(self._starts[block], self._last[block] + 1)
+        near = [each for each in inside if each in self._barriers and self._barriers[each].level == "cta"]
+        near = [each for each in near if self._barriers[each].waits]
+        return str(self._steps[min(near, key=lambda each: abs(each - pc))].instruction) if near else ""
 
     def next_barrier(self, first: int, last: int) -> int:
         """Return the first CTA or cluster barrier from `first` to `last`, or `first` if there is none."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.program import Program
-from warploom.observe.sanitize.causes import Conflict, End, find_diagnostics
+from warploom.observe.sanitize.causes import Conflict
 from warploom.observe.sanitize.edits import Fix
+from warploom.observe.sanitize.findings import End, find_diagnostics
 from warploom.observe.sanitize.rules import active_rules
 
 LIMIT = 2000  # conflicts with a message; further ones are only counted
@@ -45,7 +46,7 @@ class Report:
 
     def add(
         self, code: str, pc: int, other: int, message: str, hint: str = "", count: int = 1, subject: str = "",
-        two_sided: bool = False, fixes: tuple[Fix, ...] = (),
+        two_sided: bool = False, fixes: tuple[Fix, ...] = (), insert: str = "",
     ) -> None:  # fmt: skip
         """Add a conflict, or count it if the report has one with this rule and pair of instructions.
 
@@ -53,7 +54,7 @@ class Report:
         """
         if not self.is_known(code, pc, other, count):
             self._found[code, pc, other] = Conflict(
-                code, pc, other, message, hint, subject, two_sided, fixes, count=count
+                code, pc, other, message, hint, subject, two_sided, fixes, insert, count=count
             )
 
     def merge(self, later: Report) -> None:
