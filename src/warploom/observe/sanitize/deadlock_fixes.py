@@ -43,9 +43,29 @@ def _numbers(program: Program, barriers: Sequence[Waiting]) -> Iterator[Fix]:
     """Yield changes of the number or the thread count of a barrier at which few threads have arrived."""
     ordered = sorted(barriers, key=lambda each: each[0]["arrived"])
     for awaited, pc in ordered:
-        effect = program.steps[pc].binding.form.effect(effects.Barrier)
-        assert effect is not None
         others = [site for other, site in ordered if other["number"] != awaited["number"]]
         if others:
-            yield replace_operand(program, pc, effect.number, operand_text(program, others[-1], effect.number))
-        yield replace_operand(program, pc, effect.threads, str(awaited["arrived"]))
+            yield replace_operand(program, pc, _barrier(program, pc).number, _operands(program, others[-1])[0])
+        yield from thread_counts(program, pc)
+
+
+def thread_counts(program: Program, pc: int) -> Iterator[Fix]:
+    """Yield changes of the thread count of the barrier at `pc` to that of other instructions at the same barrier."""
+    number, threads = _operands(program, pc)
+    for other, step in enumerate(program.steps):
+        if threads and step.binding.form.effect(effects.Barrier) is not None:
+            number_there, threads_there = _operands(program, other)
+            if number_there == number and threads_there not in ("", threads):
+                yield replace_operand(program, pc, _barrier(program, pc).threads, threads_there)
+
+
+def _operands(program: Program, pc: int) -> tuple[str, str]:
+    """Return the texts of the number and of the thread count of the barrier at `pc`."""
+    effect = _barrier(program, pc)
+    return operand_text(program, pc, effect.number), operand_text(program, pc, effect.threads)
+
+
+def _barrier(program: Program, pc: int) -> effects.Barrier:
+    effect = program.steps[pc].binding.form.effect(effects.Barrier)
+    assert effect is not None
+    return effect

@@ -8,6 +8,7 @@ from typing import Any
 
 from warploom.diagnostics import Diagnostic, Source, Span, UsageError
 from warploom.emulator.program import Program
+from warploom.isa.binding.bind import bind
 from warploom.isa.binding.operands import span_of
 
 
@@ -101,11 +102,17 @@ def replace_operand(program: Program, pc: int, operand: str, new: str) -> Fix:
 
 
 def replace_word(program: Program, pc: int, old: str, new: str) -> Fix:
-    """Return the replacement of a word of the opcode, or () if the opcode lacks it. An empty `new` removes the word."""
+    """Return the replacement of a word of the opcode, or () if the opcode lacks it or becomes illegal.
+
+    An empty `new` removes the word.
+    """
     instruction = program.steps[pc].instruction
     if old not in instruction.words or not instruction.word_spans:
         return ()
     index = instruction.words.index(old)
+    opcode = ".".join((*instruction.words[:index], *filter(None, [new]), *instruction.words[index + 1 :]))
+    if isinstance(bind(replace(instruction, opcode=opcode)), Diagnostic):
+        return ()
     span = instruction.word_spans[index]
     return _edit(program, pc, span if new else Span(span.start - 1, span.end), new)
 

@@ -12,7 +12,7 @@ from warploom.isa.model import effects
 from warploom.observe.sanitize.causes import Cause, Conflict, find_causes
 from warploom.observe.sanitize.edits import Fix, combine, insert_after, insert_before, replace_word, with_fixes
 from warploom.observe.sanitize.paths import Paths
-from warploom.observe.sanitize.weak_orders import is_ordered, make_strong, strengthen_between
+from warploom.observe.sanitize.weak_orders import is_ordered, make_strong, move_behind_wait, strengthen_between
 
 _LISTED = 3  # most further pairs of lines in a note
 
@@ -163,6 +163,8 @@ def _orders(first: Conflict, program: Program, paths: Paths, untested: frozenset
         return (strengthen_between(program, pc, pc, scope, untested),)
     if first.two_sided and (is_ordered(program, pc) or is_ordered(program, other)):
         return (make_strong(program, other, scope) + make_strong(program, pc, scope),)
+    if moved := move_behind_wait(program, pc) or move_behind_wait(program, other):
+        return (moved,)
     found = strengthen_between(program, other, pc, scope, untested)
     if first.rule.side != "all":
         return (found,)

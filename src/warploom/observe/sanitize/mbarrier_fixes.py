@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
@@ -35,11 +36,11 @@ class MbarrierFixes:
         self.program: Program = launch.program
         self._is_linear = launch.grid.block[1:] == (1, 1)
         self.initialised: dict[int, Initialisation] = {}
-        self._sent: dict[int, dict[tuple[int, int], int]] = {}  # bytes of a phase, by instruction and warp
+        self._sent: dict[int, dict[int, dict[tuple[int, int], int]]] = {}  # bytes by phase, and by instruction and warp
 
-    def send(self, word: int, size: int, pc: int, warp: int) -> None:
-        """Record that a warp executes the copy `pc`, which transfers `size` bytes to the phase of an mbarrier."""
-        self._sent.setdefault(word, {})[pc, warp] = size
+    def send(self, word: int, phase: int, size: int, pc: int, warp: int) -> None:
+        """Record that a warp executes the copy `pc`, which transfers `size` bytes to a phase of an mbarrier."""
+        self._sent.setdefault(word, {}).setdefault(phase, {})[pc, warp] = size
 
     def single_initialisation(self, word: int, pc: int) -> tuple[Fix, ...]:
         """Return fixes of an mbarrier that the instruction `pc` initialises again."""
@@ -62,9 +63,7 @@ class MbarrierFixes:
         fixes: dict[int, Fix] = {}
         for other, each in zip(near, found, strict=True):
             step = self.program.steps[each.pc]
-            effect = step.binding.form.effect(effects.Arrive)
-            assert effect is not None
-            bound = step.binding.operands[effect.address]
+            bound = step.binding.operands[_effect(self.program, each.pc).address]
             if isinstance(bound.operand, Address):
                 operands = list(step.instruction.operands)
                 address = replace(bound.operand, offset=bound.operand.offset + 8 * (word - other))
@@ -78,25 +77,28 @@ class MbarrierFixes:
         each = self.initialised.get(word)
         if each is None or each.arrivals + more < 1:
             return ()
-        effect = self.program.steps[each.pc].binding.form.effect(effects.Arrive)
-        assert effect is not None
-        return (replace_operand(self.program, each.pc, effect.count, str(each.arrivals + more)),)
+        count = _effect(self.program, each.pc).count
+        return (replace_operand(self.program, each.pc, count, str(each.arrivals + more)),)
 
     def bytes(self, word: int, expected: int, arrival: int) -> tuple[Fix, ...]:
         """Return the fix of an mbarrier whose phases expect other bytes than copies transfer.
 
-        `expected` is the instruction that expects bytes, and `arrival` the instruction that arrives; -1 is none.
+        `expected` is the instruction that expects bytes, and `arrival` the instruction that arrives without bytes; -1
+        is none.
         """
-        program, sent = self.program, sum(self._sent.get(word, {}).values())
-        effect = None if expected < 0 else program.steps[expected].binding.form.effect(effects.Arrive)
-        if effect is not None:
-            return (replace_operand(program, expected, effect.transactions, str(sent)),)
-        if arrival < 0 or not sent:
+        program = self.program
+        phases = Counter(sum(copies.values()) for copies in self._sent.get(word, {}).values())
+        if not phases:
             return ()
-        effect = program.steps[arrival].binding.form.effect(effects.Arrive)
-        assert effect is not None
+        sent = max(phases, key=lambda size: (phases[size], -size))
+        if expected >= 0:
+            operand = _effect(program, expected).transactions
+            if fix := replace_operand(program, expected, operand, str(sent)):
+                return (fix,)
+        if arrival < 0:
+            return ()
         guard = program.steps[arrival].instruction.guard
-        address = operand_text(program, arrival, effect.address)
+        address = operand_text(program, arrival, _effect(program, arrival).address)
         text = rules()["sanitize.mbarrier/excess"].template.format(address=address, bytes=sent)
         return (insert_before(program, arrival, text if guard is None else f"{guard} {text}"),)
 
@@ -112,3 +114,9 @@ class MbarrierFixes:
             return (replace_operand(program, pc, effect.phase, str(1 - bound.operand.value % 2)),)
         text = rules()["sanitize.mbarrier/parity"].template.format(parity=operand_text(program, pc, effect.phase))
         return (insert_before(program, pc, text) + insert_after(program, pc, text),)
+
+
+def _effect(program: Program, pc: int) -> effects.Arrive:
+    effect = program.steps[pc].binding.form.effect(effects.Arrive)
+    assert effect is not None
+    return effect

@@ -43,7 +43,7 @@ class Mbarriers:
         self.phase: Array = np.zeros(room, np.int64)  # complete phases of each object
         self.site: Array = np.full(room, -1, np.int64)  # instruction that last expected bytes
         self.copy_site: Array = np.full(room, -1, np.int64)  # instruction of the last copy whose bytes are counted
-        self.arrival_site: Array = np.full(room, -1, np.int64)  # instruction of the last arrival
+        self.arrival_site: Array = np.full(room, -1, np.int64)  # instruction of the last arrival without bytes
         self._free: dict[int, list[int]] = {}
         self.aliasing = PhaseAliasing(self.topology, clocks.mbarriers) if waits else None
         self.fixes = MbarrierFixes(context.launch)
@@ -122,7 +122,8 @@ class Mbarriers:
                     f"is invalidated in a phase that lacks {state >> 20 & _HIGHEST} of {state & _HIGHEST} arrivals and "
                     f"{_signed(state >> 40 & 0x1FFFFF)} bytes"
                 )
-                self.report_at("sanitize.mbarrier/invalidated", pc, word, text, warp, lane)
+                fixes = self._bytes(word) if state >> 40 & 0x1FFFFF else ()
+                self.report_at("sanitize.mbarrier/invalidated", pc, word, text, warp, lane, fixes=fixes)
             self._words = None
             self.at[word] = -1
             self._free.setdefault(found // self.clocks.mbarriers, []).append(found)
@@ -314,11 +315,15 @@ class Mbarriers:
             expected, copied = int(self.site[found]), int(self.copy_site[found])
             pc, other = (expected, copied) if expected >= 0 else (copied, -1)
             if count:
-                fixes = self.fixes.bytes(word, expected, int(self.arrival_site[found]))
+                fixes = self._bytes(word)
                 code, text = "sanitize.mbarrier/short", f"still expects {count} bytes when its CTA ends"
                 if count < 0:
                     code, text = "sanitize.mbarrier/excess", f"received {-count} bytes more than its phases expected"
                 self.report_at(code, pc, word, text, other=other, fixes=fixes)
+
+    def _bytes(self, word: int) -> tuple[Fix, ...]:
+        found = self.at[word]
+        return self.fixes.bytes(word, int(self.site[found]), int(self.arrival_site[found]))
 
     def initialised_at(self, address: int) -> int:
         """Return a word (byte offset / 8) with an mbarrier at a shared address of any CTA, or -1."""

@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Sanitizer: an observer that reports accesses whose order the kernel does not guarantee."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -15,8 +15,8 @@ from warploom.isa.model import effects
 from warploom.isa.model.types import TYPES
 from warploom.observe.sanitize.clocks import BARRIERS, CLUSTER, GROUPS, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
-from warploom.observe.sanitize.deadlock_fixes import deadlock_fixes
-from warploom.observe.sanitize.edits import delete_guard
+from warploom.observe.sanitize.deadlock_fixes import deadlock_fixes, thread_counts
+from warploom.observe.sanitize.edits import Fix, delete_guard
 from warploom.observe.sanitize.findings import join_deadlocks
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
@@ -202,7 +202,12 @@ class Sanitizer(events.Observer):
                 split = _as_rule(each, "sanitize.barrier/divergence")
                 self.report.add_end(split, site, (delete_guard(self.launch.program, site),))
             elif not self.report.has_finding_at(site):
-                self.report.add_end(each, site)
+                self.report.add_end(each, site, tuple(self._trap_fixes(site)))
+
+    def _trap_fixes(self, pc: int) -> Iterator[Fix]:
+        """Return fixes of a trap at a CTA barrier."""
+        barrier = self.launch.program.steps[pc].binding.form.effect(effects.Barrier)
+        return thread_counts(self.launch.program, pc) if barrier is not None else iter(())
 
     def _site(self, found: Diagnostic, pc: int) -> int:
         """Return the instruction that caused a trap.

@@ -133,9 +133,10 @@ class Transfers:
             mbarriers.report_at("sanitize.mbarrier/cta", pc, word, text, int(warps[position]), lane)
         positions, lanes = np.nonzero(active & (mbarriers.of(where) >= 0))
         reached = where[positions, lanes]
-        sent, counts = np.unique(np.stack([reached >> 3, warps[positions]]), axis=1, return_counts=True)
-        for word, warp, count in zip(*sent.tolist(), counts.tolist(), strict=True):
-            mbarriers.fixes.send(word, count * size, pc, warp)
+        sent, counts = np.unique(np.stack([reached, warps[positions]]), axis=1, return_counts=True)
+        phase = mbarriers.phase[mbarriers.of(sent[0])]
+        for start, warp, count, number in zip(*sent.tolist(), counts.tolist(), phase.tolist(), strict=True):
+            mbarriers.fixes.send(start >> 3, number, count * size, pc, warp)
         self.lifetimes.start(reached // self.shared.stride, warps[positions], lanes, pc)
         self.shadow.check_initialised(warps[positions], lanes, reached, pc)
         for lane in range(32):
@@ -227,10 +228,9 @@ class Transfers:
         self.shadow.check_initialised(warps[copy], lanes[copy], words[known], pc)
         phases = mbarriers.phase[found] + 1
         self._expect(warps[copy], found, phases, pc)
-        for word, size, warp in zip(
-            (words[known] >> 3).tolist(), sizes[copy].tolist(), warps[copy].tolist(), strict=True
-        ):
-            mbarriers.fixes.send(word, size, pc, warp)
+        sent = (words[known] >> 3, phases, sizes[copy], warps[copy])
+        for word, phase, size, warp in zip(*(each.tolist() for each in sent), strict=True):
+            mbarriers.fixes.send(word, phase, size, pc, warp)
         strength = STRENGTH if request.reduction else 0  # gpu scope (PTX ISA 9.7.9.25.5.2)
         self.shadow.write_rows(
             warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, origins[copy], strength
@@ -306,7 +306,8 @@ class Transfers:
             if self.topology.cluster_size > 1:
                 for bits, full, which in self._by_object(batch, np.where(home, found, -1), lanes):
                     clocks.arrive(warps, bits, full, clocks.arriving(which, local=True), relaxed)
-            mbarriers.arrival_site[found[lanes & (found >= 0)]] = pc
+            if not event.transactions.any():
+                mbarriers.arrival_site[found[lanes & (found >= 0)]] = pc
         mbarriers.arrive(warps, found, lanes, pc)
 
     def wait(self, event: PhaseWait, relaxed: bool, narrow: bool) -> None:

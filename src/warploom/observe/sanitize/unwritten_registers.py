@@ -96,7 +96,7 @@ class UnwrittenRegisters:
 
     def _bits(self, registers: Registers, value: Any) -> int:
         bits = sum(1 << self._number.setdefault(register, len(self._number)) for register in registers)
-        for item in (value, *getattr(value, "items", ())):
+        for item in (value, getattr(value, "base", None), *getattr(value, "items", ())):
             if isinstance(item, Register):
                 self._names[self._number[item.file.dtype.itemsize, item.index]] = item.name
         return bits

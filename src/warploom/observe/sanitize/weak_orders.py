@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from warploom.emulator.program import Program, Step
 from warploom.isa.model import effects
-from warploom.observe.sanitize.edits import Fix, insert_after, insert_before, operand_text, replace_word
+from warploom.observe.sanitize.edits import Fix, delete, insert_after, insert_before, operand_text, replace_word
 from warploom.observe.sanitize.rules import rules
 
 _SCOPES = ("cta", "cluster", "gpu", "sys")
+_LOOP = 4  # most instructions of a loop that polls
 
 
 def strengthen(program: Program, pc: int, scope: str) -> Fix:
@@ -50,6 +51,22 @@ def strengthen_between(program: Program, other: int, pc: int, scope: str, untest
             found.append(strengthen(program, each, scope))
     found += [repeat(program, each) for each in untested if each in before]
     return tuple(edit for fix in found for edit in fix)
+
+
+def move_behind_wait(program: Program, pc: int) -> Fix:
+    """Return the move of a load behind the next wait, or () if other instructions than a wait follow the load."""
+    access = _access(program.steps[pc])
+    test = pc + 1
+    if access is None or access.kind != "read" or program.following[pc] != [test]:
+        return ()
+    if "acquire" not in _sides(program.steps[test]) or "release" in _sides(program.steps[test]):
+        return ()
+    loop = range(test, min(test + _LOOP, len(program.steps)))
+    ends = [end for end in loop if {pc, test} & set(program.following[end])]
+    span = program.span_of(pc)
+    if not ends or program.source is None or span is None:
+        return ()
+    return delete(program, pc) + insert_after(program, ends[0], program.source.text[span.start : span.end])
 
 
 def repeat(program: Program, pc: int) -> Fix:
