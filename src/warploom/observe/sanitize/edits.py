@@ -11,6 +11,8 @@ from warploom.emulator.program import Program
 from warploom.isa.binding.bind import bind
 from warploom.isa.binding.operands import span_of
 
+_LISTED = 4  # most edits of a fix in a hint
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:
@@ -88,6 +90,13 @@ def insert_after(program: Program, pc: int, text: str) -> Fix:
     return _edit(program, pc, Span(span.end, span.end), new, f"after {program.place_of(pc)}")
 
 
+def insert_guard(program: Program, pc: int, guard: str) -> Fix:
+    """Return the insertion of a guard before an instruction, or () if the kernel has no text."""
+    span = program.span_of(pc)
+    place = f"before {program.place_of(pc)}"
+    return () if span is None else _edit(program, pc, Span(span.start, span.start), f"@{guard} ", place)
+
+
 def delete(program: Program, pc: int) -> Fix:
     """Return the deletion of an instruction, or () if the kernel has no text."""
     return _edit(program, pc, program.span_of(pc), "")
@@ -144,9 +153,15 @@ def with_fixes(found: Diagnostic, fixes: Iterable[Fix], who: str = "") -> Diagno
     fixes = tuple(filter(None, fixes))
     if not fixes:
         return found
-    phrases = "; or ".join(" and ".join(each.phrase for each in fix) for fix in fixes)
+    phrases = "; or ".join(map(_phrase, fixes))
     data = {**(found.data or {}), "fixes": [[each.data for each in fix] for fix in fixes]}
     return replace(found, hint=f"{found.hint}; {phrases}{who}", data=data)
+
+
+def _phrase(fix: Fix) -> str:
+    """Return a phrase with the first edits of a fix."""
+    more = f" and {len(fix) - _LISTED} more" if len(fix) > _LISTED else ""
+    return " and ".join(each.phrase for each in fix[:_LISTED]) + more
 
 
 def _edit(program: Program, pc: int, span: Span | None, new: str, where: str = "") -> Fix:

@@ -9,9 +9,19 @@ from dataclasses import dataclass, replace
 from warploom.emulator.events import Launch
 from warploom.emulator.program import Program
 from warploom.isa.model import effects
-from warploom.observe.sanitize.edits import Fix, delete, insert_after, insert_before, operand_text, replace_operand
+from warploom.observe.sanitize.edits import (
+    Fix,
+    delete,
+    insert_after,
+    insert_before,
+    insert_guard,
+    operand_text,
+    replace_operand,
+)
 from warploom.observe.sanitize.rules import rules
 from warploom.ptx import Address, Integer
+
+_WARP = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +54,23 @@ class MbarrierFixes:
 
     def single_initialisation(self, word: int, pc: int) -> tuple[Fix, ...]:
         """Return fixes of an mbarrier that the instruction `pc` initialises again."""
-        program, first = self.program, self.initialised[word]
-        if first.pc != pc:
-            return (delete(program, pc),)
-        if not self._is_linear or program.steps[pc].instruction.guard is not None:
+        first = self.initialised[word]
+        return (self._one_thread(pc, first.thread) if first.pc == pc else delete(self.program, pc),)
+
+    def _one_thread(self, pc: int, thread: int) -> Fix:
+        """Return the edits with which one thread executes all operations on mbarriers in the basic block of `pc`.
+
+        The result is empty if a guard selects threads, or if the index of a thread has several dimensions.
+        """
+        program = self.program
+        sites = [each for each in _block(program, pc) if _uses_mbarrier(program, each)]
+        if not self._is_linear or any(program.steps[each].instruction.guard for each in sites):
             return ()
-        guard = rules()["sanitize.mbarrier/lanes"].template.format(thread=first.thread)
-        return (insert_before(program, pc, guard) + insert_after(program, pc, "}"),)
+        template = rules()["sanitize.mbarrier/lanes"].template
+        found = insert_before(program, sites[0], template.format(thread=thread))
+        for each in sites:
+            found += insert_guard(program, each, "%is_only")
+        return found + insert_after(program, sites[-1], "}")
 
     def missing_initialisation(self, word: int, valid: Collection[int]) -> tuple[Fix, ...]:
         """Return fixes of an mbarrier that is not initialised.
@@ -79,6 +99,15 @@ class MbarrierFixes:
             return ()
         count = _effect(self.program, each.pc).count
         return (replace_operand(self.program, each.pc, count, str(each.arrivals + more)),)
+
+    def excess_arrivals(self, word: int, more: int, pc: int, thread: int) -> tuple[Fix, ...]:
+        """Return fixes of a phase with `more` arrivals than the mbarrier expects.
+
+        The arrivals are at `pc`, and the first one is by the thread with the index `thread`.
+        """
+        alone = (self._one_thread(pc, thread),)
+        counts = self.arrivals(word, more)
+        return alone + counts if more >= _WARP - 1 else counts
 
     def bytes(self, word: int, expected: int, arrival: int) -> tuple[Fix, ...]:
         """Return the fix of an mbarrier whose phases expect other bytes than copies transfer.
@@ -120,3 +149,20 @@ def _effect(program: Program, pc: int) -> effects.Arrive:
     effect = program.steps[pc].binding.form.effect(effects.Arrive)
     assert effect is not None
     return effect
+
+
+def _uses_mbarrier(program: Program, pc: int) -> bool:
+    form = program.steps[pc].binding.form
+    issue = form.effect(effects.Issue)
+    return form.effect(effects.Arrive) is not None or (issue is not None and issue.mbarrier != "")
+
+
+def _block(program: Program, pc: int) -> range:
+    """Return the instructions of the basic block that contains the instruction `pc`."""
+    entered = {after for each, following in enumerate(program.following) for after in following if after != each + 1}
+    first = last = pc
+    while first > 0 and first not in entered and program.following[first - 1] == [first]:
+        first -= 1
+    while program.following[last] == [last + 1] and last + 1 not in entered:
+        last += 1
+    return range(first, last + 1)

@@ -1,7 +1,8 @@
 # pyright: reportUnknownMemberType=false
 """Locations and phases of mbarriers, and findings on wrong uses of mbarriers."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,12 +59,12 @@ class Mbarriers:
         now: set[tuple[int, int, int]] = set()
         for word, count, warp, lane in zip(*(each.tolist() for each in (words, counts, warps, lanes)), strict=True):
             if (word, count, warp) in now:
-                text, fixes = "is initialised by several lanes of a warp", self.fixes.single_initialisation(word, pc)
-                self.report_at("sanitize.mbarrier/lanes", pc, word, text, warp, lane, fixes=fixes)
+                text, fixes = "is initialised by several lanes of a warp", self.fixes.single_initialisation
+                self.report_at("sanitize.mbarrier/lanes", pc, word, text, warp, lane, fixes=partial(fixes, word, pc))
                 continue
             now.add((word, count, warp))
             if int(self.at[word]) >= 0:
-                text, fixes = "is initialised while it is valid", self.fixes.single_initialisation(word, pc)
+                text, fixes = "is initialised while it is valid", partial(self.fixes.single_initialisation, word, pc)
                 self.report_at("sanitize.mbarrier/reinitialised", pc, word, text, warp, lane, fixes=fixes)
                 continue
             thread = int(self.topology.warp_in_cta[warp]) * 32 + lane
@@ -122,7 +123,7 @@ class Mbarriers:
                     f"is invalidated in a phase that lacks {state >> 20 & _HIGHEST} of {state & _HIGHEST} arrivals and "
                     f"{_signed(state >> 40 & 0x1FFFFF)} bytes"
                 )
-                fixes = self._bytes(word) if state >> 40 & 0x1FFFFF else ()
+                fixes = partial(self._bytes, word) if state >> 40 & 0x1FFFFF else tuple
                 self.report_at("sanitize.mbarrier/invalidated", pc, word, text, warp, lane, fixes=fixes)
             self._words = None
             self.at[word] = -1
@@ -173,7 +174,7 @@ class Mbarriers:
             word = int(np.flatnonzero(self.at == each.object)[0])
             line = f" ({self.context.program.place_of(each.site)})" if each.site >= 0 else ""
             text = each.text.replace("{site}", line)
-            fixes = self.fixes.parity(each.pc)
+            fixes = partial(self.fixes.parity, each.pc)
             self.report_at("sanitize.mbarrier/parity", each.pc, word, text, each.warp, each.lane, each.site, fixes)
 
     # Checks -------------------------------------------------------------------------------------------------
@@ -188,7 +189,7 @@ class Mbarriers:
             position, lane = (int(part[0]) for part in np.nonzero(missing))
             word = int(index[position, lane]) >> 3
             warp, text = int(batch.warp_index[position]), f"is not initialised: {what}"
-            fixes = self._missing_initialisation(word)
+            fixes = partial(self._missing_initialisation, word)
             self.report_at("sanitize.mbarrier/uninitialised", pc, word, text, warp, lane, fixes=fixes)
 
     def _missing_initialisation(self, word: int) -> tuple[Fix, ...]:
@@ -223,8 +224,10 @@ class Mbarriers:
         pending = states >> 20 & _HIGHEST
         for k in np.flatnonzero(arrivals > pending).tolist():
             text = f"expects {int(pending[k])} more arrivals in this phase, but receives {int(arrivals[k])}"
-            fixes = self.fixes.arrivals(int(words[k]), int(arrivals[k]) - int(pending[k]))
-            self.report_at("sanitize.mbarrier/arrivals", pc, int(words[k]), text, *who(k), fixes=fixes)
+            warp, lane = who(k)
+            thread, more = int(self.topology.warp_in_cta[warp]) * 32 + lane, int(arrivals[k] - pending[k])
+            fixes = partial(self.fixes.excess_arrivals, int(words[k]), more, pc, thread)
+            self.report_at("sanitize.mbarrier/arrivals", pc, int(words[k]), text, warp, lane, fixes=fixes)
         self._check_phase(batch, index, positions, at, pc)
 
     def _check_phase(self, batch: Batch, index: Array, positions: Array, at: Array, pc: int) -> None:
@@ -259,7 +262,7 @@ class Mbarriers:
             k = int(missing[0])
             text = "is not initialised, and a copy counts its bytes there"
             word, warp = int(words[k]) >> 3, int(warps[k])
-            fixes = self._missing_initialisation(word)
+            fixes = partial(self._missing_initialisation, word)
             self.report_at("sanitize.mbarrier/uninitialised", pc, word, text, warp, int(lanes[k]), fixes=fixes)
 
     def check_stores(self, index: Array, lanes: Array, size: int, warps: Array, pc: int) -> None:
@@ -315,7 +318,7 @@ class Mbarriers:
             expected, copied = int(self.site[found]), int(self.copy_site[found])
             pc, other = (expected, copied) if expected >= 0 else (copied, -1)
             if count:
-                fixes = self._bytes(word)
+                fixes = partial(self._bytes, word)
                 code, text = "sanitize.mbarrier/short", f"still expects {count} bytes when its CTA ends"
                 if count < 0:
                     code, text = "sanitize.mbarrier/excess", f"received {-count} bytes more than its phases expected"
@@ -332,18 +335,18 @@ class Mbarriers:
 
     def report_at(
         self, code: str, pc: int, word: int, text: str, warp: int = -1, lane: int = -1, other: int = -1,
-        fixes: tuple[Fix, ...] = (),
+        fixes: Callable[[], tuple[Fix, ...]] = tuple,
     ) -> None:  # fmt: skip
         """Report rule `code` for the mbarrier at byte offset 8 * `word`.
 
-        `text` continues "the mbarrier at …".
+        `text` continues "the mbarrier at …". `fixes` returns alternative fixes.
         """
         if self.report.is_known(code, pc, other):
             return
         context, byte = self.context, word * 8
         where = context.describe(warp, lane) if warp >= 0 else context.describe_cta(byte // self.shared.stride)
         message = f"the {self.name(word)} {text}; {where}"
-        self.report.add(code, pc, other, message, subject=self.name(word), fixes=fixes)
+        self.report.add(code, pc, other, message, subject=self.name(word), fixes=fixes())
 
 
 def _signed(count: int) -> int:

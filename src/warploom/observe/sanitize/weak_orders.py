@@ -70,14 +70,20 @@ def move_behind_wait(program: Program, pc: int) -> Fix:
 
 
 def repeat(program: Program, pc: int) -> Fix:
-    """Return the edits that repeat a wait for a phase until it succeeds, or () for another instruction."""
+    """Return the edits that repeat a wait until it succeeds, or an ordered load while the next comparison is true."""
     step = program.steps[pc]
-    wait = step.binding.form.effect(effects.Wait)
-    if wait is None or not wait.result or step.instruction.guard is not None:
+    if step.instruction.guard is not None:
         return ()
-    template = rules()["sanitize.mbarrier/arrivals"].template
-    end = template.format(complete=operand_text(program, pc, wait.result))
-    return insert_before(program, pc, "{ repeat_wait:") + insert_after(program, pc, end)
+    wait = step.binding.form.effect(effects.Wait)
+    test, failed = pc, "" if wait is None else f"!{operand_text(program, pc, wait.result)}"
+    while not failed and program.following[test] == [test + 1]:
+        test += 1
+        if "compared" in program.steps[test].binding.form.flow.numbers:
+            failed = str(program.steps[test].instruction.operands[0])
+    if not failed:
+        return ()
+    end = rules()["sanitize.mbarrier/arrivals"].template.format(failed=failed)
+    return insert_before(program, pc, "{ repeat_wait:") + insert_after(program, test, end)
 
 
 def _order(step: Step) -> str:
