@@ -12,6 +12,7 @@ from warploom.isa.model import effects
 from warploom.observe.sanitize.causes import Cause, Conflict, find_causes
 from warploom.observe.sanitize.edits import Fix, combine, insert_after, insert_before, replace_word, with_fixes
 from warploom.observe.sanitize.paths import Paths
+from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.weak_orders import is_ordered, make_strong, move_behind_wait, strengthen_between
 
 _LISTED = 3  # most further pairs of lines in a note
@@ -159,6 +160,9 @@ def _orders(first: Conflict, program: Program, paths: Paths, untested: frozenset
     scope, pc, other = first.rule.scope, first.pc, first.other
     if not scope:
         return ()
+    if scope == "cluster" and (lone := paths.lone_arrivals()):
+        wait = rules()["sanitize.cluster/start"].template
+        return (tuple(edit for arrival in lone for edit in insert_after(program, arrival, wait)),)
     if other < 0:
         return (strengthen_between(program, pc, pc, scope, untested),)
     if first.two_sided and (is_ordered(program, pc) or is_ordered(program, other)):

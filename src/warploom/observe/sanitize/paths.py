@@ -1,6 +1,7 @@
 """Places in a program at which an instruction executes between two others, on every path."""
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from functools import cache
 
 from warploom.emulator.program import Program
@@ -21,7 +22,7 @@ class Paths:
     def __init__(self, program: Program) -> None:
         self.entry = program.entry
         self._steps = program.steps
-        following = program.following
+        following = self._following = program.following
         starts = {program.entry, *(each.entry for each in program.functions.values())}
         for pc, after in enumerate(following):
             if after != [pc + 1]:
@@ -67,6 +68,24 @@ class Paths:
     def splits_barrier(self, first: int, last: int) -> bool:
         """Return True if an instruction from `first` to `last` arrives at a barrier without a wait."""
         return any(first <= pc <= last and not each.waits for pc, each in self._barriers.items())
+
+    def lone_arrivals(self) -> list[int]:
+        """Return the arrivals at the cluster barrier after which no path reaches the wait for it."""
+        barriers = {pc: each for pc, each in self._barriers.items() if each.level == "cluster"}
+        return [pc for pc, each in barriers.items() if each.arrives and not self._is_awaited(pc, barriers)]
+
+    def _is_awaited(self, arrival: int, barriers: Mapping[int, Barrier]) -> bool:
+        """Return True if one of the next cluster barriers after an arrival is a wait."""
+        seen: set[int] = set()
+        pending = [arrival]
+        while pending:
+            for pc in self._following[pending.pop()]:
+                if pc in barriers and not barriers[pc].arrives:
+                    return True
+                if pc not in seen and pc not in barriers and 0 <= pc < len(self._following):
+                    seen.add(pc)
+                    pending.append(pc)
+        return False
 
     def changes_proxy(self, first: int, second: int) -> bool:
         """Return True if only the second instruction accesses memory through the asynchronous proxy."""
