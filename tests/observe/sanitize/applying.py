@@ -18,7 +18,7 @@ from observe.sanitize.verdicts import verdict
 
 import warploom as wl
 from warploom.diagnostics import Diagnostic
-from warploom.observe.sanitize.edits import apply_edits
+from warploom.diagnostics.edits import apply_edits
 
 Outcome: TypeAlias = Literal["removed", "alternative", "kept", "new finding", "no edit"]
 

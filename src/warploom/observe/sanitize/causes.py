@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import Severity
-from warploom.observe.sanitize.edits import Fix
+from warploom.diagnostics.edits import Fix
 from warploom.observe.sanitize.paths import Paths, Places
 from warploom.observe.sanitize.rules import Rule, rules
 

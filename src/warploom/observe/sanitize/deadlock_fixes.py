@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from warploom.diagnostics.edits import Fix
 from warploom.emulator.program import Program
 from warploom.isa.model import effects
-from warploom.observe.sanitize.edits import Fix, operand_text, replace_operand
+from warploom.observe.sanitize.edits import operand_text, replace_operand
 from warploom.observe.sanitize.mbarriers import Mbarriers
 
 Waiting = tuple[Mapping[str, Any], int]

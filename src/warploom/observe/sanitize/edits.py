@@ -1,73 +1,18 @@
-"""Edits of a kernel's text that fix a finding."""
+"""Edits of the instructions of a kernel.
+
+The functions return a fix of one edit, or () if the kernel has no text or the edit does not apply.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
-from warploom.diagnostics import Diagnostic, Source, Span, UsageError
+from warploom.diagnostics import Diagnostic, Span
+from warploom.diagnostics.edits import Edit, Fix
 from warploom.emulator.program import Program
 from warploom.isa.binding.bind import bind
 from warploom.isa.binding.operands import span_of
-
-_LISTED = 4  # most edits of a fix in a hint
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """Replacement of the text `old` by the text `new`.
-
-    `old` begins at a line and a column, which count from 1. It is empty for an insertion, and `new` is empty for a
-    deletion. `where` is a phrase with the place, such as "before line 42".
-    """
-
-    line: int
-    column: int
-    old: str
-    new: str
-    where: str
-
-    @property
-    def data(self) -> dict[str, int | str]:
-        """Edit as data of a diagnostic, which `apply_edits` accepts."""
-        return {"line": self.line, "column": self.column, "replace": self.old, "with": self.new}
-
-    @property
-    def phrase(self) -> str:
-        """Edit as an imperative phrase."""
-        old, new = (" ".join(text.split()) for text in (self.old, self.new))
-        if not old:
-            return f"insert `{new}` {self.where}"
-        return f"replace `{old}` with `{new}` {self.where}" if new else f"delete `{old}` {self.where}"
-
-
-Fix = tuple[Edit, ...]
-"""Edits that fix a finding together."""
-
-
-def apply_edits(text: str, edits: Iterable[Mapping[str, Any]]) -> str:
-    """Return the text of a kernel after the edits of one fix of a finding.
-
-    `edits` is an element of `data["fixes"]` of a finding. Each edit has the keys `line`, `column`, `replace` and
-    `with`. The positions refer to the text before all edits.
-
-    Errors: UsageError sanitize.edit if the text at the position of an edit differs from `replace`.
-    """
-    source = Source("", text)
-    changes: list[tuple[int, int, str]] = []
-    for each in edits:
-        line, column, old = each["line"], each["column"], each["replace"]
-        start = source.line_start(line) + column - 1 if line <= text.count("\n") + 1 else len(text)
-        if not text.startswith(old, start):
-            found = text[start : start + len(old)]
-            message = f"line {line}, column {column} contains {found!r}; the edit expects {old!r}"
-            raise UsageError(message, code="sanitize.edit")
-        changes.append((start, start + len(old), each["with"]))
-    # The stable sort keeps the order of several insertions at one position.
-    for start, end, new in sorted(changes, key=lambda change: change[:2])[::-1]:
-        text = text[:start] + new + text[end:]
-    return text
 
 
 def insert_before(program: Program, pc: int, text: str, where: str = "") -> Fix:
@@ -146,22 +91,6 @@ def combine(fixes: Sequence[Sequence[Fix]]) -> tuple[Fix, ...]:
     `fixes` has the alternative fixes of each conflict. Fix k of the result consists of fix k of every conflict.
     """
     return tuple(tuple(dict.fromkeys(edit for fix in each for edit in fix)) for each in zip(*fixes, strict=False))
-
-
-def with_fixes(found: Diagnostic, fixes: Iterable[Fix], who: str = "") -> Diagnostic:
-    """Return a finding with alternative fixes in its hint and its data. `who` completes the hint."""
-    fixes = tuple(filter(None, fixes))
-    if not fixes:
-        return found
-    phrases = "; or ".join(map(_phrase, fixes))
-    data = {**(found.data or {}), "fixes": [[each.data for each in fix] for fix in fixes]}
-    return replace(found, hint=f"{found.hint}; {phrases}{who}", data=data)
-
-
-def _phrase(fix: Fix) -> str:
-    """Return a phrase with the first edits of a fix."""
-    more = f" and {len(fix) - _LISTED} more" if len(fix) > _LISTED else ""
-    return " and ".join(each.phrase for each in fix[:_LISTED]) + more
 
 
 def _edit(program: Program, pc: int, span: Span | None, new: str, where: str = "") -> Fix:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warploom.diagnostics import Diagnostic, Note
+from warploom.diagnostics.edits import Fix, with_fixes
 from warploom.emulator.program import Program
 from warploom.isa.model import effects
 from warploom.observe.sanitize.causes import Cause, Conflict, find_causes
-from warploom.observe.sanitize.edits import Fix, combine, insert_after, insert_before, replace_word, with_fixes
+from warploom.observe.sanitize.edits import combine, insert_after, insert_before, replace_word
 from warploom.observe.sanitize.paths import Paths
 from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.weak_orders import is_ordered, make_strong, move_behind_wait, strengthen_between

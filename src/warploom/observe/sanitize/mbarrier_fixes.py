@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from warploom.diagnostics.edits import Fix
 from warploom.emulator.events import Launch
 from warploom.emulator.program import Program
 from warploom.isa.model import effects
 from warploom.observe.sanitize.edits import (
-    Fix,
     delete,
     insert_after,
     insert_before,

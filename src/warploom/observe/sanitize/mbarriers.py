@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.diagnostics.edits import Fix
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Arrive
 from warploom.observe.sanitize.clocks import KNOWN, WIDE
 from warploom.observe.sanitize.context import Context
-from warploom.observe.sanitize.edits import Fix
 from warploom.observe.sanitize.mbarrier_fixes import Initialisation, MbarrierFixes
 from warploom.observe.sanitize.phase_aliasing import Ambiguity, PhaseAliasing
 from warploom.observe.sanitize.shared_shadow import SharedShadow

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from warploom.diagnostics import Diagnostic
+from warploom.diagnostics.edits import Fix
 from warploom.emulator.program import Program
 from warploom.observe.sanitize.causes import Conflict
-from warploom.observe.sanitize.edits import Fix
 from warploom.observe.sanitize.findings import End, find_diagnostics
 from warploom.observe.sanitize.rules import active_rules
 

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic
+from warploom.diagnostics.edits import Fix
 from warploom.emulator import events
 from warploom.isa.model import effects
 from warploom.isa.model.types import TYPES
 from warploom.observe.sanitize.clocks import BARRIERS, CLUSTER, GROUPS, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.deadlock_fixes import deadlock_fixes, thread_counts
-from warploom.observe.sanitize.edits import Fix, delete_guard
+from warploom.observe.sanitize.edits import delete_guard
 from warploom.observe.sanitize.findings import join_deadlocks
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes

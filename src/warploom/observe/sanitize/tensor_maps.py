@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.diagnostics.edits import Fix
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Fence
 from warploom.isa.model import effects
 from warploom.observe.sanitize.clocks import KNOWN, MASK, SOME
 from warploom.observe.sanitize.context import Context
-from warploom.observe.sanitize.edits import Fix, insert_before
+from warploom.observe.sanitize.edits import insert_before
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.rules import rules
 from warploom.ptx import Address

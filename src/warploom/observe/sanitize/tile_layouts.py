@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.diagnostics.edits import Fix
 from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
 from warploom.isa.model.multiplication import SharedMatrix
 from warploom.layout import Descriptor, descriptor, swizzle_text
 from warploom.observe.sanitize.context import Context
-from warploom.observe.sanitize.edits import Fix, insert_after, insert_before, operand_text
+from warploom.observe.sanitize.edits import insert_after, insert_before, operand_text
 from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.tile_agreement import (
     K_ORDER,

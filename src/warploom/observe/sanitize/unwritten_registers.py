@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.diagnostics.edits import Fix
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Execute, Guard, Launch
 from warploom.emulator.program import RegisterLocation
@@ -23,7 +24,7 @@ from warploom.emulator.values import Register, registers_of
 from warploom.isa.model.effects import Multiply
 from warploom.observe.sanitize.clocks import to_bits
 from warploom.observe.sanitize.context import Context
-from warploom.observe.sanitize.edits import Fix, insert_before
+from warploom.observe.sanitize.edits import insert_before
 from warploom.observe.sanitize.rules import rules
 
 Array = NDArray[Any]

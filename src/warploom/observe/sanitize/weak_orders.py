@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from warploom.diagnostics.edits import Fix
 from warploom.emulator.program import Program, Step
 from warploom.isa.model import effects
-from warploom.observe.sanitize.edits import Fix, delete, insert_after, insert_before, operand_text, replace_word
+from warploom.observe.sanitize.edits import delete, insert_after, insert_before, operand_text, replace_word
 from warploom.observe.sanitize.rules import rules
 
 _SCOPES = ("cta", "cluster", "gpu", "sys")
