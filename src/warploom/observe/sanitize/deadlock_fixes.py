@@ -13,7 +13,7 @@ from warploom.observe.sanitize.edits import operand_text, replace_operand
 from warploom.observe.sanitize.mbarriers import Mbarriers
 
 Waiting = tuple[Mapping[str, Any], int]
-"""Group of warps that wait: what the warps wait for, as in the data of a deadlock, and their instruction."""
+"""Data of a deadlock on what a group of warps waits for, and the instruction of the group."""
 
 _MOST = 3  # alternative fixes of a deadlock
 
@@ -28,7 +28,7 @@ def deadlock_fixes(mbarriers: Mbarriers, groups: Sequence[Waiting]) -> tuple[Fix
 
 
 def _counts(mbarriers: Mbarriers, waits: Sequence[Waiting]) -> Iterator[Fix]:
-    """Yield initialisations for the threads that arrive, or else waits for the other parity if no thread arrives."""
+    """Yield initialisations for fewer arrivals, or waits for the other parity where no thread arrives."""
     arrivals = [
         mbarriers.fixes.arrivals(mbarriers.initialised_at(awaited["offset"]), -awaited["arrivals"])
         for awaited, _ in waits
@@ -48,10 +48,11 @@ def _numbers(program: Program, barriers: Sequence[Waiting]) -> Iterator[Fix]:
         if others:
             yield replace_operand(program, pc, _barrier(program, pc).number, _operands(program, others[-1])[0])
         yield from thread_counts(program, pc)
+        yield replace_operand(program, pc, _barrier(program, pc).threads, str(awaited["arrived"]))
 
 
 def thread_counts(program: Program, pc: int) -> Iterator[Fix]:
-    """Yield changes of the thread count of the barrier at `pc` to that of other instructions at the same barrier."""
+    """Yield changes of the thread count of the barrier at `pc` to a count that the barrier has elsewhere."""
     number, threads = _operands(program, pc)
     for other, step in enumerate(program.steps):
         if threads and step.binding.form.effect(effects.Barrier) is not None:

@@ -145,7 +145,7 @@ def _diagnostic(cause: Cause, program: Program, paths: Paths, untested: frozense
 def _fixes(
     cause: Cause, edit: Mapping[str, int], program: Program, paths: Paths, untested: frozenset[int]
 ) -> tuple[Fix, ...]:
-    """Return the alternative fixes of a cause. An inserted instruction belongs between two program counters."""
+    """Return the alternative fixes of a cause. `edit` has the place of an inserted instruction."""
     first = cause.conflicts[0]
     if cause.insert and edit:
         where = " and ".join(f"{side} {program.place_of(pc)}" for side, pc in edit.items())

@@ -22,6 +22,7 @@ from warploom.observe.sanitize.rules import rules
 from warploom.ptx import Address, Integer
 
 _WARP = 32
+_PHASES = 4  # phases of an mbarrier whose copies are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,9 @@ class MbarrierFixes:
 
     def send(self, word: int, phase: int, size: int, pc: int, warp: int) -> None:
         """Record that a warp executes the copy `pc`, which transfers `size` bytes to a phase of an mbarrier."""
-        self._sent.setdefault(word, {}).setdefault(phase, {})[pc, warp] = size
+        phases = self._sent.setdefault(word, {})
+        phases.pop(phase - _PHASES, None)
+        phases.setdefault(phase, {})[pc, warp] = size
 
     def single_initialisation(self, word: int, pc: int) -> tuple[Fix, ...]:
         """Return fixes of an mbarrier that the instruction `pc` initialises again."""
@@ -58,9 +61,10 @@ class MbarrierFixes:
         return (self._one_thread(pc, first.thread) if first.pc == pc else delete(self.program, pc),)
 
     def _one_thread(self, pc: int, thread: int) -> Fix:
-        """Return the edits with which one thread executes all operations on mbarriers in the basic block of `pc`.
+        """Return edits that let one thread execute the operations on mbarriers in a basic block.
 
-        The result is empty if a guard selects threads, or if the index of a thread has several dimensions.
+        The block contains the instruction `pc`. The result is empty if a guard selects threads, or if the index of a
+        thread has several dimensions.
         """
         program = self.program
         sites = [each for each in _block(program, pc) if _uses_mbarrier(program, each)]

@@ -253,7 +253,7 @@ class TileLayouts:
         return code
 
     def _fixes(self, tile: _Tile, other: Descriptor | None, pc: int) -> tuple[Fix, ...]:
-        """Return the change of the register of a descriptor to `other` around a multiplication, () without `other`."""
+        """Return the fix that changes a descriptor to `other` for a multiplication, or () without `other`."""
         launch, program = self.context.launch, self.context.program
         operands = launch.instructions[pc].operands
         names = (

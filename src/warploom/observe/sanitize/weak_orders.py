@@ -1,4 +1,4 @@
-"""Fixes of synchronisation that is too weak: relaxed orders, narrow scopes, and waits that nothing repeats."""
+"""Fixes of weak synchronisation: relaxed orders, narrow scopes, and waits that nothing repeats."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def strengthen(program: Program, pc: int, scope: str) -> Fix:
 
 
 def make_strong(program: Program, pc: int, scope: str) -> Fix:
-    """Return the edit of a weak access at `pc` to an access that releases or acquires, () for other instructions."""
+    """Return the edits that let the access at `pc` release or acquire, even if the access is weak."""
     step = program.steps[pc]
     access = _access(step)
     if access is None or access.is_ordered(step.binding.slots) or access.kind == "update":
@@ -55,7 +55,7 @@ def strengthen_between(program: Program, other: int, pc: int, scope: str, untest
 
 
 def move_behind_wait(program: Program, pc: int) -> Fix:
-    """Return the move of a load behind the next wait, or () if other instructions than a wait follow the load."""
+    """Return the move of a load behind the wait that follows the load, or () if no wait follows."""
     access = _access(program.steps[pc])
     test = pc + 1
     if access is None or access.kind != "read" or program.following[pc] != [test]:
@@ -71,7 +71,10 @@ def move_behind_wait(program: Program, pc: int) -> Fix:
 
 
 def repeat(program: Program, pc: int) -> Fix:
-    """Return the edits that repeat a wait until it succeeds, or an ordered load while the next comparison is true."""
+    """Return the edits that repeat a wait until it succeeds.
+
+    An ordered load is repeated while the result of the next comparison is true.
+    """
     step = program.steps[pc]
     if step.instruction.guard is not None:
         return ()
