@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from warploom.diagnostics.edits import Fix
@@ -15,40 +15,33 @@ from warploom.observe.sanitize.mbarriers import Mbarriers
 Waiting = tuple[Mapping[str, Any], int]
 """Data of a deadlock on what a group of warps waits for, and the instruction of the group."""
 
-_MOST = 3  # alternative fixes of a deadlock
+_MOST = 4  # alternative fixes of a deadlock
 
 
 def deadlock_fixes(mbarriers: Mbarriers, groups: Sequence[Waiting]) -> tuple[Fix, ...]:
     """Return alternative fixes of a deadlock. The most likely fix comes first."""
-    barriers = [each for each in groups if each[0]["kind"] == "barrier"]
+    barriers = sorted((each for each in groups if each[0]["kind"] == "barrier"), key=lambda each: each[0]["arrived"])
     waits = [each for each in groups if each[0]["kind"] == "mbarrier" and each[0]["arrivals"]]
-    program = mbarriers.context.program
-    found = (*_counts(mbarriers, waits), *_numbers(program, barriers))
-    return tuple(islice(dict.fromkeys(filter(None, found)), _MOST))
-
-
-def _counts(mbarriers: Mbarriers, waits: Sequence[Waiting]) -> Iterator[Fix]:
-    """Yield initialisations for fewer arrivals, or waits for the other parity where no thread arrives."""
-    arrivals = [
+    counts = [
         mbarriers.fixes.arrivals(mbarriers.initialised_at(awaited["offset"]), -awaited["arrivals"])
         for awaited, _ in waits
     ]
-    for each in arrivals:
-        yield from each
-    for each, (_, pc) in zip(arrivals, waits, strict=True):
-        if not each:
-            yield from mbarriers.fixes.parity(pc)
+    # No thread arrives in the phase of these waits, so they may wait for the wrong phase.
+    parities = (mbarriers.fixes.parity(pc) for (_, pc), each in zip(waits, counts, strict=True) if not each)
+    program = mbarriers.context.program
+    found = (*chain(*counts), *_numbers(program, barriers), *chain(*parities))
+    return tuple(islice(dict.fromkeys(filter(None, found)), _MOST))
 
 
 def _numbers(program: Program, barriers: Sequence[Waiting]) -> Iterator[Fix]:
-    """Yield changes of the number or the thread count of a barrier at which few threads have arrived."""
-    ordered = sorted(barriers, key=lambda each: each[0]["arrived"])
-    for awaited, pc in ordered:
-        others = [site for other, site in ordered if other["number"] != awaited["number"]]
-        if others:
-            yield replace_operand(program, pc, _barrier(program, pc).number, _operands(program, others[-1])[0])
+    """Yield changes of the thread counts and of the numbers of barriers at which few threads have arrived."""
+    for awaited, pc in barriers:
         yield from thread_counts(program, pc)
         yield replace_operand(program, pc, _barrier(program, pc).threads, str(awaited["arrived"]))
+    for awaited, pc in barriers:
+        others = [site for other, site in barriers if other["number"] != awaited["number"]]
+        if others:
+            yield replace_operand(program, pc, _barrier(program, pc).number, _operands(program, others[-1])[0])
 
 
 def thread_counts(program: Program, pc: int) -> Iterator[Fix]:

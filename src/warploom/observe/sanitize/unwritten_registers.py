@@ -273,7 +273,7 @@ class UnwrittenRegisters:
         if location is None:
             return ()
         operands = (operand for step in program.steps for operand in step.instruction.operands)
-        named = {name for operand in operands for name in re.findall(r"[\w$%]+", str(operand))}
+        named = {name for operand in operands for name in re.findall(r"[\w$%.]+", str(operand))}
         template = rules()["sanitize.unwritten/register"].template
         texts = (
             template.format(type=f"b{location.width}", register=register, parameter=each.name)
