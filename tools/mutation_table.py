@@ -39,7 +39,7 @@ FOUND = ("one finding", "more findings")
 SECOND_COLUMNS = ("mutants", *FOUND, "misnamed", "missed", "allowed", "silent", "wrongly reported")
 HARMLESS = ("silent", "wrongly reported")
 RIGHT = ("found", *FOUND, "silent")
-HINT_COLUMNS = ("hints", "removed", "alternative", "restored", "kept", "new finding", "other kind", "other place")
+HINT_COLUMNS = ("hints", "removed", "alternative", "kept", "new finding", "illegal", "no edit")
 TABLES = {"first": "mutations", "second": "protocol", "hints": "hints"}
 
 Counts: TypeAlias = dict[str, Counter[str]]

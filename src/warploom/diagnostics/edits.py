@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from warploom.diagnostics.diagnostic import Diagnostic, UsageError
@@ -50,7 +51,8 @@ def apply_edits(text: str, edits: Iterable[Mapping[str, Any]]) -> str:
     `edits` is an element of `data["fixes"]` of a finding. Each edit has the keys `line`, `column`, `replace` and
     `with`. The positions refer to the text before all edits.
 
-    Errors: UsageError sanitize.edit if the text at the position of an edit differs from `replace`.
+    Errors: UsageError sanitize.edit if the text at the position of an edit differs from `replace`, or if two edits
+    change the same text.
     """
     source = Source("", text)
     changes: list[tuple[int, int, str]] = []
@@ -63,14 +65,19 @@ def apply_edits(text: str, edits: Iterable[Mapping[str, Any]]) -> str:
             raise UsageError(message, code="sanitize.edit")
         changes.append((start, start + len(old), each["with"]))
     # The stable sort keeps the order of several insertions at one position.
-    for start, end, new in sorted(changes, key=lambda change: change[:2])[::-1]:
+    changes.sort(key=lambda change: change[:2])
+    for (_, end, _), (start, _, _) in pairwise(changes):
+        if start < end:
+            line, column = source.position(start)
+            raise UsageError(f"two edits change line {line}, column {column}; expected one", code="sanitize.edit")
+    for start, end, new in reversed(changes):
         text = text[:start] + new + text[end:]
     return text
 
 
 def with_fixes(found: Diagnostic, fixes: Iterable[Fix], who: str = "") -> Diagnostic:
     """Return a finding with alternative fixes in its hint and its data. `who` completes the hint."""
-    fixes = tuple(filter(None, fixes))
+    fixes = tuple(dict.fromkeys(tuple(dict.fromkeys(fix)) for fix in fixes if fix))
     if not fixes:
         return found
     phrases = "; or ".join(map(_phrase, fixes))

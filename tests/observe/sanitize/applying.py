@@ -17,10 +17,10 @@ from observe.sanitize.protocol import verdicts
 from observe.sanitize.verdicts import verdict
 
 import warploom as wl
-from warploom.diagnostics import Diagnostic
+from warploom.diagnostics import Diagnostic, WarploomError
 from warploom.diagnostics.edits import apply_edits
 
-Outcome: TypeAlias = Literal["removed", "alternative", "kept", "new finding", "no edit"]
+Outcome: TypeAlias = Literal["removed", "alternative", "kept", "new finding", "illegal", "no edit"]
 
 RIGHT: tuple[Outcome, ...] = ("removed", "alternative")
 """Outcomes of a right hint: its first fix or another of its fixes removes the finding."""
@@ -41,7 +41,10 @@ def applied(mutant: str, finding: Diagnostic, found: Sequence[Diagnostic], sanit
 
 def _fixed(mutant: str, finding: Diagnostic, found: Sequence[Diagnostic], fix: Edits, sanitize: Sanitize) -> Outcome:
     """Compare the findings of a mutant with those after the edits of a fix."""
-    later = sanitize(apply_edits(mutant, fix))
+    try:
+        later = sanitize(apply_edits(mutant, fix))
+    except WarploomError:
+        return "illegal"
     keys = {(each.code, _line_before(_line(each), fix)) for each in later}
     if (finding.code, _line(finding)) in keys:
         return "kept"

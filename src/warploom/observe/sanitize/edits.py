@@ -90,7 +90,7 @@ def combine(fixes: Sequence[Sequence[Fix]]) -> tuple[Fix, ...]:
 
     `fixes` has the alternative fixes of each conflict. Fix k of the result consists of fix k of every conflict.
     """
-    return tuple(tuple(dict.fromkeys(edit for fix in each for edit in fix)) for each in zip(*fixes, strict=False))
+    return tuple(tuple(edit for fix in each for edit in fix) for each in zip(*fixes, strict=False))
 
 
 def _edit(program: Program, pc: int, span: Span | None, new: str, where: str = "") -> Fix:
