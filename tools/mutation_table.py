@@ -10,9 +10,9 @@ programme, and in tests/observe/sanitize/protocol for the second programme. The 
 mutants with one finding from mutants with more findings. --list prints every mutant that is misnamed, missed or wrongly
 reported. The exit status is 1 if there is one.
 
-The third table is about the hints. For each faulty mutant of both programmes, the hint of the first finding is applied
-as tests/observe/sanitize/applying.py describes, and the mutant is sanitized again. --list prints the hints that do not
-help. They do not change the exit status.
+The third table is about the hints. For each faulty mutant of both programmes, the fixes of the first finding are applied
+as tests/observe/sanitize/applying.py describes, and the results are sanitized. --list prints the hints that do not help.
+They do not change the exit status.
 
 --workers runs the mutants in N processes. The tables do not depend on N. --share runs only a share F of the mutants,
 from 0 to 1, which a hash of their names selects.
@@ -180,9 +180,13 @@ def _hints(options: argparse.Namespace) -> tuple[str, int]:
     helpful = sum(total[outcome] for outcome in HELPS)
     head = (
         f"The hint removes the finding in {helpful} of {total['hints']} faulty mutants with a finding "
-        f"({helpful / max(total['hints'], 1):.0%}), made from {len(kernels)} kernels."
+        f"({helpful / max(total['hints'], 1):.0%}), made from {len(kernels)} kernels{_sample(options)}."
     )
     return _table(head, "rule", HINT_COLUMNS, counts), 0
+
+
+def _sample(options: argparse.Namespace) -> str:
+    return f", in a sample of {options.share:.0%} of the mutants" if options.share < 1 else ""
 
 
 def _run_hints(job: Job) -> Iterator[Result]:
