@@ -10,9 +10,9 @@ programme, and in tests/observe/sanitize/protocol for the second programme. The 
 mutants with one finding from mutants with more findings. --list prints every mutant that is misnamed, missed or wrongly
 reported. The exit status is 1 if there is one.
 
-The third table is about the hints. For each faulty mutant of both programmes, the fixes of the first finding are applied
-as tests/observe/sanitize/applying.py describes, and the results are sanitized. --list prints the hints that do not help.
-They do not change the exit status.
+The third table is about the hints. For each faulty mutant of both programmes, the fixes of the first finding are
+applied as tests/observe/sanitize/applying.py describes, and the results are sanitized. --list prints the hints that do
+not help. They do not change the exit status.
 
 --workers runs the mutants in N processes. The tables do not depend on N. --share runs only a share F of the mutants,
 from 0 to 1, which a hash of their names selects.

@@ -77,6 +77,12 @@ def delete_guard(program: Program, pc: int) -> Fix:
     return () if instruction.guard is None else _edit(program, pc, span_of(instruction, ("guard",)), "")
 
 
+def instruction_text(program: Program, pc: int) -> str:
+    """Return the text of an instruction, or "" if the kernel has no text."""
+    span = program.span_of(pc)
+    return "" if span is None or program.source is None else program.source.text[span.start : span.end]
+
+
 def operand_text(program: Program, pc: int, operand: str) -> str:
     """Return the text of the operand with the name `operand`, or "" if it is unknown."""
     step = program.steps[pc]

@@ -14,7 +14,14 @@ from warploom.observe.sanitize.causes import Cause, Conflict, find_causes
 from warploom.observe.sanitize.edits import combine, insert_after, insert_before, replace_word
 from warploom.observe.sanitize.paths import Paths
 from warploom.observe.sanitize.rules import rules
-from warploom.observe.sanitize.weak_orders import is_ordered, make_strong, move_behind_wait, strengthen_between
+from warploom.observe.sanitize.weak_orders import (
+    expect_before_arrival,
+    is_ordered,
+    make_strong,
+    move_behind_wait,
+    strengthen_between,
+    wait_at_arrivals,
+)
 
 _LISTED = 3  # most further pairs of lines in a note
 
@@ -168,13 +175,14 @@ def _orders(first: Conflict, program: Program, paths: Paths, untested: frozenset
         return (strengthen_between(program, pc, pc, scope, untested),)
     if first.two_sided and (is_ordered(program, pc) or is_ordered(program, other)):
         return (make_strong(program, other, scope) + make_strong(program, pc, scope),)
-    if moved := move_behind_wait(program, pc) or move_behind_wait(program, other):
+    if moved := expect_before_arrival(program) or move_behind_wait(program, pc) or move_behind_wait(program, other):
         return (moved,)
     found = strengthen_between(program, other, pc, scope, untested)
     if first.rule.side != "all":
         return (found,)
     inserted = paths.barrier_beside(other) or first.inserted
-    return found, found + insert_after(program, other, inserted), found + insert_before(program, pc, inserted)
+    barriers = (insert_after(program, other, inserted), insert_before(program, pc, inserted))
+    return found, *(found + each for each in (*barriers, wait_at_arrivals(program, other, pc)))
 
 
 def _place(first: Conflict, edit: Mapping[str, int], program: Program) -> str:

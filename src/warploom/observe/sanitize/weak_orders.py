@@ -7,7 +7,14 @@ from collections.abc import Iterable
 from warploom.diagnostics.edits import Fix
 from warploom.emulator.program import Program, Step
 from warploom.isa.model import effects
-from warploom.observe.sanitize.edits import delete, insert_after, insert_before, operand_text, replace_word
+from warploom.observe.sanitize.edits import (
+    delete,
+    insert_after,
+    insert_before,
+    instruction_text,
+    operand_text,
+    replace_word,
+)
 from warploom.observe.sanitize.rules import rules
 
 _SCOPES = ("cta", "cluster", "gpu", "sys")
@@ -54,6 +61,31 @@ def strengthen_between(program: Program, other: int, pc: int, scope: str, untest
     return tuple(edit for fix in found for edit in fix)
 
 
+def wait_at_arrivals(program: Program, other: int, pc: int) -> Fix:
+    """Return the edits that let threads wait at CTA barriers where they only arrive, between two instructions."""
+    between = _reachable(program.following, other) & _reachable(_preceding(program), pc)
+    found: Fix = ()
+    for each in sorted(between):
+        barrier = program.steps[each].binding.form.effect(effects.Barrier)
+        if barrier is not None and barrier.level == "cta" and not barrier.waits:
+            found += replace_word(program, each, "arrive", "sync")
+    return found
+
+
+def expect_before_arrival(program: Program) -> Fix:
+    """Return the moves of instructions that expect bytes directly after an arrival to before the arrival."""
+    found: Fix = ()
+    for pc, step in enumerate(program.steps[:-1]):
+        texts: list[str] = []
+        for each in (pc, pc + 1):
+            effect = program.steps[each].binding.form.effect(effects.Arrive)
+            texts.append("" if effect is None else operand_text(program, each, effect.address))
+        expects = program.steps[pc + 1].binding.form.effect(effects.Arrive)
+        if expects is not None and texts[0] == texts[1] and "release" in _sides(step) - _sides(program.steps[pc + 1]):
+            found += insert_before(program, pc, instruction_text(program, pc + 1)) + delete(program, pc + 1)
+    return found
+
+
 def move_behind_wait(program: Program, pc: int) -> Fix:
     """Return the move of a load behind the wait that follows the load, or () if no wait follows."""
     access = _access(program.steps[pc])
@@ -64,10 +96,9 @@ def move_behind_wait(program: Program, pc: int) -> Fix:
         return ()
     loop = range(test, min(test + _LOOP, len(program.steps)))
     ends = [end for end in loop if {pc, test} & set(program.following[end])]
-    span = program.span_of(pc)
-    if not ends or program.source is None or span is None:
+    if not ends:
         return ()
-    return delete(program, pc) + insert_after(program, ends[0], program.source.text[span.start : span.end])
+    return delete(program, pc) + insert_after(program, ends[0], instruction_text(program, pc))
 
 
 def repeat(program: Program, pc: int) -> Fix:
