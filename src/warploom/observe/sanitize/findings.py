@@ -182,7 +182,7 @@ def _orders(first: Conflict, program: Program, paths: Paths, untested: frozenset
         return (found,)
     inserted = paths.barrier_beside(other) or first.inserted
     barriers = (insert_after(program, other, inserted), insert_before(program, pc, inserted))
-    return found, *(found + each for each in (*barriers, wait_at_arrivals(program, other, pc)))
+    return found, *(found + each for each in (*barriers, wait_at_arrivals(program, other, pc, first.two_sided)))
 
 
 def _place(first: Conflict, edit: Mapping[str, int], program: Program) -> str:

@@ -61,11 +61,14 @@ def strengthen_between(program: Program, other: int, pc: int, scope: str, untest
     return tuple(edit for fix in found for edit in fix)
 
 
-def wait_at_arrivals(program: Program, other: int, pc: int) -> Fix:
-    """Return the edits that let threads wait at CTA barriers where they only arrive, between two instructions."""
+def wait_at_arrivals(program: Program, other: int, pc: int, everywhere: bool) -> Fix:
+    """Return the edits that let threads wait at CTA barriers where they only arrive.
+
+    The barriers are on a path from `other` to `pc`, or in the whole kernel if `everywhere`.
+    """
     between = _reachable(program.following, other) & _reachable(_preceding(program), pc)
     found: Fix = ()
-    for each in sorted(between):
+    for each in range(len(program.steps)) if everywhere else sorted(between):
         barrier = program.steps[each].binding.form.effect(effects.Barrier)
         if barrier is not None and barrier.level == "cta" and not barrier.waits:
             found += replace_word(program, each, "arrive", "sync")
@@ -95,7 +98,7 @@ def move_behind_wait(program: Program, pc: int) -> Fix:
     if "acquire" not in _sides(program.steps[test]) or "release" in _sides(program.steps[test]):
         return ()
     loop = range(test, min(test + _LOOP, len(program.steps)))
-    ends = [end for end in loop if {pc, test} & set(program.following[end])]
+    ends = [end for end in loop if any(pc - _LOOP <= start <= test for start in program.following[end])]
     if not ends:
         return ()
     return delete(program, pc) + insert_after(program, ends[0], instruction_text(program, pc))
