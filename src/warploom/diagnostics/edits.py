@@ -10,7 +10,7 @@ from typing import Any
 from warploom.diagnostics.diagnostic import Diagnostic, UsageError
 from warploom.diagnostics.source import Source
 
-_LISTED = 4  # most edits of a fix in a hint
+_LISTED, _ALTERNATIVES = 4, 2  # most edits of a fix, and most fixes, in a hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,9 @@ def with_fixes(found: Diagnostic, fixes: Iterable[Fix], who: str = "") -> Diagno
     fixes = tuple(dict.fromkeys(tuple(dict.fromkeys(fix)) for fix in fixes if fix))
     if not fixes:
         return found
-    phrases = "; or ".join(map(_phrase, fixes))
+    phrases = "; or ".join(map(_phrase, fixes[:_ALTERNATIVES]))
+    if len(fixes) > _ALTERNATIVES:
+        phrases += f"; or apply another of the {len(fixes)} fixes in the data of the finding"
     data = {**(found.data or {}), "fixes": [[each.data for each in fix] for fix in fixes]}
     return replace(found, hint=f"{found.hint}; {phrases}{who}", data=data)
 

@@ -19,7 +19,10 @@ _MOST = 4  # alternative fixes of a deadlock
 
 
 def deadlock_fixes(mbarriers: Mbarriers, groups: Sequence[Waiting]) -> tuple[Fix, ...]:
-    """Return alternative fixes of a deadlock. The most likely fix comes first."""
+    """Return alternative fixes of a deadlock, or () if the kernel has no text. The most likely fix comes first."""
+    program = mbarriers.context.program
+    if program.source is None:
+        return ()
     barriers = sorted((each for each in groups if each[0]["kind"] == "barrier"), key=lambda each: each[0]["arrived"])
     waits = [each for each in groups if each[0]["kind"] == "mbarrier" and each[0]["arrivals"]]
     counts = [
@@ -28,7 +31,6 @@ def deadlock_fixes(mbarriers: Mbarriers, groups: Sequence[Waiting]) -> tuple[Fix
     ]
     # No thread arrives in the phase of these waits, so they may wait for the wrong phase.
     parities = (mbarriers.fixes.parity(pc) for (_, pc), each in zip(waits, counts, strict=True) if not each)
-    program = mbarriers.context.program
     found = (*chain(*counts), *_numbers(program, barriers), *chain(*parities))
     return tuple(islice(dict.fromkeys(filter(None, found)), _MOST))
 
