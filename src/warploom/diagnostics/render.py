@@ -1,7 +1,7 @@
 """Diagnostics as text for a terminal, as JSON, and as SARIF 2.1.0 for editors and code scanners."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -146,7 +146,21 @@ def _result(diagnostic: Diagnostic, codes: Sequence[str]) -> dict[str, Any]:
             result["relatedLocations"] = related
     if diagnostic.data:
         result["properties"] = dict(diagnostic.data)
+    if diagnostic.source is not None and (fixes := (diagnostic.data or {}).get("fixes")):
+        result["fixes"] = [_fix(diagnostic.source.name, each) for each in fixes]
     return result
+
+
+def _fix(name: str, edits: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    return {"artifactChanges": [_artifact(name) | {"replacements": [_replacement(each) for each in edits]}]}
+
+
+def _replacement(edit: Mapping[str, Any]) -> dict[str, Any]:
+    *before, last = edit["replace"].split("\n")
+    start = {"startLine": edit["line"], "startColumn": edit["column"]}
+    column = len(last) + (1 if before else edit["column"])
+    region = start | {"endLine": edit["line"] + len(before), "endColumn": column}
+    return {"deletedRegion": region, "insertedContent": {"text": edit["with"]}}
 
 
 def _source_locations(diagnostic: Diagnostic, span: Span | None) -> Iterator[dict[str, Any]]:

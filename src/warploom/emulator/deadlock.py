@@ -117,8 +117,8 @@ class DeadlockReport:
             possible = [pc for pc, each in arrivals if _may_reach(self._operand(pc, each.address), state["offset"])]
             return self.mbarriers.arrivals(group.slots) or possible
         if kind == "barrier":
-            barriers = [pc for pc, each in self._having(effects.Barrier) if each.level == "cta"]
-            return [pc for pc in barriers if _may_be(self._operand(pc, "a"), state["number"])]
+            barriers = [(pc, each) for pc, each in self._having(effects.Barrier) if each.level == "cta"]
+            return [pc for pc, each in barriers if _may_be(self._operand(pc, each.number), state["number"])]
         if kind == "cluster barrier":
             return [pc for pc, each in self._having(effects.Barrier) if each.level == "cluster" and each.arrives]
         if kind == "registers":

@@ -178,7 +178,7 @@ def run_on(launch: EmulatorLaunch, arguments: Arguments, raises: bool, **options
 
 def merge(runs: Sequence[Run]) -> Run:
     """Return the first run with the findings of all runs. A finding that several runs have is listed once."""
-    from warploom.observe.sanitize.causes import merge_findings
+    from warploom.observe.sanitize.findings import merge_findings
 
     return replace(runs[0], findings=merge_findings(found for run in runs for found in run.findings))
 

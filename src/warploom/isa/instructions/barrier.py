@@ -36,7 +36,7 @@ BARRIER_SYNC = Form(
     syntax="barrier{.cta}.sync{.aligned}  a{, b};",
     rows=_SPELLINGS,
     operands={"a": _NUMBER, "b": _THREADS},
-    effects=(Barrier("cta", aligned=_aligned),),
+    effects=(Barrier("cta", aligned=_aligned, number="a", threads="b"),),
     source="PTX ISA 9.7.13.1",
 )
 BARRIER_SYNC.describe(
@@ -64,7 +64,7 @@ BARRIER_ARRIVE = Form(
     syntax="barrier{.cta}.arrive{.aligned}  a, b;",
     rows=_SPELLINGS,
     operands={"a": _NUMBER, "b": inp("u32", values=range(32, 1 << 64, 32), bits=64)},
-    effects=(Barrier("cta", waits=False, aligned=_aligned),),
+    effects=(Barrier("cta", waits=False, aligned=_aligned, number="a", threads="b"),),
     source="PTX ISA 9.7.13.1",
 )
 BARRIER_ARRIVE.describe(
@@ -95,7 +95,7 @@ BARRIER_RED = Form(
         barrier  cta  and,or  -,aligned  pred  7.8
     """,
     operands={"d": out("type"), "a": _NUMBER, "b": _THREADS, "c": pred_in()},
-    effects=(Barrier("cta", aligned=_aligned),),
+    effects=(Barrier("cta", aligned=_aligned, number="a", threads="b"),),
     source="PTX ISA 9.7.13.1",
 )
 BARRIER_RED.describe(

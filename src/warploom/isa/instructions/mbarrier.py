@@ -19,7 +19,7 @@ INIT = Form(
     syntax="mbarrier.init{.space}.b64  [addr], count;",
     rows=f"space ptx target\n{_LOCAL} 7.0 sm_80",
     operands={"addr": _OBJECT, "count": inp("u32", values=range(1, 1 << 20), bits=32)},
-    effects=(Arrive("addr", "init", order="weak"),),
+    effects=(Arrive("addr", "init", order="weak", count="count"),),
     source="PTX ISA 9.7.13.15.9",
 )
 INIT.describe(
@@ -62,7 +62,7 @@ TRANSACTIONS = Form(
         expect_tx,complete_tx  relaxed  cta,cluster  {_ANYWHERE}  8.0 sm_90
     """,
     operands={"addr": _OBJECT, "txCount": inp("u32")},
-    effects=(Arrive("addr", "op", order="relaxed", scope="scope"),),
+    effects=(Arrive("addr", "op", order="relaxed", scope="scope", transactions="txCount"),),
     source="PTX ISA 9.7.13.15.11",
 )
 TRANSACTIONS.describe(
@@ -191,7 +191,11 @@ ARRIVE_EXPECT, ARRIVE_EXPECT_REMOTE = (
             arrive,arrive_drop  relaxed  cta,cluster  {space}  8.6 sm_90
         """,
         operands={result: spec, "addr": _OBJECT, "txCount": inp("u32")},
-        effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
+        effects=(
+            Arrive(
+                "addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta"), transactions="txCount"
+            ),
+        ),
         source="PTX ISA 9.7.13.15.13",
     )
     for suffix, result, spec, space in (("", "state", _STATE, _LOCAL), ("_remote", "_", sink(), "shared::cluster"))
@@ -238,7 +242,16 @@ TEST_WAIT = Form(
     syntax="mbarrier.op{.parity}{.sem}{.scope}{.space}.b64  waitComplete, [addr], phase;",
     rows=_waits("test_wait", "7.0", "7.1", "sm_80"),
     operands={"waitComplete": pred_out(sink=False), "addr": _OBJECT, "phase": _PHASE},
-    effects=(Wait("mbarrier", address="addr", order=slot_or("sem", "acquire"), scope=slot_or("scope", "")),),
+    effects=(
+        Wait(
+            "mbarrier",
+            address="addr",
+            order=slot_or("sem", "acquire"),
+            scope=slot_or("scope", ""),
+            phase="phase",
+            result="waitComplete",
+        ),
+    ),
     source="PTX ISA 9.7.13.15.16",
 )
 TEST_WAIT.describe(
@@ -252,7 +265,15 @@ TRY_WAIT = Form(
     rows=_waits("try_wait", "7.8", "7.8", "sm_90"),
     operands={"waitComplete": pred_out(sink=False), "addr": _OBJECT, "phase": _PHASE, "suspendTimeHint": inp("u32")},
     effects=(
-        Wait("mbarrier", address="addr", suspends=True, order=slot_or("sem", "acquire"), scope=slot_or("scope", "")),
+        Wait(
+            "mbarrier",
+            address="addr",
+            suspends=True,
+            order=slot_or("sem", "acquire"),
+            scope=slot_or("scope", ""),
+            phase="phase",
+            result="waitComplete",
+        ),
     ),
     source="PTX ISA 9.7.13.15.16",
 )

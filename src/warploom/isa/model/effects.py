@@ -129,7 +129,8 @@ class Wait:
 
     `pending` names the operand with the number of newest groups that may stay incomplete. Without `pending`, all groups
     must be complete. If `reads_only` gives a word, the wait covers only the reads of the operations. `suspends` is True
-    if the instruction may suspend the warp. `order` and `scope` apply to a wait for a phase.
+    if the instruction may suspend the warp. `order` and `scope` apply to a wait for a phase. `phase` names the operand
+    with its parity or state, and `result` the predicate that is true if the phase is complete.
     """
 
     on: Group | Literal["mbarrier", "tensor memory"]
@@ -139,6 +140,8 @@ class Wait:
     suspends: bool = False
     order: Rule = "acquire"
     scope: Rule = ""
+    phase: str = ""
+    result: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +149,8 @@ class Arrive:
     """Effect of an instruction that changes an mbarrier, for example by an arrival.
 
     `action` is init, inval, arrive, arrive_drop, expect_tx or complete_tx. If `after` is a kind of group, the arrival
-    happens when all earlier operations of the thread in groups of this kind are complete.
+    happens when all earlier operations of the thread in groups of this kind are complete. `count` names the operand
+    with the arrivals of an initialisation, and `transactions` the operand with the bytes.
     """
 
     address: str
@@ -154,13 +158,16 @@ class Arrive:
     after: Group | None = None
     order: Rule = "release"
     scope: Rule = "cta"
+    count: str = ""
+    transactions: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
     """Effect of an instruction that synchronises the threads of a warp, CTA or cluster.
 
-    If `aligned` gives a word, all threads of a warp must execute the barrier together.
+    If `aligned` gives a word, all threads of a warp must execute the barrier together. `number` and `threads` name the
+    operands with the number of a CTA barrier and with its thread count.
     """
 
     level: Literal["warp", "cta", "cluster"]
@@ -168,6 +175,8 @@ class Barrier:
     waits: bool = True
     aligned: Rule = "aligned"
     order: Rule = "acq_rel"
+    number: str = ""
+    threads: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,15 @@ edit and have a common place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diagnostics import Diagnostic, Note, Severity
-from warploom.emulator.program import Program
-from warploom.isa.model import effects
+from warploom.diagnostics import Severity
+from warploom.diagnostics.edits import Fix
 from warploom.observe.sanitize.paths import Paths, Places
 from warploom.observe.sanitize.rules import Rule, rules
 
@@ -31,8 +30,9 @@ class Conflict:
 
     `pc` is the later instruction and `other` the earlier one, or -1 if there is none. `hint` replaces the rule's cure.
     `subject` names the object at fault, such as an mbarrier, or is empty. `two_sided` is set if the conflict needs an
-    edit on each side: a release after `other`, and an acquire before `pc`. `is_final` is set if no other conflict can
-    explain this one. `count` is the number of occurrences.
+    edit on each side: a release after `other`, and an acquire before `pc`. `fixes` has alternative fixes, and `insert`
+    replaces the instructions that the rule inserts. `is_final` is set if no other conflict can explain this one.
+    `count` is the number of occurrences.
     """
 
     code: str
@@ -42,6 +42,8 @@ class Conflict:
     hint: str = ""
     subject: str = ""
     two_sided: bool = False
+    fixes: tuple[Fix, ...] = ()
+    insert: str = ""
     is_final: bool = False
     count: int = 1
 
@@ -49,6 +51,11 @@ class Conflict:
     def rule(self) -> Rule:
         """Rule that the accesses break."""
         return rules()[self.code]
+
+    @property
+    def inserted(self) -> str:
+        """Instructions of the edit, or "" if they depend on the kernel."""
+        return self.insert or self.rule.insert
 
     @property
     def remedy(self) -> str:
@@ -214,14 +221,14 @@ def _placed(members: list[Conflict], places: Places, chosen: tuple[int, int], ev
     """
     (first, last), conflict = chosen, members[0]
     rule = conflict.rule
-    if not rule.insert or not _is_complete(conflict, (first, last), everywhere, paths):
+    if not conflict.inserted or not _is_complete(conflict, (first, last), everywhere, paths):
         if rule.place == "after":
             return Cause(members, conflict.pc, last, places)
         return Cause(members, conflict.other if rule.place == "between" else -1, conflict.pc, places)
     # Threads that wait or execute a fence do so before they meet the other threads.
     before = paths.next_barrier(first, last) if rule.side == "earlier" else last
     after = before - 1 if rule.side == "earlier" else first - 1
-    insert = rule.insert
+    insert = conflict.inserted
     if rule.side == "all" and paths.changes_proxy(conflict.other, conflict.pc):
         insert = f"{rules()['sanitize.proxy/async'].insert} {insert}"
     return Cause(members, -1 if paths.is_start(after + 1) else after, before, places, insert)
@@ -284,157 +291,3 @@ def _overlap(first: Places, second: Places) -> bool:
     """Return True if two sets of places have a common place, or if one of the sets is unknown."""
     common = any(a[0] <= b[1] and b[0] <= a[1] for a in first for b in second)
     return common or not first or not second
-
-
-# Findings ---------------------------------------------------------------------------------------------------
-
-
-def find_diagnostics(
-    conflicts: Sequence[Conflict], ended: Sequence[tuple[Diagnostic, int]], program: Program
-) -> list[Diagnostic]:
-    """Return one diagnostic for each cause, in order of the first occurrences.
-
-    `ended` has the traps and deadlocks that ended the runs, each with the program counter of a trap, or -1.
-    """
-    causes = find_causes(conflicts, Paths(program))
-    found = [_diagnostic(cause, program) for cause in causes]
-    for end, pc in ended:
-        conflict = (end.code, pc, -1)
-        explanation = next((k for k, cause in enumerate(causes) if cause.explains(end.code)), -1)
-        if explanation < 0:
-            found.append(replace(_with_edit(end), source=program.source, conflicts=(conflict,)))
-        else:
-            each = found[explanation]
-            notes = (*each.notes, Note(f"consequence: {end.message}", end.span))
-            found[explanation] = replace(each, notes=notes, conflicts=(*each.conflicts, conflict))
-    return found
-
-
-def merge_findings(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Merge findings of several runs, so that each cause is listed once."""
-    merged: list[Diagnostic] = []
-    for each in found:
-        same = [k for k, known in enumerate(merged) if _have_one_cause(each, known)]
-        if not same:
-            merged.append(each)
-            continue
-        known = merged[same[0]]
-        # A conflict may be a consequence in one run and the only conflict of another run.
-        main, other = (
-            (known, each) if each.conflicts[:1] == () or each.conflicts[0] in known.conflicts else (each, known)
-        )
-        merged[same[0]] = replace(main, conflicts=tuple(dict.fromkeys((*main.conflicts, *other.conflicts))))
-        for k in reversed(same[1:]):
-            del merged[k]
-    return tuple(merged)
-
-
-def _have_one_cause(first: Diagnostic, second: Diagnostic) -> bool:
-    if not first.conflicts or not second.conflicts:
-        return (first.code, first.span) == (second.code, second.span)
-    # A trap ends a run before the sanitizer can find more at the same instruction.
-    instructions = [{pc for _, *pair in each.conflicts for pc in pair if pc >= 0} for each in (first, second)]
-    is_trap = any(each.code.startswith("emulator.") for each in (first, second))
-    return bool({*first.conflicts} & {*second.conflicts}) or (is_trap and bool(instructions[0] & instructions[1]))
-
-
-def join_deadlocks(found: Sequence[Diagnostic]) -> Diagnostic:
-    """Return one diagnostic for a deadlock, given one for each group of waiting warps."""
-    first, *others = found
-    notes = [note for each in others for note in (Note(each.message, each.span), *each.notes)]
-    return replace(first, notes=(*first.notes, *notes), data={"groups": [each.data for each in found]})
-
-
-def _with_edit(end: Diagnostic) -> Diagnostic:
-    """Return the diagnostic of a deadlock with a hint that names what its first group of warps lacks."""
-    if not end.data or "groups" not in end.data:
-        return end
-    group = end.data["groups"][0]
-    awaited, line, sites = group["for"], group["waits"]["line"], group["arrivals_at"]
-    at = f" in line{'s' if len(sites) > 1 else ''} {', '.join(map(str, sites))}" if sites else ""
-    match awaited:
-        case {"kind": "mbarrier", "arrivals": count, "name": name} if count:
-            lacks = f"{_plural(count, 'more arrival')} at {name}, or an initialisation with {count} fewer"
-            what = f"{lacks}, or the phase or mbarrier of a wait in line {line} or of an arrival{at}"
-        case {"kind": "mbarrier", "bytes": count, "name": name} if count > 0:
-            what = f"{count} more bytes from copies{at} to {name}, or an expectation of {count} bytes fewer"
-        case {"kind": "mbarrier", "bytes": count, "name": name}:
-            what = f"an expectation of {-count} bytes more at {name}, which copies{at} transfer"
-        case {"kind": "barrier", "arrived": arrived, "needed": needed, "name": name}:
-            lacks = f"{needed - arrived} more threads at {name}"
-            what = f"{lacks}, or the number or count of the threads of a barrier{at}"
-        case _:
-            return end
-    hint = f"{end.hint}: {what}"
-    return replace(end, hint=hint, data={**end.data, "edit": {"insert": "", "before": line}})
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def _diagnostic(cause: Cause, program: Program) -> Diagnostic:
-    first, rule = cause.conflicts[0], cause.conflicts[0].rule
-    count = sum(each.count for each in cause.conflicts)
-    times = f" ({count:,} times)" if count > 1 else ""
-    span = program.span_of(first.pc) if first.pc >= 0 else None
-    edit = {side: pc for side, pc in (("after", cause.after), ("before", cause.before)) if pc >= 0}
-    edit = edit if all(map(program.line_of, edit.values())) else {}
-    data: dict[str, Any] = {} if first.other < 0 else program.data_of(first.other, "other line", "other source")
-    if edit:
-        data["edit"] = {"insert": cause.insert} | ({"two-sided": True} if first.two_sided else {})
-        for side, pc in edit.items():
-            data["edit"] |= program.data_of(pc, side, f"{side} source")
-    hint, notes = _hint(cause, edit, program), _notes(cause, program)
-    return Diagnostic(
-        first.code, rule.severity, first.message + times, program.source, span, hint, rule.source, notes, data or None,
-        tuple(each.key for each in cause.conflicts),
-    )  # fmt: skip
-
-
-def _hint(cause: Cause, edit: Mapping[str, int], program: Program) -> str:
-    """Return the remedy of the rule and the place of the edit, which lies between two program counters."""
-    first = cause.conflicts[0]
-    what = first.hint or first.rule.cure
-    if not edit:
-        return what
-    if first.two_sided:
-        sides = f"after {program.place_of(first.other)}, and the acquire before {program.place_of(first.pc)}"
-        return f"{what}; the release belongs {sides}"
-    where = " and ".join(f"{side} {program.place_of(pc)}" for side, pc in edit.items())
-    if not cause.insert:
-        others = f", {_phase_lines(program)}" if first.rule.names_phases else ""
-        return f"{what}; the edit belongs {'' if 'after' in edit else 'at or '}{where}{others}"
-    is_early = first.rule.side == "earlier" and first.other >= 0
-    who = f", in the threads that execute {program.place_of(first.other)}" if is_early else ""
-    return f"{what}; insert `{cause.insert}` {where}{who}"
-
-
-def _phase_lines(program: Program) -> str:
-    """Return a phrase with the lines of all waits for phases and of all arrivals at mbarriers."""
-    forms = [(pc, step.binding.form, step.binding.slots) for pc, step in enumerate(program.steps)]
-    waits = [pc for pc, form, _ in forms if any(each.on == "mbarrier" for each in form.effects_of(effects.Wait))]
-    arrivals = [
-        pc
-        for pc, form, slots in forms
-        if any(effects.word(each.action, slots).startswith("arrive") for each in form.effects_of(effects.Arrive))
-    ]
-    return f"at a wait ({program.places_of(waits)}) or at an arrival ({program.places_of(arrivals)})"
-
-
-def _notes(cause: Cause, program: Program) -> tuple[Note, ...]:
-    """Return a note on the other pairs of instructions with this cause, and a note on each other rule."""
-    first, *others = cause.conflicts
-    pairs = list(dict.fromkeys(_lines(each, program) for each in others if each.code == first.code))
-    notes: list[Note] = []
-    if pairs:
-        more = f", and {len(pairs) - _LISTED} more" if len(pairs) > _LISTED else ""
-        notes.append(Note(f"the same cause affects {', '.join(pairs[:_LISTED])}{more}"))
-    for code in dict.fromkeys(each.code for each in others if each.code != first.code):
-        each = next(each for each in others if each.code == code)
-        notes.append(Note(f"also {code}: {each.message}", program.span_of(each.pc)))
-    return tuple(notes)
-
-
-def _lines(each: Conflict, program: Program) -> str:
-    return program.places_of([pc for pc in (each.other, each.pc) if pc >= 0], " and ")

@@ -1,16 +1,19 @@
 # pyright: reportUnknownMemberType=false
 """Locations and phases of mbarriers, and findings on wrong uses of mbarriers."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.diagnostics.edits import Fix
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Arrive
 from warploom.observe.sanitize.clock_arrays import KNOWN, WIDE
 from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.mbarrier_fixes import Initialisation, MbarrierFixes
 from warploom.observe.sanitize.phase_aliasing import Ambiguity, PhaseAliasing
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 
@@ -41,8 +44,10 @@ class Mbarriers:
         self.phase: Array = np.zeros(room, np.int64)  # complete phases of each object
         self.site: Array = np.full(room, -1, np.int64)  # instruction that last expected bytes
         self.copy_site: Array = np.full(room, -1, np.int64)  # instruction of the last copy whose bytes are counted
+        self.arrival_site: Array = np.full(room, -1, np.int64)  # instruction of the last arrival without bytes
         self._free: dict[int, list[int]] = {}
         self.aliasing = PhaseAliasing(self.topology, clocks.mbarriers) if waits else None
+        self.fixes = MbarrierFixes(context.launch)
 
     # Initialisation ----------------------------------------------------------------------------------
 
@@ -54,14 +59,16 @@ class Mbarriers:
         now: set[tuple[int, int, int]] = set()
         for word, count, warp, lane in zip(*(each.tolist() for each in (words, counts, warps, lanes)), strict=True):
             if (word, count, warp) in now:
-                text = "is initialised by several lanes of a warp"
-                self.report_at("sanitize.mbarrier/lanes", pc, word, text, warp, lane)
+                text, fixes = "is initialised by several lanes of a warp", self.fixes.single_initialisation
+                self.report_at("sanitize.mbarrier/lanes", pc, word, text, warp, lane, fixes=partial(fixes, word, pc))
                 continue
             now.add((word, count, warp))
             if int(self.at[word]) >= 0:
-                text = "is initialised while it is valid"
-                self.report_at("sanitize.mbarrier/reinitialised", pc, word, text, warp, lane)
+                text, fixes = "is initialised while it is valid", partial(self.fixes.single_initialisation, word, pc)
+                self.report_at("sanitize.mbarrier/reinitialised", pc, word, text, warp, lane, fixes=fixes)
                 continue
+            thread = int(self.topology.warp_in_cta[warp]) * 32 + lane
+            self.fixes.initialised[word] = Initialisation(pc, count, thread)
             self._words = None
             self.at[word] = self._take(word * 8 // self.shared.stride)
 
@@ -97,11 +104,11 @@ class Mbarriers:
 
         self.at = np.where(self.at < 0, -1, moved(self.at))
         self._free = {cta: [moved(found) for found in free] for cta, free in self._free.items()}
-        tables = (self.phase, self.site, self.copy_site)
-        wide = [np.full((self.topology.ctas, 2 * before), fill, np.int64) for fill in (0, -1, -1)]
+        tables = (self.phase, self.site, self.copy_site, self.arrival_site)
+        wide = [np.full((self.topology.ctas, 2 * before), fill, np.int64) for fill in (0, -1, -1, -1)]
         for new, table in zip(wide, tables, strict=True):
             new[:, :before] = table.reshape(-1, before)
-        self.phase, self.site, self.copy_site = (array.reshape(-1) for array in wide)
+        self.phase, self.site, self.copy_site, self.arrival_site = (array.reshape(-1) for array in wide)
 
     def invalidate(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
         """Remove the mbarriers at `words` (byte offset / 8). Lane lanes[i] of warps[i] invalidates words[i]."""
@@ -116,7 +123,8 @@ class Mbarriers:
                     f"is invalidated in a phase that lacks {state >> 20 & _HIGHEST} of {state & _HIGHEST} arrivals and "
                     f"{_signed(state >> 40 & 0x1FFFFF)} bytes"
                 )
-                self.report_at("sanitize.mbarrier/invalidated", pc, word, text, warp, lane)
+                fixes = partial(self._bytes, word) if state >> 40 & 0x1FFFFF else tuple
+                self.report_at("sanitize.mbarrier/invalidated", pc, word, text, warp, lane, fixes=fixes)
             self._words = None
             self.at[word] = -1
             self._free.setdefault(found // self.clocks.mbarriers, []).append(found)
@@ -182,7 +190,8 @@ class Mbarriers:
                 continue
             line = f" ({self.context.program.place_of(each.site)})" if each.site >= 0 else ""
             text = each.text.replace("{site}", line)
-            self.report_at("sanitize.mbarrier/parity", each.pc, word, text, each.warp, each.lane, each.site)
+            fixes = partial(self.fixes.parity, each.pc)
+            self.report_at("sanitize.mbarrier/parity", each.pc, word, text, each.warp, each.lane, each.site, fixes)
 
     # Checks -------------------------------------------------------------------------------------------------
 
@@ -195,8 +204,15 @@ class Mbarriers:
         if missing.any():
             position, lane = (int(part[0]) for part in np.nonzero(missing))
             word = int(index[position, lane]) >> 3
-            warp = int(batch.warp_index[position])
-            self.report_at("sanitize.mbarrier/uninitialised", pc, word, f"is not initialised: {what}", warp, lane)
+            warp, text = int(batch.warp_index[position]), f"is not initialised: {what}"
+            fixes = partial(self._missing_initialisation, word)
+            self.report_at("sanitize.mbarrier/uninitialised", pc, word, text, warp, lane, fixes=fixes)
+
+    def _missing_initialisation(self, word: int) -> tuple[Fix, ...]:
+        stride = self.shared.stride // 8
+        first = word // stride * stride
+        valid = np.flatnonzero(self.at[first : first + stride] >= 0) + first
+        return self.fixes.missing_initialisation(word, set(valid.tolist()))
 
     def check_counts(self, event: Arrive) -> None:
         """Report excess arrivals, arrivals that may count in a wrong phase, and illegal byte counts."""
@@ -224,7 +240,10 @@ class Mbarriers:
         pending = states >> 20 & _HIGHEST
         for k in np.flatnonzero(arrivals > pending).tolist():
             text = f"expects {int(pending[k])} more arrivals in this phase, but receives {int(arrivals[k])}"
-            self.report_at("sanitize.mbarrier/arrivals", pc, int(words[k]), text, *who(k))
+            warp, lane = who(k)
+            thread, more = int(self.topology.warp_in_cta[warp]) * 32 + lane, int(arrivals[k] - pending[k])
+            fixes = partial(self.fixes.excess_arrivals, int(words[k]), more, pc, thread)
+            self.report_at("sanitize.mbarrier/arrivals", pc, int(words[k]), text, warp, lane, fixes=fixes)
         self._check_phase(batch, index, positions, at, pc)
 
     def _check_phase(self, batch: Batch, index: Array, positions: Array, at: Array, pc: int) -> None:
@@ -259,7 +278,8 @@ class Mbarriers:
             k = int(missing[0])
             text = "is not initialised, and a copy counts its bytes there"
             word, warp = int(words[k]) >> 3, int(warps[k])
-            self.report_at("sanitize.mbarrier/uninitialised", pc, word, text, warp, int(lanes[k]))
+            fixes = partial(self._missing_initialisation, word)
+            self.report_at("sanitize.mbarrier/uninitialised", pc, word, text, warp, int(lanes[k]), fixes=fixes)
 
     def check_stores(self, index: Array, lanes: Array, size: int, warps: Array, pc: int) -> None:
         """Report stores of lanes that overwrite valid mbarriers.
@@ -313,26 +333,36 @@ class Mbarriers:
             count, found = _signed(int(state) >> 40 & 0x1FFFFF), self.at[word]
             expected, copied = int(self.site[found]), int(self.copy_site[found])
             pc, other = (expected, copied) if expected >= 0 else (copied, -1)
-            if count > 0:
-                text = f"still expects {count} bytes when its CTA ends"
-                self.report_at("sanitize.mbarrier/short", pc, word, text, other=other)
-            elif count < 0:
-                text = f"received {-count} bytes more than its phases expected"
-                self.report_at("sanitize.mbarrier/excess", pc, word, text, other=other)
+            if count:
+                fixes = partial(self._bytes, word)
+                code, text = "sanitize.mbarrier/short", f"still expects {count} bytes when its CTA ends"
+                if count < 0:
+                    code, text = "sanitize.mbarrier/excess", f"received {-count} bytes more than its phases expected"
+                self.report_at(code, pc, word, text, other=other, fixes=fixes)
+
+    def _bytes(self, word: int) -> tuple[Fix, ...]:
+        found = self.at[word]
+        return self.fixes.bytes(word, int(self.site[found]), int(self.arrival_site[found]))
+
+    def initialised_at(self, address: int) -> int:
+        """Return a word (byte offset / 8) with an mbarrier at a shared address of any CTA, or -1."""
+        words = (word for word in self.fixes.initialised if self.shared.address(word * 8) == address)
+        return next(words, -1)
 
     def report_at(
-        self, code: str, pc: int, word: int, text: str, warp: int = -1, lane: int = -1, other: int = -1
-    ) -> None:
+        self, code: str, pc: int, word: int, text: str, warp: int = -1, lane: int = -1, other: int = -1,
+        fixes: Callable[[], tuple[Fix, ...]] = tuple,
+    ) -> None:  # fmt: skip
         """Report rule `code` for the mbarrier at byte offset 8 * `word`.
 
-        `text` continues "the mbarrier at …".
+        `text` continues "the mbarrier at …". `fixes` returns alternative fixes.
         """
         if self.report.is_known(code, pc, other):
             return
         context, byte = self.context, word * 8
         where = context.describe(warp, lane) if warp >= 0 else context.describe_cta(byte // self.shared.stride)
         message = f"the {self.name(word)} {text}; {where}"
-        self.report.add(code, pc, other, message, subject=self.name(word))
+        self.report.add(code, pc, other, message, subject=self.name(word), fixes=fixes())
 
 
 def _signed(count: int) -> int:

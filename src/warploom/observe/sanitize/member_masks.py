@@ -12,6 +12,7 @@ from warploom.emulator.events import Execute, Launch
 from warploom.emulator.values import Constant
 from warploom.isa.model.effects import Members
 from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.edits import replace_operand
 
 _LANES = np.arange(32, dtype=np.uint32)
 _ALL = 0xFFFFFFFF
@@ -48,4 +49,8 @@ class MemberMasks:
         position, lane = (int(part[0]) for part in np.nonzero(outside))
         where = self.context.describe(int(batch.warp_index[position]), lane)
         message = f"lane {lane} executes this instruction, and its member mask {int(masks[position, lane]):#x} lacks it"
-        report.add("sanitize.warp/mask", event.pc, -1, f"{message}; {where}", count=int(outside.sum()))
+        executing = int(np.bitwise_or.reduce(batch.active()[position] << _LANES))
+        named = self.launch.program.steps[event.pc].binding.form.effect(Members)
+        assert named is not None
+        fix = replace_operand(self.context.program, event.pc, named.mask, f"{executing:#x}")
+        report.add("sanitize.warp/mask", event.pc, -1, f"{message}; {where}", count=int(outside.sum()), fixes=(fix,))

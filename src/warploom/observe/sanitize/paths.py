@@ -1,6 +1,7 @@
 """Places at which an inserted instruction executes between two given instructions on every path."""
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from functools import cache
 
 from warploom.emulator.program import Program
@@ -20,7 +21,8 @@ class Paths:
 
     def __init__(self, program: Program) -> None:
         self.entry = program.entry
-        following = program.following
+        self._steps = program.steps
+        following = self._following = program.following
         starts = {program.entry, *(each.entry for each in program.functions.values())}
         for pc, after in enumerate(following):
             if after != [pc + 1]:
@@ -51,6 +53,14 @@ class Paths:
         last = self._last[self._block(pc)]
         return ((pc + 1, last),) if pc < last else ()
 
+    def barrier_beside(self, pc: int) -> str:
+        """Return the text of the CTA barrier in the basic block of an instruction, or "" if there is none."""
+        block = self._block(pc)
+        inside = range(self._starts[block], self._last[block] + 1)
+        near = [each for each in inside if each in self._barriers and self._barriers[each].level == "cta"]
+        near = [each for each in near if self._barriers[each].waits]
+        return str(self._steps[min(near, key=lambda each: abs(each - pc))].instruction) if near else ""
+
     def next_barrier(self, first: int, last: int) -> int:
         """Return the place before the first CTA or cluster barrier from `first` to `last`.
 
@@ -61,6 +71,24 @@ class Paths:
     def splits_barrier(self, first: int, last: int) -> bool:
         """Return True if an instruction from `first` to `last` arrives at a barrier without a wait."""
         return any(first <= pc <= last and not each.waits for pc, each in self._barriers.items())
+
+    def lone_arrivals(self) -> list[int]:
+        """Return the arrivals at the cluster barrier after which no path reaches the wait for it."""
+        barriers = {pc: each for pc, each in self._barriers.items() if each.level == "cluster"}
+        return [pc for pc, each in barriers.items() if each.arrives and not self._is_awaited(pc, barriers)]
+
+    def _is_awaited(self, arrival: int, barriers: Mapping[int, Barrier]) -> bool:
+        """Return True if one of the next cluster barriers after an arrival is a wait."""
+        seen: set[int] = set()
+        pending = [arrival]
+        while pending:
+            for pc in self._following[pending.pop()]:
+                if pc in barriers and not barriers[pc].arrives:
+                    return True
+                if pc not in seen and pc not in barriers and 0 <= pc < len(self._following):
+                    seen.add(pc)
+                    pending.append(pc)
+        return False
 
     def changes_proxy(self, first: int, second: int) -> bool:
         """Return True if only the second instruction accesses memory through the asynchronous proxy."""

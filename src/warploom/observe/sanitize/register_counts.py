@@ -6,8 +6,10 @@ import numpy as np
 
 from warploom.emulator.events import Allocate
 from warploom.emulator.register_pools import registers_at_entry
+from warploom.isa.model import effects
 from warploom.observe.sanitize.clock_arrays import KNOWN
 from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.edits import delete_guard, operand_text, replace_operand
 
 _WARPS = 4
 
@@ -70,5 +72,11 @@ class RegisterCounts:
                 self._report(first.pc, first.warp, text)
 
     def _report(self, pc: int, warp: int, text: str, other: int = -1) -> None:
+        program = self.context.program
+        fix = delete_guard(program, pc)
+        if other >= 0:
+            effect = program.steps[pc].binding.form.effect(effects.Allocate)
+            assert effect is not None
+            fix = replace_operand(program, pc, effect.amount, operand_text(program, other, effect.amount))
         message = f"a warp {text}; {self.context.describe(warp)}"
-        self.context.report.add("sanitize.registers/warpgroup", pc, other, message)
+        self.context.report.add("sanitize.registers/warpgroup", pc, other, message, fixes=(fix,))

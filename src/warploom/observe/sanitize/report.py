@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from warploom.diagnostics import Diagnostic
+from warploom.diagnostics.edits import Fix
 from warploom.emulator.program import Program
-from warploom.observe.sanitize.causes import Conflict, find_diagnostics
+from warploom.observe.sanitize.causes import Conflict
+from warploom.observe.sanitize.findings import End, find_diagnostics
 from warploom.observe.sanitize.rules import active_rules
 
 LIMIT = 2000  # conflicts with a message; further ones are only counted
@@ -14,13 +16,14 @@ class Report:
     """Collector of conflicts.
 
     A conflict has a rule and a pair of instructions. Repeated conflicts are only counted. Conflicts are ignored unless
-    their rule is in `active`.
+    their rule is in `active`. `untested` has the waits whose results no instruction tests.
     """
 
     def __init__(self, active: frozenset[str] | None = None) -> None:
         self._active = active_rules() if active is None else active
         self._found: dict[tuple[str, int, int], Conflict] = {}
-        self._ended: list[tuple[Diagnostic, int]] = []
+        self._ended: list[End] = []
+        self.untested: frozenset[int] = frozenset()
 
     def __len__(self) -> int:
         return len(self._found)
@@ -43,27 +46,30 @@ class Report:
 
     def add(
         self, code: str, pc: int, other: int, message: str, hint: str = "", count: int = 1, subject: str = "",
-        two_sided: bool = False,
+        two_sided: bool = False, fixes: tuple[Fix, ...] = (), insert: str = "",
     ) -> None:  # fmt: skip
         """Add a conflict, or count it if the report has one with this rule and pair of instructions.
 
         `Conflict` describes the arguments.
         """
         if not self.is_known(code, pc, other, count):
-            self._found[code, pc, other] = Conflict(code, pc, other, message, hint, subject, two_sided, count=count)
+            self._found[code, pc, other] = Conflict(
+                code, pc, other, message, hint, subject, two_sided, fixes, insert, count=count
+            )
 
     def merge(self, later: Report) -> None:
         """Add the conflicts of `later`, the report on CTAs that follow in launch order."""
+        self.untested |= later.untested
         for key, each in later._found.items():
             if not self.is_known(*key, each.count):
                 self._found[key] = each
         for each in later._ended:
-            self.add_end(*each)
+            self.add_end(each.found, each.pc, each.fixes)
 
-    def add_end(self, found: Diagnostic, pc: int = -1) -> None:
+    def add_end(self, found: Diagnostic, pc: int = -1, fixes: tuple[Fix, ...] = ()) -> None:
         """Add the deadlock or the trap that ended the run. `pc` is the instruction of a trap, otherwise -1."""
-        if (found, pc) not in self._ended:
-            self._ended.append((found, pc))
+        if (end := End(found, pc, fixes)) not in self._ended:
+            self._ended.append(end)
 
     def finalise(self, code: str, pc: int) -> None:
         """Record that no other conflict can explain the conflict of the rule `code` at the instruction `pc`."""
@@ -76,4 +82,4 @@ class Report:
 
     def diagnostics(self, program: Program) -> tuple[Diagnostic, ...]:
         """Return one diagnostic for each cause, in order of the first occurrences."""
-        return tuple(find_diagnostics(list(self._found.values()), self._ended, program))
+        return tuple(find_diagnostics(list(self._found.values()), self._ended, program, self.untested))

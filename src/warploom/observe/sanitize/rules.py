@@ -7,8 +7,8 @@ The kernel of an example consists of `setup` and then `bad` or `good`. It has th
 # pyright: reportUnnecessaryIsInstance=false
 
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
@@ -34,8 +34,11 @@ class Rule:
     `operation` states which access belongs to an asynchronous operation that may be incomplete: "other" for the earlier
     access, "pc" for the later one, or neither if empty.
     `explains` lists the traps and deadlocks that may follow. `insert` has the instructions of the edit, unless they
-    depend on the kernel. `side` names the threads that execute the edit: those of the "earlier" access, or "all" of the
-    CTA. If `names_phases`, the edit may also belong to another wait for a phase or to another arrival.
+    depend on the kernel. `template` has instructions with names in braces for parts of the kernel. `side` names the
+    threads that execute the edit: those of the "earlier" access, or "all" of the CTA. If `names_phases`, the edit may
+    also belong to another wait for a phase or to another arrival. With a `scope`, releases and acquires may be too
+    weak, and the right ones have at least this scope. `words` maps words of the opcode to words that replace them, or
+    to "".
     """
 
     code: str
@@ -52,8 +55,11 @@ class Rule:
     place: str = ""
     level: int = 0
     insert: str = ""
+    template: str = ""
     side: str = ""
     names_phases: bool = False
+    scope: str = ""
+    words: Mapping[str, str] = field(default_factory=dict[str, str])
     operation: str = ""
     explains: tuple[str, ...] = ()
     threads: int = 64

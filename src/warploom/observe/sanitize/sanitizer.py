@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Sanitizer: an observer that reports accesses whose order the kernel does not guarantee."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,13 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic
+from warploom.diagnostics.edits import Fix
 from warploom.emulator import events
 from warploom.isa.model import effects
 from warploom.isa.model.types import TYPES
-from warploom.observe.sanitize.causes import join_deadlocks
 from warploom.observe.sanitize.clock_arrays import CLUSTER, GROUPS
 from warploom.observe.sanitize.clocks import BARRIERS, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.deadlock_fixes import deadlock_fixes, thread_counts
+from warploom.observe.sanitize.edits import delete_guard
+from warploom.observe.sanitize.findings import join_deadlocks
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.loaded_stores import LoadedStores
@@ -91,7 +94,7 @@ class Sanitizer(events.Observer):
         self._room = FIRST if any(form.effect(effects.Arrive) for form in forms) else 0
         waits = [form.effect(effects.Wait) for form in forms]
         self._waits_for_phases = any(each and each.on == "mbarrier" for each in waits)
-        self._untested = untested_results(launch)
+        self._untested = self.report.untested = untested_results(launch)
         self._synchronisation = {
             pc: _synchronisation(step.binding) for pc, step in enumerate(steps) if not step.binding.form.is_lanewise
         }
@@ -188,17 +191,26 @@ class Sanitizer(events.Observer):
         if deadlocks:
             awaited = [(each.data or {})["for"] for each in deadlocks]
             mbarriers = {each["offset"] for each in awaited if each["kind"] == "mbarrier"}
+            fixes = deadlock_fixes(
+                self.mbarriers, [(each, self._site(found, pc)) for each, found in zip(awaited, deadlocks, strict=True)]
+            )
             self._close(mbarriers, any(each["kind"] == "registers" for each in awaited))
-            self.report.add_end(_as_rule(join_deadlocks(deadlocks), "sanitize.deadlock"))
+            self.report.add_end(_as_rule(join_deadlocks(deadlocks), "sanitize.deadlock"), fixes=fixes)
             return
         # After a trap, phases and changes of registers are incomplete for this reason.
         self._started = False
         for each in found:
             site = self._site(each, pc)
             if each.code == _NOT_ALIGNED:
-                self.report.add_end(_as_rule(each, "sanitize.barrier/divergence"), site)
+                split = _as_rule(each, "sanitize.barrier/divergence")
+                self.report.add_end(split, site, (delete_guard(self.launch.program, site),))
             elif not self.report.has_finding_at(site):
-                self.report.add_end(each, site)
+                self.report.add_end(each, site, tuple(self._trap_fixes(site)))
+
+    def _trap_fixes(self, pc: int) -> Iterator[Fix]:
+        """Return fixes of a trap at a CTA barrier."""
+        barrier = self.launch.program.steps[pc].binding.form.effect(effects.Barrier)
+        return thread_counts(self.launch.program, pc) if barrier is not None else iter(())
 
     def _site(self, found: Diagnostic, pc: int) -> int:
         """Return the instruction that caused a trap.
@@ -328,7 +340,8 @@ class Sanitizer(events.Observer):
                 f"{int(active.sum())} of {live} lanes of a warp execute this aligned barrier; "
                 f"{self.context.describe(warp, int(active.argmax()))}"
             )
-            self.report.add("sanitize.barrier/divergence", event.pc, -1, message)
+            fix = delete_guard(self.context.program, event.pc)
+            self.report.add("sanitize.barrier/divergence", event.pc, -1, message, fixes=(fix,))
 
     def _complete_cta(self, keys: Array) -> None:
         clocks = self.clocks

@@ -35,6 +35,7 @@ from warploom.observe.sanitize.clock_arrays import (
     TOGETHER,
 )
 from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.stored_values import Store, is_harmless, stored_types
 
 Array = NDArray[Any]
@@ -292,7 +293,10 @@ class SharedShadow:
             hint = _ORDER if two_sided else ""
             if what == WRITE_ASYNC_READ and other_warp < 0:
                 hint = "before the bytes are written, wait for the mbarrier phase that the copy completes"
-            self.report.add(code, pc, other, message, hint, 1, subject, two_sided)
+            insert = ""
+            if code == "sanitize.mbarrier/init" and granule // self.arrays.cta_granules != self.topology.cta_of[warp]:
+                insert = rules()[code].template
+            self.report.add(code, pc, other, message, hint, 1, subject, two_sided, insert=insert)
 
     def close(self) -> None:
         """Complete the reports on reads of unwritten bytes. Call this when the CTAs end.

@@ -11,12 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.diagnostics.edits import Fix
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Fence
+from warploom.isa.model import effects
 from warploom.observe.sanitize.clock_arrays import KNOWN, MASK, SOME
 from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.edits import insert_before
 from warploom.observe.sanitize.global_shadow import GlobalShadow
+from warploom.observe.sanitize.rules import rules
+from warploom.ptx import Address
 
 Array = NDArray[Any]
 Writes = frozenset[tuple[int, int]]  # record (see `global_shadow`) and program counter of each last write
@@ -124,8 +129,20 @@ class TensorMaps:
                 why = "the kernel writes the map after it acquires the map, or does not release the write before"
             message = f"this copy uses the tensor map at {address:#x}, which the kernel has written, and {why}"
             site = max(pc for _, pc in writes)
-            context.report.add("sanitize.proxy/tensormap", pc, site, f"{message}; {context.describe(warp, lane)}")
+            message = f"{message}; {context.describe(warp, lane)}"
+            context.report.add("sanitize.proxy/tensormap", pc, site, message, fixes=(self._acquire(pc),))
             return
+
+    def _acquire(self, pc: int) -> Fix:
+        """Return the insertion of an acquire before a copy that uses a tensor map."""
+        step = self.context.program.steps[pc]
+        used = next(each for each in step.binding.form.effects_of(effects.Access) if each.proxy == "tensormap")
+        operand = step.binding.operands[used.address].operand
+        if not isinstance(operand, Address):
+            return ()
+        text = rules()["sanitize.proxy/tensormap"].template.format(address=operand.base)
+        guard = step.instruction.guard
+        return insert_before(self.context.program, pc, text if guard is None else f"{guard} {text}")
 
     def _writes(self, address: int) -> Writes:
         first, arrays = address - GLOBAL_BASE, self.shadow.arrays

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.diagnostics.edits import Fix
 from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
 from warploom.isa.model.multiplication import SharedMatrix
 from warploom.layout import Descriptor, descriptor, swizzle_text
 from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.edits import insert_after, insert_before, operand_text
+from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.tile_agreement import (
     K_ORDER,
     Span,
@@ -228,9 +231,12 @@ class TileLayouts:
         ]
         remedy = f"; {' or '.join(remedies)} would agree" if remedies else ""
         message = f"{' and '.join(parts)}; expected the same elements of both{remedy}; {self.context.describe(warp)}"
-        return self._report("sanitize.descriptor/layout", message, tiles[0], others[0], pc)
+        fixes = [fix for tile, other in zip(tiles, others, strict=True) for fix in self._fixes(tile, other, pc)]
+        return self._report("sanitize.descriptor/layout", message, tiles[0], others[0], pc, fixes)
 
-    def _report(self, code: str, message: str, tile: _Tile, other: Descriptor | None, pc: int) -> str:
+    def _report(
+        self, code: str, message: str, tile: _Tile, other: Descriptor | None, pc: int, fixes: Sequence[Fix] = ()
+    ) -> str:
         """Report a wrong descriptor. Return the code of the first report on this matrix of the instruction.
 
         The report has this code, too. `other` is a right descriptor. Conflicts whose descriptors need the same change
@@ -243,8 +249,25 @@ class TileLayouts:
             move = other.start_address - tile.descriptor.start_address
             strides = (other.leading_byte_offset, other.stride_byte_offset)
             subject = f"descriptor {name} {strides} {other.swizzle} {other.base_offset} {move}"
-        self.context.report.add(code, pc, -1, message, subject=subject)
+        fixes = tuple(fixes) or self._fixes(tile, other, pc)
+        self.context.report.add(code, pc, -1, message, subject=subject, fixes=fixes)
         return code
+
+    def _fixes(self, tile: _Tile, other: Descriptor | None, pc: int) -> tuple[Fix, ...]:
+        """Return the fix that changes a descriptor to `other` for a multiplication, or () without `other`."""
+        launch, program = self.context.launch, self.context.program
+        operands = launch.instructions[pc].operands
+        names = (
+            name for name in program.steps[pc].binding.operands if getattr(operands, name) == tile.matrix.descriptor
+        )
+        register = operand_text(program, pc, next(names, ""))
+        if other is None or not register:
+            return ()
+        amount = other.encode() - tile.descriptor.encode()
+        amount = (amount + (1 << 63)) % (1 << 64) - (1 << 63)
+        template = rules()["sanitize.descriptor/layout"].template
+        change, restoration = (template.format(register=register, amount=f"{each:#x}") for each in (amount, -amount))
+        return (insert_before(program, pc, change) + insert_after(program, pc, restoration),)
 
     def _agreeing(self, tile: _Tile, beside: Span | None) -> Descriptor | None:
         memory = self.written.contents(tile.cta, np.arange(self.context.shared.size >> 4), restored=True)

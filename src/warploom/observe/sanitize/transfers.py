@@ -135,6 +135,10 @@ class Transfers:
             mbarriers.report_at("sanitize.mbarrier/cta", pc, word, text, int(warps[position]), lane)
         positions, lanes = np.nonzero(active & (mbarriers.of(where) >= 0))
         reached = where[positions, lanes]
+        sent, counts = np.unique(np.stack([reached, warps[positions]]), axis=1, return_counts=True)
+        phase = mbarriers.phase[mbarriers.of(sent[0])]
+        for start, warp, count, number in zip(*sent.tolist(), counts.tolist(), phase.tolist(), strict=True):
+            mbarriers.fixes.send(start >> 3, number, count * size, pc, warp)
         self.lifetimes.start(reached // self.shared.stride, warps[positions], lanes, pc)
         self.shadow.check_initialised(warps[positions], lanes, reached, pc)
         for lane in range(32):
@@ -226,6 +230,9 @@ class Transfers:
         self.shadow.check_initialised(warps[copy], lanes[copy], words[known], pc)
         phases = mbarriers.phase[found] + 1
         self._expect(warps[copy], found, phases, pc)
+        sent = (words[known] >> 3, phases, sizes[copy], warps[copy])
+        for word, phase, size, warp in zip(*(each.tolist() for each in sent), strict=True):
+            mbarriers.fixes.send(word, phase, size, pc, warp)
         # gpu scope (PTX ISA 9.7.9.25.5.2)
         strength = strength_at(GPU, TYPES[request.type].element_bytes) if request.reduction else 0
         self.shadow.write_rows(
@@ -304,6 +311,8 @@ class Transfers:
                 for bits, full, which in self._by_object(batch, np.where(home, found, -1), lanes):
                     clocks.arrive(warps, bits, full, clocks.arriving(which, local=True), relaxed)
             mbarriers.join(warps, found, lanes, drops="drop" in event.action)
+            if not event.transactions.any():
+                mbarriers.arrival_site[found[lanes & (found >= 0)]] = pc
         mbarriers.arrive(warps, found, lanes, pc)
 
     def wait(self, event: PhaseWait, relaxed: bool, narrow: bool) -> None:

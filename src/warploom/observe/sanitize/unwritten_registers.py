@@ -5,6 +5,7 @@ Instructions that merge bits, pack words or exchange values between lanes may us
 leave unused parts of such words unwritten.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.diagnostics.edits import Fix
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Execute, Guard, Launch
 from warploom.emulator.program import RegisterLocation
@@ -22,6 +24,8 @@ from warploom.emulator.values import Register, registers_of
 from warploom.isa.model.effects import Multiply
 from warploom.observe.sanitize.clocks import to_bits
 from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.edits import insert_before
+from warploom.observe.sanitize.rules import rules
 
 Array = NDArray[Any]
 Registers = frozenset[tuple[int, int]]
@@ -93,7 +97,7 @@ class UnwrittenRegisters:
 
     def _bits(self, registers: Registers, value: Any) -> int:
         bits = sum(1 << self._number.setdefault(register, len(self._number)) for register in registers)
-        for item in (value, *getattr(value, "items", ())):
+        for item in (value, getattr(value, "base", None), *getattr(value, "items", ())):
             if isinstance(item, Register):
                 self._names[self._number[item.file.dtype.itemsize, item.index]] = item.name
         return bits
@@ -263,7 +267,24 @@ class UnwrittenRegisters:
         )
         origin = self._names.get(self._origins[number], "the register")
         hint = f"write {origin} on every path that leads to its use"
-        report.add("sanitize.unwritten/register", pc, -1, message, hint, len(rows_at), origin)
+        fixes = self._loads(origin)
+        report.add("sanitize.unwritten/register", pc, -1, message, hint, len(rows_at), origin, fixes=fixes)
+
+    def _loads(self, register: str) -> tuple[Fix, ...]:
+        """Return alternative loads of a register from parameters that no instruction names."""
+        program = self.launch.program
+        location = program.steps[program.entry].scope.location(register)
+        if location is None:
+            return ()
+        operands = (operand for step in program.steps for operand in step.instruction.operands)
+        named = {name for operand in operands for name in re.findall(r"[\w$%.]+", str(operand))}
+        template = rules()["sanitize.unwritten/register"].template
+        texts = (
+            template.format(type=f"b{location.width}", register=register, parameter=each.name)
+            for each in program.parameters
+            if each.name not in named and each.size * 8 == location.width
+        )
+        return tuple(insert_before(program, program.entry, text) for text in texts)
 
     def _propagate(self, event: Execute, lanes: Array, written: Array) -> None:
         """Mark the results of an instruction as unwritten in lanes with an unwritten source."""
