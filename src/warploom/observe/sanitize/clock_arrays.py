@@ -398,7 +398,7 @@ def is_ordered_in_warp(c: ClockArrays, w: Any, lane: int, by: int, clock: Any, s
 
 @njit
 def is_beside(c: ClockArrays, w: Any, lane: int, fenced: int) -> bool:
-    """Return True if a lane knows the clock of the lanes of warp `w` that have acquired more than the others.
+    """Return True if a lane knows the clock of the lanes of its warp `w` that have acquired more.
 
     If `fenced` is not 0, return True if the lane knows the fenced parts of this clock. A `lane` of -1 stands for all
     lanes.
