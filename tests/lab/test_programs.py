@@ -21,6 +21,16 @@ SOURCE = """
 
 struct Numbers { float scale; int bias[3]; };
 
+__device__ void read_too_early(const float* in) {
+    __shared__ float copied;
+    if (threadIdx.x) return;
+    copied = 0;
+    unsigned address = __cvta_generic_to_shared(&copied);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" : : "r"(address), "l"(in + 1) : "memory");
+    if (*(volatile float*)&copied != 1) __trap();
+    asm volatile("cp.async.wait_all;");
+}
+
 __global__ void reversed(const float* in, float* out, Numbers numbers) {
     __shared__ float tile[64];
     tile[threadIdx.x] = in[threadIdx.x];
@@ -66,6 +76,15 @@ def test_a_missing_barrier_is_found(tmp_path: Path) -> None:
     (launch,) = record(tmp_path, "", "5").launches
     assert {code for code, *_ in launch.findings} == {"sanitize.race/shared"}
     assert {schedules for _, schedules, _ in launch.findings} == {"eager, lazy, random:0"}
+
+
+@needs_nvcc
+def test_a_trap_under_a_later_schedule_is_a_finding(tmp_path: Path) -> None:
+    found = record(tmp_path, "__syncthreads(); read_too_early(in)", "5")
+    assert found.problem == ""
+    (launch,) = found.launches
+    assert launch.same
+    assert ("emulator.trap", "lazy, random:0") in [(code, schedules) for code, schedules, _ in launch.findings]
 
 
 @needs_nvcc
