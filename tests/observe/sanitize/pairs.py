@@ -30,7 +30,8 @@ class Pair:
         return self.text.replace(*self.change)
 
 
-def found(pair: Pair, text: str, schedule: str) -> set[str]:
+def findings(pair: Pair, text: str, schedule: str) -> list[str]:
+    """Return the rules of the findings of `text`, which is launched as `pair` states."""
     rule = Rule("", "", "", "", "", "", "", threads=pair.threads, cluster=pair.cluster)
     buffer = np.zeros(4096, np.uint32)
     tensor = wl.TensorMap.tiled(np.zeros((64, 64), np.float16), (64, 64), swizzle=128)
@@ -38,4 +39,9 @@ def found(pair: Pair, text: str, schedule: str) -> set[str]:
         rule.text(text), grid=max(pair.grid, pair.cluster), cluster=pair.cluster, block=pair.threads,
         args=[buffer, tensor], schedule=schedule, sanitize=True, raises=False,
     )  # fmt: skip
-    return {each.code.removeprefix("sanitize.") for each in done.findings}
+    return [each.code.removeprefix("sanitize.") for each in done.findings]
+
+
+def found(pair: Pair, text: str, schedule: str) -> set[str]:
+    """Return the set of the rules that `findings` returns."""
+    return set(findings(pair, text, schedule))

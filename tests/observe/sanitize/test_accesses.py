@@ -303,6 +303,22 @@ PAIRS = {
         ("@%p0 st.shared.u32 [%r3], 0;", ""),
         ("unwritten/shared",),
     ),
+    # 1 plus the lane times 2^-22: each lane has a sum that was rounded differently.
+    "copies of a rounded sum": Pair(
+        """
+        cvt.rn.f32.u32 %f0, %r0;
+        fma.rn.f32 %f1, %f0, 0f34800000, 0f3f800000;
+        mov.b32 %r5, %f1;
+        st.shared.u32 [%r3], %r5;
+        """,
+        ("0f34800000", "0f3b800000"),
+        ("race/lanes",),
+    ),
+    "a float as an integer": Pair(
+        "or.b32 %r5, %r0, 0x3f800000; mov.b32 %f0, %r5; st.shared.f32 [%r3], 0f3f800000;",
+        ("0f3f800000", "%f0"),
+        ("race/lanes",),
+    ),
     "one value in one word": Pair("st.shared.u32 [%r3], 7;", ("], 7", "], %r0"), ("race/lanes",)),
     "data of thread copies in a bulk store": Pair(
         """

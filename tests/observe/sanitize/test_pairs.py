@@ -2,7 +2,8 @@
 
 A file in the folder `pairs` contains both kernels. A line that ends with "// correct" belongs to the correct kernel
 only, a line that ends with "// faulty" to the faulty kernel only. The first two lines of the file state the launch and
-the rule that the faulty kernel breaks. The comment below argues from the manual.
+the rule that the faulty kernel breaks, which is enabled if it is off by default. The comment below argues from the
+manual.
 """
 
 import re
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import warploom as wl
+from warploom.observe.sanitize.rules import rules
 
 FOLDER = Path(__file__).parent / "pairs"
 SCHEDULES = ("eager", "lazy", "random:0", "random:1", "random:2")
@@ -32,6 +34,7 @@ MISSED_OR_MISNAMED = {
     "noinc_arrival_of_one_thread",
     "release_sequence_through_a_relaxed_atomic",
     "result_of_a_reduction_in_flight",
+    "stage_released_one_multiplication_early",
     "strong_store_of_two_words",
     "warp_barriers_of_two_paths",
 }
@@ -60,6 +63,7 @@ def findings(text: str, version: Version) -> list[str]:
         cluster=int(header["cluster"]),
         args=[argument(word) for word in header["arguments"].split()],
         schedules=SCHEDULES,
+        enable=[rule for rule in [header["rule"]] if rule in rules()],
     )
     return [finding.code for finding in run.findings]
 

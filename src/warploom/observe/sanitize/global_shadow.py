@@ -41,7 +41,7 @@ from warploom.observe.sanitize.clocks import (
 )
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.report import Report
-from warploom.observe.sanitize.shared_shadow import Store, is_unchanged
+from warploom.observe.sanitize.stored_values import Store, is_harmless, stored_types
 
 Array = NDArray[Any]
 
@@ -99,6 +99,7 @@ class GlobalShadow:
         self.arena = launch.arena
         self.copies = copies
         self.report = report
+        self._types = stored_types(launch)
         granules = len(self.arena.bytes) // 4 + 1
         self.arrays = GlobalArrays(
             records=np.zeros(granules, np.int64),
@@ -158,7 +159,8 @@ class GlobalShadow:
             writing, GENERIC, strength, pc in self._read_only, pc, self.clocks.clock[warps],
         )  # fmt: skip
         if found:
-            self._explain(found, warps, pc, size, None if values is None else (index, lanes, size, values))
+            store = None if values is None else Store(index, lanes, size, values, self._types.get(pc, ""))
+            self._explain(found, warps, pc, size, store)
 
     def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int) -> None:
         """Record reads by thread copies of lanes, `size` bytes each. Report conflicts.
@@ -264,7 +266,7 @@ class GlobalShadow:
         same: Callable[[int, int, int], bool] | None = None,
     ) -> None:  # fmt: skip
         for what, position, lane, granule, record, site in self.arrays.out[: min(found, ROOM)].tolist():
-            if what == WRITE_WRITE and store and is_unchanged(self.arena.bytes, store, position, lane, site == pc):
+            if what == WRITE_WRITE and store and is_harmless(self.arena.bytes, store, position, lane, site == pc):
                 continue
             warp, other = int(warps[position]), record >> 44 & 0x7FF
             if what == WRITE_WRITE and same is not None and same(position, other, site):

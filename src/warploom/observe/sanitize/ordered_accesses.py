@@ -13,9 +13,9 @@ from warploom.isa.binding.bind import Binding
 from warploom.isa.model import effects
 from warploom.observe.sanitize.clocks import GPU, STRENGTH, Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.registers import Registers, moves
 
 Array = NDArray[Any]
-Registers = frozenset[tuple[int, int]]
 Key = tuple[str, int, int, int]  # state space, address, scope, and the CTA, the cluster or 0 at that scope
 
 _ACQUIRES = frozenset({"acquire", "acq_rel"})
@@ -149,12 +149,12 @@ def _optimistic_loads(launch: Launch) -> frozenset[int]:
             registers.update(_registers(launch, pc, access.compared))
     if not compared:
         return frozenset()
-    moves = list(_moves(launch))
+    copies = list(moves(launch))
     for registers in compared.values():
         known = 0
         while known < len(registers):
             known = len(registers)
-            registers.update(*(source for target, source in moves if target & registers))
+            registers.update(*(source for _, target, source in copies if target & registers))
     return frozenset(
         pc
         for pc, access in _accesses(launch)
@@ -169,16 +169,6 @@ def _accesses(launch: Launch) -> Iterator[tuple[int, effects.Access]]:
     for pc, step in enumerate(launch.program.steps):
         for access in step.binding.form.effects_of(effects.Access):
             yield pc, access
-
-
-def _moves(launch: Launch) -> Iterator[tuple[Registers, Registers]]:
-    """Yield the target and source registers of each instruction that copies registers."""
-    for pc, step in enumerate(launch.program.steps):
-        form = step.binding.form
-        flow = form.flow
-        if len(flow.elements) == 1 and flow.unwritten == "propagate":
-            targets = [name for name, spec in form.operands.items() if spec.access == "write"]
-            yield _registers(launch, pc, targets[0]), _registers(launch, pc, flow.elements[0])
 
 
 def _registers(launch: Launch, pc: int, operand: str) -> Registers:

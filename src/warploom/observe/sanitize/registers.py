@@ -1,6 +1,6 @@
 """Registers that an instruction reads and writes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from warploom.emulator.events import Launch
@@ -50,3 +50,12 @@ def guard_registers(launch: Launch, pc: int) -> Registers:
     """Return the registers of the guard of an instruction."""
     guard = launch.instructions[pc].guard
     return NONE if guard is None else registers_of(guard)
+
+
+def moves(launch: Launch) -> Iterator[tuple[int, Registers, Registers]]:
+    """Yield program counter, target registers and source registers of each instruction that copies registers."""
+    for pc, step in enumerate(launch.program.steps):
+        form, operands = step.binding.form, launch.instructions[pc].operands
+        if len(form.flow.elements) == 1 and form.flow.unwritten == "propagate":
+            target = next(name for name, spec in form.operands.items() if spec.access == "write")
+            yield pc, registers_of(getattr(operands, target)), registers_of(getattr(operands, form.flow.elements[0]))

@@ -37,6 +37,7 @@ from warploom.observe.sanitize.clocks import (
 )
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.rules import rules
+from warploom.observe.sanitize.stored_values import Store, is_harmless, stored_types
 
 Array = NDArray[Any]
 
@@ -45,29 +46,6 @@ _ORDER = (
     "let the warps that wait for the operation arrive at an mbarrier or a barrier afterwards, and wait for this "
     "arrival before the bytes are written"
 )
-
-Store = tuple[Array, Array, int, Array]
-"""Store of lanes: byte offsets, active lanes, size in bytes, and values.
-
-Shapes: byte offsets and active lanes (warps, 32), values (elements, warps, 32).
-"""
-
-
-def is_unchanged(memory: Array, store: Store, position: int, lane: int, together: bool) -> bool:
-    """Return True if the store of a lane leaves `memory` as it is.
-
-    `position` is the row of the lane's warp in `store`. With `together`, several lanes store at once: the result is
-    also True if all lanes that store to the address store one value.
-    """
-    index, lanes, size, values = store
-    wide = np.broadcast_to(values, (len(values), *index.shape))
-    start = int(index[position, lane])
-    if memory[start : start + size].tobytes() == wide[:, position, lane].tobytes():
-        return True
-    if not together:
-        return False
-    others = wide[:, lanes & (index == start)]
-    return bool((others == others[:, :1]).all())
 
 
 class SharedShadow:
@@ -89,6 +67,7 @@ class SharedShadow:
         self.shared = context.shared
         self.clocks = context.clocks
         self.report = context.report
+        self._types = stored_types(context.launch)
         self._unwritten: dict[int, set[int]] = {}  # byte offsets of unwritten bytes that each instruction read
         size = len(self.shared.bytes)
         warps, others = self.topology.warps_per_cta, self.topology.cluster_size
@@ -223,7 +202,7 @@ class SharedShadow:
             agents.astype(np.int64), clocks.astype(np.int64),
         )  # fmt: skip
         if found:
-            store = None if values is None else (index, lanes, size, values)
+            store = None if values is None else Store(index, lanes, size, values, self._types.get(pc, ""))
             self._explain(found, warps, pc, size, store, what)
 
     def read_rows(
@@ -293,7 +272,7 @@ class SharedShadow:
 
     def _explain(self, found: int, warps: Array, pc: int, size: int, store: Store | None, of: str) -> None:
         for what, position, lane, granule, record, site in self.arrays.out[: min(found, _shared_shadow.ROOM)].tolist():
-            if what == WRITE_WRITE and store and is_unchanged(self.shared.bytes, store, position, lane, site == pc):
+            if what == WRITE_WRITE and store and is_harmless(self.shared.bytes, store, position, lane, site == pc):
                 continue
             warp = int(warps[position])
             is_by_lanes = what == WRITE_WRITE and site == pc and self._agent(granule, record >> 44)[0] == warp

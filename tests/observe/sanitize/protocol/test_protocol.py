@@ -9,8 +9,6 @@ from observe.sanitize.protocol.engine import Mutant
 from observe.sanitize.protocol.subjects import KERNELS, SUBJECTS
 from observe.sanitize.protocol.verdicts import (
     ALLOWED,
-    OPEN,
-    OPEN_KERNELS,
     OPERATORS,
     REASONS,
     UNDECIDED,
@@ -39,13 +37,7 @@ def _keyed() -> dict[str, tuple[str, Mutant]]:
     return {key(name, mutant): (name, mutant) for name in SUBJECTS for mutant in _mutants(name)}
 
 
-def _parameters(names: list[str]) -> list[object]:
-    wrong = pytest.mark.xfail(strict=True, reason="the sanitizer judges this mutant wrongly")
-    return [pytest.param(name, marks=wrong) if name in OPEN | OPEN_KERNELS else name for name in names]
-
-
 ALL = sorted(_keyed())
-DECIDED_HERE = [name for name in ALL if name.split(":")[0] not in OPEN_KERNELS]
 
 
 def test_there_are_kernels_and_operators_enough() -> None:
@@ -59,8 +51,8 @@ def test_every_operator_applies() -> None:
 
 
 def test_every_exception_is_of_a_mutant_that_exists() -> None:
-    assert set(ALLOWED) | OPEN <= set(_keyed())
-    assert not UNDECIDED.keys() & (set(ALLOWED) | OPEN)
+    assert set(ALLOWED) <= set(_keyed())
+    assert not UNDECIDED.keys() & ALLOWED.keys()
     assert set(ALLOWED.values()) == set(REASONS)
     assert all(OPERATORS[name.split(":")[1]].rules for name in ALLOWED)
 
@@ -71,17 +63,17 @@ def test_a_kernel_returns_what_numpy_computes(name: str, schedule: str) -> None:
     assert SUBJECTS[name].run(SUBJECTS[name].module, schedule)
 
 
-@pytest.mark.parametrize("name", _parameters(list(SUBJECTS)))
+@pytest.mark.parametrize("name", SUBJECTS)
 def test_a_correct_kernel_is_silent(name: str) -> None:
     assert codes(SUBJECTS[name], str(SUBJECTS[name].module)) == []
 
 
-@pytest.mark.parametrize("name", _parameters(DECIDED_HERE[::SAMPLE]))
+@pytest.mark.parametrize("name", ALL[::SAMPLE])
 def test_a_mutant_of_the_sample_is_judged(name: str) -> None:
     _judge(name)
 
 
-@pytest.mark.parametrize("name", _parameters(DECIDED_HERE))
+@pytest.mark.parametrize("name", ALL)
 def test_every_mutant_is_judged(name: str) -> None:
     _judge(name)
 
@@ -95,6 +87,6 @@ def _judge(name: str) -> None:
 @pytest.mark.parametrize("kernel", SUBJECTS)
 def test_what_the_manual_allows_leaves_the_right_results(kernel: str) -> None:
     for mutant in _mutants(kernel):
-        if not rules(kernel, mutant) and key(kernel, mutant) not in OPEN:
+        if not rules(kernel, mutant):
             for schedule in RUNS:
                 assert SUBJECTS[kernel].run(mutant.module, schedule), (key(kernel, mutant), schedule)

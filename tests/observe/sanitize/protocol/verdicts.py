@@ -15,7 +15,7 @@ from observe.sanitize.protocol.subjects import Subject
 
 import warploom as wl
 
-__all__ = ["ALLOWED", "OPEN", "OPERATORS", "REASONS", "UNDECIDED", "codes", "judged", "key", "mutants", "rules"]
+__all__ = ["ALLOWED", "OPERATORS", "REASONS", "UNDECIDED", "codes", "judged", "key", "mutants", "rules"]
 
 CHAPTERS = (orders, phases, proxies)
 """Modules that register operators."""
@@ -55,12 +55,6 @@ UNDECIDED = {
     "wgmma_chain:warp-barrier-instead-of-cta-barrier:1": _WARPGROUP,
 }
 """Mutants that the manual does not decide, and the open question. They are not counted."""
-
-OPEN: frozenset[str] = frozenset()
-"""Mutants that the sanitizer still judges wrongly."""
-
-OPEN_KERNELS: frozenset[str] = frozenset()
-"""Correct kernels that the sanitizer still reports."""
 
 
 def key(kernel: str, mutant: Mutant) -> str:

@@ -62,7 +62,7 @@ KERNEL global_atomics(int* i, unsigned long long* l, float* f, double* d) {
     int t = ID;
     atomicAdd(i, t); atomicSub(i + 1, t); atomicMin(i + 2, t - 50); atomicMax(i + 3, t); atomicAnd(i + 4, ~(1 << (t & 15)));
     atomicOr(i + 5, 1 << (t & 31)); atomicXor(i + 6, t * 77); atomicInc((unsigned*)i + 7, 9u); atomicDec((unsigned*)i + 8, 6u);
-    atomicAdd_block(i + 9, 1); atomicAdd_system(i + 10, 2); atomicCAS(i + 11, 0, 5); atomicMin((unsigned*)i + 12, 100u - t % 60);
+    atomicAdd_block(i + 13 + blockIdx.x, 1); atomicAdd_system(i + 10, 2); atomicCAS(i + 11, 0, 5); atomicMin((unsigned*)i + 12, 100u - t % 60);
     atomicAdd(l, 1ull << 33); atomicMax(l + 1, (unsigned long long)t << 40); atomicMin((long long*)l + 2, (long long)-t); atomicXor(l + 3, 0x100000001ull * t);
     atomicAdd(f, 1.5f); atomicAdd(d, 0.25); atomicExch(f + 1, 3.0f); atomicOr(l + 4, 1ull << (t & 63));
 }
@@ -149,11 +149,11 @@ KERNEL group_copy(const int4* x, int4* y) {
     int4 v = stage[63 - threadIdx.x % 64]; v.x += 1; y[blockIdx.x * 64 + threadIdx.x % 64] = v;
 }
 KERNEL scoped_atomics(int* y, int rounds) {
-    cuda::atomic_ref<int, cuda::thread_scope_device> a(y[0]); cuda::atomic_ref<int, cuda::thread_scope_block> b(y[1]);
+    cuda::atomic_ref<int, cuda::thread_scope_device> a(y[0]); cuda::atomic_ref<int, cuda::thread_scope_block> b(y[1 + blockIdx.x]);
     for (int k = 0; k < rounds; ++k) { a.fetch_add(1, cuda::memory_order_relaxed); b.fetch_max(threadIdx.x, cuda::memory_order_acq_rel); }
     int old = a.load(cuda::memory_order_acquire); while (!a.compare_exchange_weak(old, old + 2)) {}
     cuda::atomic_thread_fence(cuda::memory_order_seq_cst, cuda::thread_scope_device);
-    cuda::atomic_ref<int, cuda::thread_scope_system>(y[2]).fetch_or(1 << (threadIdx.x & 7));
+    cuda::atomic_ref<int, cuda::thread_scope_system>(y[3]).fetch_or(1 << (threadIdx.x & 7));
 }
 KERNEL flag_wait(volatile int* flag, int* data, int* y) {
     if (blockIdx.x == 0) { if (threadIdx.x == 0) { data[0] = 42; __threadfence(); flag[0] = 1; } y[threadIdx.x] = 1; }

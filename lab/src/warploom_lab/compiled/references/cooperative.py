@@ -92,7 +92,8 @@ def spin_lock(arrays: Arrays, options: Options) -> dict[str, Any]:
 def global_atomics(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `global_atomics`.
 
-    All 140 threads apply one atomic operation to each word of `i`, `l`, `f` and `d`. The words start at zero.
+    All 140 threads apply one atomic operation to each word of `i`, `l`, `f` and `d`, except that words 13 and 14 of `i`
+    belong to one CTA each, and words 9 and 15 to none. The words start at zero.
     """
     t = [int(k) for k in range(140)]
     xor = xorl = 0
@@ -101,7 +102,7 @@ def global_atomics(arrays: Arrays, options: Options) -> dict[str, Any]:
         xor, xorl = xor ^ (k * 77), xorl ^ (0x100000001 * k)
         inc = 0 if inc >= 9 else inc + 1
         dec = 6 if dec == 0 or dec > 6 else dec - 1
-    i = [sum(t), -sum(t), -50, max(t), 0, -1, xor, inc, dec, 140, 280, 5, 0, 0, 0, 0]
+    i = [sum(t), -sum(t), -50, max(t), 0, -1, xor, inc, dec, 0, 280, 5, 0, 70, 70, 0]
     return {
         "i": np.array(i), "l": np.array([140 << 33, 139 << 40, -139, xorl, (1 << 64) - 1, 0, 0, 0], object),
         "f": np.array([210.0, 3.0]), "d": np.array([35.0]),
@@ -210,10 +211,10 @@ def group_copy(arrays: Arrays, options: Options) -> dict[str, Any]:
 def scoped_atomics(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the kernel `scoped_atomics`.
 
-    Element 0 of `y` counts the updates of all threads. Element 1 is the largest thread index, and element 2 is the OR
-    of eight bits.
+    Element 0 of `y` counts the updates of all threads. Elements 1 and 2 are the largest thread indices of the two CTAs,
+    and element 3 is the OR of eight bits.
     """
-    return {"y": np.array([96 * 3 + 96 * 2, 47, 255])}
+    return {"y": np.array([96 * 3 + 96 * 2, 47, 47, 255])}
 
 
 @reference

@@ -140,9 +140,9 @@ def requests() -> Iterator[Request]:
             {"x": buffer(dtype, n, **value), "at": buffer("i32", n, fill="integers", low=0, high=bins),
              "y": out(dtype, size, **({"fill": "integers", "low": 0, "high": 3} if op == "cas" else {"fill": "integers", "low": 0, "high": 100})),
              "old": out(dtype, n), "n": scalar("i32", n)},
-            (2,), kind="memory", parameters={"op": op},
+            (programs := 1 if scope == "cta" else 2,), kind="memory", parameters={"op": op},
         )  # fmt: skip
-        yield request(atomics, target, case, OP=op, SEM=sem, SCOPE=scope, B=128)
+        yield request(atomics, target, case, OP=op, SEM=sem, SCOPE=scope, B=256 // programs)
     case = Case(
         "atomic_lock",
         "lock",
