@@ -22,6 +22,7 @@ from warploom.observe.sanitize.rules import rules
 from warploom.ptx import Address, Integer
 
 _WARP = 32
+_PARITY = "u32"  # type of a parity; a state has another type
 _PHASES = 4  # phases of an mbarrier whose copies are kept
 
 
@@ -141,7 +142,7 @@ class MbarrierFixes:
         step = program.steps[pc]
         effect = next(each for each in step.binding.form.effects_of(effects.Wait) if each.on == "mbarrier")
         bound = step.binding.operands.get(effect.phase)
-        if bound is None:
+        if bound is None or bound.type != _PARITY:
             return ()
         if isinstance(bound.operand, Integer):
             return (replace_operand(program, pc, effect.phase, str(1 - bound.operand.value % 2)),)
