@@ -7,7 +7,6 @@ manual.
 """
 
 import re
-from collections.abc import Collection
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -23,7 +22,6 @@ HEADER = re.compile(
     r"// launch: grid (?P<grid>\d+), block (?P<block>\d+), cluster (?P<cluster>\d+), arguments (?P<arguments>.*)\n"
     r"// finds: (?P<rule>\S+)\n"
 )
-MISSED_OR_MISNAMED = {"stage_released_one_multiplication_early"}
 Version: TypeAlias = Literal["correct", "faulty"]
 
 
@@ -54,21 +52,12 @@ def findings(text: str, version: Version) -> list[str]:
     return [finding.code for finding in run.findings]
 
 
-def pairs(misjudged: Collection[str] = ()) -> list[object]:
-    """Return a parameter for each file, with an expected failure for the kernels that the sanitizer still misjudges."""
-    failure = pytest.mark.xfail(reason="the sanitizer misjudges this kernel", strict=True)
-    return [
-        pytest.param(path, id=path.stem, marks=[failure] if path.stem in misjudged else [])
-        for path in sorted(FOLDER.glob("*.ptx"))
-    ]
-
-
-@pytest.mark.parametrize("path", pairs())
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.ptx")), ids=lambda path: path.stem)
 def test_correct_kernel_has_no_finding(path: Path) -> None:
     assert findings(path.read_text(), "correct") == []
 
 
-@pytest.mark.parametrize("path", pairs(MISSED_OR_MISNAMED))
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.ptx")), ids=lambda path: path.stem)
 def test_faulty_kernel_has_one_finding(path: Path) -> None:
     text = path.read_text()
     header = HEADER.match(text)

@@ -65,13 +65,16 @@ class Conflict:
         return self.rule.remedy or f"{self.code} {self.hint or self.pc}"
 
     @property
-    def key(self) -> tuple[str, int, int]:
-        """Key of the conflict, which does not depend on the order of the two instructions."""
-        if self.two_sided:
-            return self.remedy, -1, -1  # all these conflicts of a run have one cause
+    def keys(self) -> tuple[tuple[str, int, int], ...]:
+        """Keys of the conflict, which do not depend on the order of the two instructions.
+
+        Findings of different runs with a common key have one cause.
+        """
+        # All two-sided conflicts of a run have one cause. In another run, the conflict may need an edit on one side.
+        common = ((self.remedy, -1, -1),) if self.two_sided else ()
         if self.other < 0 or self.rule.place == "object":
-            return self.code, self.pc, -1
-        return self.code, min(self.pc, self.other), max(self.pc, self.other)
+            return *common, (self.code, self.pc, -1)
+        return *common, (self.code, min(self.pc, self.other), max(self.pc, self.other))
 
     @property
     def operation(self) -> int:
