@@ -305,7 +305,10 @@ class Mbarriers:
                 self.waiting.setdefault(each, []).append(row)
 
     def snapshot(self) -> object:
-        """Return a value that is equal for two states with the same early returns. The words are in memory."""
+        """Return a value that is equal for two states with the same early returns.
+
+        The value does not contain the words of the mbarriers, because they are a part of shared memory.
+        """
         return {slot: dict(sites) for slot, sites in self._declined.items()}, dict(self._retries)
 
     def awaited(self, slot: int) -> Awaited | None:

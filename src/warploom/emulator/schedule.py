@@ -14,11 +14,11 @@ from warploom.diagnostics import UsageError
 class Schedule:
     """Schedule of asynchronous operations: `kind` is "eager", "lazy" or "random".
 
-    Under "eager", an operation takes effect when it is issued. Under "lazy", it takes effect when a wait requires it,
-    when no warp can continue, or after many loop iterations. A wait for an incomplete phase of an mbarrier returns
-    without success once, or 64 times in a loop that counts, and then suspends its warp. If CTAs communicate, the first
-    half of the clusters starts later than the others. Under "random", an operation takes effect at a time that depends
-    on `seed`.
+    Under "eager", an operation takes effect when it is issued. Under "lazy", an operation takes effect when a wait
+    requires it, when no warp can continue, or after many loop iterations. In addition, the first wait of a warp for an
+    incomplete phase of an mbarrier returns early (see `mbarriers`), or the first 64 waits in a loop that counts. The
+    next wait suspends the warp until the phase is complete. The first half of the clusters starts later than the others
+    if CTAs communicate. Under "random", an operation takes effect at a time that depends on `seed`.
     """
 
     kind: str

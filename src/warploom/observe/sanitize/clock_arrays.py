@@ -419,8 +419,8 @@ def is_released(c: ClockArrays, row: int, agent: Any, owner: Any, by: int, clock
         return True
     if clock > V[row, SOME + fenced, agent]:
         return False
-    if by == OBJECT:
-        return True
+    if by in (TOGETHER, OBJECT):
+        return True  # a release by any lane covers an instruction of the whole warp
     known = V[row, FENCED_MASK if fenced else MASK, agent]
     for lane in range(32):
         missing = (known >> lane) & 1 == 0 or (owner >= 0 and fenced == 0 and clock > c.published[owner, lane])

@@ -19,7 +19,7 @@ _MOST = 4  # alternative fixes of a deadlock
 
 
 def deadlock_fixes(mbarriers: Mbarriers, groups: Sequence[Waiting]) -> tuple[Fix, ...]:
-    """Return alternative fixes of a deadlock, or () if the kernel has no text. The most likely fix comes first."""
+    """Return alternative fixes of a deadlock, the most likely first, or () if the kernel has no text."""
     program = mbarriers.context.program
     if program.source is None:
         return ()

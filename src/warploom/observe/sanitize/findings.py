@@ -97,7 +97,10 @@ def join_deadlocks(found: Sequence[Diagnostic]) -> Diagnostic:
 
 
 def _with_edit(end: Diagnostic) -> Diagnostic:
-    """Return the diagnostic of a deadlock with a hint that names what its first group of warps lacks."""
+    """Return the diagnostic of a deadlock with a hint that names the missing arrivals, bytes or threads.
+
+    They are missing at the mbarrier or barrier for which the first group of warps waits.
+    """
     if not end.data or "groups" not in end.data:
         return end
     group = end.data["groups"][0]

@@ -249,8 +249,8 @@ class GlobalShadow:
 
         Lane lanes[i] of warps[i] writes sizes[i] bytes at byte offset starts[i]. `strength` is 0 for copies, and
         the strength (see `clock_arrays`) for copies that reduce in memory. `same(i, warp, pc)` returns True if write i
-        stores the bytes that instruction `pc` of a warp stored there last, which is no conflict. Shapes: all arrays
-        (ranges,).
+        stores the same bytes as the last write there, by instruction `pc` of warp number `warp`: such writes do not
+        conflict. Shapes: all arrays (ranges,).
         """
         if len(starts):
             self._mark_written(int(starts.min()), int((starts + sizes).max()) - 1)

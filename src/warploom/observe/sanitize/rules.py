@@ -35,10 +35,10 @@ class Rule:
     access, "pc" for the later one, or neither if empty.
     `explains` lists the traps and deadlocks that may follow. `insert` has the instructions of the edit, unless they
     depend on the kernel. `template` has instructions with names in braces for parts of the kernel. `side` names the
-    threads that execute the edit: those of the "earlier" access, or "all" of the CTA. If `names_phases`, the edit may
-    also belong to another wait for a phase or to another arrival. With a `scope`, releases and acquires may be too
-    weak, and the right ones have at least this scope. `words` maps words of the opcode to words that replace them, or
-    to "".
+    threads that execute the edit: those of the "earlier" access, or "all" of the CTA. If `names_phases`, the hint
+    also lists the lines of all waits for phases and of all arrivals, because the edit may belong to one of them. With a
+    `scope`, releases and acquires may be too weak, and the right ones have at least this scope. `words` maps words of
+    the opcode to words that replace them, or to "".
     """
 
     code: str

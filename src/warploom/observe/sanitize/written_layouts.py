@@ -155,10 +155,12 @@ class WrittenLayouts:
         )  # fmt: skip
 
     def contents(self, cta: int, chunks: Array, *, restored: bool = False) -> Contents:
-        """Return the contents of chunks of a CTA's shared memory. Shapes: chunks (chunks,), as the contents.
+        """Return the contents of chunks of a CTA's shared memory.
 
         With `restored`, a chunk of a box that threads overwrote has its place in the box if other chunks of the box
         remain. For example, threads overwrite the rows behind the end of a sequence with zeros.
+
+        Shapes: chunks (chunks,); the result as in `Contents`, where ... is (chunks,).
         """
         shadow = self.shadow.arrays
         here = chunks + (cta * self.shadow.shared.stride >> 4)
