@@ -79,7 +79,7 @@ def _unions(sets: Array) -> Array:
 
 
 LANE_SETS = _lane_sets()
-"""Lanes, as bits, of each lane number in records: single lanes, all lanes, and aligned groups of 16, 8, 4 and 2."""
+"""Lanes, as bits, of each lane number in records: single, aligned groups of 2, 4, 8 and 16, and all."""
 UNION = _unions(LANE_SETS)
 """Number of the smallest set of lanes that contains the sets with two numbers."""
 
