@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Compiled functions that compare new accesses to shared memory with the last accesses.
 
-A granule is `1 << shift` bytes, and a chunk is 16 bytes. The shift is 2, or less after a narrower access. `clocks`
+A granule is `1 << shift` bytes, at most 16: the size of the kernel's smallest write. A chunk is 16 bytes. `clocks`
 defines agents, records and their strength.
 """
 
@@ -48,26 +48,27 @@ class SharedArrays(NamedTuple):
     `records` and `sites` have the record (see `clocks`) and the program counter of the last write of each granule.
     `far` and `far_sites` have the record and the program counter of the last read of each granule by a CTA of the same
     cluster that does not own the memory, by rank. `reads` has the last read of each granule by each warp of the owner,
-    in blocks of `1 << BLOCK` granules, and `has_reads` is True for blocks with such a read. `async_reads` has the last
-    read of each chunk by a multiplication or a bulk group of each warp of the owner. `sent` and `sent_sites` have the
-    record and the program counter of the last read of each chunk by a bulk copy that an mbarrier completes. `origins`
-    has the number of the tensor copy that made the last bulk write of each chunk, 0 for another copy. `sources` has the
-    global address from which a thread last filled each word of 4 bytes, 0 if unknown. `out` receives the conflicts. Set
-    `fences_copies` if multiplications need a proxy fence after thread copies. `bulk` is 1 for bulk groups. The elements
-    of two arrays have these bits:
+    in blocks of `1 << BLOCK` granules, and `last_reads` the time of the last such read of each block, 0 for none.
+    `async_reads` has the last read of each chunk by a multiplication or a bulk group of each warp of the owner. `sent`
+    and `sent_sites` have the record and the program counter of the last read of each chunk by a bulk copy that an
+    mbarrier completes. `origins` has the number of the tensor copy that made the last bulk write of each chunk, 0 for
+    another copy. `sources` has the global address from which a thread last filled each word of 4 bytes, 0 if unknown.
+    `out` receives the conflicts. Set `fences_copies` if multiplications need a proxy fence after thread copies. `bulk`
+    is 1 for bulk groups. The elements of two arrays have these bits:
 
         reads        time << 32 | pc << 10 | lane << 4 | strength
         async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
 
     Shapes: records, sites (granules,); far, far_sites (CTAs of a cluster, granules); reads (blocks, warps of a CTA,
-    1 << BLOCK); async_reads (warps of a CTA, chunks); sent, sent_sites, origins (chunks,).
+    1 << BLOCK); last_reads (blocks, warps of a CTA); async_reads (warps of a CTA, chunks); sent, sent_sites, origins
+    (chunks,).
     """
 
     fences_copies: bool
     records: Array
     sites: Array
     reads: Array
-    has_reads: Array
+    last_reads: Array
     async_reads: Array
     asynchronous: bool
     far: Array
@@ -117,8 +118,10 @@ def _is_morally_strong(c: ClockArrays, w: int, strength: int, record: Any) -> bo
     Both are strong, the scope of each contains the thread of the other, and they overlap completely (PTX ISA 8.7). Warp
     `w` is in the cluster of the other access. `strength` is the strength of the access of `w`.
     """
-    beyond = (record >> 44) // c.agents != c.own[w] // c.agents
-    return (strength ^ record) & SIZE == 0 and min(strength & STRENGTH, record & STRENGTH) > beyond
+    least = min(strength & STRENGTH, record & STRENGTH)
+    if least == 0 or (strength ^ record) & SIZE:
+        return False  # weak accesses are frequent, and the divisions below are slow
+    return least > ((record >> 44) // c.agents != c.own[w] // c.agents)
 
 
 @njit
@@ -137,7 +140,7 @@ def _may_conflict(
         start = first
         while start < last:
             block, end = start >> BLOCK, min(last, (start | IN_BLOCK) + 1)
-            if s.has_reads[block, slot]:
+            if s.last_reads[block, slot] > seen:
                 for granule in range(start, end):
                     if s.reads[block, slot, granule & IN_BLOCK] >= known:
                         return True
@@ -267,7 +270,7 @@ def read_lanes(
                     by = whole if one_place[i] else lane
                     if (entry >> 32) == now:
                         by = join_lanes((entry >> 4) & 63, by)
-                    s.has_reads[block, slot] = True
+                    s.last_reads[block, slot] = now
                     reads[block, slot, place] = (now << 32) | (np.int64(pc) << 10) | (by << 4) | strength
                 granule += 1
     return found

@@ -17,7 +17,7 @@ CTA, CLUSTER, GPU = 0, 1, 2  # memory scopes; a system scope counts as GPU scope
 
 THREAD_COPIES, MULTIPLICATIONS, BULK_READ, BULK_DONE = (1, 2, 3, 4)  # agents of a warp besides itself
 STREAMS = 5  # agents of a warp
-GROUPS = 64  # newest committed groups whose times are kept, for each warp (bulk copies: for each lane)
+GROUPS = 64  # newest committed groups whose times are kept, for each warp (copies: for each lane)
 
 KNOWN, FENCED, FENCED_GLOBAL, SOME, SOME_F, SOME_GLOBAL, MASK, FENCED_MASK = range(8)
 PARTS = 8
@@ -340,6 +340,37 @@ def _cover(c: ClockArrays, w: int, lanes: int, fence: int) -> int:
                 c.covered[w, fence - 1, j] = max(c.covered[w, fence - 1, j], c.lane_times[w, i, j])
                 found |= 1 << j
     return found
+
+
+@njit
+def commit_copies(ends: Array, groups: Array, clock: Array, warps: Array, lanes: Array) -> None:
+    """Close the open groups of thread copies of lanes. See `Clocks.commit_copies`."""
+    for i in range(len(warps)):
+        w = warps[i]
+        for lane in range(32):
+            if lanes[i, lane]:
+                ends[w, groups[w, lane] % GROUPS, lane] = clock[w]
+                groups[w, lane] += 1
+        clock[w] += 1
+
+
+@njit
+def wait_copies(c: ClockArrays, ends: Array, groups: Array, warps: Array, lanes: Array, pending: int) -> None:
+    """Complete groups of thread copies of lanes. See `Clocks.wait_copies`."""
+    for i in range(len(warps)):
+        w = warps[i]
+        done, issued = c.copy_done[w], c.copy_issued[w]
+        for lane in range(32):
+            group = groups[w, lane] - pending
+            if lanes[i, lane] and group > 0:
+                done[lane] = max(done[lane], ends[w, (group - 1) % GROUPS, lane])
+        # A lane without copies in flight knows as much as any lane.
+        known = np.max(done)
+        for lane in range(32):
+            if issued[lane] > done[lane]:
+                known = min(known, done[lane])
+        column = c.own[w] + THREAD_COPIES * c.per_cta
+        c.vectors[w, SOME, column] = max(c.vectors[w, SOME, column], known)
 
 
 @njit

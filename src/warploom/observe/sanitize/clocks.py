@@ -108,7 +108,7 @@ class Clocks:
         self.published = np.zeros((self.warps, 32), np.int32)
         self.copy_clock = np.ones(self.warps, np.int32)
         self.copy_groups = np.zeros((self.warps, 32), np.int64)
-        self.copy_ends = np.zeros((self.warps, 32, GROUPS), np.int32)
+        self.copy_ends = np.zeros((self.warps, GROUPS, 32), np.int32)
         # Times of the last thread copy of each lane, and up to which the lane knows that its copies are complete.
         self.copy_issued = np.zeros((self.warps, 32), np.int32)
         self.copy_done = np.zeros((self.warps, 32), np.int32)
@@ -275,27 +275,15 @@ class Clocks:
 
     def commit_copies(self, warps: Array, lanes: Array) -> None:
         """Close the open groups of thread copies of lanes. Shapes: warps (warps,), lanes (warps, 32)."""
-        positions, at = np.nonzero(lanes)
-        by = warps[positions]
-        self.copy_ends[by, at, self.copy_groups[by, at] % GROUPS] = self.copy_clock[by]
-        self.copy_groups[by, at] += 1
-        self.copy_clock[warps] += 1
+        clock_arrays.commit_copies(self.copy_ends, self.copy_groups, self.copy_clock, warps, lanes)
 
     def wait_copies(self, warps: Array, lanes: Array, pending: int) -> None:
         """Record that all but the newest `pending` groups of thread copies of lanes are complete.
 
         Shapes: warps (warps,), lanes (warps, 32).
         """
-        if pending >= GROUPS:
-            return
-        positions, at = np.nonzero(lanes)
-        by = warps[positions]
-        group = self.copy_groups[by, at] - pending
-        ends = np.where(group > 0, self.copy_ends[by, at, np.maximum(group - 1, 0) % GROUPS], 0)
-        self.copy_done[by, at] = np.maximum(self.copy_done[by, at], ends)
-        done, column = self.copy_done[warps], self.own[warps] + THREAD_COPIES * self.per_cta
-        known = np.where(self.copy_issued[warps] > done, done, done.max(axis=1, keepdims=True)).min(axis=1)
-        self.vectors[warps, SOME, column] = np.maximum(self.vectors[warps, SOME, column], known)
+        if pending < GROUPS:
+            clock_arrays.wait_copies(self.arrays, self.copy_ends, self.copy_groups, warps, lanes, pending)
 
     def wait_multiplications(self, groups: Array, pending: int) -> None:
         """Record that all but the newest `pending` wgmma groups of each warpgroup are complete.

@@ -90,7 +90,7 @@ class Sanitizer(events.Observer):
         copies = any(_is_bulk_copy(form.effects) for form in forms)
         issues = [form.effect(effects.Issue) for form in forms]
         self._asynchronous = copies or any(each and each.group == "multiplication" for each in issues)
-        self._narrow = _writes_narrowly(launch)
+        self._granule = _smallest_write(launch)
         self._room = FIRST if any(form.effect(effects.Arrive) for form in forms) else 0
         waits = [form.effect(effects.Wait) for form in forms]
         self._waits_for_phases = any(each and each.on == "mbarrier" for each in waits)
@@ -148,7 +148,7 @@ class Sanitizer(events.Observer):
         self.global_shadow.start(context)
         self.tensor_maps.start(context)
         self.shadow = SharedShadow(
-            context, self._asynchronous, self._narrow, self.multiplications.read_shared,
+            context, self._asynchronous, self._granule, self.multiplications.read_shared,
             lambda number: self.mbarriers.name_of(number),  # noqa: PLW0108 - created below
         )  # fmt: skip
         self.mbarriers = Mbarriers(context, self.shadow, self._waits_for_phases)
@@ -453,22 +453,32 @@ def _is_bulk_copy(declared: Sequence[effects.Effect]) -> bool:
 
 
 @once_per_program
-def _writes_narrowly(launch: events.Launch) -> bool:
-    """Return True if a lane may write less than 4 bytes of shared memory with one instruction.
+def _smallest_write(launch: events.Launch) -> int:
+    """Return the size in bytes of the smallest scalar that a lane may write to shared memory, at most 16.
 
     A weak update, such as that of a tensor map, accesses its object as a whole (PTX ISA 9.7.9.26.1).
     """
-    for step, each in zip(launch.program.steps, launch.instructions, strict=True):
+    steps = launch.program.steps
+    smallest = 8 if any(step.binding.form.effect(effects.Arrive) for step in steps) else 16  # the size of an mbarrier
+    for step, each in zip(steps, launch.instructions, strict=True):
         form, slots = step.binding.form, step.binding.slots
         for access in form.effects_of(effects.Access):
-            is_object = access.kind == "update" and not access.is_ordered(slots)
-            if access.kind == "read" or access.proxy != "generic" or is_object:
+            is_object = access.kind == "update" and access.proxy == "generic" and not access.is_ordered(slots)
+            if access.kind == "read" or is_object:
                 continue
             if not form.operands[access.address].space_word(slots).startswith(_NOT_SHARED):
-                stored = getattr(getattr(each.operands, access.value, None), "type", "")
-                if not stored or TYPES[stored].bytes < 4:
-                    return True
-    return False
+                smallest = min(smallest, _written_bytes(access, each.operands))
+    return smallest
+
+
+def _written_bytes(access: effects.Access, operands: Any) -> int:
+    stored = getattr(getattr(operands, access.value, None), "type", "") if access.value else ""
+    if stored:
+        return max(TYPES[stored].bytes, 1)
+    size = getattr(operands, access.size, None) if access.size else None
+    if isinstance(size, int):
+        return size
+    return 16 if access.proxy == "async" else 1  # bulk copies write multiples of 16 bytes
 
 
 def _synchronisation(binding: Any) -> _Synchronisation:

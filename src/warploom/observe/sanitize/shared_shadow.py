@@ -50,16 +50,15 @@ _ORDER = (
 class SharedShadow:
     """Last accesses to the shared memory of the resident CTAs.
 
-    `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications, `narrow` if a lane may write less
-    than 4 bytes, and `has_sources` if the global addresses of the data are recorded. `name_mbarrier` returns the name
-    of an mbarrier for its number.
+    `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications. `granule` is the size in bytes of
+    the smallest write, at most 16. `has_sources` is set if the global addresses of the data are recorded.
+    `name_mbarrier` returns the name of an mbarrier for its number.
     """
 
     def __init__(
-        self, context: Context, asynchronous: bool, narrow: bool, has_sources: bool, name_mbarrier: Callable[[int], str]
+        self, context: Context, asynchronous: bool, granule: int, has_sources: bool, name_mbarrier: Callable[[int], str]
     ) -> None:
         self.context = context
-        self.narrow = narrow
         self.has_sources = has_sources
         self.name_mbarrier = name_mbarrier
         self.topology = context.topology
@@ -71,23 +70,24 @@ class SharedShadow:
         size = len(self.shared.bytes)
         warps, others = self.topology.warps_per_cta, self.topology.cluster_size
         others = others if others > 1 else 0
-        blocks = (size // 4 >> BLOCK) + 1
+        granules = size // granule
+        blocks = (granules >> BLOCK) + 1
         self.arrays = _shared_shadow.SharedArrays(
             fences_copies=self.report.is_active("sanitize.proxy/thread-copy"),
-            records=np.zeros(size // 4, np.int64),
-            sites=np.zeros(size // 4, np.int32),
+            records=np.zeros(granules, np.int64),
+            sites=np.zeros(granules, np.int32),
             reads=np.zeros((blocks, warps, 1 << BLOCK), np.int64),
-            has_reads=np.zeros((blocks, warps), np.bool_),
+            last_reads=np.zeros((blocks, warps), np.int64),
             async_reads=np.zeros((warps, size // 16 if asynchronous else 1), np.int64),
             asynchronous=asynchronous,
-            far=np.zeros((others, size // 4), np.int64),
-            far_sites=np.zeros((others, size // 4), np.int32),
+            far=np.zeros((others, granules), np.int64),
+            far_sites=np.zeros((others, granules), np.int32),
             sent=np.zeros(size // 16 if asynchronous and others else 1, np.int64),
             sent_sites=np.zeros(size // 16 if asynchronous and others else 1, np.int32),
             origins=np.zeros(size // 16, np.int32),
             sources=np.zeros(size // 4, np.int64),
-            cta_granules=self.shared.stride // 4,
-            shift=2,
+            cta_granules=self.shared.stride // granule,
+            shift=granule.bit_length() - 1,
             out=np.zeros((_shared_shadow.ROOM, _shared_shadow.COLUMNS), np.int64),
         )
 
@@ -101,34 +101,6 @@ class SharedShadow:
         arrays = self.arrays
         self.arrays = arrays._replace(records=moved(arrays.records), far=moved(arrays.far), sent=moved(arrays.sent))
 
-    def refine(self, size: int) -> None:
-        """Divide the granules to `size` bytes for an access of this size, unless they are that small already.
-
-        Granules never have more than 4 bytes. Without narrow writes, they keep 4 bytes, because each write covers them.
-        """
-        before = self.arrays
-        times = (1 << before.shift) // size
-        if times <= 1 or not self.narrow:
-            return
-
-        def divide(array: Array) -> Array:
-            # Most elements are zero. Zeros that nobody writes take no memory.
-            found = np.zeros((*array.shape, times), array.dtype)
-            held = np.nonzero(array)
-            found[held] = array[held][:, None]
-            return found.reshape(*array.shape[:-1], array.shape[-1] * times)
-
-        blocks, warps, length = before.reads.shape
-        reads = np.zeros((blocks, times, warps, length), np.int64)
-        held = np.flatnonzero(before.has_reads.any(axis=1))
-        repeated = np.repeat(before.reads[held], times, axis=2)
-        reads[held] = repeated.reshape(len(held), warps, times, length).swapaxes(1, 2)
-        self.arrays = before._replace(
-            records=divide(before.records), sites=divide(before.sites), reads=reads.reshape(-1, warps, length),
-            has_reads=np.repeat(before.has_reads, times, axis=0), far=divide(before.far),
-            far_sites=divide(before.far_sites), cta_granules=before.cta_granules * times, shift=size >> 1,
-        )  # fmt: skip
-
     # Accesses ---------------------------------------------------------------------------------------------
 
     def read(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strength: int, what: str = "") -> None:
@@ -138,7 +110,6 @@ class SharedShadow:
         the reads (see `clocks`). `what` is "mbarrier" for reads of an mbarrier, otherwise "". Shapes: index and lanes
         (warps, 32).
         """
-        self.refine(size)
         whole = OBJECT if what else TOGETHER
         found = _shared_shadow.read_lanes(
             self.clocks.arrays, self.arrays, warps, index, uniform(lanes), size, pc, strength, whole
@@ -191,7 +162,6 @@ class SharedShadow:
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, kind: int, strength: int, agents: Array,
         clocks: Array, values: Array | None, what: str, sources: Array | None = None,
     ) -> None:  # fmt: skip
-        self.refine(size)
         if self.has_sources:
             unknown = np.zeros((1, 1), np.int64)
             known = np.broadcast_to(unknown if sources is None else sources, index.shape)

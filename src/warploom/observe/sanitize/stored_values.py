@@ -48,14 +48,12 @@ def is_harmless(memory: Array, store: Store, position: int, lane: int, together:
     if not together:
         return False
     others = wide[:, store.lanes & (store.index == start)]
-    return all(_agree(values, store.type) for values in others)
+    if (others == others[:, :1]).all():
+        return True
+    return store.type in _SIGNIFICANDS and all(_agree(values, store.type) for values in others)
 
 
 def _agree(values: Array, word: str) -> bool:
-    if (values == values[0]).all():
-        return True
-    if word not in _SIGNIFICANDS:
-        return False
     numbers = _numbers(np.ascontiguousarray(values), word)
     # A NaN or an infinity agrees with nothing else.
     return bool((np.ptp(numbers, axis=0) <= np.abs(numbers).max(axis=0) * 2.0 ** -(_SIGNIFICANDS[word] // 2)).all())

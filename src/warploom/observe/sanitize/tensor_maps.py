@@ -6,6 +6,7 @@ Fences must order the writes before the copies.
 
 from collections import deque
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -117,15 +118,16 @@ class TensorMaps:
         context = self.context
         for warp, lane in zip(warps.tolist(), lanes.tolist(), strict=True):
             cta = int(context.topology.cta_of[warp])
-            acquired = [
+            acquired = (
                 each
                 for each in self._acquired.get(address, {}).values()
                 if each.cta == cta and self.shadow.is_known(warp, lane, each.record)
-            ]
-            if any(writes <= each.writes for each in acquired):
+            )
+            first = next(acquired, None)
+            if first is not None and any(writes <= each.writes for each in chain([first], acquired)):
                 continue
             why = "no acquiring fence for tensor maps is between the two"
-            if acquired:
+            if first is not None:
                 why = "the kernel writes the map after it acquires the map, or does not release the write before"
             message = f"this copy uses the tensor map at {address:#x}, which the kernel has written, and {why}"
             site = max(pc for _, pc in writes)
