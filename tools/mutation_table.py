@@ -3,13 +3,12 @@
     python tools/mutation_table.py [--programme first|second|hints]... [--write] [--kernel WORD]... [--kind WORD]...
                                    [--list] [--workers N] [--share F]
 
-A mutant is a kernel with one inserted error. It counts as "found" if one of the rules that it breaks is reported, as
-"misnamed" if only other rules are reported, and as "missed" if nothing is reported. Some mutants are still correct by
+A mutant is a kernel with one inserted error. It counts as "one finding" or "more findings" if one of the rules that it
+breaks is reported, as "misnamed" if only other rules are reported, and as "missed" if nothing is reported. Some mutants are still correct by
 the PTX manual ("allowed"). Such a mutant counts as "silent" if nothing is reported, otherwise as "wrongly reported".
 The expected rules are in tests/observe/sanitize/verdicts.py for the first programme, and in
-tests/observe/sanitize/protocol for the second programme. The table of the second programme separates mutants with one
-finding from mutants with more findings. --list prints every mutant that is misnamed, missed or wrongly reported. The
-exit status is 1 if there is one.
+tests/observe/sanitize/protocol for the second programme. --list prints every other mutant than those with one finding
+and the silent ones. The exit status is 1 if a mutant is misnamed, missed or wrongly reported.
 
 The third table is about the hints. For each faulty mutant of both programmes, the fixes of the first finding are
 applied as tests/observe/sanitize/applying.py describes, and the results are sanitized. --list prints the hints that do
@@ -27,7 +26,7 @@ import sys
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,11 +34,10 @@ from typing import TypeAlias
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "sanitizer.md"
-COLUMNS = ("mutants", "found", "misnamed", "missed", "allowed", "silent", "wrongly reported")
 FOUND = ("one finding", "more findings")
-SECOND_COLUMNS = ("mutants", *FOUND, "misnamed", "missed", "allowed", "silent", "wrongly reported")
+COLUMNS = ("mutants", *FOUND, "misnamed", "missed", "allowed", "silent", "wrongly reported")
 HARMLESS = ("silent", "wrongly reported")
-RIGHT = ("found", *FOUND, "silent")
+RIGHT = (*FOUND, "silent")
 HINT_COLUMNS = ("hints", "removed", "alternative", "kept", "new finding", "illegal", "no edit")
 TABLES = {"first": "mutations", "second": "protocol", "hints": "hints"}
 
@@ -106,10 +104,7 @@ def _first(options: argparse.Namespace) -> tuple[str, int]:
     from observe.sanitize.mutations import KINDS
     from observe.sanitize.subjects import SUBJECTS
 
-    counts: Counts = {kind: Counter() for kind in _chosen(KINDS, options.kind)}
-    wrong = sum(_counted(counts, each, options) for each in _results("first", SUBJECTS, KINDS, options))
-    head = f"{_total(counts)['mutants']} mutants of {len(counts)} kinds, made from {len(SUBJECTS)} kernels."
-    return _table(head, "kind", COLUMNS, counts), wrong
+    return _programme("first", "kind", SUBJECTS, KINDS, options)
 
 
 def _run_first(job: Job) -> Iterator[Result]:
@@ -130,21 +125,28 @@ def _second(options: argparse.Namespace) -> tuple[str, int]:
     from observe.sanitize.protocol.subjects import SUBJECTS
     from observe.sanitize.protocol.verdicts import OPERATORS
 
-    counts: Counts = {kind: Counter() for kind in _chosen(OPERATORS, options.kind)}
+    return _programme("second", "operator", SUBJECTS, OPERATORS, options)
+
+
+def _programme(
+    name: str, row: str, kernels: Collection[str], kinds: Iterable[str], options: argparse.Namespace
+) -> tuple[str, int]:
+    """Return the table of a programme, whose rows are the kinds of mutants, and the number of wrong results."""
+    counts: Counts = {kind: Counter() for kind in _chosen(kinds, options.kind)}
     findings: Counter[int] = Counter()
     wrong = 0
-    for each in _results("second", SUBJECTS, OPERATORS, options):
+    for each in _results(name, kernels, kinds, options):
         if each.outcome not in HARMLESS:
             findings[len(each.codes)] += 1
         wrong += _counted(counts, each, options)
     faulty, exact = findings.total(), _total(counts)["one finding"]
     shares = ", ".join(f"{number}: {findings[number]}" for number in sorted(findings))
     head = (
-        f"{_total(counts)['mutants']} mutants of {len(counts)} operators, made from {len(SUBJECTS)} kernels. "
+        f"{_total(counts)['mutants']} mutants of {len(counts)} {row}s, made from {len(kernels)} kernels. "
         f"{exact} of {faulty} faulty mutants ({exact / max(faulty, 1):.0%}) have exactly one finding.\n\n"
         f"Faulty mutants by number of findings, misnamed mutants included: {shares}."
     )
-    return _table(head, "operator", SECOND_COLUMNS, counts), wrong
+    return _table(head, row, COLUMNS, counts), wrong
 
 
 def _run_second(job: Job) -> Iterator[Result]:
@@ -179,9 +181,11 @@ def _hints(options: argparse.Namespace) -> tuple[str, int]:
             print(f"{each.place}: {each.row} {each.outcome}", flush=True)
     total = _total(counts)
     helpful = sum(total[outcome] for outcome in HELPS)
+    removed, hints = helpful + total["new finding"], total["hints"]
     head = (
-        f"The hint removes the finding in {helpful} of {total['hints']} faulty mutants with a finding "
-        f"({helpful / max(total['hints'], 1):.0%}), made from {len(kernels)} kernels{_sample(options)}."
+        f"The hint removes the finding in {removed} of {hints} faulty mutants with a finding "
+        f"({removed / max(hints, 1):.0%}), made from {len(kernels)} kernels{_sample(options)}. In {helpful} of them "
+        f"({helpful / max(hints, 1):.0%}), the mutant then has no finding that it did not have before."
     )
     return _table(head, "rule", HINT_COLUMNS, counts), 0
 
@@ -231,7 +235,7 @@ def _counted(counts: Counts, each: Result, options: argparse.Namespace) -> bool:
     counts[each.row].update(("mutants", each.outcome))
     if each.outcome in HARMLESS:
         counts[each.row]["allowed"] += 1
-    if each.outcome not in RIGHT and options.list:
+    if each.outcome not in ("one finding", "silent") and options.list:
         print(f"{each.place}: {each.outcome} {' '.join(each.codes)}", flush=True)
     return each.outcome not in RIGHT
 
