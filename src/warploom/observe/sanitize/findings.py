@@ -16,6 +16,7 @@ from warploom.observe.sanitize.paths import Paths
 from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.weak_orders import (
     expect_before_arrival,
+    insert_before_releases,
     is_ordered,
     make_strong,
     move_behind_wait,
@@ -160,8 +161,13 @@ def _fixes(
     if cause.insert and edit:
         where = " and ".join(f"{side} {program.place_of(pc)}" for side, pc in edit.items())
         return (insert_before(program, cause.before, cause.insert, where),)
-    same = [each for each in cause.conflicts if each.code == first.code]
-    words = (replace_word(program, each.pc, *pair) for each in same for pair in first.rule.words.items())
+    if first.two_sided and first.rule.operation == "other" and first.inserted:
+        return (insert_before_releases(program, first.other, first.inserted),)
+    # A conflict without a fix of its own may have a common cause with a conflict that has one.
+    fixed = next((each.code for each in cause.conflicts if each.fixes), first.code)
+    code = first.code if any(each.fixes for each in cause.conflicts if each.code == first.code) else fixed
+    same = [each for each in cause.conflicts if each.code == code]
+    words = (replace_word(program, each.pc, *pair) for each in same for pair in each.rule.words.items())
     own = [each.fixes for each in same if each.fixes]
     return (tuple(edit for fix in words for edit in fix), *_orders(first, program, paths, untested), *combine(own))
 

@@ -75,6 +75,24 @@ def wait_at_arrivals(program: Program, other: int, pc: int, everywhere: bool) ->
     return found
 
 
+def insert_before_releases(program: Program, pc: int, text: str) -> Fix:
+    """Return the insertions of `text` before the first instructions after `pc` that arrive or release."""
+    found: Fix = ()
+    seen = {pc}
+    pending = [each for each in program.following[pc] if each >= 0]
+    while pending:
+        each = pending.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        barrier = program.steps[each].binding.form.effect(effects.Barrier)
+        if "release" in _sides(program.steps[each]) or (barrier is not None and barrier.arrives):
+            found += insert_before(program, each, text)
+        else:
+            pending += (after for after in program.following[each] if after >= 0)
+    return found
+
+
 def expect_before_arrival(program: Program) -> Fix:
     """Return the moves of instructions that expect bytes directly after an arrival to before the arrival."""
     found: Fix = ()
