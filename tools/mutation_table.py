@@ -4,11 +4,11 @@
                                    [--list] [--workers N] [--share F]
 
 A mutant is a kernel with one inserted error. It counts as "one finding" or "more findings" if one of the rules that it
-breaks is reported, as "misnamed" if only other rules are reported, and as "missed" if nothing is reported. Some mutants are still correct by
-the PTX manual ("allowed"). Such a mutant counts as "silent" if nothing is reported, otherwise as "wrongly reported".
-The expected rules are in tests/observe/sanitize/verdicts.py for the first programme, and in
-tests/observe/sanitize/protocol for the second programme. --list prints every other mutant than those with one finding
-and the silent ones. The exit status is 1 if a mutant is misnamed, missed or wrongly reported.
+breaks is reported, as "misnamed" if only other rules are reported, and as "missed" if nothing is reported. Some mutants
+are still correct by the PTX manual ("allowed"). Such a mutant counts as "silent" if nothing is reported, otherwise as
+"wrongly reported". The expected rules are in tests/observe/sanitize/verdicts.py for the first programme, and in
+tests/observe/sanitize/protocol for the second programme. --list prints every mutant that is neither silent nor has one
+finding. The exit status is 1 if a mutant is misnamed, missed or wrongly reported.
 
 The third table is about the hints. For each faulty mutant of both programmes, the fixes of the first finding are
 applied as tests/observe/sanitize/applying.py describes, and the results are sanitized. --list prints the hints that do
