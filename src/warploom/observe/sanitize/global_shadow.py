@@ -159,11 +159,16 @@ class GlobalShadow:
         if writing and self.copies and lanes.any():
             reached = index[lanes]
             self._mark_written(int(reached.min()), int(reached.max()))
-        lanes = uniform(lanes)
+        lanes = recorded = uniform(lanes)
+        one_place = together(index, lanes)
+        if kind == "write" and values is not None and one_place.any():
+            # A warp that stores one value to one address, such as a tensor map, has one store.
+            wide = np.broadcast_to(values, (len(values), *index.shape))
+            whole = one_place & (wide == wide[:, :, :1]).all(axis=(0, 2))
+            recorded = lanes & ~(whole[:, None] & (np.arange(32) > 0))
         found = _access(
-            self.clocks.arrays, self.arrays, self.wave & 0xFF, warps, index, lanes, size, together(index, lanes),
-            kind != "write", writing, DISCARD if discards else GENERIC, strength, pc in self._read_only, pc,
-            self.clocks.clock[warps],
+            self.clocks.arrays, self.arrays, self.wave & 0xFF, warps, index, recorded, size, one_place, kind != "write",
+            writing, DISCARD if discards else GENERIC, strength, pc in self._read_only, pc, self.clocks.clock[warps],
         )  # fmt: skip
         if found:
             store = None
