@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from observe.sanitize.orders import PAIRS as ORDERS
 from observe.sanitize.pairs import SCHEDULES, Pair, found
 
 _FENCED = """
@@ -476,16 +477,19 @@ PAIRS = {
 }  # fmt: skip
 
 
+ALL = {**PAIRS, **ORDERS}
+
+
 @pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("name", ALL)
 def test_what_is_ordered_is_silent(name: str, schedule: str) -> None:
-    assert found(PAIRS[name], PAIRS[name].text, schedule) == set()
+    assert found(ALL[name], ALL[name].text, schedule) == set()
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("name", ALL)
 def test_what_is_not_ordered_is_found(name: str, schedule: str) -> None:
-    pair = PAIRS[name]
+    pair = ALL[name]
     assert found(pair, pair.faulty, schedule) & set(pair.codes)
 
 
@@ -503,3 +507,23 @@ def test_an_unsuccessful_wait_is_repeated_under_lazy() -> None:
     ld.shared.u32 %r6, [%r5];
     """
     assert found(Pair(text, ("", ""), (), threads=64), text, "lazy") == {"copy/destination"}
+
+
+def test_a_later_cta_reads_a_flag_first_under_lazy() -> None:
+    text = """
+    mov.u32 %r5, %ctaid.x;
+    setp.eq.u32 %p2, %r5, 1;
+    @%p2 bra taken;
+    st.global.u32 [%rd0], 1;
+    st.release.gpu.global.u32 [%rd0+512], 1;
+    ret;
+    taken:
+    ld.acquire.gpu.global.u32 %r6, [%rd0+512];
+    setp.eq.u32 %p1, %r6, 2;
+    @%p1 bra whole;
+    ld.global.u32 %r7, [%rd0];
+    ret;
+    whole:
+    ld.global.u32 %r7, [%rd0+4];
+    """
+    assert found(Pair(text, ("", ""), (), threads=1, grid=2), text, "lazy") == {"race/global"}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from observe.sanitize.orders import ACQUIRE, MAP
 from observe.sanitize.pairs import Pair, findings
 
 import warploom as wl
@@ -104,29 +105,6 @@ _LOADED_FROM_PEER = f"""
     {_CLUSTER}
 """
 
-# Warp 0 copies the kernel's tensor map to global memory, and thread 32 copies a tile with it.
-_ACQUIRE = "fence.proxy.tensormap::generic.acquire.gpu [%rd0], 128;"
-_MAP = f"""
-    @%p0 mbarrier.init.shared::cta.b64 [%r4], 1;
-    setp.lt.u32 %p2, %r0, 32;
-    @!%p2 bra written;
-    mad.wide.u32 %rd5, %r0, 4, %rd1;
-    mad.wide.u32 %rd6, %r0, 4, %rd0;
-    ld.u32 %r8, [%rd5];
-    st.global.u32 [%rd6], %r8;
-    fence.proxy.tensormap::generic.release.gpu;
-    written:
-    bar.sync 0;
-    {_ACQUIRE}
-    setp.eq.u32 %p3, %r0, 32;
-    @!%p3 bra wait;
-    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], 8192;
-    mov.u32 %r9, 0;
-    cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd0, {{%r9, %r9}}], [%r4];
-    wait:
-    mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r4], 0;
-    @!%p1 bra wait;
-"""
 _REPLACE = "@%p3 tensormap.replace.tile.global_dim.global.b1024.b32 [%rd0], 0, 64;"
 
 # A multiplication of zeros, and the wait for it.
@@ -199,12 +177,12 @@ FAULTS = {
     "single wait, shared": Pair(_LOADED, ("@!%p1 bra again;", ""), ("copy/destination",), threads=64),
     "single wait, distributed": Pair(_LOADED_FROM_PEER, ("@!%p1 bra again;", ""), ("copy/destination",), cluster=2),
     "tensor map changed after its acquire": Pair(
-        _MAP,
-        (f"{_ACQUIRE}\n    setp.eq.u32 %p3, %r0, 32;", f"setp.eq.u32 %p3, %r0, 32;\n{_ACQUIRE}\n{_REPLACE}"),
+        MAP,
+        (f"{ACQUIRE}\n    setp.eq.u32 %p3, %r0, 32;", f"setp.eq.u32 %p3, %r0, 32;\n{ACQUIRE}\n{_REPLACE}"),
         ("proxy/tensormap",),
         threads=64,
     ),
-    "tensor map acquired without a release": Pair(_MAP, (_TENSORMAP_FENCE, ""), ("proxy/tensormap",), threads=64),
+    "tensor map acquired without a release": Pair(MAP, (_TENSORMAP_FENCE, ""), ("proxy/tensormap",), threads=64),
     "atomic on unwritten memory, shared": Pair(
         "@%p0 st.shared.u32 [%r3], 0; bar.sync 0; red.shared.add.u32 [%r3], 1;",
         ("@%p0 st.shared.u32 [%r3], 0;", ""),

@@ -164,8 +164,8 @@ def _fixes(
     if first.two_sided and first.rule.operation == "other" and first.inserted:
         return (insert_before_releases(program, first.other, first.inserted),)
     # A conflict without a fix of its own may have a common cause with a conflict that has one.
-    fixed = next((each.code for each in cause.conflicts if each.fixes), first.code)
-    code = first.code if any(each.fixes for each in cause.conflicts if each.code == first.code) else fixed
+    fixed = [each.code for each in cause.conflicts if each.fixes]
+    code = first.code if first.code in fixed or not fixed else fixed[0]
     same = [each for each in cause.conflicts if each.code == code]
     words = (replace_word(program, each.pc, *pair) for each in same for pair in each.rule.words.items())
     own = [each.fixes for each in same if each.fixes]
