@@ -43,12 +43,14 @@ def bounded_waits(program: Program, linked: Sequence[Linked]) -> frozenset[int]:
 
 def leads_to(program: Program, targets: Iterable[int]) -> NDArray[np.bool_]:
     """Return a mask of the instructions from which a thread may reach one of the instructions `targets`."""
+    pending = list(targets)
+    if not pending:
+        return np.zeros(len(program.steps) + 1, np.bool_)
     before: list[list[int]] = [[] for _ in program.steps]
     for pc, following in enumerate(program.following):
         for each in following:
             before[each].append(pc)
     found = np.zeros(len(program.steps) + 1, np.bool_)
-    pending = list(targets)
     while pending:
         pc = pending.pop()
         if not found[pc]:

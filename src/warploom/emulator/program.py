@@ -13,6 +13,7 @@ from warploom.isa.binding.vectors import member_of
 from warploom.isa.model.parameters import Parameter
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Function, Instruction, Module, Variable
+from warploom.ptx.flow import EXIT
 from warploom.ptx.scopes import Scope as Names
 
 # Register width in bits -> dtype of the register file.
@@ -161,6 +162,15 @@ class Program:
     def function_at(self, entry: int) -> DeviceFunction | None:
         """Return the device function that starts at the program counter `entry`, or None."""
         return next((each for each in self.functions.values() if each.entry == entry), None)
+
+    def preceding(self) -> list[list[int]]:
+        """Return, for each program counter, the instructions that may execute before. Calls are left out."""
+        found: list[list[int]] = [[] for _ in self.steps]
+        for pc, following in enumerate(self.following):
+            for after in following:
+                if after != EXIT:
+                    found[after].append(pc)
+        return found
 
     def span_of(self, pc: int) -> Span | None:
         """Return the source span of the instruction at program counter `pc`."""

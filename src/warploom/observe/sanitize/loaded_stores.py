@@ -50,10 +50,7 @@ class LoadedStores:
 @once_per_program
 def _find_loads(launch: Launch) -> dict[int, tuple[int, int]]:
     """Return, by store, the load of its data, and the byte offset of the stored data in the loaded data."""
-    before: dict[int, list[int]] = {}
-    for pc, following in enumerate(launch.program.following):
-        for after in following:
-            before.setdefault(after, []).append(pc)
+    before = launch.program.preceding()
     found: dict[int, tuple[int, int]] = {}
     for pc in range(len(launch.program.steps)):
         if (stored := _registers(launch, pc, "write", "shared")) and (load := _load_of(launch, pc, stored, before)):
@@ -72,9 +69,9 @@ def _registers(launch: Launch, pc: int, kind: str, space: str) -> _Places:
     return ()
 
 
-def _load_of(launch: Launch, store: int, stored: _Places, before: dict[int, list[int]]) -> tuple[int, int] | None:
+def _load_of(launch: Launch, store: int, stored: _Places, before: list[list[int]]) -> tuple[int, int] | None:
     pc, seen = store, {store}
-    while len(before.get(pc, ())) == 1:
+    while len(before[pc]) == 1:
         (pc,) = before[pc]
         if pc in seen:
             return None

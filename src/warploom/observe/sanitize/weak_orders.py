@@ -51,7 +51,7 @@ def strengthen_between(program: Program, other: int, pc: int, scope: str, untest
 
     `untested` has the waits whose results no instruction tests. Such a wait is repeated until it succeeds.
     """
-    after, before = _reachable(program.following, other), _reachable(_preceding(program), pc)
+    after, before = _reachable(program.following, other), _reachable(program.preceding(), pc)
     found: list[Fix] = []
     for each, step in enumerate(program.steps):
         sides = _sides(step)
@@ -66,7 +66,7 @@ def wait_at_arrivals(program: Program, other: int, pc: int, everywhere: bool) ->
 
     The barriers are on a path from `other` to `pc`, or in the whole kernel if `everywhere`.
     """
-    between = _reachable(program.following, other) & _reachable(_preceding(program), pc)
+    between = _reachable(program.following, other) & _reachable(program.preceding(), pc)
     found: Fix = ()
     for each in range(len(program.steps)) if everywhere else sorted(between):
         barrier = program.steps[each].binding.form.effect(effects.Barrier)
@@ -191,15 +191,6 @@ def _reachable(following: list[list[int]], start: int) -> frozenset[int]:
                 found.add(pc)
                 pending.append(pc)
     return frozenset(found)
-
-
-def _preceding(program: Program) -> list[list[int]]:
-    found: list[list[int]] = [[] for _ in program.steps]
-    for pc, following in enumerate(program.following):
-        for after in following:
-            if 0 <= after < len(found):
-                found[after].append(pc)
-    return found
 
 
 def is_ordered(program: Program, pc: int) -> bool:
