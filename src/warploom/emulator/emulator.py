@@ -1,5 +1,6 @@
 """Emulator of one launch: the resident CTAs, and the loop that executes their warps."""
 
+import os
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from warploom.emulator.grid import Grid, Topology
 from warploom.emulator.link import Linker
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
+from warploom.emulator.native.engine import NativeEngine
 from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
@@ -126,6 +128,9 @@ class Emulator:
             raise Unsupported(self.linker.problems)
         self._bounded = bounded_waits(program, self.linked) if self.schedule.kind == "lazy" else frozenset[int]()
         self._leads = leads_to(program, self._bounded)
+        self.native = None
+        if os.environ.get("WARPLOOM_ENGINE", "auto") != "interpreter" and not request.observers:
+            self.native = NativeEngine(program, self.linked, self.state, request.arch)
         self.events = Dispatcher(request.observers)
         self._attach_observers()
 
@@ -178,6 +183,8 @@ class Emulator:
             state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
         )
         self.linker.refresh()
+        if self.native is not None:
+            self.native.start(self.memory)
         if self._on_resident is not None:
             self._on_resident(Resident(0, state.placement, state.splits, self.memory.shared))
 
@@ -279,7 +286,12 @@ class Emulator:
             self._on_block_start(BlockStart(first, batch))
         linked, by_family = self.linked, counters.by_family
         guards, instructions = self._guards, self._instructions
+        native = self.native if self.memory.is_unwatched else None
         while pc < end:
+            if native is not None and native.is_native[pc]:
+                pc = done = self._run_native(native, batch, pc, end)
+                if pc == end:
+                    break
             step = linked[pc]
             state.pc = pc
             if step.reconverges:
@@ -325,6 +337,29 @@ class Emulator:
         counters.spent += (done - first) * max(len(rows), BATCH_COST)
         if not state.moved and batch.count:
             splits.goto(batch.rows, end)
+
+    def _run_native(self, native: NativeEngine, batch: Warps, first: int, end: int) -> int:
+        """Execute instructions from `first` on with native code. Return the next program counter."""
+        if self.accumulators.cached:
+            end = next((pc for pc in range(first, end) if self.linked[pc].flushes), end)
+            if end == first:
+                return first
+        pc, executed = native.run(batch, first, end)
+        if executed:
+            self.state.pc = pc
+            step = self.linked[pc]
+            rest = Warps(
+                self.state, self.components, batch.rows[executed:], batch.warp_index[executed:],
+                None if batch.mask is None else batch.mask[executed:],
+            )  # fmt: skip
+            self.batch = rest
+            if step.guard is not None:
+                predicate = step.guard.fetch(rest)
+                rest.guard(~predicate if step.negated else predicate)
+            step.act(rest, step.operands)
+            self.batch = batch
+            pc += 1
+        return pc
 
     def _on_exit(self, warps: Rows) -> None:
         state, splits = self.state, self.state.splits

@@ -112,6 +112,11 @@ class Memory:
         """
         self._on_access = in_turn([each for each in (handler, self._observers) if each is not None])
 
+    @property
+    def is_unwatched(self) -> bool:
+        """True if no handler receives the event `Access`."""
+        return self._on_access is None
+
     def array_of(self, space: str) -> NDArray[np.uint8]:
         """Return the bytes of "shared", "local" or "global" memory."""
         return {"shared": self.shared.bytes, "local": self.local}.get(space, self.arena.bytes)

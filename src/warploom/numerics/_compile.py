@@ -125,15 +125,22 @@ class Elementwise:
         self.function = function
         self.result = np.dtype(result)
         self.arrays = function.__code__.co_argcount - uniform
+        self.is_pairwise, self.is_directed = loops is _PAIR_LOOPS, loops is _DIRECTED_LOOPS
         self._template = loops[self.arrays - 1]
 
     @cached_property
     def _loop(self) -> Callable[..., None]:
         return specialized(self._template, self.function)
 
-    def __call__(self, *operands: Any) -> NDArray[Any]:
-        """Return the results, in the broadcast shape of the array operands."""
+    def __call__(self, *operands: Any) -> Any:
+        """Return the results, in the broadcast shape of the array operands.
+
+        Traced lane values (`numerics.tracing`) evaluate the function themselves.
+        """
         arrays = operands[: self.arrays]
+        for x in arrays:
+            if not isinstance(x, np.ndarray):
+                return x.evaluate(self, operands)
         shape = arrays[0].shape
         for x in arrays:
             if x.shape != shape or not x.flags.carray:

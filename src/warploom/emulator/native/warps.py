@@ -1,0 +1,261 @@
+"""Warp whose instructions are translated to LLVM IR instead of being executed."""
+
+# llvmlite has no type annotations.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from warploom.emulator.address_space import GLOBAL_BASE, SHARED_WINDOW, WINDOW_SIZE
+from warploom.emulator.native.context import Field
+from warploom.emulator.native.operands import Items, Location, Scalar
+from warploom.isa.model.types import TYPES
+from warploom.numerics.tracing.values import LANES, TracedLanes, TraceError, splat, vector_type
+
+I1, I8, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 32, 64))
+POINTER = ir.PointerType()
+_U64 = np.dtype(np.uint64)
+_BOOL = np.dtype(np.bool_)
+
+
+class TracedWarp:
+    """Interface of instruction semantics (`isa.model.semantics.Warps`) for one warp, as LLVM IR.
+
+    `records` points to the operand records (see `operands`), `context` to the fields of `context.Field`. `warp` is the
+    index of the warp, and `mask` the bits of its active lanes. Code that leaves the native function branches to `leave`.
+    """
+
+    count = 1
+
+    def __init__(
+        self, builder: ir.IRBuilder, records: ir.Value, context: ir.Value, warp: ir.Value, mask: ir.Value,
+        leave: ir.Block, arch: str,
+    ) -> None:  # fmt: skip
+        self.builder = builder
+        self.records = records
+        self.context = context
+        self.warp = warp
+        self.mask = mask
+        self.leave = leave
+        self.arch = arch
+        self.lanes = TracedLanes(builder, builder.bitcast(mask, ir.VectorType(I1, LANES)), _BOOL)
+        self.converged_only = False  # True if the instruction may have to wait for diverged lanes
+
+    # Records and context ----------------------------------------------------------------------------------
+
+    def _field(self, field: Field) -> ir.Value:
+        place = self.builder.gep(self.context, [I64(field)], source_etype=I64)
+        return self.builder.load(place, typ=I64)
+
+    def _record(self, number: int, part: int) -> ir.Value:
+        place = self.builder.gep(self.records, [I64(3 * number + part)], source_etype=I64)
+        return self.builder.load(place, typ=I64)
+
+    def _place(self, operand: Scalar) -> ir.Value:
+        start, stride = self._record(operand.number, 0), self._record(operand.number, 1)
+        return self.builder.inttoptr(self.builder.add(start, self.builder.mul(self.warp, stride)), POINTER)
+
+    def _load(self, place: ir.Value, dtype: np.dtype[Any]) -> TracedLanes:
+        if dtype == _BOOL:
+            octets = self.builder.load(place, typ=ir.VectorType(I8, LANES), align=1)
+            return TracedLanes(self.builder, self.builder.trunc(octets, vector_type(_BOOL)), _BOOL)
+        value = self.builder.load(place, typ=vector_type(dtype), align=dtype.itemsize)
+        return TracedLanes(self.builder, value, dtype)
+
+    # Registers --------------------------------------------------------------------------------------------
+
+    def read(self, operand: Scalar) -> TracedLanes:
+        """Return the value of an operand."""
+        value = self._load(self._place(operand), np.dtype(operand.stored)).astype(operand.dtype)
+        return ~value if operand.negated else value
+
+    def read_vector(self, operand: Items) -> list[TracedLanes]:
+        """Return the values of a vector operand."""
+        return [self.read(item) for item in _present(operand)]
+
+    def write(self, operand: Scalar | None, result: Any) -> None:
+        """Write a result to the active lanes, extended to the width of the register."""
+        if operand is None:
+            return
+        dtype = np.dtype(operand.dtype)
+        if not isinstance(result, TracedLanes):
+            result = self.lanes.constant(result, getattr(result, "dtype", dtype))
+        if operand.extended:
+            result = result.astype(dtype).astype(operand.extended)
+        elif result.dtype != dtype and result.dtype.itemsize == dtype.itemsize and dtype != _BOOL:
+            result = result.view(dtype)
+        stored = np.dtype(operand.stored)
+        result = result.astype(stored)
+        place = self._place(operand)
+        value = self.builder.select(self.lanes.value, result.value, self._load(place, stored).value)
+        if stored == _BOOL:
+            value = self.builder.zext(value, ir.VectorType(I8, LANES))
+        self.builder.store(value, place, align=stored.itemsize)
+
+    def write_vector(self, operand: Items, results: Sequence[Any]) -> None:
+        """Write results to the active lanes of a vector."""
+        for item, result in zip(operand.items, results, strict=True):
+            self.write(item, result)
+
+    def active(self) -> TracedLanes:
+        """Return the mask of active lanes."""
+        return self.lanes
+
+    # Addresses and memory ---------------------------------------------------------------------------------
+
+    def addresses(self, operand: Location) -> TracedLanes:
+        """Return the effective addresses of an address operand, as uint64."""
+        offset = TracedLanes(self.builder, _broadcast(self.builder, self._record(operand.number, 2)), _U64)
+        if operand.base is None:
+            return offset
+        base = self.read(operand.base)
+        # The sum with a 32-bit base wraps to 32 bits, as shared addresses do.
+        return (base + offset.astype(base.dtype)).astype(_U64)
+
+    def load(
+        self, space: str, addresses: TracedLanes, type: str, count: int = 1, lanes: TracedLanes | None = None
+    ) -> list[TracedLanes]:
+        """Load `count` consecutive elements for each active lane."""
+        dtype = self._element(type)
+        mask = self.lanes if lanes is None else self.lanes & lanes
+        places = self._reach(space, addresses, mask, dtype.itemsize * count, storing=False)
+        builder, kind = self.builder, vector_type(dtype)
+        name = f"llvm.masked.gather.v{LANES}{_suffix(dtype)}.v{LANES}p0"
+        function = self._declare(name, kind, [places.type, I32, mask.value.type, kind])
+        found: list[TracedLanes] = []
+        for item in range(count):
+            each = builder.gep(places, [I64(item * dtype.itemsize)], source_etype=I8) if item else places
+            arguments = [each, I32(dtype.itemsize), mask.value, splat(0, dtype)]
+            found.append(TracedLanes(builder, builder.call(function, arguments), dtype))
+        return found
+
+    def store(
+        self, space: str, addresses: TracedLanes, type: str, values: Sequence[TracedLanes],
+        lanes: TracedLanes | None = None,
+    ) -> None:  # fmt: skip
+        """Store consecutive elements for each active lane. If lanes overlap, the last lane's value remains."""
+        dtype = self._element(type)
+        mask = self.lanes if lanes is None else self.lanes & lanes
+        places = self._reach(space, addresses, mask, dtype.itemsize * len(values), storing=True)
+        builder, kind = self.builder, vector_type(dtype)
+        name = f"llvm.masked.scatter.v{LANES}{_suffix(dtype)}.v{LANES}p0"
+        function = self._declare(name, ir.VoidType(), [kind, places.type, I32, mask.value.type])
+        for item, value in enumerate(values):
+            same = value.dtype.itemsize == dtype.itemsize
+            each = value.view(dtype) if same else value.astype(dtype)
+            target = builder.gep(places, [I64(item * dtype.itemsize)], source_etype=I8) if item else places
+            builder.call(function, [each.value, target, I32(dtype.itemsize), mask.value])
+
+    def _element(self, type: str) -> np.dtype[Any]:
+        dtype = TYPES[type].dtype
+        if dtype.kind not in "iuf":
+            raise TraceError(f"memory accesses of type {type} are not implemented in native code")
+        return dtype
+
+    def _reach(self, space: str, addresses: TracedLanes, mask: TracedLanes, size: int, storing: bool) -> ir.Value:
+        """Return a pointer for each active lane. Leave the native function unless all can be accessed at once."""
+        builder = self.builder
+        wide = addresses.astype(_U64)
+        low = self._reduce("umin", mask.select(wide, wide.constant(0xFFFF_FFFF_FFFF_FFFF, _U64)))
+        kept = mask.select(wide, wide.constant(0, _U64))
+        end = builder.add(self._reduce("umax", kept), I64(size))
+        window_low, window_end, shift = self._window(space, low, end, storing)
+        fits = builder.and_(builder.icmp_unsigned(">=", low, window_low), builder.icmp_unsigned("<=", end, window_end))
+        if size > 1:
+            rest = builder.and_(self._reduce("or", kept), I64(size - 1))
+            fits = builder.and_(fits, builder.icmp_unsigned("==", rest, I64(0)))
+        idle = builder.icmp_unsigned("==", self._reduce_mask(mask), I32(0))
+        inside = builder.append_basic_block("inside")
+        builder.cbranch(builder.or_(fits, idle), inside, self.leave)
+        builder.position_at_end(inside)
+        index = wide + TracedLanes(builder, _broadcast(builder, shift), _U64)
+        if space == "local":
+            stride = TracedLanes(builder, _broadcast(builder, self._field(Field.LOCAL_STRIDE)), _U64)
+            index = index + stride * np.arange(LANES, dtype=np.uint64)
+        return builder.inttoptr(index.value, ir.VectorType(POINTER, LANES))
+
+    def _window(self, space: str, low: ir.Value, end: ir.Value, storing: bool) -> tuple[ir.Value, ir.Value, ir.Value]:
+        """Return the first and the end address of a memory window, and the distance from addresses to pointers."""
+        builder = self.builder
+        if space == "local":
+            size = builder.mul(self._field(Field.LOCAL_STRIDE), builder.mul(self.warp, I64(LANES)))
+            return I64(0), self._field(Field.LOCAL_BYTES), builder.add(self._field(Field.LOCAL_START), size)
+        if space.startswith("shared"):
+            return self._shared_window()
+        segment = self._segment(low, end, storing)
+        if space:
+            return segment
+        is_shared = builder.icmp_unsigned("<", builder.sub(low, I64(SHARED_WINDOW)), I64(WINDOW_SIZE))
+        own = self._shared_window()
+        moved = (
+            builder.add(own[0], I64(SHARED_WINDOW)),
+            builder.add(own[1], I64(SHARED_WINDOW)),
+            builder.sub(own[2], I64(SHARED_WINDOW)),
+        )
+        return tuple(builder.select(is_shared, a, b) for a, b in zip(moved, segment, strict=True))  # type: ignore[return-value]
+
+    def _shared_window(self) -> tuple[ir.Value, ir.Value, ir.Value]:
+        builder = self.builder
+        table = builder.inttoptr(self._field(Field.SHARED_WINDOWS), POINTER)
+        first = builder.mul(self.warp, I64(3))
+        places = [builder.gep(table, [builder.add(first, I64(k))], source_etype=I64) for k in range(3)]
+        low, end, shift = (builder.load(place, typ=I64) for place in places)
+        return low, end, shift
+
+    def _segment(self, low: ir.Value, end: ir.Value, storing: bool) -> tuple[ir.Value, ir.Value, ir.Value]:
+        builder = self.builder
+        kind = ir.FunctionType(I64, [POINTER, I64, I64])
+        name = "warploom.find_written" if storing else "warploom.find_segment"
+        find = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+        segment = builder.call(find, [self.context, low, end])  # -1 unless one segment contains the range
+        found = builder.icmp_signed(">=", segment, I64(0))
+        # The empty window of addresses from 2**64 - 1 on stands for a missing segment.
+        first = builder.select(found, I64(0), I64(0xFFFF_FFFF_FFFF_FFFF))
+        shift = builder.sub(self._field(Field.ARENA), I64(GLOBAL_BASE))
+        return first, I64(0xFFFF_FFFF_FFFF_FFFF), shift
+
+    # Warp-wide operations ---------------------------------------------------------------------------------
+
+    def gather_members(self, members: TracedLanes) -> None:
+        """Do nothing: the native function is only called while no warp is diverged."""
+        self.converged_only = True
+
+    def _reduce(self, name: str, value: TracedLanes) -> ir.Value:
+        kind = value.value.type
+        function = self._declare(f"llvm.vector.reduce.{name}.v{LANES}{_suffix(value.dtype)}", kind.element, [kind])
+        return self.builder.call(function, [value.value])
+
+    def _reduce_mask(self, mask: TracedLanes) -> ir.Value:
+        return self.builder.bitcast(mask.value, I32)
+
+    def _declare(self, name: str, result: ir.Type, arguments: Sequence[ir.Type]) -> ir.Function:
+        module = self.builder.module
+        known = module.globals.get(name)
+        return known or ir.Function(module, ir.FunctionType(result, list(arguments)), name)
+
+    def __getattr__(self, name: str) -> Any:
+        raise TraceError(f"Warps.{name} is not implemented in native code")
+
+
+def _present(operand: Items) -> list[Scalar]:
+    found = [item for item in operand.items if item is not None]
+    if len(found) != len(operand.items):
+        raise TraceError("a source vector with the sink is not implemented in native code")
+    return found
+
+
+def _suffix(dtype: np.dtype[Any]) -> str:
+    return f"{'f' if dtype.kind == 'f' else 'i'}{8 * dtype.itemsize}"
+
+
+def _broadcast(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    kind = ir.VectorType(value.type, LANES)
+    first = builder.insert_element(ir.Constant(kind, ir.Undefined), value, I32(0))
+    zeros = ir.Constant(ir.VectorType(I32, LANES), [0] * LANES)
+    return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), zeros)
