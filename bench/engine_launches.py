@@ -151,6 +151,15 @@ def _other_arguments(entry: dict[str, Any], random: np.random.Generator) -> list
     return None
 
 
+def compiled_attention(folder: Path) -> Iterator[Launch]:
+    """Yield launches with 8 CTAs of the forward attention kernels of a folder that use pointers."""
+    for path in sorted(folder.glob("attention_*.json")):
+        case = _case(path)
+        if case is not None and _has_heads(case):
+            repeat_heads(case, 8 // prod(case["grid"]))
+            yield compiled_launch(folder, case)
+
+
 def compiled_launches(folder: Path, count: int) -> list[Launch]:
     """Return the launches of `count` kernels that `warploom-lab kernels` compiled into a folder.
 
@@ -185,9 +194,14 @@ def _case(path: Path) -> dict[str, Any] | None:
     case: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     if case["kind"] == "refused":
         return None
-    if case["reference"] == "attention" and "q" in case["args"]:
+    if _has_heads(case):
         repeat_heads(case, -(-CTAS.start // prod(case["grid"])))
     return case
+
+
+def _has_heads(case: dict[str, Any]) -> bool:
+    """Return True for attention kernels whose grid has one column for each head."""
+    return case["reference"] == "attention" and "q" in case["args"]
 
 
 def repeat_heads(case: dict[str, Any], times: int) -> None:

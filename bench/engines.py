@@ -18,8 +18,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine_checkouts import Checkout
+from engine_matrix_sections import measure_attention, measure_gemm, measure_observers, measure_workers
 from engine_report import Section
 from engine_sections import Bench, measure_fma, measure_kernels, measure_sgemm
+from engine_start_sections import measure_modules
 from mma import processor
 from rich.console import Console
 
@@ -28,6 +30,11 @@ SECTIONS: dict[str, Callable[[Bench], Section]] = {
     "kernels": measure_kernels,
     "fma": measure_fma,
     "sgemm": measure_sgemm,
+    "gemm": measure_gemm,
+    "attention": measure_attention,
+    "observers": measure_observers,
+    "workers": measure_workers,
+    "modules": measure_modules,
 }
 
 
