@@ -179,7 +179,7 @@ class Emulator:
         )
         self.linker.refresh()
         if self.native is not None:
-            self.native.start(self.memory)
+            self.native.start(self.memory, self.barriers)
         if self._on_resident is not None:
             self._on_resident(Resident(0, state.placement, state.splits, self.memory.shared))
 

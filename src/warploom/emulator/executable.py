@@ -14,6 +14,7 @@ from warploom.emulator.grid import Grid, Topology
 from warploom.emulator.link import Linked, Linker
 from warploom.emulator.native.engine import NativeEngine
 from warploom.emulator.program import Program
+from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import Counters, State
 
 ENGINES = ("auto", "compiler", "interpreter")
@@ -59,18 +60,19 @@ def analysis(program: Program, analyse: Callable[[Program], Result]) -> Result:
 
 
 def acquire(
-    program: Program, grid: Grid, resident: int, arch: str, segments: Mapping[str, int], is_observed: bool
-) -> Executable:
+    program: Program, grid: Grid, resident: int, arch: str, segments: Mapping[str, int], schedule: Schedule,
+    is_observed: bool,
+) -> Executable:  # fmt: skip
     """Return a linked program for `resident` CTAs, which no other launch uses until `release`.
 
     `segments` is the result of `execute.reserve`. `is_observed` is True if observers need the event of every access.
 
     Errors: Unsupported; UsageError launch.engine.
     """
-    engine = engine_name()
+    engine, is_eager = engine_name(), schedule.kind == "eager"
     key = (
         grid.grid, grid.block, grid.cluster, grid.dynamic_shared, grid.explicit_cluster, resident, arch, engine,
-        is_observed, *segments.items(),
+        is_eager, is_observed, *segments.items(),
     )  # fmt: skip
     kept: dict[tuple[Any, ...], Executable] = program.analyses.setdefault(Executable, {})
     found = kept.pop(key, None)
@@ -85,7 +87,7 @@ def acquire(
     linked = linker.link_all()
     if linker.problems:
         raise Unsupported(linker.problems)
-    native = None if engine == "interpreter" or is_observed else NativeEngine(program, linked, state, arch)
+    native = None if engine == "interpreter" or is_observed else NativeEngine(program, linked, state, arch, is_eager)
     return Executable(key, grid, topology, state, linker, linked, bounded_waits(program, linked), native)
 
 

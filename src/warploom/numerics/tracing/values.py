@@ -134,6 +134,10 @@ class TracedLanes(NDArrayOperatorsMixin):
             return self.make(builder.trunc(self.value, kind), target)
         return self.make((builder.sext if source.kind == "i" else builder.zext)(self.value, kind), target)
 
+    def copy(self) -> TracedLanes:
+        """Return this value, which never changes."""
+        return self
+
     def view(self, dtype: Any) -> TracedLanes:
         """Return the same bits as values of another dtype of the same size."""
         target = np.dtype(dtype)
@@ -142,6 +146,12 @@ class TracedLanes(NDArrayOperatorsMixin):
         if element_type(target) == element_type(self.dtype):
             return self.make(self.value, target)
         return self.make(self.builder.bitcast(self.value, vector_type(target)), target)
+
+    def __getitem__(self, index: None) -> list[TracedLanes]:
+        """Return a vector of one value. `index` is `np.newaxis`."""
+        if index is not None:
+            raise TraceError("lane values cannot be indexed in native code")
+        return [self]
 
     def any(self) -> bool:
         """Return True, because some lane may be true when the native function runs."""
