@@ -9,9 +9,9 @@ Other modules import this module on first use, because Numba loads slowly.
 import numpy as np
 
 from warploom.numerics._compile import elementwise, inlined, pairwise
-from warploom.numerics.float_kernels import odd_sum
+from warploom.numerics.float_kernels import canonical, odd_sum
 
-_EXPONENT_SHIFT = np.float32(2.0**112)
+_SMALLEST_NORMAL_F16 = np.float32(2.0**-14)
 _HALF = np.float32(0.5)
 _TINY_F16 = np.float32(2.0**-14 * (1 - 2.0**-12))
 _NAN = np.uint32(0x7FFF)
@@ -26,11 +26,13 @@ _MINUS_ZERO = np.float32(-0.0)
 def from_f16(h):
     """Return the value of an f16 pattern as f32."""
     magnitude = np.uint32(h & np.uint32(0x7FFF))
-    # The multiplication adjusts the exponent and also normalises subnormal numbers.
-    moved = np.float32(np.uint32(magnitude << np.uint32(13)).view(np.float32) * _EXPONENT_SHIFT)
+    moved = np.uint32(np.uint32(magnitude << np.uint32(13)) + np.uint32(0x38000000))
+    # The subtraction of 2**-14 normalises a subnormal number, whose fraction follows a one here.
+    small = np.float32(np.uint32(moved + np.uint32(0x800000)).view(np.float32) - _SMALLEST_NORMAL_F16)
+    code = small.view(np.uint32) if magnitude < np.uint32(0x400) else moved
     special = np.uint32(0x7F800000) if magnitude >= _INF_F16 else np.uint32(0)
     sign = np.uint32(np.uint32(h & np.uint32(0x8000)) << np.uint32(16))
-    return np.uint32(np.uint32(moved.view(np.uint32) | special) | sign).view(np.float32)
+    return np.uint32(np.uint32(code | special) | sign).view(np.float32)
 
 
 @inlined
@@ -143,6 +145,7 @@ fma_f16x2_ftz = pairwise(lambda a, b, c: _to_normal_f16(_odd_sum32(from_f16(a) *
 max_f16x2 = pairwise(lambda a, b: extreme(a, b, _INF_F16, True))
 min_f16x2 = pairwise(lambda a, b: extreme(a, b, _INF_F16, False))
 pack_f16x2 = elementwise(np.uint32)(lambda high, low: to_f16(low) | np.uint32(to_f16(high) << np.uint32(16)))
+f32_from_f16 = elementwise(np.float32)(lambda h: canonical(from_f16(np.uint32(h))))
 f16_from_f32 = elementwise(np.uint16)(lambda x: np.uint16(to_f16(x)))
 
 add_bf16x2 = pairwise(lambda a, b: _multiply_add_bf16(from_bf16(a), _ONE, from_bf16(b)))
