@@ -10,7 +10,9 @@ append instructions to the IR of a native function, with the results that NumPy 
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,9 +37,9 @@ def element_type(dtype: DType) -> ir.Type:
     return ir.IntType(8 * dtype.itemsize)
 
 
-def vector_type(dtype: DType) -> ir.VectorType:
-    """Return the LLVM type of the 32 lane values of a warp."""
-    return ir.VectorType(element_type(dtype), LANES)
+def vector_type(dtype: DType, count: int = LANES) -> ir.VectorType:
+    """Return the LLVM type of `count` values, by default one for each lane of a warp."""
+    return ir.VectorType(element_type(dtype), count)
 
 
 class VectorConstant(ir.Constant):
@@ -52,9 +54,9 @@ class VectorConstant(ir.Constant):
         return self.constant
 
 
-def splat(value: Any, dtype: DType) -> ir.Constant:
-    """Return a vector constant with the same number in all lanes."""
-    return VectorConstant(vector_type(dtype), f"splat ({element_type(dtype)} {_literal(value, dtype)})")
+def splat(value: Any, dtype: DType, count: int = LANES) -> ir.Constant:
+    """Return a vector constant with `count` equal elements."""
+    return VectorConstant(vector_type(dtype, count), f"splat ({element_type(dtype)} {_literal(value, dtype)})")
 
 
 def _literal(value: Any, dtype: DType) -> str:
@@ -68,19 +70,31 @@ def _literal(value: Any, dtype: DType) -> str:
 class TracedLanes(NDArrayOperatorsMixin):
     """Values of the 32 lanes of one warp, as a vector of LLVM IR.
 
-    Operators follow the type promotion of NumPy. Instructions are appended by `builder`.
+    Operators follow the type promotion of NumPy. Instructions are appended by `builder`. A view as a smaller dtype has
+    `parts` values for each lane, along a last axis.
     """
 
-    __slots__ = ("builder", "dtype", "value")
+    __slots__ = ("builder", "dtype", "parts", "value")
     evaluator: ClassVar[Callable[..., TracedLanes]]
-    shape = (LANES,)
-    ndim = 1
-    size = LANES
 
     def __init__(self, builder: ir.IRBuilder, value: ir.Value, dtype: DType) -> None:
         self.builder = builder
         self.value = value
         self.dtype = dtype
+        self.parts: int = value.type.count // LANES
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of lanes, and number of values in each lane if there are several."""
+        return (LANES,) if self.parts == 1 else (LANES, self.parts)
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return LANES * self.parts
+
+    def _type(self, dtype: DType) -> ir.VectorType:
+        return vector_type(dtype, self.size)
 
     def make(self, value: ir.Value, dtype: Any) -> TracedLanes:
         """Return a traced value with the builder of this one."""
@@ -91,26 +105,28 @@ class TracedLanes(NDArrayOperatorsMixin):
         dtype = np.dtype(dtype)
         numbers = np.asarray(value)
         if numbers.size == 1:
-            return self.make(splat(numbers.reshape(-1)[0], dtype), dtype)
-        if numbers.size != LANES:
+            return self.make(splat(numbers.reshape(-1)[0], dtype, self.size), dtype)
+        if numbers.size != self.size:
             raise TraceError(f"a constant of shape {numbers.shape} is not one warp's")
         elements = [_literal(each, dtype) for each in numbers.reshape(-1)]
         text = ", ".join(f"{element_type(dtype)} {each}" for each in elements)
-        return self.make(VectorConstant(vector_type(dtype), f"<{text}>"), dtype)
+        return self.make(VectorConstant(self._type(dtype), f"<{text}>"), dtype)
 
     def _operand(self, other: Any, dtype: DType) -> TracedLanes:
         return other.astype(dtype) if isinstance(other, TracedLanes) else self.constant(other, dtype)
 
-    def intrinsic(self, name: str, dtype: Any, *operands: TracedLanes) -> TracedLanes:
-        """Return the result of the LLVM intrinsic `name`, which is overloaded on the type of the first operand."""
-        types = [each.value.type for each in operands]
-        first = types[0]
-        letter = "i" if isinstance(first.element, ir.IntType) else "f"
-        bits = first.element.width if letter == "i" else operands[0].dtype.itemsize * 8
-        function = _declare(
-            self.builder.module, f"llvm.{name}.v{LANES}{letter}{bits}", vector_type(np.dtype(dtype)), types
-        )
-        return self.make(self.builder.call(function, [each.value for each in operands]), dtype)
+    def intrinsic(self, name: str, *others: TracedLanes, options: Sequence[ir.Value | str] = ()) -> TracedLanes:
+        """Return the result of an LLVM intrinsic for this value and others, in the dtype of this value.
+
+        `options` are further arguments, which are not lane values: IR values, or texts of metadata.
+        """
+        module = self.builder.module
+        further = [ir.MetaDataString(module, each) if isinstance(each, str) else each for each in options]
+        arguments = [self.value, *(each.value for each in others), *further]
+        kind = f"{'f' if self.dtype.kind == 'f' else 'i'}{8 * self.dtype.itemsize}"
+        types = [each.type for each in arguments]
+        function = declare(module, f"llvm.{name}.v{self.size}{kind}", self.value.type, types)
+        return self.make(self.builder.call(function, arguments), self.dtype)
 
     # Conversions ------------------------------------------------------------------------------------------
 
@@ -119,7 +135,7 @@ class TracedLanes(NDArrayOperatorsMixin):
         source, target = self.dtype, np.dtype(dtype)
         if source == target:
             return self
-        builder, kind = self.builder, vector_type(target)
+        builder, kind = self.builder, self._type(target)
         if target == _BOOL:
             return self.compare("!=", self.constant(0, source))
         if source.kind == "f" and target.kind == "f":
@@ -135,13 +151,34 @@ class TracedLanes(NDArrayOperatorsMixin):
         return self.make((builder.sext if source.kind == "i" else builder.zext)(self.value, kind), target)
 
     def view(self, dtype: Any) -> TracedLanes:
-        """Return the same bits as values of another dtype of the same size."""
+        """Return the same bits as values of another dtype. A lane has several values of a smaller dtype."""
         target = np.dtype(dtype)
-        if target.itemsize != self.dtype.itemsize or _BOOL in (target, self.dtype):
+        count = self.size * self.dtype.itemsize // target.itemsize
+        if _BOOL in (target, self.dtype) or count % LANES:
             raise TraceError(f"a view of {self.dtype} as {target} is not implemented")
         if element_type(target) == element_type(self.dtype):
             return self.make(self.value, target)
-        return self.make(self.builder.bitcast(self.value, vector_type(target)), target)
+        return self.make(self.builder.bitcast(self.value, vector_type(target, count)), target)
+
+    def __getitem__(self, key: Any) -> TracedLanes:
+        """Return a part of each lane for the key (..., index) or (..., slice), and this value for (..., None)."""
+        match key:
+            case (builtins.Ellipsis, None):
+                return self
+            case (builtins.Ellipsis, int(part)):
+                return self._parts(part, 1)
+            case (builtins.Ellipsis, slice(start=int(start), stop=int(stop), step=None)):
+                return self._parts(start, stop - start)
+            case _:
+                raise TraceError(f"the index {key!r} is not implemented in native code")
+
+    def _parts(self, first: int, count: int) -> TracedLanes:
+        if count == self.parts:
+            return self
+        elements = [lane * self.parts + first + k for lane in range(LANES) for k in range(count)]
+        order = ir.Constant(ir.VectorType(ir.IntType(32), len(elements)), elements)
+        other = ir.Constant(self.value.type, ir.Undefined)
+        return self.make(self.builder.shuffle_vector(self.value, other, order), self.dtype)
 
     def any(self) -> bool:
         """Return True, because some lane may be true when the native function runs."""
@@ -168,7 +205,23 @@ class TracedLanes(NDArrayOperatorsMixin):
         """Return the result of a NumPy function of one or two operands of this value's dtype."""
         return _FUNCTIONS[name](self, *operands)
 
-    def lookup(self, indices: TracedLanes) -> TracedLanes:
+    def lookup(self, table: np.ndarray[Any, DType]) -> TracedLanes:
+        """Return the elements of a one-dimensional table at these indices, which are not negative."""
+        builder, size = self.builder, table.dtype.itemsize
+        # Lanes whose results are not used may have any index.
+        index = np.minimum(self.astype(np.uint32), np.uint32(len(table) - 1))
+        width = max(size, 4)  # CPUs cannot gather smaller elements
+        gathered = vector_type(np.dtype(f"u{width}"))
+        places = builder.gep(_table(builder.module, table), [index.value], source_etype=ir.IntType(8 * size))
+        places.type = ir.VectorType(ir.PointerType(), LANES)
+        name = f"llvm.masked.gather.v{LANES}i{8 * width}.v{LANES}p0"
+        ones = splat(True, _BOOL)
+        types = [places.type, ir.IntType(32), ones.type, gathered]
+        arguments = [places, ir.IntType(32)(size), ones, ir.Constant(gathered, ir.Undefined)]
+        words = self.make(builder.call(declare(builder.module, name, gathered, types), arguments), f"u{width}")
+        return words.astype(f"u{size}").view(table.dtype)
+
+    def permute(self, indices: TracedLanes) -> TracedLanes:
         """Return the values of this value in the lanes `indices`."""
         lanes = ir.VectorType(ir.IntType(32), LANES)
         result: ir.Value = ir.Constant(self.value.type, ir.Undefined)
@@ -209,9 +262,33 @@ class TracedLanes(NDArrayOperatorsMixin):
         return translate(self, *args, **options)
 
 
-def _declare(module: ir.Module, name: str, result: ir.Type, arguments: Sequence[ir.Type]) -> ir.Function:
+def declare(module: ir.Module, name: str, result: ir.Type, arguments: Sequence[ir.Type]) -> ir.Function:
+    """Return the function `name` of a module, declared on first use."""
     known = module.globals.get(name)
     return known if known is not None else ir.Function(module, ir.FunctionType(result, list(arguments)), name)
+
+
+class _Bytes(ir.Constant):
+    """Constant array of bytes."""
+
+    def __init__(self, content: bytes) -> None:
+        self.type = ir.ArrayType(ir.IntType(8), len(content))
+        self.constant = content
+
+    def get_reference(self) -> str:
+        """Return the text of the constant."""
+        return 'c"\\' + self.constant.hex("\\") + '"'
+
+
+def _table(module: ir.Module, table: np.ndarray[Any, DType]) -> ir.GlobalVariable:
+    """Return the constant of a module that contains a table, followed by 4 bytes."""
+    content = table.tobytes() + bytes(4)
+    name = f"table.{sha256(content).hexdigest()[:16]}"
+    if name not in module.globals:
+        found = ir.GlobalVariable(module, ir.ArrayType(ir.IntType(8), len(content)), name)
+        found.initializer = _Bytes(content)
+        found.global_constant, found.linkage, found.align = True, "private", 64
+    return module.globals[name]
 
 
 # Functions of operands with one dtype -----------------------------------------------------------------------
@@ -252,12 +329,12 @@ def _invert(a: TracedLanes) -> TracedLanes:
 def _negative(a: TracedLanes) -> TracedLanes:
     if a.dtype.kind == "f":
         return a.make(a.builder.fneg(a.value), a.dtype)
-    return a.make(a.builder.sub(splat(0, a.dtype), a.value), a.dtype)
+    return a.make(a.builder.neg(a.value), a.dtype)
 
 
 def _absolute(a: TracedLanes) -> TracedLanes:
     if a.dtype.kind == "f":
-        return a.intrinsic("fabs", a.dtype, a)
+        return a.intrinsic("fabs")
     return a.compare("<", a.constant(0, a.dtype)).select(_negative(a), a) if a.dtype.kind == "i" else a
 
 
@@ -286,11 +363,11 @@ def _isinf(a: TracedLanes) -> TracedLanes:
 
 
 def _rounding(name: str) -> Function:
-    return lambda a: a if a.dtype.kind != "f" else a.intrinsic(name, a.dtype, a)
+    return lambda a: a if a.dtype.kind != "f" else a.intrinsic(name)
 
 
 def _bitwise_count(a: TracedLanes) -> TracedLanes:
-    return a.intrinsic("ctpop", a.dtype, a).astype(np.uint8)
+    return a.intrinsic("ctpop").astype(np.uint8)
 
 
 def _floor_divide(a: TracedLanes, b: TracedLanes) -> TracedLanes:
@@ -359,7 +436,8 @@ _ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "full_like": lambda traced, a, value: traced.constant(value, a.dtype),
     "ones_like": lambda traced, a: traced.constant(1, a.dtype),
     "zeros_like": lambda traced, a: traced.constant(0, a.dtype),
-    "take_along_axis": lambda traced, a, indices, axis: a.lookup(indices),
+    "take_along_axis": lambda traced, a, indices, axis: a.permute(indices),
+    "moveaxis": lambda traced, a, source, target: [a[..., part] for part in range(a.parts)],
     "shape": lambda traced, a: a.shape,
 }
 """Translation of other NumPy functions, by name. The first argument is a traced operand."""
