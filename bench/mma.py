@@ -250,15 +250,18 @@ def seconds(call: Callable[[], Any], repeat: int) -> float:
     return best
 
 
+def speed(case: Case, repeat: int) -> float:
+    """Return the speed of Warploom's sums. Units: millions of products per second."""
+    a, b, c, index = operands(case)
+    fused.multiply(a, b, c, case.model, index=index)  # compiles the sums
+    return case.products / seconds(lambda: fused.multiply(a, b, c, case.model, index=index), repeat) / 1e6
+
+
 def measure(case: Case, repeat: int, limit: float) -> list[str]:
     """Return one row of the table."""
     a, b, c, index = operands(case)
     d = fused.multiply(a, b, c, case.model, index=index)
-
-    def rate(call: Callable[[], Any], repeat: int, share: float = 1.0) -> float:
-        return share * case.products / seconds(call, repeat) / 1e6
-
-    own = rate(lambda: fused.multiply(a, b, c, case.model, index=index), repeat)
+    own = speed(case, repeat)
     row = [case.name, str(case.shape[0]), case.data, f"{own:,.0f}"]
     numpy_call = partial(plain_numpy, a, b, c, case.model, index) if case.data in FINITE else None
     calls = (("NumPy", numpy_call), ("mmaemu", mmaemu_call(a, b, case)), ("MMA-Sim", mmasim_call(a, b, c, case)))
@@ -268,7 +271,7 @@ def measure(case: Case, repeat: int, limit: float) -> list[str]:
             row += ["", ""]
             continue
         np.testing.assert_array_equal(other.view(d.dtype), d[: len(other)], f"{case.name}, {name}")
-        theirs = rate(call, 3, len(other) / len(d))
+        theirs = len(other) / len(d) * case.products / seconds(call, 3) / 1e6
         row += [f"{theirs:,.1f}", f"{own / theirs:,.0f}"]
     return [*row, f"{own / limit:.0%}"]
 

@@ -26,7 +26,9 @@ from warploom.emulator.grid import Grid, Topology
 from warploom.emulator.link import Linker
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
+from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.engine import NativeEngine
+from warploom.emulator.native.runtime import BATCH_COST, RECENT
 from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
@@ -38,9 +40,8 @@ from warploom.isa.model.semantics import Array
 
 Rows = NDArray[np.intp]
 
-BATCH_COST = 32  # a batch of fewer warps counts as this many against the step budget
+BATCHES_PER_CALL = 4096  # batches that native code executes before the emulator reports its progress
 WAVE_TICKS = 36  # low bits of the clock that count within one wave; the step budget keeps them from overflowing
-RECENT = 256  # batches from which the location of a stopped run is found
 STEP_BUDGET = 1_000_000_000  # of a run by default
 SPLIT_CHANCE = 1 / 16  # probability, under a random schedule, that only some warps of a batch run
 DELAY = 32  # backward jumps of the other clusters before the first clusters start under a lazy schedule
@@ -208,6 +209,8 @@ class Emulator:
         """
         splits, counters, repetition = self.state.splits, self.state.counters, self.repetition
         while True:
+            if (native := self.native) is not None and self._can_schedule():
+                self._schedule(native, report)
             ready = splits.ready()
             rows = self._select(ready) if len(ready) else ready
             is_endless = counters.batches >= repetition.due and len(rows) > 0 and repetition.repeats(rows)
@@ -265,9 +268,63 @@ class Emulator:
     def _is_random(self) -> bool:
         return self.schedule.kind == "random" and not self.repetition.recording
 
+    def _can_schedule(self) -> bool:
+        """Return True if native code may select and execute batches."""
+        kind = self.schedule.kind
+        is_simple = kind == "lazy" and self.asynchronous.is_idle and not self._delays and not self._bounded
+        return (kind == "eager" or is_simple) and self.memory.is_unwatched
+
+    def _schedule(self, native: NativeEngine, report: Callable[[], None]) -> None:
+        """Let native code select and execute batches as long as it can."""
+        state, splits = self.state, self.state.splits
+        while True:
+            before = state.counters.batches
+            most = 64 - self.steps % 64 if splits.diverged else BATCHES_PER_CALL
+            watched, limit = self.repetition.watched
+            budget = self.request.step_budget
+            stop, pc = native.schedule(most, self.repetition.due, watched, limit, budget, bool(self.accumulators.cached))
+            done = state.counters.batches - before
+            self.recent.extend(native.recent(done))
+            if stop == Stop.RESUME:
+                rows = native.rows
+                self._guarded(partial(self._resume_block, rows, pc, int(native.context[Field.EXECUTED])))
+                self._guarded(self.asynchronous.between_blocks)
+            elif stop == Stop.ARRIVE:
+                splits.arrive(native.rows)
+            before_steps, self.steps = self.steps, self.steps + done
+            if splits.diverged and self.steps // 64 != before_steps // 64:
+                splits.release_overdue()
+            if self.steps // 256 != before_steps // 256:
+                if len(rows := native.rows):
+                    self.batch = self._make_batch(splits.warp[rows], None)
+                report()
+            if state.counters.spent > self.request.step_budget:
+                raise self._runaway()
+            if stop == Stop.SELECT and done < most:
+                return
+            if not self._can_schedule():
+                return
+
+    def _resume_block(self, rows: Rows, pc: int, executed: int) -> None:
+        """Execute the rest of a block that native code has begun for the warp splits `rows`.
+
+        The first `executed` warp splits have already executed the instruction at `pc`.
+        """
+        state, splits = self.state, self.state.splits
+        first = int(splits.pc[rows[0]])
+        mask = None if splits.full[rows].all() else splits.mask[rows]
+        batch = Warps(state, self.components, rows, splits.warp[rows], mask)
+        self.batch = batch
+        state.origin = None
+        state.moved = False
+        if executed:
+            self._finish_instruction(batch, pc, executed)
+            pc += 1
+        self._execute(batch, first, pc, self.program.block_end[first])
+
     def _execute_block(self, rows: Rows) -> None:
         """Execute the warp splits `rows` as one batch, to the end of their basic block."""
-        state, control, accumulators = self.state, self.control, self.accumulators
+        state = self.state
         splits, counters = state.splits, state.counters
         first = int(splits.pc[rows[0]])
         end = self.program.block_end[first]
@@ -280,10 +337,16 @@ class Emulator:
         counters.batches += 1
         state.origin = None
         state.moved = False
-        state.pc = pc = done = first
         self.recent.append(first)
         if self._on_block_start is not None:
             self._on_block_start(BlockStart(first, batch))
+        self._execute(batch, first, first, end)
+
+    def _execute(self, batch: Warps, first: int, pc: int, end: int) -> None:
+        """Execute the instructions [pc, end) of the block that starts at `first`."""
+        state, control, accumulators = self.state, self.control, self.accumulators
+        counters, warps = state.counters, batch.count
+        state.pc = done = pc
         linked, by_family = self.linked, counters.by_family
         guards, instructions = self._guards, self._instructions
         native = self.native if self.memory.is_unwatched else None
@@ -334,9 +397,9 @@ class Emulator:
             batch.unguard()
             pc = done
         self.grid.ticks += end - first
-        counters.spent += (done - first) * max(len(rows), BATCH_COST)
+        counters.spent += (done - first) * max(warps, BATCH_COST)
         if not state.moved and batch.count:
-            splits.goto(batch.rows, end)
+            state.splits.goto(batch.rows, end)
 
     def _run_native(self, native: NativeEngine, batch: Warps, first: int, end: int) -> int:
         """Execute instructions from `first` on with native code. Return the next program counter."""
@@ -346,20 +409,25 @@ class Emulator:
                 return first
         pc, executed = native.run(batch, first, end)
         if executed:
-            self.state.pc = pc
-            step = self.linked[pc]
-            rest = Warps(
-                self.state, self.components, batch.rows[executed:], batch.warp_index[executed:],
-                None if batch.mask is None else batch.mask[executed:],
-            )  # fmt: skip
-            self.batch = rest
-            if step.guard is not None:
-                predicate = step.guard.fetch(rest)
-                rest.guard(~predicate if step.negated else predicate)
-            step.act(rest, step.operands)
-            self.batch = batch
+            self._finish_instruction(batch, pc, executed)
             pc += 1
         return pc
+
+    def _finish_instruction(self, batch: Warps, pc: int, executed: int) -> None:
+        """Execute an instruction for the warps of a batch except the first `executed` warps."""
+        self.state.pc = pc
+        step = self.linked[pc]
+        rest = Warps(
+            self.state, self.components, batch.rows[executed:], batch.warp_index[executed:],
+            None if batch.mask is None else batch.mask[executed:],
+        )  # fmt: skip
+        self.batch = rest
+        if step.guard is not None:
+            predicate = step.guard.fetch(rest)
+            if not rest.guard(~predicate if step.negated else predicate):
+                return
+        step.act(rest, step.operands)
+        self.batch = batch
 
     def _on_exit(self, warps: Rows) -> None:
         state, splits = self.state, self.state.splits
@@ -374,6 +442,11 @@ class Emulator:
         if self.topology.cluster_size > 1:
             self.memory.shared.exited = state.live_warps == 0
         self.barriers.on_exit(np.unique(self.topology.cta_of[warps]))
+
+    def update_counters(self) -> None:
+        """Add the instructions that native code has executed to the statistics."""
+        if self.native is not None:
+            self.native.count(self.state.counters)
 
     # Errors -------------------------------------------------------------------------------------------------
 
@@ -403,6 +476,7 @@ class Emulator:
         return report.error()
 
     def _runaway(self) -> Trap:
+        self.update_counters()
         counters = self.state.counters
         message = (
             f"the kernel exceeded the step budget after {counters.instructions} warp instructions in "

@@ -182,6 +182,7 @@ def execute(
     ended: RunError | None = None
 
     def report() -> None:
+        emulator.update_counters()
         if progress is not None:
             seconds = time.perf_counter() - started
             finished = done + emulator.ctas_done

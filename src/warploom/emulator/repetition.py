@@ -82,9 +82,21 @@ class Repetition:
         self._span = FIRST
         self._began = self.state.counters.batches
         self._snapshot: _Snapshot | None = None
+        self._limit = 0
         self.due = self._began + FIRST
 
     # Search -----------------------------------------------------------------------------------------------
+
+    @property
+    def watched(self) -> tuple[int, int]:
+        """Program counter whose next batch from `due` on `repeats` compares, and the batch before which it ends.
+
+        The program counter is -1 if `repeats` must be called before any batch from `due` on.
+        """
+        snapshot = self._snapshot
+        if snapshot is None or self.recording:
+            return -1, self.due
+        return snapshot.pc, self._limit
 
     def repeats(self, rows: Rows) -> bool:
         """Return True if all warps that can run are in endless loops. `rows` is the next batch."""

@@ -37,6 +37,10 @@ class Builder(ir.IRBuilder):
         """Store element `index` of an array."""
         self.store(value, self.at(base, index, kind))
 
+    def array(self, context: ir.Value, field: int) -> ir.Value:
+        """Return a pointer to the array whose address is a number of the context."""
+        return self.inttoptr(self.get(context, field), POINTER)
+
     def variable(self, first: ir.Value) -> ir.Value:
         """Return a pointer to a variable in the stack frame, with its first value."""
         with self.goto_entry_block():

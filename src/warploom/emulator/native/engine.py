@@ -13,17 +13,16 @@ from numpy.typing import NDArray
 from warploom.emulator.batch import Batch
 from warploom.emulator.link import Linked
 from warploom.emulator.memory import Memory
-from warploom.emulator.native.context import Field
+from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.functions import translate
 from warploom.emulator.native.library import library
 from warploom.emulator.native.operands import RECORD, OperandTable, Records, UnsupportedOperand, varying
-from warploom.emulator.native.runtime import INSTRUCTION
+from warploom.emulator.native.runtime import BRANCH, INSTRUCTION, RECENT
 from warploom.emulator.program import Program
-from warploom.emulator.state import State
+from warploom.emulator.state import Counters, State
 from warploom.isa.model.form import Form
 from warploom.numerics.tracing.values import TraceError
 
-_BITS = np.uint32(1) << np.arange(32, dtype=np.uint32)
 
 
 class NativeEngine:
@@ -39,10 +38,16 @@ class NativeEngine:
         self.code = np.zeros(len(linked), INSTRUCTION)
         self.counts = np.zeros(len(linked), np.int64)
         self.context = np.zeros(len(Field), np.int64)
-        self._guarded = np.zeros(len(state.splits.status), np.uint32)
+        self._rows = np.zeros(0, np.int64)
+        self._seen = np.zeros(state.topology.warps, np.int64)
+        self._recent = np.zeros(RECENT, np.int64)
+        self._splits: tuple[NDArray[Any], ...] = ()
+        self._address = _address(self.context)
+        self.context[Field.CODE : Field.COUNTS + 1] = _address(self.code), _address(self.counts)
+        self.context[Field.SEEN], self.context[Field.RECENT] = _address(self._seen), _address(self._recent)
         self._tables: list[tuple[int, Any]] = []
         self._link(program, linked, arch)
-        self.is_native = (self.code["function"] != 0).tolist()
+        self.is_native = (self.code["function"] > BRANCH).tolist()
 
     def _link(self, program: Program, linked: Sequence[Linked], arch: str) -> None:
         tables: dict[int, OperandTable] = {}
@@ -50,7 +55,9 @@ class NativeEngine:
         module = ir.Module()
         missing: list[str] = []
         known, failed = self.library.addresses, self.library.failed
+        self.code["block_end"] = program.block_end
         for pc, each in enumerate(linked):
+            self.code["flushes"][pc] = any(part.flushes for part in linked[pc : program.block_end[pc]])
             form = program.steps[pc].binding.form
             if each.reconverges or form.execution is None or each.act is not form.execution:
                 continue
@@ -71,7 +78,7 @@ class NativeEngine:
         if missing:
             self.library.add(module, missing)
         self.records = Records(np.zeros(sum(len(t.values) for t in tables.values()), RECORD))
-        start = self.records.table.__array_interface__["data"][0]
+        start = _address(self.records.table)
         first = 0
         for pc, table in tables.items():
             self.records.fill(first, table.values)
@@ -79,12 +86,20 @@ class NativeEngine:
             entry = self.code[pc]
             entry["function"] = known[names[pc]]
             entry["records"] = start + first * RECORD.itemsize
-            guard = linked[pc].guard
-            if guard is not None:
-                row = guard.file[guard.index]
-                entry["guard"], entry["guard_stride"] = row.__array_interface__["data"][0], row.strides[0]
-                entry["negated"] = linked[pc].negated
+            self._link_guard(pc)
             first += len(table.values)
+
+        for pc, each in enumerate(linked):
+            form = program.steps[pc].binding.form
+            if form.control == "jump" and isinstance(target := getattr(each.operands, "tgt", None), int):
+                self.code["function"][pc], self.code["target"][pc] = BRANCH, target
+                self._link_guard(pc)
+
+    def _link_guard(self, pc: int) -> None:
+        guard, entry = self.linked[pc].guard, self.code[pc]
+        if guard is not None:
+            row = guard.file[guard.index]
+            entry["guard"], entry["guard_stride"], entry["negated"] = _address(row), row.strides[0], self.linked[pc].negated
 
     def start(self, memory: Memory) -> None:
         """Prepare for the CTAs that have become resident."""
@@ -94,14 +109,14 @@ class NativeEngine:
         topology = self.state.topology
         rank = topology.rank[topology.cta_of]
         low = (rank << 24) + (shared.end - shared.size)
-        origin = shared.bytes.__array_interface__["data"][0] + topology.cta_of * shared.stride
+        origin = _address(shared.bytes) + topology.cta_of * shared.stride
         self._windows = np.stack([low, low + shared.size, origin - low], axis=1).astype(np.int64)
         self._kept = [arena.bytes, arena.starts, arena.ends, arena.state, memory.local]
-        pointers = [array.__array_interface__["data"][0] for array in self._kept]
+        pointers = [_address(array) for array in self._kept]
         context = self.context
         context[Field.ARENA], context[Field.SEGMENTS] = pointers[0], len(arena.starts)
         context[Field.SEGMENT_STARTS : Field.SEGMENT_STATES + 1] = pointers[1:4]
-        context[Field.SHARED_WINDOWS] = self._windows.__array_interface__["data"][0]
+        context[Field.SHARED_WINDOWS] = _address(self._windows)
         context[Field.LOCAL_START], context[Field.LOCAL_STRIDE] = pointers[4], memory.local_stride
         context[Field.LOCAL_BYTES] = memory.local_bytes
 
@@ -110,16 +125,66 @@ class NativeEngine:
 
         Return the program counter of this instruction, and the number of warps that have already executed it.
         """
-        warps = np.ascontiguousarray(batch.warp_index)
         count = batch.count
-        masks = np.full(count, 0xFFFFFFFF, np.uint32) if batch.mask is None else np.bitwise_or.reduce(np.where(batch.mask, _BITS, np.uint32(0)), axis=1)
-        if len(self._guarded) < count:
-            self._guarded = np.zeros(count, np.uint32)
-        pc = self.library.run(
-            self.code.ctypes.data, self.context.ctypes.data, first, end, count, warps.ctypes.data, masks.ctypes.data,
-            self._guarded.ctypes.data, self.counts.ctypes.data,
-        )  # fmt: skip
-        return pc, int(self.context[Field.EXECUTED])
+        self._reserve(count)
+        self._warps[:count] = batch.warp_index
+        self._masks[:count] = self.state.splits.bits[batch.rows]
+        self.context[Field.COUNT] = count
+        return self.library.run(self._address, first, end), int(self.context[Field.EXECUTED])
+
+    def schedule(self, most: int, due: int, watched: int, limit: int, budget: int, keeps_matrices: bool) -> tuple[Stop, int]:
+        """Select and execute batches until the emulator is needed, or `most` batches have been executed.
+
+        A batch at the program counter `watched` is not executed from `due` batches on; -1 stands for any. No batch is
+        executed from `limit` batches on. Return the reason for the return, and a program counter.
+        """
+        state, context = self.state, self.context
+        splits, counters = state.splits, state.counters
+        self._reserve(len(splits.status))
+        arrays = (splits.status, splits.pc, splits.epoch, splits.warp, splits.bits, splits.point_pc)
+        if any(one is not other for one, other in zip(arrays, self._splits, strict=False)) or not self._splits:
+            self._splits = arrays
+            context[Field.SPLITS] = len(splits.status)
+            context[Field.STATUS : Field.POINT + 1] = [_address(array) for array in arrays]
+        self._seen.fill(-1)
+        context[Field.BATCHES] = before = counters.batches
+        context[Field.LAST_BATCH : Field.UNWATCHED_LIMIT + 1] = before + most, due, watched, limit
+        context[Field.SPENT : Field.TICKS + 1] = counters.spent, budget, state.grid.ticks
+        context[Field.DIVERGED : Field.KEEPS_MATRICES + 1] = splits.diverged, keeps_matrices
+        found = self.library.schedule(self._address)
+        counters.batches, counters.spent = int(context[Field.BATCHES]), int(context[Field.SPENT])
+        state.grid.ticks = int(context[Field.TICKS])
+        return Stop(found & 3), found >> 2
+
+    def recent(self, batches: int) -> list[int]:
+        """Return the first program counters of the last `batches` batches that `schedule` has executed."""
+        last = self.state.counters.batches
+        return [int(self._recent[number % RECENT]) for number in range(last - min(batches, RECENT), last)]
+
+    def count(self, counters: Counters) -> None:
+        """Add the instructions that have been executed since the last call to the statistics."""
+        for pc in np.flatnonzero(self.counts).tolist():
+            counters.by_family[self.linked[pc].family] += int(self.counts[pc])
+        counters.instructions += int(self.counts.sum())
+        self.counts.fill(0)
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """Indices of the warp splits of the batch at which `schedule` stopped."""
+        return self._rows[: int(self.context[Field.COUNT])].astype(np.intp)
+
+    def _reserve(self, count: int) -> None:
+        """Make space for a batch of `count` warp splits."""
+        if count <= len(self._rows):
+            return
+        self._rows, self._warps = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        self._masks, self._guarded = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
+        arrays = self._rows, self._warps, self._masks, self._guarded
+        self.context[Field.ROWS : Field.GUARDED + 1] = [_address(array) for array in arrays]
+
+
+def _address(array: NDArray[Any]) -> int:
+    return int(array.__array_interface__["data"][0])
 
 
 def _name(form: Form, operands: SimpleNamespace, arch: str) -> str:

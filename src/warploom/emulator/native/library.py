@@ -16,7 +16,8 @@ from llvmlite import ir
 
 from warploom.emulator.native.runtime import add_runtime
 
-RUN_ARGUMENTS = (ctypes.c_void_p,) * 2 + (ctypes.c_int64,) * 3 + (ctypes.c_void_p,) * 4
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+_SCHEDULE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
 @cache
@@ -53,8 +54,8 @@ class Library:
         runtime = ir.Module()
         add_runtime(runtime)
         self._load(compile_module(runtime))
-        run = self._engine.get_function_address("warploom.run")
-        self.run: Callable[..., int] = ctypes.CFUNCTYPE(ctypes.c_int64, *RUN_ARGUMENTS)(run)
+        self.run: Callable[..., int] = _RUN(self._engine.get_function_address("warploom.run"))
+        self.schedule: Callable[..., int] = _SCHEDULE(self._engine.get_function_address("warploom.schedule"))
         self.addresses: dict[str, int] = {}
         self.failed: set[str] = set()
 
