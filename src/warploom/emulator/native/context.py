@@ -16,6 +16,7 @@ class Field(IntEnum):
     LOCAL_START = 6
     LOCAL_STRIDE = 7  # bytes of local memory for each thread
     LOCAL_BYTES = 8
+    CARRY = 37  # address of the carry flags of all lanes
     # Code
     CODE = 9  # address of the instructions
     COUNTS = 10  # address of the number of warps that have executed each instruction

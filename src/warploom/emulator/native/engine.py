@@ -118,7 +118,7 @@ class NativeEngine:
         context[Field.SEGMENT_STARTS : Field.SEGMENT_STATES + 1] = pointers[1:4]
         context[Field.SHARED_WINDOWS] = _address(self._windows)
         context[Field.LOCAL_START], context[Field.LOCAL_STRIDE] = pointers[4], memory.local_stride
-        context[Field.LOCAL_BYTES] = memory.local_bytes
+        context[Field.LOCAL_BYTES], context[Field.CARRY] = memory.local_bytes, _address(self.state.carry)
 
     def run(self, batch: Batch, first: int, end: int) -> tuple[int, int]:
         """Execute the instructions [first, end) for the warps of a batch, up to one that needs the interpreter.

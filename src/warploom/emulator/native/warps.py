@@ -68,6 +68,10 @@ class TracedWarp:
         value = self.builder.load(place, typ=vector_type(dtype), align=dtype.itemsize)
         return TracedLanes(self.builder, value, dtype)
 
+    def _store(self, values: TracedLanes, place: ir.Value) -> None:
+        octets = values.astype(np.uint8) if values.dtype == _BOOL else values
+        self.builder.store(octets.value, place, align=values.dtype.itemsize)
+
     # Registers --------------------------------------------------------------------------------------------
 
     def read(self, operand: Scalar) -> TracedLanes:
@@ -93,10 +97,7 @@ class TracedWarp:
         stored = np.dtype(operand.stored)
         result = result.astype(stored)
         place = self._place(operand)
-        value = self.builder.select(self.lanes.value, result.value, self._load(place, stored).value)
-        if stored == _BOOL:
-            value = self.builder.zext(value, ir.VectorType(I8, LANES))
-        self.builder.store(value, place, align=stored.itemsize)
+        self._store(self.lanes.select(result, self._load(place, stored)), place)
 
     def write_vector(self, operand: Items, results: Sequence[Any]) -> None:
         """Write results to the active lanes of a vector."""
@@ -106,6 +107,19 @@ class TracedWarp:
     def active(self) -> TracedLanes:
         """Return the mask of active lanes."""
         return self.lanes
+
+    def _carry(self) -> ir.Value:
+        start = self.builder.inttoptr(self._field(Field.CARRY), POINTER)
+        return self.builder.gep(start, [self.builder.mul(self.warp, I64(LANES))], source_etype=I8)
+
+    def read_carry(self) -> TracedLanes:
+        """Return the carry flags."""
+        return self._load(self._carry(), _BOOL)
+
+    def write_carry(self, carry: TracedLanes) -> None:
+        """Write the carry flags of the active lanes."""
+        place = self._carry()
+        self._store(self.lanes.select(carry, self._load(place, _BOOL)), place)
 
     # Addresses and memory ---------------------------------------------------------------------------------
 

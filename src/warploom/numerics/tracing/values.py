@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
+from functools import partial, reduce
 from hashlib import sha256
 from typing import Any, ClassVar
 
@@ -160,17 +161,29 @@ class TracedLanes(NDArrayOperatorsMixin):
             return self.make(self.value, target)
         return self.make(self.builder.bitcast(self.value, vector_type(target, count)), target)
 
-    def __getitem__(self, key: Any) -> TracedLanes:
-        """Return a part of each lane for the key (..., index) or (..., slice), and this value for (..., None)."""
+    def __getitem__(self, key: Any) -> TracedLanes | TracedMatrix:
+        """Return a part of each lane for the key (..., index) or (..., slice), and this value for (..., None).
+
+        The keys (:, :, None) and (:, None, :) give a matrix with a column for each lane, as in NumPy.
+        """
         match key:
             case (builtins.Ellipsis, None):
                 return self
+            case (slice(), slice(), None):
+                return TracedMatrix([self] * LANES)
+            case (slice(), None, slice()):
+                return TracedMatrix([self._broadcast(lane) for lane in range(LANES)])
             case (builtins.Ellipsis, int(part)):
                 return self._parts(part, 1)
             case (builtins.Ellipsis, slice(start=int(start), stop=int(stop), step=None)):
                 return self._parts(start, stop - start)
             case _:
                 raise TraceError(f"the index {key!r} is not implemented in native code")
+
+    def _broadcast(self, lane: int) -> TracedLanes:
+        order = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [lane] * LANES)
+        other = ir.Constant(self.value.type, ir.Undefined)
+        return self.make(self.builder.shuffle_vector(self.value, other, order), self.dtype)
 
     def _parts(self, first: int, count: int) -> TracedLanes:
         if count == self.parts:
@@ -260,6 +273,52 @@ class TracedLanes(NDArrayOperatorsMixin):
         if translate is None:
             raise TraceError(f"numpy.{function.__name__} is not implemented in native code")
         return translate(self, *args, **options)
+
+
+class TracedMatrix(NDArrayOperatorsMixin):
+    """Values of a warp for each pair of lanes, as 32 columns. Column k contains the pairs of each lane with lane k."""
+
+    __slots__ = ("columns",)
+
+    def __init__(self, columns: Sequence[TracedLanes]) -> None:
+        self.columns = columns
+
+    def __getitem__(self, key: Any) -> TracedLanes:
+        """Return a column for the key (..., lane)."""
+        match key:
+            case (builtins.Ellipsis, int(lane)):
+                return self.columns[lane]
+            case _:
+                raise TraceError(f"the index {key!r} is not implemented in native code")
+
+    def _column(self, operand: Any, lane: int) -> Any:
+        if isinstance(operand, TracedMatrix):
+            return operand.columns[lane]
+        row = np.asarray(operand)  # a number, or an array of one number for each column
+        return row.reshape(-1)[lane] if row.size == LANES else row.reshape(-1)[0]
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        """Apply a NumPy ufunc to each column, or reduce the columns with it."""
+        if method == "reduce" and options.pop("axis") == -1:
+            return reduce(partial(ufunc, **options), self.columns)
+        columns = ([self._column(each, lane) for each in inputs] for lane in range(LANES))
+        return TracedMatrix([getattr(ufunc, method)(*operands, **options) for operands in columns])
+
+    def __array_function__(
+        self, function: Callable[..., Any], types: Any, args: Sequence[Any], options: Any
+    ) -> Any:
+        """Apply a NumPy function that is not a ufunc."""
+        match function.__name__, args:
+            case "broadcast_to", (matrix, _):
+                return matrix
+            case "where", operands:
+                columns = ([self._column(each, lane) for each in operands] for lane in range(LANES))
+                return TracedMatrix([np.where(*each) for each in columns])
+            case "packbits", (matrix,):
+                bits = [column.select(np.uint32(1 << lane), np.uint32(0)) for lane, column in enumerate(matrix.columns)]
+                return reduce(np.bitwise_or, bits).view(np.uint8)
+            case _:
+                raise TraceError(f"numpy.{function.__name__} of pairs of lanes is not implemented in native code")
 
 
 def declare(module: ir.Module, name: str, result: ir.Type, arguments: Sequence[ir.Type]) -> ir.Function:
@@ -400,6 +459,7 @@ _FUNCTIONS: dict[str, Function] = {
     "greater_equal": _comparison(">="),
     "invert": _invert,
     "logical_not": lambda a: _invert(a.astype(_BOOL)),
+    "logical_or": lambda a, b: a.astype(_BOOL) | b.astype(_BOOL),
     "negative": _negative,
     "absolute": _absolute,
     "copysign": lambda a, b: ((_bits(a) & ~np.array(_sign_mask(a), _bits(a).dtype)) | (_bits(b) & np.array(_sign_mask(a), _bits(a).dtype))).view(a.dtype),
@@ -429,6 +489,15 @@ def _clip(traced: TracedLanes, a: TracedLanes, low: int, high: int) -> TracedLan
     return np.minimum(np.maximum(a, a.constant(low, a.dtype)), a.constant(high, a.dtype))
 
 
+def _packbits(traced: TracedLanes, a: TracedLanes, axis: int, bitorder: str) -> TracedLanes:
+    # NumPy returns the bytes once, here all lanes have them.
+    builder, word = a.builder, ir.IntType(32)
+    first = builder.bitcast(builder.bitcast(a.value, word), ir.VectorType(word, 1))
+    order = ir.Constant(ir.VectorType(word, LANES), [0] * LANES)
+    words = builder.shuffle_vector(first, ir.Constant(first.type, ir.Undefined), order)
+    return a.make(words, np.uint32).view(np.uint8)
+
+
 _ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "where": _where,
     "clip": _clip,
@@ -438,6 +507,7 @@ _ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "zeros_like": lambda traced, a: traced.constant(0, a.dtype),
     "take_along_axis": lambda traced, a, indices, axis: a.permute(indices),
     "moveaxis": lambda traced, a, source, target: [a[..., part] for part in range(a.parts)],
+    "packbits": _packbits,
     "shape": lambda traced, a: a.shape,
 }
 """Translation of other NumPy functions, by name. The first argument is a traced operand."""
