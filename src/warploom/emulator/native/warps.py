@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from warploom.emulator import address_space
 from warploom.emulator.address_space import GLOBAL_BASE, SHARED_WINDOW, WINDOW_SIZE
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.operands import Items, Location, Scalar
@@ -233,6 +234,30 @@ class TracedWarp:
         first = builder.select(found, I64(0), I64(0xFFFF_FFFF_FFFF_FFFF))
         shift = builder.sub(self._field(Field.ARENA), I64(GLOBAL_BASE))
         return first, I64(0xFFFF_FFFF_FFFF_FFFF), shift
+
+    def to_generic(self, space: str, addresses: TracedLanes) -> TracedLanes:
+        """Return the generic addresses that correspond to addresses in a state space other than `param`."""
+        if space.startswith("param"):
+            raise TraceError("addresses of parameters are not implemented in native code")
+        return address_space.to_generic(space, addresses)
+
+    def from_generic(self, space: str, addresses: TracedLanes) -> TracedLanes:
+        """Return the addresses in a state space that correspond to generic addresses."""
+        return address_space.from_generic(space, addresses)
+
+    def is_space(self, space: str, addresses: TracedLanes) -> TracedLanes:
+        """Return a mask of the generic addresses that are in shared memory or in local memory."""
+        if space not in ("shared", "shared::cluster", "local"):
+            raise TraceError(f"the state space {space} is not implemented in native code")
+        return address_space.in_window(space, addresses)
+
+    def map_rank(self, addresses: TracedLanes, rank: TracedLanes, generic: bool) -> TracedLanes:
+        """Return for each address the address of the same offset in the shared memory of the CTA `rank`."""
+        return address_space.map_rank(addresses, rank, generic)
+
+    def rank_of(self, addresses: TracedLanes, generic: bool) -> TracedLanes:
+        """Return the rank of the CTA that owns each address."""
+        return address_space.rank_of(addresses, generic)
 
     # Warp-wide operations ---------------------------------------------------------------------------------
 
