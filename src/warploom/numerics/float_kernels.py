@@ -63,7 +63,7 @@ def _number(a, b, chosen):
 def ordered32(x):
     """Map an f32 number to an integer with the same order, where -0 is below +0."""
     u = np.float32(x).view(np.int32)
-    return u ^ ((u >> 31) & 0x7FFFFFFF)
+    return np.int32(u ^ np.int32(np.int32(u >> np.int32(31)) & np.int32(0x7FFFFFFF)))
 
 
 @inlined

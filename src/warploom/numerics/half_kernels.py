@@ -68,9 +68,9 @@ def from_bf16(h):
 def to_bf16(x):
     """Return the bf16 pattern nearest to an f32 number."""
     bits = np.float32(x).view(np.uint32)
-    odd = (bits >> np.uint32(16)) & np.uint32(1)
-    code = (bits + np.uint32(0x7FFF) + odd) >> np.uint32(16)
-    return np.uint32(_NAN if (bits & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000) else code)
+    odd = np.uint32(np.uint32(bits >> np.uint32(16)) & np.uint32(1))
+    code = np.uint32(np.uint32(bits + np.uint32(0x7FFF) + odd) >> np.uint32(16))
+    return _NAN if np.uint32(bits & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000) else code
 
 
 @inlined
@@ -79,7 +79,7 @@ def _odd_f32(x):
     nearest = np.float32(x)
     bits = nearest.view(np.uint32)
     back = np.float64(nearest)
-    toward_zero = bits - np.uint32(1) if abs(back) > abs(x) else bits
+    toward_zero = np.uint32(bits - np.uint32(1)) if abs(back) > abs(x) else bits
     inexact = back < x or back > x
     return np.uint32(toward_zero | np.uint32(1) if inexact else bits).view(np.float32)
 
@@ -94,7 +94,7 @@ def _odd_sum32(p, c):
     inexact = error > np.float32(0.0) or error < np.float32(0.0)
     outward = (error > np.float32(0.0)) == (s > np.float32(0.0))
     step = np.int32(1) if outward else np.int32(-1)
-    bits = bits + step if inexact and (bits & np.int32(1)) == np.int32(0) else bits
+    bits = np.int32(bits + step) if inexact and np.int32(bits & np.int32(1)) == np.int32(0) else bits
     return np.int32(bits).view(np.float32)
 
 
@@ -119,7 +119,7 @@ def sum_bf16(a, b):
 @inlined
 def _ordered(h):
     pattern = np.int32(h << np.uint32(16))
-    return pattern ^ ((pattern >> np.int32(31)) & np.int32(0x7FFFFFFF))
+    return np.int32(pattern ^ np.int32(np.int32(pattern >> np.int32(31)) & np.int32(0x7FFFFFFF)))
 
 
 @inlined
@@ -129,8 +129,8 @@ def extreme(a, b, infinity, larger):
     `infinity` is the pattern of infinity. If one operand is a NaN, the result is the other operand. If both operands
     are NaN, the result is 0x7FFF.
     """
-    a_nan = (a & np.uint32(0x7FFF)) > infinity
-    b_nan = (b & np.uint32(0x7FFF)) > infinity
+    a_nan = np.uint32(a & np.uint32(0x7FFF)) > infinity
+    b_nan = np.uint32(b & np.uint32(0x7FFF)) > infinity
     number = a if (_ordered(a) > _ordered(b)) == larger else b
     result = b if a_nan else (a if b_nan else number)
     return _NAN if a_nan and b_nan else result

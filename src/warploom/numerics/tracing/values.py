@@ -220,31 +220,32 @@ class TracedLanes(NDArrayOperatorsMixin):
 
     def lookup(self, table: np.ndarray[Any, DType]) -> TracedLanes:
         """Return the elements of a one-dimensional table at these indices, which are not negative."""
-        builder, size = self.builder, table.dtype.itemsize
         # Lanes whose results are not used may have any index.
         index = np.minimum(self.astype(np.uint32), np.uint32(len(table) - 1))
+        return index._gather(_table(self.builder.module, table), table.dtype)
+
+    def _gather(self, start: ir.Value, dtype: DType) -> TracedLanes:
+        """Return the elements at these indices of an array of `dtype`, after which at least 4 bytes can be read."""
+        builder, size = self.builder, dtype.itemsize
         width = max(size, 4)  # CPUs cannot gather smaller elements
         gathered = vector_type(np.dtype(f"u{width}"))
-        places = builder.gep(_table(builder.module, table), [index.value], source_etype=ir.IntType(8 * size))
+        places = builder.gep(start, [self.value], source_etype=ir.IntType(8 * size))
         places.type = ir.VectorType(ir.PointerType(), LANES)
         name = f"llvm.masked.gather.v{LANES}i{8 * width}.v{LANES}p0"
         ones = splat(True, _BOOL)
         types = [places.type, ir.IntType(32), ones.type, gathered]
         arguments = [places, ir.IntType(32)(size), ones, ir.Constant(gathered, ir.Undefined)]
         words = self.make(builder.call(declare(builder.module, name, gathered, types), arguments), f"u{width}")
-        return words.astype(f"u{size}").view(table.dtype)
+        return words.astype(f"u{size}").view(dtype)
 
     def permute(self, indices: TracedLanes) -> TracedLanes:
-        """Return the values of this value in the lanes `indices`."""
-        lanes = ir.VectorType(ir.IntType(32), LANES)
-        result: ir.Value = ir.Constant(self.value.type, ir.Undefined)
-        index = indices.astype(np.uint32).value
-        assert index.type == lanes
-        for lane in range(LANES):
-            source = self.builder.extract_element(index, ir.IntType(32)(lane))
-            element = self.builder.extract_element(self.value, source)
-            result = self.builder.insert_element(result, element, ir.IntType(32)(lane))
-        return self.make(result, self.dtype)
+        """Return the values of this value in the lanes `indices`, which are below 32."""
+        builder = self.builder
+        with builder.goto_entry_block():
+            stack = builder.alloca(vector_type(self.dtype, 2 * LANES))  # the second half is not used
+            place = builder.inttoptr(builder.ptrtoint(stack, ir.IntType(64)), ir.PointerType())
+        builder.store(self.value, place, align=self.dtype.itemsize)
+        return (indices.astype(np.uint32) & np.uint32(LANES - 1))._gather(place, self.dtype)
 
     def evaluate(self, kernel: Any, operands: Sequence[Any]) -> TracedLanes:
         """Return the result of a compiled function of numbers, an `Elementwise` of `numerics._compile`."""
