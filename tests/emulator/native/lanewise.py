@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import count, product
 from types import SimpleNamespace
 from typing import Any
 from zlib import crc32
@@ -14,6 +14,7 @@ import numpy as np
 from llvmlite import ir
 from numpy.typing import NDArray
 
+from warploom.emulator import address_space
 from warploom.emulator.batch import Batch
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.functions import translate
@@ -25,10 +26,12 @@ from warploom.isa.model.types import TYPES
 
 WARPS = 8
 ARCH = "sm_100a"
+"""Architecture of the native functions."""
 _FILES: dict[int, Any] = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 _FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, *[ctypes.c_void_p] * 2)
 _BITS = np.uint32(1) << np.arange(32, dtype=np.uint32)
 
+_numbers = count()
 Words = Mapping[str, str]
 
 
@@ -80,14 +83,29 @@ class RegisterFiles:
         for bits, file in self.files.items():
             if bits == 1:
                 continue
-            shape = file.shape
-            choices = [random.integers(0, 1 << bits, shape, np.uint64, endpoint=bits == 64 and False) if bits < 64 else
-                       np.frombuffer(random.bytes(file.nbytes), np.uint64).reshape(shape)]
-            choices += [random.choice(special_values(bits), shape), random.integers(0, 70, shape)]
+            shape, dtype = file.shape, file.dtype
+            choices = [
+                np.frombuffer(random.bytes(file.nbytes), dtype).reshape(shape),
+                random.choice(special_values(bits), shape),
+                random.integers(0, 70, shape).astype(dtype),
+            ]
             if bits >= 32:
                 scaled = random.standard_normal(shape) * 10.0 ** random.integers(-6, 7, shape)
-                choices.append(scaled.astype(f"f{bits // 8}").view(file.dtype))
-            file[:] = np.choose(random.integers(0, len(choices), shape), [each.astype(file.dtype) for each in choices])
+                choices.append(scaled.astype(f"f{bits // 8}").view(dtype))
+            file[:] = np.choose(random.integers(0, len(choices), shape), choices)
+
+
+class _Warps(Batch):
+    """Batch whose warps have no diverged lanes."""
+
+    def gather_members(self, members: NDArray[np.uint32]) -> None:
+        """Do nothing, because all lanes are here."""
+
+    to_generic = staticmethod(address_space.to_generic)
+    from_generic = staticmethod(address_space.from_generic)
+    is_space = staticmethod(address_space.in_window)
+    map_rank = staticmethod(address_space.map_rank)
+    rank_of = staticmethod(address_space.rank_of)
 
 
 def variants(form: Form) -> list[Words]:
@@ -100,9 +118,9 @@ def variants(form: Form) -> list[Words]:
     return [words for words in found.values() if "b128" not in words.values()]
 
 
-def spread(form: Form, count: int) -> list[Words]:
-    """Return `count` variants of a form in an order that is mixed but always the same."""
-    return sorted(variants(form), key=lambda words: crc32(repr(words).encode()))[:count]
+def spread(form: Form, most: int) -> list[Words]:
+    """Return at most `most` variants of a form in an order that is mixed but always the same."""
+    return sorted(variants(form), key=lambda words: crc32(repr(words).encode()))[:most]
 
 
 def operands(form: Form, words: Words, files: RegisterFiles) -> SimpleNamespace:
@@ -113,12 +131,12 @@ def operands(form: Form, words: Words, files: RegisterFiles) -> SimpleNamespace:
         if spec.when and not words.get(spec.when):
             continue
         type = spec.type_word(words)
-        count = spec.registers(words)
+        size = spec.registers(words)
         if spec.kind == "immediate":
             values = list(spec.constants(words) or range(256))
             setattr(found, name, values[crc32(repr((name, words)).encode()) % len(values)])
-        elif count:
-            setattr(found, name, VectorValue(type, tuple(files.register(type) for _ in range(count))))
+        elif size:
+            setattr(found, name, VectorValue(type, tuple(files.register(type) for _ in range(size))))
         else:
             setattr(found, name, files.register(type))
     return found
@@ -143,7 +161,7 @@ class Execution:
         execution = self.form.execution
         assert execution is not None
         with np.errstate(all="ignore"):
-            execution(Batch(state, warps, warps, lanes), self.operands)  # type: ignore[arg-type]
+            execution(_Warps(state, warps, warps, lanes), self.operands)  # type: ignore[arg-type]
 
     def run_natively(self, masks: NDArray[np.uint32]) -> None:
         """Execute the native function of the instruction."""
@@ -187,7 +205,7 @@ def compiled(form: Form, chosen: Sequence[Words]) -> list[Execution]:
         files = RegisterFiles()
         values = operands(form, words, files)
         found.append(Execution(form, words, files, values, OperandTable.of(values)))
-        names.append(f"{form.name} {' '.join(words.values())} {len(chosen)}")
+        names.append(f"test {form.name} {' '.join(words.values())} {next(_numbers)}")
         translate(module, names[-1], form, found[-1].table.names, ARCH)
     library().add(module, names)
     for execution, name in zip(found, names, strict=True):
