@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.accumulators import Accumulators
-from warploom.emulator.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
+from warploom.emulator import address_space
+from warploom.emulator.address_space import SHARED_WINDOW
 from warploom.emulator.async_operations import AsyncOperations
 from warploom.emulator.barriers import Barriers
 from warploom.emulator.batch import Batch
@@ -162,7 +163,7 @@ class Warps(Batch):
         """Return the generic addresses that correspond to addresses in a state space."""
         if space.startswith("param"):
             return self._in_parameter_block(addresses)
-        return addresses.astype(np.uint64) + _window_of(space)
+        return address_space.to_generic(space, addresses)
 
     def _in_parameter_block(self, addresses: Array) -> Array:
         wide = addresses.astype(np.uint64)
@@ -172,7 +173,7 @@ class Warps(Batch):
 
     def from_generic(self, space: str, addresses: Array) -> Array:
         """Return the addresses in a state space that correspond to generic addresses."""
-        return addresses.astype(np.uint64) - _window_of(space)
+        return address_space.from_generic(space, addresses)
 
     def is_space(self, space: str, addresses: Array) -> Lanes:
         """Return a mask of the generic addresses that are in a state space."""
@@ -180,13 +181,13 @@ class Warps(Batch):
         wide = addresses.astype(np.uint64)
         memory = self.components.memory
         if space.startswith("shared"):
-            inside = (wide >= SHARED_WINDOW) & (wide < SHARED_WINDOW + WINDOW_SIZE)
+            inside = address_space.in_window(space, wide)
             if space == "shared::cta":
                 own = memory.shared.rank[self.location.cta][:, None].astype(np.uint64)
                 inside = inside & (((wide - np.uint64(SHARED_WINDOW)) >> np.uint64(24)) == own)
             return inside
         if space == "local":
-            return (wide >= LOCAL_WINDOW) & (wide < LOCAL_WINDOW + WINDOW_SIZE)
+            return address_space.in_window(space, wide)
         return memory.arena.in_segments(space, wide)
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
@@ -194,15 +195,11 @@ class Warps(Batch):
 
         `generic` marks generic addresses.
         """
-        wide = addresses.astype(np.uint64)
-        window = np.uint64(SHARED_WINDOW if generic else 0)
-        offset = (wide - window) & np.uint64(0xFF_FFFF)
-        return window + offset + (rank.astype(np.uint64) << np.uint64(24))
+        return address_space.map_rank(addresses, rank, generic)
 
     def rank_of(self, addresses: Array, generic: bool) -> Array:
         """Return the cluster rank of the CTA of each shared address. `generic` marks generic addresses."""
-        wide = addresses.astype(np.uint64) - np.uint64(SHARED_WINDOW if generic else 0)
-        return (wide >> np.uint64(24)).astype(np.uint32)
+        return address_space.rank_of(addresses, generic)
 
     # Control ----------------------------------------------------------------------------------------------
 
@@ -342,10 +339,6 @@ def execute_thread_copy(size: int, warps: Warps, captured: Mapping[str, Array]) 
         return
     loaded = [warps.load("global", source + np.uint64(n), "b8", lanes=amount > n) for n in range(size)]
     warps.store("shared", destination, "b8", np.concatenate(loaded))
-
-
-def _window_of(space: str) -> np.uint64:
-    return np.uint64(SHARED_WINDOW if space.startswith("shared") else LOCAL_WINDOW if space == "local" else 0)
 
 
 def _memory_of(space: str) -> str:

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from warploom.numerics.formats import Array, Rounding
+from warploom.numerics.formats import MODES, Array, Rounding
 from warploom.numerics.lazy_module import LazyModule
 from warploom.numerics.quiet import quietly
 
@@ -47,17 +47,9 @@ def saturate(x: Array) -> Array:
 
 def narrow(x: Array, rounding: Rounding) -> Array:
     """Return f64 numbers rounded to f32. Every NaN becomes 0x7FFFFFFF."""
-    with np.errstate(all="ignore"):
-        y = x.astype(np.float32)
-        if rounding != "rn":
-            back = y.astype(np.float64)
-            if rounding == "rz":
-                y = np.where(np.abs(back) > np.abs(x), np.nextafter(y, np.float32(0)), y)
-            elif rounding == "rm":
-                y = np.where(back > x, np.nextafter(y, np.float32(-np.inf)), y)
-            else:
-                y = np.where(back < x, np.nextafter(y, np.float32(np.inf)), y)
-    return canonical(y)
+    if rounding == "rn":
+        return canonical(quietly(x.astype, np.float32))
+    return float_kernels.narrow32_directed(x, MODES[rounding])
 
 
 def flush_double(x: Array, rounding: Rounding) -> Array:

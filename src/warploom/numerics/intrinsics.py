@@ -85,3 +85,23 @@ def popcount(context, word):
         return builder.ctpop(arguments[0])
 
     return types.uint32(types.uint32), generate
+
+
+@_intrinsic
+def count_leading_zeros(context, word):
+    """Return the number of leading zeros of an unsigned integer, in its type."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return word(word), generate
+
+
+@_intrinsic
+def reverse_bits(context, word):
+    """Return the bits of an unsigned integer in reverse order."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.bitreverse(arguments[0])
+
+    return word(word), generate

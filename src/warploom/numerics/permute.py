@@ -56,15 +56,18 @@ def scatter(matrices: Units, target: Numbers, file: Units, registers: Numbers, w
 @inlined
 def _selected(a, b, selector):
     """Return byte `selector & 7` of b:a (a is low), or copies of the byte's sign if `selector & 8`."""
-    word = b if selector & np.uint32(4) else a
-    byte = (word >> ((selector & np.uint32(3)) << np.uint32(3))) & np.uint32(0xFF)
-    sign = np.uint32(0xFF) if byte & np.uint32(0x80) else np.uint32(0)
-    return sign if selector & np.uint32(8) else byte
+    word = b if np.uint32(selector & np.uint32(4)) else a
+    shift = np.uint32(np.uint32(selector << np.uint32(3)) & np.uint32(24))
+    byte = np.uint32(np.uint32(word >> shift) & np.uint32(0xFF))
+    sign = np.uint32(0xFF) if np.uint32(byte & np.uint32(0x80)) else np.uint32(0)
+    return sign if np.uint32(selector & np.uint32(8)) else byte
 
 
 @elementwise(np.uint32)
 def permuted(a, b, selectors):
     """Return four bytes of b:a (a is low). The low four nibbles of `selectors` select one byte each."""
-    low = _selected(a, b, selectors) | (_selected(a, b, selectors >> np.uint32(4)) << np.uint32(8))
-    high = _selected(a, b, selectors >> np.uint32(8)) | (_selected(a, b, selectors >> np.uint32(12)) << np.uint32(8))
-    return np.uint32(low | (high << np.uint32(16)))
+    result = np.uint32(0)
+    for nibble in range(4):
+        byte = _selected(a, b, np.uint32(selectors >> np.uint32(4 * nibble)))
+        result = np.uint32(result | np.uint32(byte << np.uint32(8 * nibble)))
+    return result

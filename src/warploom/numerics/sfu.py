@@ -51,11 +51,8 @@ def _function(name: str, table: str, more: int | str = 0) -> Callable[[Array], A
     """
 
     def evaluate(x: Array) -> Array:
-        bits = np.ascontiguousarray(x).view(np.uint32)
-        result = np.empty_like(bits)
         further = _table(more) if isinstance(more, str) else more
-        getattr(sfu_kernels, name)(bits.ravel(), result.ravel(), _table(table), _squares(), further)
-        return result.view(x.dtype)
+        return getattr(sfu_kernels, name)(x.view(np.uint32), _table(table), _squares(), further).view(x.dtype)
 
     return evaluate
 

@@ -54,6 +54,8 @@ class Field(IntEnum):
     ARRIVED = 39  # address of the number of threads that have arrived at each barrier
     TALLY = 40  # address of the number of threads of the batch that arrive at each barrier
     KEYS = 41  # address of the barrier of each warp of the batch
+    # Registers
+    CARRY = 42  # address of the carry flags of all lanes
 
 
 class Stop(IntEnum):

@@ -128,7 +128,7 @@ class NativeEngine:
         context[Field.SEGMENT_STARTS : Field.SEGMENT_STATES + 1] = pointers[1:4]
         context[Field.SHARED_WINDOWS] = _address(self._windows)
         context[Field.LOCAL_START], context[Field.LOCAL_STRIDE] = pointers[4], memory.local_stride
-        context[Field.LOCAL_BYTES] = memory.local_bytes
+        context[Field.LOCAL_BYTES], context[Field.CARRY] = memory.local_bytes, _address(self.state.carry)
         self._tally = np.zeros(len(barriers.arrived), np.int64)
         arrays = topology.cta_of, self.state.live_warps, barriers.arrived, self._tally
         context[Field.CTA_OF : Field.KEYS] = [_address(array) for array in arrays]

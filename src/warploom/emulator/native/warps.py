@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 from llvmlite import ir
 
+from warploom.emulator import address_space
 from warploom.emulator.address_space import GLOBAL_BASE, SHARED_WINDOW, WINDOW_SIZE
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.matrix import ROW, ROW_BYTES, TracedMatrix
@@ -76,6 +77,10 @@ class TracedWarp:
         value = self.builder.load(place, typ=vector_type(dtype), align=dtype.itemsize)
         return TracedLanes(self.builder, value, dtype)
 
+    def _store(self, values: TracedLanes, place: ir.Value) -> None:
+        octets = values.astype(np.uint8) if values.dtype == _BOOL else values
+        self.builder.store(octets.value, place, align=values.dtype.itemsize)
+
     # Registers --------------------------------------------------------------------------------------------
 
     def read(self, operand: Scalar) -> TracedLanes:
@@ -101,10 +106,7 @@ class TracedWarp:
         stored = np.dtype(operand.stored)
         result = result.astype(stored)
         place = self._place(operand)
-        value = self.builder.select(self.lanes.value, result.value, self._load(place, stored).value)
-        if stored == _BOOL:
-            value = self.builder.zext(value, ir.VectorType(I8, LANES))
-        self.builder.store(value, place, align=stored.itemsize)
+        self._store(self.lanes.select(result, self._load(place, stored)), place)
 
     def write_vector(self, operand: Items, results: Sequence[Any]) -> None:
         """Write results to the active lanes of a vector."""
@@ -114,6 +116,19 @@ class TracedWarp:
     def active(self) -> TracedLanes:
         """Return the mask of active lanes."""
         return self.lanes
+
+    def _carry(self) -> ir.Value:
+        start = self.builder.inttoptr(self._field(Field.CARRY), POINTER)
+        return self.builder.gep(start, [self.builder.mul(self.warp, I64(LANES))], source_etype=I8)
+
+    def read_carry(self) -> TracedLanes:
+        """Return the carry flags."""
+        return self._load(self._carry(), _BOOL)
+
+    def write_carry(self, carry: TracedLanes) -> None:
+        """Write the carry flags of the active lanes."""
+        place = self._carry()
+        self._store(self.lanes.select(carry, self._load(place, _BOOL)), place)
 
     # Addresses and memory ---------------------------------------------------------------------------------
 
@@ -268,6 +283,30 @@ class TracedWarp:
         first = builder.select(found, I64(0), I64(0xFFFF_FFFF_FFFF_FFFF))
         shift = builder.sub(self._field(Field.ARENA), I64(GLOBAL_BASE))
         return first, I64(0xFFFF_FFFF_FFFF_FFFF), shift
+
+    def to_generic(self, space: str, addresses: TracedLanes) -> TracedLanes:
+        """Return the generic addresses that correspond to addresses in a state space other than `param`."""
+        if space.startswith("param"):
+            raise TraceError("addresses of parameters are not implemented in native code")
+        return address_space.to_generic(space, addresses)
+
+    def from_generic(self, space: str, addresses: TracedLanes) -> TracedLanes:
+        """Return the addresses in a state space that correspond to generic addresses."""
+        return address_space.from_generic(space, addresses)
+
+    def is_space(self, space: str, addresses: TracedLanes) -> TracedLanes:
+        """Return a mask of the generic addresses that are in shared memory or in local memory."""
+        if space not in ("shared", "shared::cluster", "local"):
+            raise TraceError(f"the state space {space} is not implemented in native code")
+        return address_space.in_window(space, addresses)
+
+    def map_rank(self, addresses: TracedLanes, rank: TracedLanes, generic: bool) -> TracedLanes:
+        """Return for each address the address of the same offset in the shared memory of the CTA `rank`."""
+        return address_space.map_rank(addresses, rank, generic)
+
+    def rank_of(self, addresses: TracedLanes, generic: bool) -> TracedLanes:
+        """Return the rank of the CTA that owns each address."""
+        return address_space.rank_of(addresses, generic)
 
     # Warp-wide operations ---------------------------------------------------------------------------------
 

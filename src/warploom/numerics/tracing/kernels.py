@@ -19,8 +19,10 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 
-from warploom.numerics.tracing.values import TracedLanes, TraceError
+from warploom.numerics.intrinsics import ROUNDING
+from warploom.numerics.tracing.values import TracedLanes, TraceError, declare
 
 _OPERATORS: dict[type[ast.operator | ast.unaryop | ast.cmpop], Any] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -53,17 +55,18 @@ def trace_kernel(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def evaluate(traced: TracedLanes, kernel: Any, operands: Sequence[Any]) -> TracedLanes:
-    """Return the result of an `Elementwise` of `numerics._compile` for operands of which some are traced.
-
-    Errors: TraceError if the kernel depends on the rounding mode of the CPU.
-    """
-    if kernel.is_directed:
-        raise TraceError("directed rounding is not implemented in native code")
+    """Return the result of an `Elementwise` of `numerics._compile` for operands of which some are traced."""
     lanes = [
         each if isinstance(each, TracedLanes) else traced.constant(each, np.asarray(each).dtype)
         for each in operands[: kernel.arrays]
     ]
     uniform = operands[kernel.arrays :]
+    if kernel.is_directed:
+        # The functions contain no inexact operations besides the directed operation, which LLVM does not move.
+        _set_rounding(traced, operands[-1])
+        result = trace_kernel(kernel.function, *lanes)
+        _set_rounding(traced, ROUNDING["rn"])
+        return result
     if not kernel.is_pairwise or kernel.arrays == 1:
         result = trace_kernel(kernel.function, *lanes, *uniform)
     else:
@@ -73,6 +76,11 @@ def evaluate(traced: TracedLanes, kernel: Any, operands: Sequence[Any]) -> Trace
     if not isinstance(result, TracedLanes):
         return traced.constant(result, kernel.result)
     return result.astype(kernel.result)
+
+
+def _set_rounding(traced: TracedLanes, mode: int) -> None:
+    builder, kind = traced.builder, ir.IntType(32)
+    builder.call(declare(builder.module, "llvm.set.rounding", ir.VoidType(), [kind]), [kind(mode)])
 
 
 def _python_function(function: Callable[..., Any]) -> FunctionType:
@@ -208,7 +216,7 @@ class _Scope:
             case ast.Call(function, arguments, []):
                 return _call(self.value(function), [self.value(each) for each in arguments])
             case ast.Subscript(table, index):
-                return self.value(table)[self.value(index)]
+                return _element(self.value(table), self.value(index))
             case _:
                 raise TraceError(f"line {node.lineno}: this expression is not implemented in native code")
 
@@ -281,6 +289,13 @@ def _compare(operation: ast.cmpop, left: Any, right: Any) -> Any:
     return function(_as(left, dtype), _as(right, dtype))
 
 
+def _element(table: Any, index: Any) -> Any:
+    if isinstance(table, np.ndarray) and isinstance(index, tuple):
+        row, column = index
+        return _element(table.ravel(), row * np.int64(table.shape[1]) + np.int64(column))
+    return index.lookup(table) if isinstance(index, TracedLanes) else table[index]
+
+
 def select(condition: TracedLanes, a: Any, b: Any) -> Any:
     """Return a where the condition is true, else b. The values may be tuples."""
     if isinstance(a, tuple):
@@ -312,13 +327,26 @@ def _call(function: Any, arguments: Sequence[Any]) -> Any:
     if name in _INTRINSICS and not isinstance(function, FunctionType) and not hasattr(function, "py_func"):
         traced = next(each for each in arguments if isinstance(each, TracedLanes))
         dtype = _promoted(arguments, widen=False)
-        operands = [each.astype(dtype) if isinstance(each, TracedLanes) else traced.constant(each, dtype) for each in arguments]
-        return operands[0].intrinsic(_INTRINSICS[name], dtype, *operands)
+        first, *others = (
+            each.astype(dtype) if isinstance(each, TracedLanes) else traced.constant(each, dtype) for each in arguments
+        )
+        intrinsic, options = _INTRINSICS[name]
+        return first.intrinsic(intrinsic, *others, options=options)
     return trace_kernel(function, *arguments)
 
 
-_INTRINSICS = {"fma": "fma", "popcount": "ctpop"}
-"""LLVM intrinsics for the functions of `numerics.intrinsics`."""
+_CONSTRAINED = ("round.dynamic", "fpexcept.strict")
+_INTRINSICS: dict[str, tuple[str, tuple[ir.Value | str, ...]]] = {
+    "fma": ("fma", ()),
+    "popcount": ("ctpop", ()),
+    "reverse_bits": ("bitreverse", ()),
+    "count_leading_zeros": ("ctlz", (ir.Constant(ir.IntType(1), 0),)),  # 0 means that the width is the result for 0
+    **{
+        f"directed_{name}": (f"experimental.constrained.{operation}", _CONSTRAINED)
+        for name, operation in (("fma", "fma"), ("div", "fdiv"), ("sqrt", "sqrt"))
+    },
+}
+"""LLVM intrinsics for the functions of `numerics.intrinsics`, with arguments that are not lane values."""
 
 
 TracedLanes.evaluator = staticmethod(evaluate)

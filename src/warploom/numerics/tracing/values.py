@@ -10,7 +10,10 @@ append instructions to the IR of a native function, with the results that NumPy 
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from hashlib import sha256
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,9 +38,9 @@ def element_type(dtype: DType) -> ir.Type:
     return ir.IntType(8 * dtype.itemsize)
 
 
-def vector_type(dtype: DType) -> ir.VectorType:
-    """Return the LLVM type of the 32 lane values of a warp."""
-    return ir.VectorType(element_type(dtype), LANES)
+def vector_type(dtype: DType, count: int = LANES) -> ir.VectorType:
+    """Return the LLVM type of `count` values, by default one for each lane of a warp."""
+    return ir.VectorType(element_type(dtype), count)
 
 
 class VectorConstant(ir.Constant):
@@ -52,9 +55,9 @@ class VectorConstant(ir.Constant):
         return self.constant
 
 
-def splat(value: Any, dtype: DType) -> ir.Constant:
-    """Return a vector constant with the same number in all lanes."""
-    return VectorConstant(vector_type(dtype), f"splat ({element_type(dtype)} {_literal(value, dtype)})")
+def splat(value: Any, dtype: DType, count: int = LANES) -> ir.Constant:
+    """Return a vector constant with `count` equal elements."""
+    return VectorConstant(vector_type(dtype, count), f"splat ({element_type(dtype)} {_literal(value, dtype)})")
 
 
 def _literal(value: Any, dtype: DType) -> str:
@@ -68,19 +71,31 @@ def _literal(value: Any, dtype: DType) -> str:
 class TracedLanes(NDArrayOperatorsMixin):
     """Values of the 32 lanes of one warp, as a vector of LLVM IR.
 
-    Operators follow the type promotion of NumPy. Instructions are appended by `builder`.
+    Operators follow the type promotion of NumPy. Instructions are appended by `builder`. A view as a smaller dtype has
+    `parts` values for each lane, along a last axis.
     """
 
-    __slots__ = ("builder", "dtype", "value")
+    __slots__ = ("builder", "dtype", "parts", "value")
     evaluator: ClassVar[Callable[..., TracedLanes]]
-    shape = (LANES,)
-    ndim = 1
-    size = LANES
 
     def __init__(self, builder: ir.IRBuilder, value: ir.Value, dtype: DType) -> None:
         self.builder = builder
         self.value = value
         self.dtype = dtype
+        self.parts: int = value.type.count // LANES
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of lanes, and number of values in each lane if there are several."""
+        return (LANES,) if self.parts == 1 else (LANES, self.parts)
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return LANES * self.parts
+
+    def _type(self, dtype: DType) -> ir.VectorType:
+        return vector_type(dtype, self.size)
 
     def make(self, value: ir.Value, dtype: Any) -> TracedLanes:
         """Return a traced value with the builder of this one."""
@@ -91,26 +106,28 @@ class TracedLanes(NDArrayOperatorsMixin):
         dtype = np.dtype(dtype)
         numbers = np.asarray(value)
         if numbers.size == 1:
-            return self.make(splat(numbers.reshape(-1)[0], dtype), dtype)
-        if numbers.size != LANES:
+            return self.make(splat(numbers.reshape(-1)[0], dtype, self.size), dtype)
+        if numbers.size != self.size:
             raise TraceError(f"a constant of shape {numbers.shape} is not one warp's")
         elements = [_literal(each, dtype) for each in numbers.reshape(-1)]
         text = ", ".join(f"{element_type(dtype)} {each}" for each in elements)
-        return self.make(VectorConstant(vector_type(dtype), f"<{text}>"), dtype)
+        return self.make(VectorConstant(self._type(dtype), f"<{text}>"), dtype)
 
     def _operand(self, other: Any, dtype: DType) -> TracedLanes:
         return other.astype(dtype) if isinstance(other, TracedLanes) else self.constant(other, dtype)
 
-    def intrinsic(self, name: str, dtype: Any, *operands: TracedLanes) -> TracedLanes:
-        """Return the result of the LLVM intrinsic `name`, which is overloaded on the type of the first operand."""
-        types = [each.value.type for each in operands]
-        first = types[0]
-        letter = "i" if isinstance(first.element, ir.IntType) else "f"
-        bits = first.element.width if letter == "i" else operands[0].dtype.itemsize * 8
-        function = _declare(
-            self.builder.module, f"llvm.{name}.v{LANES}{letter}{bits}", vector_type(np.dtype(dtype)), types
-        )
-        return self.make(self.builder.call(function, [each.value for each in operands]), dtype)
+    def intrinsic(self, name: str, *others: TracedLanes, options: Sequence[ir.Value | str] = ()) -> TracedLanes:
+        """Return the result of an LLVM intrinsic for this value and others, in the dtype of this value.
+
+        `options` are further arguments, which are not lane values: IR values, or texts of metadata.
+        """
+        module = self.builder.module
+        further = [ir.MetaDataString(module, each) if isinstance(each, str) else each for each in options]
+        arguments = [self.value, *(each.value for each in others), *further]
+        kind = f"{'f' if self.dtype.kind == 'f' else 'i'}{8 * self.dtype.itemsize}"
+        types = [each.type for each in arguments]
+        function = declare(module, f"llvm.{name}.v{self.size}{kind}", self.value.type, types)
+        return self.make(self.builder.call(function, arguments), self.dtype)
 
     # Conversions ------------------------------------------------------------------------------------------
 
@@ -119,7 +136,7 @@ class TracedLanes(NDArrayOperatorsMixin):
         source, target = self.dtype, np.dtype(dtype)
         if source == target:
             return self
-        builder, kind = self.builder, vector_type(target)
+        builder, kind = self.builder, self._type(target)
         if target == _BOOL:
             return self.compare("!=", self.constant(0, source))
         if source.kind == "f" and target.kind == "f":
@@ -139,13 +156,46 @@ class TracedLanes(NDArrayOperatorsMixin):
         return self
 
     def view(self, dtype: Any) -> TracedLanes:
-        """Return the same bits as values of another dtype of the same size."""
+        """Return the same bits as values of another dtype. A lane has several values of a smaller dtype."""
         target = np.dtype(dtype)
-        if target.itemsize != self.dtype.itemsize or _BOOL in (target, self.dtype):
+        count = self.size * self.dtype.itemsize // target.itemsize
+        if _BOOL in (target, self.dtype) or count % LANES:
             raise TraceError(f"a view of {self.dtype} as {target} is not implemented")
         if element_type(target) == element_type(self.dtype):
             return self.make(self.value, target)
-        return self.make(self.builder.bitcast(self.value, vector_type(target)), target)
+        return self.make(self.builder.bitcast(self.value, vector_type(target, count)), target)
+
+    def __getitem__(self, key: Any) -> TracedLanes | TracedMatrix:
+        """Return a part of each lane for the key (..., index) or (..., slice), and this value for (..., None).
+
+        The keys (:, :, None) and (:, None, :) give a matrix with a column for each lane, as in NumPy.
+        """
+        match key:
+            case (builtins.Ellipsis, None):
+                return self
+            case (slice(), slice(), None):
+                return TracedMatrix([self] * LANES)
+            case (slice(), None, slice()):
+                return TracedMatrix([self._broadcast(lane) for lane in range(LANES)])
+            case (builtins.Ellipsis, int(part)):
+                return self._parts(part, 1)
+            case (builtins.Ellipsis, slice(start=int(start), stop=int(stop), step=None)):
+                return self._parts(start, stop - start)
+            case _:
+                raise TraceError(f"the index {key!r} is not implemented in native code")
+
+    def _broadcast(self, lane: int) -> TracedLanes:
+        order = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [lane] * LANES)
+        other = ir.Constant(self.value.type, ir.Undefined)
+        return self.make(self.builder.shuffle_vector(self.value, other, order), self.dtype)
+
+    def _parts(self, first: int, count: int) -> TracedLanes:
+        if count == self.parts:
+            return self
+        elements = [lane * self.parts + first + k for lane in range(LANES) for k in range(count)]
+        order = ir.Constant(ir.VectorType(ir.IntType(32), len(elements)), elements)
+        other = ir.Constant(self.value.type, ir.Undefined)
+        return self.make(self.builder.shuffle_vector(self.value, other, order), self.dtype)
 
     def __getitem__(self, index: None) -> list[TracedLanes]:
         """Return a vector of one value. `index` is `np.newaxis`."""
@@ -178,17 +228,34 @@ class TracedLanes(NDArrayOperatorsMixin):
         """Return the result of a NumPy function of one or two operands of this value's dtype."""
         return _FUNCTIONS[name](self, *operands)
 
-    def lookup(self, indices: TracedLanes) -> TracedLanes:
-        """Return the values of this value in the lanes `indices`."""
-        lanes = ir.VectorType(ir.IntType(32), LANES)
-        result: ir.Value = ir.Constant(self.value.type, ir.Undefined)
-        index = indices.astype(np.uint32).value
-        assert index.type == lanes
-        for lane in range(LANES):
-            source = self.builder.extract_element(index, ir.IntType(32)(lane))
-            element = self.builder.extract_element(self.value, source)
-            result = self.builder.insert_element(result, element, ir.IntType(32)(lane))
-        return self.make(result, self.dtype)
+    def lookup(self, table: np.ndarray[Any, DType]) -> TracedLanes:
+        """Return the elements of a one-dimensional table at these indices, which are not negative."""
+        # Lanes whose results are not used may have any index.
+        index = np.minimum(self.astype(np.uint32), np.uint32(len(table) - 1))
+        return index._gather(_table(self.builder.module, table), table.dtype)
+
+    def _gather(self, start: ir.Value, dtype: DType) -> TracedLanes:
+        """Return the elements at these indices of an array of `dtype`, after which at least 4 bytes can be read."""
+        builder, size = self.builder, dtype.itemsize
+        width = max(size, 4)  # CPUs cannot gather smaller elements
+        gathered = vector_type(np.dtype(f"u{width}"))
+        places = builder.gep(start, [self.value], source_etype=ir.IntType(8 * size))
+        places.type = ir.VectorType(ir.PointerType(), LANES)
+        name = f"llvm.masked.gather.v{LANES}i{8 * width}.v{LANES}p0"
+        ones = splat(True, _BOOL)
+        types = [places.type, ir.IntType(32), ones.type, gathered]
+        arguments = [places, ir.IntType(32)(size), ones, ir.Constant(gathered, ir.Undefined)]
+        words = self.make(builder.call(declare(builder.module, name, gathered, types), arguments), f"u{width}")
+        return words.astype(f"u{size}").view(dtype)
+
+    def permute(self, indices: TracedLanes) -> TracedLanes:
+        """Return the values of this value in the lanes `indices`, which are below 32."""
+        builder = self.builder
+        with builder.goto_entry_block():
+            stack = builder.alloca(vector_type(self.dtype, 2 * LANES))  # the second half is not used
+            place = builder.inttoptr(builder.ptrtoint(stack, ir.IntType(64)), ir.PointerType())
+        builder.store(self.value, place, align=self.dtype.itemsize)
+        return (indices.astype(np.uint32) & np.uint32(LANES - 1))._gather(place, self.dtype)
 
     def evaluate(self, kernel: Any, operands: Sequence[Any]) -> TracedLanes:
         """Return the result of a compiled function of numbers, an `Elementwise` of `numerics._compile`."""
@@ -219,9 +286,79 @@ class TracedLanes(NDArrayOperatorsMixin):
         return translate(self, *args, **options)
 
 
-def _declare(module: ir.Module, name: str, result: ir.Type, arguments: Sequence[ir.Type]) -> ir.Function:
+class TracedMatrix(NDArrayOperatorsMixin):
+    """Values of a warp for each pair of lanes, as 32 columns. Column k contains the pairs of each lane with lane k."""
+
+    __slots__ = ("columns",)
+
+    def __init__(self, columns: Sequence[TracedLanes]) -> None:
+        self.columns = columns
+
+    def __getitem__(self, key: Any) -> TracedLanes:
+        """Return a column for the key (..., lane)."""
+        match key:
+            case (builtins.Ellipsis, int(lane)):
+                return self.columns[lane]
+            case _:
+                raise TraceError(f"the index {key!r} is not implemented in native code")
+
+    def _column(self, operand: Any, lane: int) -> Any:
+        if isinstance(operand, TracedMatrix):
+            return operand.columns[lane]
+        row = np.asarray(operand)  # a number, or an array of one number for each column
+        return row.reshape(-1)[lane] if row.size == LANES else row.reshape(-1)[0]
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        """Apply a NumPy ufunc to each column, or reduce the columns with it."""
+        if method == "reduce" and options.pop("axis") == -1:
+            return reduce(partial(ufunc, **options), self.columns)
+        columns = ([self._column(each, lane) for each in inputs] for lane in range(LANES))
+        return TracedMatrix([getattr(ufunc, method)(*operands, **options) for operands in columns])
+
+    def __array_function__(
+        self, function: Callable[..., Any], types: Any, args: Sequence[Any], options: Any
+    ) -> Any:
+        """Apply a NumPy function that is not a ufunc."""
+        match function.__name__, args:
+            case "broadcast_to", (matrix, _):
+                return matrix
+            case "where", operands:
+                columns = ([self._column(each, lane) for each in operands] for lane in range(LANES))
+                return TracedMatrix([np.where(*each) for each in columns])
+            case "packbits", (matrix,):
+                bits = [column.select(np.uint32(1 << lane), np.uint32(0)) for lane, column in enumerate(matrix.columns)]
+                return reduce(np.bitwise_or, bits).view(np.uint8)
+            case _:
+                raise TraceError(f"numpy.{function.__name__} of pairs of lanes is not implemented in native code")
+
+
+def declare(module: ir.Module, name: str, result: ir.Type, arguments: Sequence[ir.Type]) -> ir.Function:
+    """Return the function `name` of a module, declared on first use."""
     known = module.globals.get(name)
     return known if known is not None else ir.Function(module, ir.FunctionType(result, list(arguments)), name)
+
+
+class _Bytes(ir.Constant):
+    """Constant array of bytes."""
+
+    def __init__(self, content: bytes) -> None:
+        self.type = ir.ArrayType(ir.IntType(8), len(content))
+        self.constant = content
+
+    def get_reference(self) -> str:
+        """Return the text of the constant."""
+        return 'c"\\' + self.constant.hex("\\") + '"'
+
+
+def _table(module: ir.Module, table: np.ndarray[Any, DType]) -> ir.GlobalVariable:
+    """Return the constant of a module that contains a table, followed by 4 bytes."""
+    content = table.tobytes() + bytes(4)
+    name = f"table.{sha256(content).hexdigest()[:16]}"
+    if name not in module.globals:
+        found = ir.GlobalVariable(module, ir.ArrayType(ir.IntType(8), len(content)), name)
+        found.initializer = _Bytes(content)
+        found.global_constant, found.linkage, found.align = True, "private", 64
+    return module.globals[name]
 
 
 # Functions of operands with one dtype -----------------------------------------------------------------------
@@ -262,12 +399,12 @@ def _invert(a: TracedLanes) -> TracedLanes:
 def _negative(a: TracedLanes) -> TracedLanes:
     if a.dtype.kind == "f":
         return a.make(a.builder.fneg(a.value), a.dtype)
-    return a.make(a.builder.sub(splat(0, a.dtype), a.value), a.dtype)
+    return a.make(a.builder.neg(a.value), a.dtype)
 
 
 def _absolute(a: TracedLanes) -> TracedLanes:
     if a.dtype.kind == "f":
-        return a.intrinsic("fabs", a.dtype, a)
+        return a.intrinsic("fabs")
     return a.compare("<", a.constant(0, a.dtype)).select(_negative(a), a) if a.dtype.kind == "i" else a
 
 
@@ -296,11 +433,11 @@ def _isinf(a: TracedLanes) -> TracedLanes:
 
 
 def _rounding(name: str) -> Function:
-    return lambda a: a if a.dtype.kind != "f" else a.intrinsic(name, a.dtype, a)
+    return lambda a: a if a.dtype.kind != "f" else a.intrinsic(name)
 
 
 def _bitwise_count(a: TracedLanes) -> TracedLanes:
-    return a.intrinsic("ctpop", a.dtype, a).astype(np.uint8)
+    return a.intrinsic("ctpop").astype(np.uint8)
 
 
 def _floor_divide(a: TracedLanes, b: TracedLanes) -> TracedLanes:
@@ -333,6 +470,7 @@ _FUNCTIONS: dict[str, Function] = {
     "greater_equal": _comparison(">="),
     "invert": _invert,
     "logical_not": lambda a: _invert(a.astype(_BOOL)),
+    "logical_or": lambda a, b: a.astype(_BOOL) | b.astype(_BOOL),
     "negative": _negative,
     "absolute": _absolute,
     "copysign": lambda a, b: ((_bits(a) & ~np.array(_sign_mask(a), _bits(a).dtype)) | (_bits(b) & np.array(_sign_mask(a), _bits(a).dtype))).view(a.dtype),
@@ -362,6 +500,15 @@ def _clip(traced: TracedLanes, a: TracedLanes, low: int, high: int) -> TracedLan
     return np.minimum(np.maximum(a, a.constant(low, a.dtype)), a.constant(high, a.dtype))
 
 
+def _packbits(traced: TracedLanes, a: TracedLanes, axis: int, bitorder: str) -> TracedLanes:
+    # NumPy returns the bytes once, here all lanes have them.
+    builder, word = a.builder, ir.IntType(32)
+    first = builder.bitcast(builder.bitcast(a.value, word), ir.VectorType(word, 1))
+    order = ir.Constant(ir.VectorType(word, LANES), [0] * LANES)
+    words = builder.shuffle_vector(first, ir.Constant(first.type, ir.Undefined), order)
+    return a.make(words, np.uint32).view(np.uint8)
+
+
 _ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "where": _where,
     "clip": _clip,
@@ -369,7 +516,9 @@ _ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "full_like": lambda traced, a, value: traced.constant(value, a.dtype),
     "ones_like": lambda traced, a: traced.constant(1, a.dtype),
     "zeros_like": lambda traced, a: traced.constant(0, a.dtype),
-    "take_along_axis": lambda traced, a, indices, axis: a.lookup(indices),
+    "take_along_axis": lambda traced, a, indices, axis: a.permute(indices),
+    "moveaxis": lambda traced, a, source, target: [a[..., part] for part in range(a.parts)],
+    "packbits": _packbits,
     "shape": lambda traced, a: a.shape,
 }
 """Translation of other NumPy functions, by name. The first argument is a traced operand."""
