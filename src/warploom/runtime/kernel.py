@@ -17,6 +17,7 @@ from warploom.ptx import Module, parse, text_of
 if TYPE_CHECKING:
     from warploom.author import Kernel
     from warploom.emulator.program import Program
+    from warploom.runtime.uses import Uses
 
     KernelSource = str | Path | Module | Kernel | Program
 
@@ -38,6 +39,13 @@ class LoadedKernel:
         from warploom.emulator.loader import load
 
         return load(self.signature.module, self.signature.name)
+
+    @cached_property
+    def uses(self) -> Uses:
+        """Uses of the kernel's parameters."""
+        from warploom.runtime.uses import uses_of
+
+        return uses_of(self.signature.entry)
 
 
 def load_kernel(source: KernelSource, name: str | None) -> LoadedKernel:

@@ -39,6 +39,8 @@ class NativeEngine:
         self.library = library()
         self.code = np.zeros(len(linked), INSTRUCTION)
         self.counts = np.zeros(len(linked), np.int64)
+        self._families = sorted({each.family for each in linked})
+        self._family_of = np.array([self._families.index(each.family) for each in linked], np.int64)
         self.context = np.zeros(len(Field), np.int64)
         self._rows = np.zeros(0, np.int64)
         self._seen = np.zeros(state.topology.warps, np.int64)
@@ -177,9 +179,13 @@ class NativeEngine:
 
     def count(self, counters: Counters) -> None:
         """Add the instructions that have been executed since the last call to the statistics."""
-        for pc in np.flatnonzero(self.counts).tolist():
-            counters.by_family[self.linked[pc].family] += int(self.counts[pc])
-        counters.instructions += int(self.counts.sum())
+        if not self.counts.any():
+            return
+        found = np.bincount(self._family_of, self.counts, len(self._families)).astype(np.int64)
+        for family, number in zip(self._families, found.tolist(), strict=True):
+            if number:
+                counters.by_family[family] += number
+        counters.instructions += int(found.sum())
         self.counts.fill(0)
 
     @property
