@@ -38,22 +38,25 @@ class Compiled:
 
     def _first_call(self, *arguments: Any) -> Any:
         call: Callable[..., Any] = self._call_compiled
-        for each in reversed(self._stored):
+        stored = [] if self._key is None else _stored.read(self._key)
+        for each in reversed(stored):
             if all(map(_stored.is_available, each.needed)):
                 call = _stored.load(each, call)
         self._call = call
         return call(*arguments)
 
     def _call_compiled(self, *arguments: Any) -> Any:
-        overloads = self.py_dispatcher.overloads
-        known = len(overloads)
-        result = self.py_dispatcher(*arguments)
-        if len(overloads) != known and self._key is not None:
-            self._store(list(overloads.values())[known:])
+        dispatcher = self.dispatcher
+        known = len(dispatcher.overloads)
+        result = dispatcher(*arguments)
+        if len(dispatcher.overloads) != known:
+            new = list(dispatcher.overloads.values())[known:]
+            # The next call loads the machine code that has been stored, because its calls take less time than Numba's.
+            self._call = self._first_call if self._store(new) else dispatcher
         return result
 
     @cached_property
-    def py_dispatcher(self) -> Any:
+    def dispatcher(self) -> Any:
         """Dispatcher of Numba."""
         import numba
 
@@ -70,22 +73,22 @@ class Compiled:
             return None
         return sha256(f"{_stored.host()} {found}".encode()).hexdigest()
 
-    @cached_property
-    def _stored(self) -> list[_stored.Stored]:
-        return [] if self._key is None else _stored.read(self._key)
-
-    def _store(self, results: list[Any]) -> None:
+    def _store(self, results: list[Any]) -> bool:
+        """Store signatures that Numba has compiled. Return False if a signature cannot be stored."""
         from warploom.numerics._export import UnsupportedSignature, export
 
-        assert self._key is not None
+        if self._key is None:
+            return False
         has_rest = bool(self.function.__code__.co_flags & inspect.CO_VARARGS)
         for result in results:
+            # The same code in another process has the same name.
+            signature = sha256(str(result.signature).encode()).hexdigest()
             try:
-                signatures = _stored.read(self._key)
-                name = f"{self.__name__}.{self._key[:16]}.{len(signatures)}"
-                _stored.write(self._key, [*signatures, export(result, name, has_rest)])
+                new = export(result, f"{self.__name__}.{self._key}.{signature}", has_rest)
             except UnsupportedSignature:
-                continue
+                return False
+            _stored.write(self._key, [*(each for each in _stored.read(self._key) if each.name != new.name), new])
+        return True
 
     # Attributes that Numba reads in a compiled caller ---------------------------------------------------
 
@@ -93,7 +96,7 @@ class Compiled:
     def _numba_type_(self) -> Any:
         from numba.core import types
 
-        return types.Dispatcher(self.py_dispatcher)
+        return types.Dispatcher(self.dispatcher)
 
     @property
     def py_func(self) -> Callable[..., Any]:
@@ -103,4 +106,4 @@ class Compiled:
     @property
     def targetoptions(self) -> dict[str, Any]:
         """Options of the compilation."""
-        return self.py_dispatcher.targetoptions
+        return self.dispatcher.targetoptions

@@ -90,8 +90,10 @@ def load(stored: Stored, fallback: Callable[..., Any]) -> Callable[..., Any]:
     The function passes arguments of other types to `fallback`.
     """
     engine = _engine()
-    engine.add_object_file(llvm.ObjectFileRef.from_data(stored.code))
-    engine.finalize_object()
+    if stored.name not in _LOADED:
+        engine.add_object_file(llvm.ObjectFileRef.from_data(stored.code))
+        engine.finalize_object()
+        _LOADED.add(stored.name)
     objects = [fallback if each == "fallback" else _object(each) for each in stored.symbols]
     table = (ctypes.c_void_p * len(objects)).from_address(engine.get_global_value_address(stored.name + TABLE))
     table[:] = [id(each) for each in objects]
@@ -118,6 +120,8 @@ class _Method(ctypes.Structure):
     )
 
 
+_LOADED: set[str] = set()
+"""Names of the signatures whose code is in memory."""
 _KEPT: list[tuple[Any, _Method]] = []
 """Objects to which machine code refers."""
 
