@@ -67,7 +67,7 @@ class Store:
 
     def _limit(self, folder: Path) -> None:
         """Delete the oldest entries beyond the capacity."""
-        entries = sorted(((each.stat().st_mtime_ns, each.stat().st_size, each) for each in folder.iterdir()))
+        entries = sorted((each.stat().st_mtime_ns, each.stat().st_size, each) for each in folder.iterdir())
         excess = sum(size for _, size, _ in entries) - self.capacity
         for _, size, entry in entries:
             if excess <= 0:

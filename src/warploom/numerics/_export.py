@@ -43,7 +43,7 @@ def export(result: Any, name: str, has_rest: bool) -> Stored:
     module = codegen.create_library(name).create_ir_module(name)
     wrapper = _Wrapper(module, result, name)
     wrapper.build(has_rest)
-    linked = llvm.parse_bitcode(result.library._get_module_for_linking().as_bitcode())  # noqa: SLF001
+    linked = llvm.parse_bitcode(result.library._get_module_for_linking().as_bitcode())
     for addition in (str(module), _RUNTIME):
         linked.link_in(llvm.parse_assembly(addition))
     for each in linked.functions:
@@ -135,16 +135,13 @@ class _Wrapper:
             values[len(single) :] = [self.context.make_tuple(b, rest, values[len(single) :])]
         callee = self.context.declare_function(self.module, fndesc)
         state = b.call(self._python("PyEval_SaveThread", _POINTER), [])
-        status, value = self.context.call_conv.call_function(
-            b, callee, signature.return_type, signature.args, values
-        )
+        status, value = self.context.call_conv.call_function(b, callee, signature.return_type, signature.args, values)
         b.call(self._python("PyEval_RestoreThread", ir.VoidType(), _POINTER), [state])
         with b.if_then(status.is_error, likely=False):
             text = cgutils.global_constant(b, "message", cgutils.make_bytearray(b"the compiled code failed\0"))
             error = self._symbol("type:RuntimeError")
             b.call(
-                self._python("PyErr_SetString", ir.VoidType(), _POINTER, _POINTER),
-                [error, b.bitcast(text, _POINTER)],
+                self._python("PyErr_SetString", ir.VoidType(), _POINTER, _POINTER), [error, b.bitcast(text, _POINTER)]
             )
             b.ret(ir.Constant(_POINTER, None))
         b.ret(self._box(signature.return_type, value))
