@@ -16,9 +16,11 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
+import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 
@@ -52,10 +54,13 @@ class Stored:
 @cache
 def host() -> str:
     """Return a text that identifies the processor, Python and the libraries that determine the machine code."""
-    _initialize()
-    versions = [version(package) for package in ("numba", "llvmlite", "numpy")]
-    features = llvm.get_host_cpu_features().flatten()
-    return " ".join((str(sys.implementation.cache_tag), *versions, llvm.get_host_cpu_name(), features))
+    numba = find_spec("numba")
+    assert numba is not None
+    assert numba.origin is not None
+    # The file tells versions of Numba apart. The version itself is in files that take longer to read.
+    installed = f"{numba.origin} {Path(numba.origin).stat().st_mtime_ns}"
+    processor = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+    return f"{sys.implementation.cache_tag} {installed} {llvmlite.__version__} {np.__version__} {processor}"
 
 
 def read(key: str) -> list[Stored]:
