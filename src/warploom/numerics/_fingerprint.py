@@ -1,5 +1,8 @@
 """Digests of functions, for the cache of their machine code."""
 
+# An object may be of any type.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 import re
@@ -11,6 +14,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+_CODE = (FunctionType, staticmethod, classmethod, property)
+_CONSTANTS = (int, float, str, tuple, dict)
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
@@ -23,16 +28,19 @@ def fingerprint(function: object) -> str:
 
     Errors: UnidentifiedObject
     """
-    return sha256("\n".join(_describe(function, {})).encode()).hexdigest()
+    return sha256("\n".join(_describe(function, set())).encode()).hexdigest()
 
 
-def _describe(item: Any, seen: dict[int, int]) -> Iterator[str]:
-    """Yield texts that identify an object. `seen` numbers the functions and classes that are already described."""
+def _describe(item: Any, seen: set[int]) -> Iterator[str]:
+    """Yield texts that identify an object.
+
+    `seen` contains the `id` of each function and class that is already described.
+    """
     match item:
         case FunctionType() | type():
             yield f"{item.__module__}.{item.__qualname__}"
             if id(item) not in seen and _is_own(item.__module__):
-                seen[id(item)] = len(seen)
+                seen.add(id(item))
                 yield from _function(item, seen) if isinstance(item, FunctionType) else _class(item, seen)
         case CodeType():
             yield f"{item.co_code.hex()} {item.co_names} {item.co_varnames} {item.co_freevars} {item.co_argcount}"
@@ -71,12 +79,12 @@ def _attributes(item: object) -> dict[str, Any]:
     return getattr(item, "__dict__", {})
 
 
-def _items(items: Any, seen: dict[int, int]) -> Iterator[str]:
+def _items(items: Any, seen: set[int]) -> Iterator[str]:
     for item in items:
         yield from _describe(item, seen)
 
 
-def _function(function: FunctionType, seen: dict[int, int]) -> Iterator[str]:
+def _function(function: FunctionType, seen: set[int]) -> Iterator[str]:
     yield from _describe(function.__code__, seen)
     yield from _items((function.__defaults__, function.__kwdefaults__), seen)
     yield from _items((cell.cell_contents for cell in function.__closure__ or ()), seen)
@@ -86,10 +94,10 @@ def _function(function: FunctionType, seen: dict[int, int]) -> Iterator[str]:
         yield from _describe(known[name], seen)
 
 
-def _class(kind: type, seen: dict[int, int]) -> Iterator[str]:
+def _class(kind: type, seen: set[int]) -> Iterator[str]:
     yield from _items(kind.__bases__, seen)
     for name, member in sorted(vars(kind).items()):
-        if isinstance(member, (FunctionType, staticmethod, classmethod, property)) or name == "_fields":
+        if isinstance(member, _CODE) or (not name.startswith("__") and isinstance(member, _CONSTANTS)):
             yield name
             yield from _describe(member, seen)
 

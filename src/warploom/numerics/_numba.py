@@ -1,7 +1,11 @@
-"""Numba, imported on first use: a process that finds all compiled functions in the cache never imports it."""
+"""Numba, imported on first use.
+
+A process that finds all compiled functions in the cache does not import Numba.
+"""
 
 # Numba has no type annotations.
 # pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false, reportUnknownVariableType=false
+# pyright: reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Stored:
 
 @cache
 def host() -> str:
-    """Return a text that identifies the processor, Python and the libraries that determine the machine code."""
+    """Return a text that identifies everything outside a function that determines its machine code."""
     numba = find_spec("numba")
     assert numba is not None
     assert numba.origin is not None

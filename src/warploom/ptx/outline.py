@@ -77,7 +77,7 @@ class Outline:
         return module
 
     def _line_table(self, module: Module) -> LineTable:
-        """Return the source lines of a module. Its sections, which contain names of functions, are parsed here."""
+        """Return the source lines of a module, with the names of functions from the sections."""
         parser = Parser(self.source)
         sections: list[TopLevel] = []
         for start in self._sections:

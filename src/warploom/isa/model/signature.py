@@ -53,7 +53,7 @@ def kernel_name(kernels: Collection[str], name: str | None = None) -> str:
     Errors: UsageError with the code emulator.kernel for an unknown name. Without a name, the module must have exactly
     one kernel.
     """
-    if name in kernels:
+    if name is not None and name in kernels:
         return name
     readable = {readable_name(each): each for each in kernels}
     is_unique = len(readable) == len(kernels)
