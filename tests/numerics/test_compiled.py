@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from enum import IntEnum
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -154,9 +155,9 @@ def test_temporary_arrays_are_allocated_and_freed() -> None:
 
 def test_further_arguments_of_specialized_loops() -> None:
     x = np.arange(4, dtype=np.int64)
-    for _ in range(2):
+    compiled: Any = specialized(loop, rounded)
+    for compiled in (compiled, specialized(loop, rounded)):
         out = np.zeros(4, np.int64)
-        compiled: Any = specialized(loop, rounded)
         compiled(x, out, 5)
         assert (out == 5 * x + 1).all()
     assert "dispatcher" not in vars(compiled)
@@ -269,10 +270,8 @@ def test_a_later_process_does_not_import_numba() -> None:
 
 
 def test_all_functions_of_the_emulator_have_a_digest() -> None:
-    import warploom.observe.sanitize.sanitizer
-    import warploom.runtime.cpu
-
-    assert warploom.observe.sanitize.sanitizer and warploom.runtime.cpu
+    for name in ("observe.sanitize.sanitizer", "runtime.cpu"):
+        import_module(f"warploom.{name}")
     modules = [module for name, module in sys.modules.items() if name.startswith("warploom.")]
     found = [each for module in modules for each in vars(module).values() if isinstance(each, Compiled)]
     assert len(found) > 50

@@ -66,8 +66,8 @@ def programs(draw: st.DrawFn) -> str:
         parts.append(f".func f{n}();\n")
     for n in range(count):
         lines = [f".loc {n + 1} {draw(st.integers(1, 99))} 0"]
-        for callee in draw(st.lists(st.integers(n + 1, count), max_size=2)):
-            lines.append(f"call f{callee};" if callee < count else "{ .reg .b32 %q<2>; mov.b32 %q1, 3; }")
+        callees = draw(st.lists(st.integers(n + 1, count), max_size=2))
+        lines += [f"call f{k};" if k < count else "{ .reg .b32 %q<2>; mov.b32 %q1, 3; }" for k in callees]
         lines += [f"mov.u64 %rd, v{v};" for v in draw(st.lists(numbers, max_size=2))]
         body = "\n".join(lines)
         parts.append(f".func f{n}()\n{{ .reg .b64 %rd;\n{body}\nret; }}\n")
