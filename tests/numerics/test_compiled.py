@@ -155,12 +155,12 @@ def test_temporary_arrays_are_allocated_and_freed() -> None:
 
 def test_further_arguments_of_specialized_loops() -> None:
     x = np.arange(4, dtype=np.int64)
-    compiled: Any = specialized(loop, rounded)
-    for compiled in (compiled, specialized(loop, rounded)):
+    copies: list[Any] = [specialized(loop, rounded) for _ in range(2)]
+    for compiled in copies:
         out = np.zeros(4, np.int64)
         compiled(x, out, 5)
         assert (out == 5 * x + 1).all()
-    assert "dispatcher" not in vars(compiled)
+    assert "dispatcher" not in vars(copies[1])
 
 
 def test_arguments_of_other_types_are_compiled_and_stored_as_well() -> None:
