@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -144,6 +143,8 @@ def run(
     with ExitStack() as stack:
         pool = None
         if workers > 1:
+            from concurrent.futures import ThreadPoolExecutor
+
             pool = Workers(stack.enter_context(ThreadPoolExecutor(workers)), workers)
         request = replace(request, observers=tuple(observers), pool=pool)
         try:
