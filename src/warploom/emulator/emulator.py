@@ -25,9 +25,9 @@ from warploom.emulator.faults import Deadlock, Fault, Trap, diagnostic
 from warploom.emulator.grid import Grid
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
+from warploom.emulator.native.code_table import BATCH_COST, RECENT
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.engine import NativeEngine
-from warploom.emulator.native.runtime import BATCH_COST, RECENT
 from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition

@@ -80,7 +80,7 @@ def popcount(context, word):
     return types.uint32(types.uint32), generate
 
 
-@_intrinsic
+@intrinsic
 def count_leading_zeros(context, word):
     """Return the number of leading zeros of an unsigned integer, in its type."""
 
@@ -90,7 +90,7 @@ def count_leading_zeros(context, word):
     return word(word), generate
 
 
-@_intrinsic
+@intrinsic
 def reverse_bits(context, word):
     """Return the bits of an unsigned integer in reverse order."""
 
