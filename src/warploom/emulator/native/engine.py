@@ -48,7 +48,8 @@ class NativeEngine:
         self.context[Field.SEEN], self.context[Field.RECENT] = _address(self._seen), _address(self._recent)
         self._tables: list[tuple[int, Any]] = []
         self._link(program, linked, arch)
-        self.is_native = (self.code["function"] > BRANCH).tolist()
+        self._functions = self.code["function"].copy()
+        self.is_native = (self._functions > BRANCH).tolist()
 
     def _link(self, program: Program, linked: Sequence[Linked], arch: str) -> None:
         tables: dict[int, OperandTable] = {}
@@ -100,6 +101,12 @@ class NativeEngine:
         if guard is not None:
             row = guard.file[guard.index]
             entry["guard"], entry["guard_stride"], entry["negated"] = _address(row), row.strides[0], self.linked[pc].negated
+
+    def leave_to_interpreter(self, pcs: set[int]) -> None:
+        """Execute all instructions with native functions except those at the program counters `pcs`."""
+        self.code["function"] = self._functions
+        self.code["function"][list(pcs)] = 0
+        self.is_native = (self.code["function"] > BRANCH).tolist()
 
     def start(self, memory: Memory, barriers: Barriers) -> None:
         """Prepare for the CTAs that have become resident."""
