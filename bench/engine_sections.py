@@ -25,7 +25,7 @@ class Bench:
     """Settings of the benchmark.
 
     `folders` have compiled kernels, of which `count` are measured. `only` is a part of the names of the kernels.
-    `scratch` is a temporary folder.
+    `triton` is an interpreter with Triton, and `scratch` is a temporary folder.
     """
 
     current: Checkout
@@ -34,6 +34,7 @@ class Bench:
     folders: Sequence[Path]
     count: int
     only: str
+    triton: Path | None
     scratch: Path
 
     @property
