@@ -10,7 +10,7 @@ from typing import Any
 from corpus_attention import corpus_attention
 from corpus_gemms import CORPUS, Gemm, corpus_gemms
 from engine_launches import Launch, attention_launch, compiled_attention, corpus_launches, gemm_launch
-from engine_report import Section, smallest
+from engine_report import Section
 from engine_sections import Bench
 from mma import Case, speed
 
@@ -45,7 +45,7 @@ def measure_gemm(bench: Bench) -> Section:
             launch = gemm_launch(gemm, size, size, size)
             (now,) = bench.measure(section, launch, [(bench.current, {})])
             limit = max(limit, speed(case, 20)) / 1e3
-            rate = size**3 / 1e9 / smallest(now, "seconds")
+            rate = size**3 / 1e9 / now.seconds
             section.rows.append({
                 "kernel": launch.name, "M = N = K": size, "instruction": case.name, "mma.py": limit, "GEMM": rate,
                 "share": rate / limit,
@@ -65,7 +65,7 @@ def measure_attention(bench: Bench) -> Section:
     section = Section("Attention with 8 CTAs: milliseconds of processor time")
     for launch in attention_launches(bench):
         before, now = bench.measure(section, launch, [(bench.baseline, {}), (bench.current, {})])
-        slow, fast = smallest(before, "seconds"), smallest(now, "seconds")
+        slow, fast = before.seconds, now.seconds
         section.rows.append(
             {"kernel": launch.name, "before": slow * 1e3, "now": fast * 1e3, "faster": slow / fast}
         )  # fmt: skip
@@ -84,7 +84,7 @@ def measure_observers(bench: Bench) -> Section:
         sides: list[tuple[Any, dict[str, Any]]] = [(bench.baseline, {}), (bench.current, {})]
         for observer in OBSERVERS:
             sides += [(bench.baseline, {observer: True}), (bench.current, {observer: True})]
-        times = [smallest(runs, "seconds") for runs in bench.measure(section, launch, sides)]
+        times = [measured.seconds for measured in bench.measure(section, launch, sides)]
         plain = times[1]
         for observer, before, now in zip(OBSERVERS, times[2::2], times[3::2], strict=True):
             section.rows.append({
@@ -103,7 +103,7 @@ def measure_workers(bench: Bench) -> Section:
     attention = (attention_launch(each, 8 * each.rows, 4) for each in corpus_attention(bench.only))
     for launch in chain(gemms, attention):
         sides = [(bench.current, {"workers": workers}) for workers in (1, 2)]
-        one, two = (smallest(runs, "wall") for runs in bench.measure(section, launch, sides))
+        one, two = (measured.wall for measured in bench.measure(section, launch, sides))
         section.rows.append(
             {"kernel": launch.name, "CTAs": launch.ctas, "one": one, "two": two, "faster": one / two}
         )  # fmt: skip

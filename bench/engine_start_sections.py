@@ -10,9 +10,9 @@ from resource import RUSAGE_CHILDREN, getrusage
 import numpy as np
 from check import enlarged
 from corpus_gemms import CORPUS
-from engine_checkouts import Checkout, alternate
+from engine_checkouts import Checkout, Measured, alternate
 from engine_launches import Launch
-from engine_report import Goal, Section, smallest
+from engine_report import Goal, Section
 from engine_sections import Bench
 
 LINES = 17_000
@@ -54,7 +54,7 @@ def measure_modules(bench: Bench) -> Section:
                 warm += bench.current.run(stored, Path(cache), [{}])
         bench.compare(section, stored, [*before, *cold, *warm])
     name = f"module of {text.count(chr(10)):,} lines"
-    times = [smallest(runs, "total") for runs in (before, cold, warm)]
+    times = [Measured.shortest(runs).total for runs in (before, cold, warm)]
     section.rows.append(
         dict(zip(("start", "before", "empty cache", "filled cache"), (name, *times), strict=True))
     )  # fmt: skip

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from engine_checkouts import Measured, RunError, StoredLaunch, alternate
+from engine_checkouts import Measured, RunError, run_child
 from engine_launches import Launch, compiled_cases, compiled_launch
-from engine_report import Section, smallest
+from engine_report import Section
 from engine_sections import Bench
 
 CHILD = Path(__file__).parent / "triton_child.py"
@@ -34,7 +32,7 @@ def measure_triton(bench: Bench) -> Section:
         return section
     for launch in bench.pick(chain.from_iterable(map(triton_launches, bench.folders))):
         try:
-            theirs, ours = _seconds(bench, section, launch)
+            theirs, ours = _seconds(bench, section, launch, bench.triton)
         except RunError as error:
             section.problems.append(f"{launch.name}: {error}")
             continue
@@ -46,30 +44,18 @@ def measure_triton(bench: Bench) -> Section:
     return section
 
 
-def _seconds(bench: Bench, section: Section, launch: Launch) -> tuple[float, float]:
+def _seconds(bench: Bench, section: Section, launch: Launch, interpreter: Path) -> tuple[float, float]:
     """Return the seconds of the second launch with Triton's interpreter and with Warploom.
 
     Errors: RunError.
     """
     theirs: list[float] = []
-
-    def interpret(stored: StoredLaunch) -> list[Measured]:
-        done = subprocess.run(
-            [str(bench.triton), CHILD],
-            input=json.dumps(stored.job | {"name": launch.name, "times": 2}),
-            text=True,
-            capture_output=True,
-            check=False,
-            env=bench.current.environment(bench.cache),
-        )
-        if done.returncode:
-            raise RunError(f"Triton: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
-        theirs.append(json.loads(done.stdout.splitlines()[-1])[1])
-        return []
-
+    ours: list[list[Measured]] = []
+    environment = bench.current.environment(bench.cache)
     with bench.stored(launch) as stored:
-        _, runs = alternate(
-            bench.rounds, [lambda: interpret(stored), lambda: bench.current.run(stored, bench.cache, [{}, {}])]
-        )
-        bench.compare(section, stored, [measured for run in runs for measured in run])
-    return min(theirs), smallest([second for _, second in runs], "seconds")
+        job = stored.job | {"name": launch.name, "times": 2}
+        for _ in range(bench.rounds):
+            theirs.append(run_child([interpreter, CHILD], job, environment, "Triton")[1])
+            ours.append(bench.current.run(stored, bench.cache, [{}, {}]))
+        bench.compare(section, stored, [measured for runs in ours for measured in runs])
+    return min(theirs), Measured.shortest([second for _, second in ours]).seconds
