@@ -64,6 +64,14 @@ class Bench:
         section.problems += sorted(messages - {""})
 
     @contextmanager
+    def guard(self, section: Section, launch: Launch) -> Iterator[None]:
+        """Turn a RunError in the context into a problem of the section."""
+        try:
+            yield
+        except RunError as error:
+            section.problems.append(f"{launch.name}: {error}")
+
+    @contextmanager
     def stored(self, launch: Launch) -> Iterator[StoredLaunch]:
         """Keep the arrays of a launch in a file during the context."""
         print(launch.name, file=sys.stderr, flush=True)
@@ -83,10 +91,8 @@ def measure_kernels(bench: Bench) -> Section:
         share = bench.count * (i + 1) // len(bench.folders) - bench.count * i // len(bench.folders)
         launches += compiled_launches(folder, share)
     for launch in bench.pick(launches):
-        try:
+        with bench.guard(section, launch):
             section.rows.append(_kernel_row(bench, section, launch))
-        except RunError as error:
-            section.problems.append(f"{launch.name}: {error}")
     section.demand_mean("faster", 10, text="second launch, ratio of speeds")
     section.demand_each("faster", 1, text="second launch, ratio of speeds")
     section.demand("cold", 1.3, at_least=False, text="first launch with an empty cache, ratio of times")
@@ -124,14 +130,15 @@ def measure_fma(bench: Bench) -> Section:
             name = f"{independent} fma per iteration, {warps:,} warps"
             args = [x, np.zeros_like(x), np.uint32(iterations)]
             launch = Launch(name, fma_loop(independent), (threads // 256,), (256,), args)
-            before, now = bench.measure(section, launch, [(bench.baseline, {}), (bench.current, {})])
-            count = now.instructions / 1e6
-            section.rows.append({
-                "loop": name, "M instructions": count, "before": count / before.seconds, "now": count / now.seconds,
-                "faster": before.seconds / now.seconds,
-            })  # fmt: skip
-            if independent == 1:
-                section.goals.append(Goal(name, count / now.seconds, {8: 60, 1024: 150}[warps]))
+            with bench.guard(section, launch):
+                before, now = bench.measure(section, launch, [(bench.baseline, {}), (bench.current, {})])
+                count = now.instructions / 1e6
+                section.rows.append({
+                    "loop": name, "M instructions": count, "before": count / before.seconds, "now": count / now.seconds,
+                    "faster": before.seconds / now.seconds,
+                })  # fmt: skip
+                if independent == 1:
+                    section.goals.append(Goal(name, count / now.seconds, {8: 60, 1024: 150}[warps]))
     return section
 
 
@@ -143,11 +150,12 @@ def measure_sgemm(bench: Bench) -> Section:
         a, b = (random.standard_normal(shape).astype(np.float32) for shape in ((M, K), (K, N)))
         args = [a, b, np.zeros((M, N), np.float32), *map(np.uint32, (M, N, K))]
         launch = Launch(f"sgemm_{M}", sgemm(), (N // TILE, M // TILE), (THREADS,), args)
-        before, now = bench.measure(section, launch, [(bench.baseline, {}), (bench.current, {})])
-        work = M * N * K / 1e9
-        section.rows.append({
-            "M x N x K": f"{M} x {N} x {K}", "CTAs": launch.ctas, "before": work / before.seconds,
-            "now": work / now.seconds, "faster": before.seconds / now.seconds,
-        })  # fmt: skip
+        with bench.guard(section, launch):
+            before, now = bench.measure(section, launch, [(bench.baseline, {}), (bench.current, {})])
+            work = M * N * K / 1e9
+            section.rows.append({
+                "M x N x K": f"{M} x {N} x {K}", "CTAs": launch.ctas, "before": work / before.seconds,
+                "now": work / now.seconds, "faster": before.seconds / now.seconds,
+            })  # fmt: skip
     section.demand_each("now", 1)
     return section

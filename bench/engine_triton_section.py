@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from engine_checkouts import Measured, RunError, run_child
+from engine_checkouts import Measured, run_child
 from engine_launches import Launch, compiled_cases, compiled_launch
 from engine_report import Section
 from engine_sections import Bench
@@ -31,15 +31,12 @@ def measure_triton(bench: Bench) -> Section:
         section.problems.append("--triton-python names no interpreter with Triton, NumPy, ml_dtypes and PyTorch")
         return section
     for launch in bench.pick(chain.from_iterable(map(triton_launches, bench.folders))):
-        try:
+        with bench.guard(section, launch):
             theirs, ours = _seconds(bench, section, launch, bench.triton)
-        except RunError as error:
-            section.problems.append(f"{launch.name}: {error}")
-            continue
-        section.rows.append({
-            "kernel": launch.name, "CTAs": launch.ctas, "Triton": theirs * 1e3, "Warploom": ours * 1e3,
-            "faster": theirs / ours,
-        })  # fmt: skip
+            section.rows.append({
+                "kernel": launch.name, "CTAs": launch.ctas, "Triton": theirs * 1e3, "Warploom": ours * 1e3,
+                "faster": theirs / ours,
+            })  # fmt: skip
     section.demand("faster", 10)
     return section
 
