@@ -56,9 +56,13 @@ class Checkout:
         return self.path / ".venv" / "bin" / "python"
 
     def environment(self, cache: Path, threads: int = 1) -> dict[str, str]:
-        """Return the environment of a process with the cache folder `cache` and at most `threads` threads."""
+        """Return the environment of a process with the cache folder `cache` and at most `threads` threads.
+
+        Python stores compiled modules, so that only the first process compiles them.
+        """
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
-        return os.environ | {"WARPLOOM_CACHE": str(cache)} | dict.fromkeys(names, str(threads))
+        inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        return inherited | {"WARPLOOM_CACHE": str(cache)} | dict.fromkeys(names, str(threads))
 
     def run(self, stored: StoredLaunch, cache: Path, options: Sequence[dict[str, Any]]) -> list[Measured]:
         """Launch a kernel in a new process, once for each entry of `options` (keyword arguments of `wl.launch`).
