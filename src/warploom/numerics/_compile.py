@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, cast
 
 import numba
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from warploom.numerics.intrinsics import ROUNDING, set_rounding
 

@@ -59,9 +59,7 @@ class RegisterFiles:
     """Register files of `WARPS` warps, and a list of the registers that an instruction uses."""
 
     def __init__(self) -> None:
-        self.files: dict[int, NDArray[Any]] = {
-            bits: np.zeros((16, WARPS, 32), dtype) for bits, dtype in _FILES.items()
-        }
+        self.files: dict[int, NDArray[Any]] = {bits: np.zeros((16, WARPS, 32), dtype) for bits, dtype in _FILES.items()}
         self.carry = np.zeros((WARPS, 32), np.bool_)
         self._used = dict.fromkeys(_FILES, 0)
 
@@ -130,15 +128,15 @@ def operands(form: Form, words: Words, files: RegisterFiles) -> SimpleNamespace:
     for name, spec in form.operands.items():
         if spec.when and not words.get(spec.when):
             continue
-        type = spec.type_word(words)
+        word = spec.type_word(words)
         size = spec.registers(words)
         if spec.kind == "immediate":
             values = list(spec.constants(words) or range(256))
             setattr(found, name, values[crc32(repr((name, words)).encode()) % len(values)])
         elif size:
-            setattr(found, name, VectorValue(type, tuple(files.register(type) for _ in range(size))))
+            setattr(found, name, VectorValue(word, tuple(files.register(word) for _ in range(size))))
         else:
-            setattr(found, name, files.register(type))
+            setattr(found, name, files.register(word))
     return found
 
 

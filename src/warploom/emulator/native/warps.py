@@ -1,9 +1,5 @@
 """Warp whose instructions are translated to LLVM IR instead of being executed."""
 
-# llvmlite has no type annotations.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -29,7 +25,7 @@ class TracedWarp:
     """Interface of instruction semantics (`isa.model.semantics.Warps`) for one warp, as LLVM IR.
 
     `records` points to the operand records (see `operands`), `context` to the fields of `context.Field`. `warp` is the
-    index of the warp, and `mask` the bits of its active lanes. Code that leaves the native function branches to `leave`.
+    index of the warp, and `mask` the bits of its active lanes. Code that leaves the function branches to `leave`.
     """
 
     count = 1

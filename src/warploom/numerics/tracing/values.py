@@ -4,9 +4,7 @@ A traced value replaces an array of lane values when a semantics function is cal
 append instructions to the IR of a native function, with the results that NumPy computes on arrays.
 """
 
-# llvmlite has no type annotations.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false
+# pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
@@ -140,7 +138,9 @@ class TracedLanes(NDArrayOperatorsMixin):
         if target == _BOOL:
             return self.compare("!=", self.constant(0, source))
         if source.kind == "f" and target.kind == "f":
-            return self.make((builder.fpext if target.itemsize > source.itemsize else builder.fptrunc)(self.value, kind), target)
+            return self.make(
+                (builder.fpext if target.itemsize > source.itemsize else builder.fptrunc)(self.value, kind), target
+            )
         if source.kind == "f":
             return self.make((builder.fptosi if target.kind == "i" else builder.fptoui)(self.value, kind), target)
         if target.kind == "f":
@@ -221,7 +221,8 @@ class TracedLanes(NDArrayOperatorsMixin):
     def lookup(self, table: np.ndarray[Any, DType]) -> TracedLanes:
         """Return the elements of a one-dimensional table at these indices, which are not negative."""
         # Lanes whose results are not used may have any index.
-        index = np.minimum(self.astype(np.uint32), np.uint32(len(table) - 1))
+        index = self.astype(np.uint32)
+        index = index.apply("minimum", index.constant(len(table) - 1, np.uint32))
         return index._gather(_table(self.builder.module, table), table.dtype)
 
     def _gather(self, start: ir.Value, dtype: DType) -> TracedLanes:
@@ -266,9 +267,7 @@ class TracedLanes(NDArrayOperatorsMixin):
         first, *others = (traced._operand(each, np.dtype(dtype)) for each in inputs)
         return function(first, *others)
 
-    def __array_function__(
-        self, function: Callable[..., Any], types: Any, args: Sequence[Any], options: Any
-    ) -> Any:
+    def __array_function__(self, function: Callable[..., Any], types: Any, args: Sequence[Any], options: Any) -> Any:
         """Append the instructions of a NumPy function that is not a ufunc."""
         translate = _ARRAY_FUNCTIONS.get(function.__name__)
         if translate is None:
@@ -305,9 +304,7 @@ class TracedMatrix(NDArrayOperatorsMixin):
         columns = ([self._column(each, lane) for each in inputs] for lane in range(LANES))
         return TracedMatrix([getattr(ufunc, method)(*operands, **options) for operands in columns])
 
-    def __array_function__(
-        self, function: Callable[..., Any], types: Any, args: Sequence[Any], options: Any
-    ) -> Any:
+    def __array_function__(self, function: Callable[..., Any], types: Any, args: Sequence[Any], options: Any) -> Any:
         """Apply a NumPy function that is not a ufunc."""
         match function.__name__, args:
             case "broadcast_to", (matrix, _):
@@ -367,7 +364,10 @@ def _arithmetic(integer: str, floating: str = "", signed: str = "") -> Function:
 
 
 def _comparison(operator: str) -> Function:
-    return lambda a, b: a.compare(operator, b)
+    def function(a: TracedLanes, b: TracedLanes) -> TracedLanes:
+        return a.compare(operator, b)
+
+    return function
 
 
 def _extreme(operator: str) -> Function:
@@ -406,6 +406,11 @@ def _sign_mask(a: TracedLanes) -> int:
     return 1 << (8 * a.dtype.itemsize - 1)
 
 
+def _copysign(a: TracedLanes, b: TracedLanes) -> TracedLanes:
+    sign = np.array(_sign_mask(a), _bits(a).dtype)
+    return ((_bits(a) & ~sign) | (_bits(b) & sign)).view(a.dtype)
+
+
 def _signbit(a: TracedLanes) -> TracedLanes:
     return a.view(f"i{a.dtype.itemsize}") < 0
 
@@ -423,7 +428,10 @@ def _isinf(a: TracedLanes) -> TracedLanes:
 
 
 def _rounding(name: str) -> Function:
-    return lambda a: a if a.dtype.kind != "f" else a.intrinsic(name)
+    def function(a: TracedLanes) -> TracedLanes:
+        return a.intrinsic(name) if a.dtype.kind == "f" else a
+
+    return function
 
 
 def _bitwise_count(a: TracedLanes) -> TracedLanes:
@@ -463,7 +471,7 @@ _FUNCTIONS: dict[str, Function] = {
     "logical_or": lambda a, b: a.astype(_BOOL) | b.astype(_BOOL),
     "negative": _negative,
     "absolute": _absolute,
-    "copysign": lambda a, b: ((_bits(a) & ~np.array(_sign_mask(a), _bits(a).dtype)) | (_bits(b) & np.array(_sign_mask(a), _bits(a).dtype))).view(a.dtype),
+    "copysign": _copysign,
     "signbit": _signbit,
     "isnan": _isnan,
     "isfinite": _isfinite,
@@ -487,7 +495,7 @@ def _where(traced: TracedLanes, condition: Any, a: Any, b: Any) -> Any:
 def _clip(traced: TracedLanes, a: TracedLanes, low: int, high: int) -> TracedLanes:
     limits = np.iinfo(a.dtype)
     low, high = max(low, limits.min), min(high, limits.max)
-    return np.minimum(np.maximum(a, a.constant(low, a.dtype)), a.constant(high, a.dtype))
+    return a.apply("maximum", a.constant(low, a.dtype)).apply("minimum", a.constant(high, a.dtype))
 
 
 def _packbits(traced: TracedLanes, a: TracedLanes, axis: int, bitorder: str) -> TracedLanes:
