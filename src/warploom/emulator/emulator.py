@@ -1,6 +1,5 @@
 """Emulator of one launch: the resident CTAs, and the loop that executes their warps."""
 
-import os
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,15 +14,15 @@ from warploom.emulator.accumulators import Accumulators
 from warploom.emulator.arena import Arena
 from warploom.emulator.async_operations import AsyncOperations
 from warploom.emulator.barriers import Barriers
-from warploom.emulator.bounded_waits import AHEAD, bounded_waits, leads_to
+from warploom.emulator.bounded_waits import AHEAD, leads_to
 from warploom.emulator.bulk_copies import CopyExecutor
 from warploom.emulator.control import Control
 from warploom.emulator.deadlock import DeadlockReport
 from warploom.emulator.endless import EndlessLoops
 from warploom.emulator.events import BlockEnd, BlockStart, Dispatcher, Exit, Guard, Launch, Observer, Resident, Suspend
-from warploom.emulator.faults import Deadlock, Fault, Trap, Unsupported, diagnostic
-from warploom.emulator.grid import Grid, Topology
-from warploom.emulator.link import Linker
+from warploom.emulator.executable import Executable
+from warploom.emulator.faults import Deadlock, Fault, Trap, diagnostic
+from warploom.emulator.grid import Grid
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.native.context import Field, Stop
@@ -106,32 +105,27 @@ class Emulator:
     Call `start` and then `run` for each wave of CTAs.
     """
 
-    def __init__(self, request: Request, grid: Grid, resident: int, arena: Arena, segments: dict[str, int]) -> None:
+    def __init__(self, request: Request, executable: Executable, arena: Arena, segments: dict[str, int]) -> None:
         program = request.program
         self.request = request
         self.program = program
-        self.grid = grid
+        self.grid = executable.grid
         self.schedule = request.schedule
         self.arena = arena
         self.parameters = segments[""]
-        self.topology = Topology(grid, resident)
-        files = program.registers.allocate(self.topology.warps)
-        self.state = State(grid, self.topology, files, program.kernel.readable_name)
+        self.topology = executable.topology
+        self.state = executable.state
         self.accumulators = Accumulators(self.topology.warpgroup_members(), request.pool)
         self.steps = 0
         self.ctas_done = 0
         self._delays = False
         self.batch: Warps | None = None
         self.recent: deque[int] = deque(maxlen=RECENT)  # first program counters of the last batches
-        self.linker = Linker(program, files, segments, grid, self.topology, request.arch)
-        self.linked = self.linker.link_all()
-        if self.linker.problems:
-            raise Unsupported(self.linker.problems)
-        self._bounded = bounded_waits(program, self.linked) if self.schedule.kind == "lazy" else frozenset[int]()
+        self.linker = executable.linker
+        self.linked = executable.linked
+        self.native = executable.native
+        self._bounded = executable.bounded if self.schedule.kind == "lazy" else frozenset[int]()
         self._leads = leads_to(program, self._bounded)
-        self.native = None
-        if os.environ.get("WARPLOOM_ENGINE", "auto") != "interpreter" and not request.observers:
-            self.native = NativeEngine(program, self.linked, self.state, request.arch)
         self.events = Dispatcher(request.observers)
         self._attach_observers()
 
@@ -185,7 +179,7 @@ class Emulator:
         )
         self.linker.refresh()
         if self.native is not None:
-            self.native.start(self.memory)
+            self.native.start(self.memory, self.barriers)
         if self._on_resident is not None:
             self._on_resident(Resident(0, state.placement, state.splits, self.memory.shared))
 

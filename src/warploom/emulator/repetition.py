@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from warploom.emulator.bounded_waits import leads_to
 from warploom.emulator.events import Access
+from warploom.emulator.executable import analysis
 from warploom.emulator.link import Linked
 from warploom.emulator.program import Program
 from warploom.emulator.state import State
@@ -70,9 +71,8 @@ class Repetition:
         self.linked = linked
         self.components = components
         self.deterministic = deterministic
-        self._escapes = _escaping(program)
-        self._clocked = {pc for pc, each in enumerate(linked) if _reads_clock(each)}
-        self._loud = {pc for pc, step in enumerate(program.steps) if not _is_quiet(step.binding.form)}
+        self._escapes = analysis(program, _escaping)
+        self._loud = analysis(program, _not_quiet)
         self.recording = False
         self.restart()
 
@@ -133,7 +133,7 @@ class Repetition:
         if not self.recording:
             self._begin(rows, recording=True, limit=limit)
             return False
-        if not self._executed().isdisjoint(self._clocked) or not self._ready() <= set[int]().union(
+        if any(_reads_clock(self.linked[pc]) for pc in self._executed()) or not self._ready() <= set[int]().union(
             *self.blocks.values()
         ):
             self._record(rows)
@@ -283,6 +283,10 @@ def _escaping(program: Program) -> NDArray[np.bool_]:
     """Return a mask of the instructions after which a thread may exit or leave its function."""
     forms = [step.binding.form for step in program.steps]
     return leads_to(program, [pc for pc, form in enumerate(forms) if form.ends_thread or form.control == "call"])
+
+
+def _not_quiet(program: Program) -> set[int]:
+    return {pc for pc, step in enumerate(program.steps) if not _is_quiet(step.binding.form)}
 
 
 def _reads_clock(each: Linked) -> bool:

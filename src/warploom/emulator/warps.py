@@ -29,8 +29,12 @@ from warploom.numerics.fused import Workers
 Rows = NDArray[np.intp]
 
 
-_ELEMENTS = {4: ("b32", 1), 8: ("b64", 1), 16: ("b64", 2)}
-"""Element type and element count of one access that copies this number of bytes."""
+_LANE = np.arange(32)[None, :]
+
+
+def copy_elements(size: int) -> tuple[str, int]:
+    """Return the element type and the element count of one access that copies `size` bytes: 4, 8 or 16."""
+    return {4: ("b32", 1), 8: ("b64", 1), 16: ("b64", 2)}[size]
 
 
 @dataclass(slots=True)
@@ -101,6 +105,21 @@ class Warps(Batch):
         if values.dtype != dtype:
             values = values.view(dtype) if values.dtype.itemsize == dtype.itemsize else values.astype(dtype)
         self.components.memory.store(_memory_of(space), self.location, addresses, mask, values)
+
+    def load_rows(self, space: str, addresses: Array, rows: int) -> NDArray[np.uint8]:
+        """Load 16 bytes from the address of each of the lanes 0 to `rows` - 1. An inactive lane gives zeros.
+
+        Shapes: the result is (warps, rows, 16).
+        """
+        words = self.load(space, addresses, "b32", 4, lanes=_LANE < rows)
+        return np.ascontiguousarray(words.transpose(1, 2, 0)[:, :rows]).view(np.uint8)
+
+    def store_rows(self, space: str, addresses: Array, rows: NDArray[np.uint8]) -> None:
+        """Store 16 bytes at the address of each of the first lanes that is active. The inverse of `load_rows`."""
+        count = rows.shape[1]
+        words = np.zeros((4, self.count, 32), np.uint32)
+        words[:, :, :count] = np.ascontiguousarray(rows).view(np.uint32).transpose(2, 0, 1)
+        self.store(space, addresses, "b32", words, lanes=_LANE < count)
 
     def discard(self, addresses: Array, size: int) -> None:
         """Make `size` bytes of global memory at the address of each active lane undetermined."""
@@ -314,7 +333,7 @@ def execute_thread_copy(size: int, warps: Warps, captured: Mapping[str, Array]) 
     """
     source, destination, amount = captured["source"], captured["destination"], captured["amount"]
     if ((amount == 0) | (amount == size)).all():
-        element, count = _ELEMENTS[size]
+        element, count = copy_elements(size)
         values = warps.load("global", source, element, count, lanes=amount > 0)
         warps.store("shared", destination, element, values)
         return

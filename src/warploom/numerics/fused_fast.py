@@ -11,12 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import binding, ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from warploom.numerics._compile import njit
+from warploom.numerics._numba import cgutils, intrinsic, types
 from warploom.numerics.formats import E8M13, F16, F32, FORMATS
 from warploom.numerics.models import Model, Sum
 
@@ -369,7 +367,7 @@ def _run(
     b_values = np.empty(b_depth * lanes, np.float32)
     b_exponents = np.empty(b_depth * lanes, np.int16)
     for g in range(groups):
-        _decode(a[g].reshape(-1), a_values, a_layout)
+        _decode(a[g].flat, a_values, a_layout)
         # The factor writes each 16-bit exponent to both halves of a word.
         _exponent_words(a_values, a_exponents, _layout_of(a_layout).emin, 0x10001)
         for s in range(strips):
@@ -394,7 +392,7 @@ def _run(
                     depth, columns, length, fraction, emin_c, emin, half, mask,
                 )  # fmt: skip
     flagged = 0
-    for row in flags.reshape(-1):
+    for row in flags.flat:
         flagged += row != 0
     return flagged
 

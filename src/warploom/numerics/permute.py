@@ -29,28 +29,26 @@ def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, mat
     Shapes: file (all registers, all warps, E), for E elements in a register; registers (R,); warps (W,); target (R, E);
         matrices (W, R * E). All arrays are C-contiguous and writeable; registers and target are uint64, warps int64.
     """
-    flat = file.reshape(-1)
     # Numba tests signed indices for negative values, which takes as long as the copy.
-    units, count = np.uint64(file.shape[2]), np.uint64(file.shape[1])
+    units = np.uint64(file.shape[2])
     for first in range(0, len(warps), _BLOCK):
         for r in range(len(registers)):
             for g in range(first, min(first + _BLOCK, len(warps))):
-                at = (registers[r] * count + np.uint64(warps[g])) * units
+                warp = np.uint64(warps[g])
                 for p in range(units):
-                    matrices[g, target[r, p]] = flat[at + p]
+                    matrices[g, target[r, p]] = file[registers[r], warp, p]
 
 
 @njit
 def scatter(matrices: Units, target: Numbers, file: Units, registers: Numbers, warps: Numbers) -> None:
     """Copy the matrix of each warp to registers: the inverse of `gather`, with the same operands."""
-    flat = file.reshape(-1)
-    units, count = np.uint64(file.shape[2]), np.uint64(file.shape[1])
+    units = np.uint64(file.shape[2])
     for first in range(0, len(warps), _BLOCK):
         for r in range(len(registers)):
             for g in range(first, min(first + _BLOCK, len(warps))):
-                at = (registers[r] * count + np.uint64(warps[g])) * units
+                warp = np.uint64(warps[g])
                 for p in range(units):
-                    flat[at + p] = matrices[g, target[r, p]]
+                    file[registers[r], warp, p] = matrices[g, target[r, p]]
 
 
 @inlined

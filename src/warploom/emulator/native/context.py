@@ -16,7 +16,6 @@ class Field(IntEnum):
     LOCAL_START = 6
     LOCAL_STRIDE = 7  # bytes of local memory for each thread
     LOCAL_BYTES = 8
-    CARRY = 37  # address of the carry flags of all lanes
     # Code
     CODE = 9  # address of the instructions
     COUNTS = 10  # address of the number of warps that have executed each instruction
@@ -49,6 +48,14 @@ class Field(IntEnum):
     RECENT = 34  # address of the first program counters of the last batches
     DIVERGED = 35
     KEEPS_MATRICES = 36  # 1 if accumulators are cached as matrices
+    # Barriers
+    CTA_OF = 37  # address of the CTA of each warp
+    LIVE_WARPS = 38  # address of the number of live warps of each CTA
+    ARRIVED = 39  # address of the number of threads that have arrived at each barrier
+    TALLY = 40  # address of the number of threads of the batch that arrive at each barrier
+    KEYS = 41  # address of the barrier of each warp of the batch
+    # Registers
+    CARRY = 42  # address of the carry flags of all lanes
 
 
 class Stop(IntEnum):

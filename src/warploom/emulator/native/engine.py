@@ -10,6 +10,7 @@ import numpy as np
 from llvmlite import ir
 from numpy.typing import NDArray
 
+from warploom.emulator.barriers import Barriers
 from warploom.emulator.batch import Batch
 from warploom.emulator.link import Linked
 from warploom.emulator.memory import Memory
@@ -31,12 +32,15 @@ class NativeEngine:
     `functions[pc]` is False for an instruction that the interpreter executes.
     """
 
-    def __init__(self, program: Program, linked: Sequence[Linked], state: State, arch: str) -> None:
+    def __init__(self, program: Program, linked: Sequence[Linked], state: State, arch: str, is_eager: bool) -> None:
         self.state = state
         self.linked = linked
+        self.is_eager = is_eager
         self.library = library()
         self.code = np.zeros(len(linked), INSTRUCTION)
         self.counts = np.zeros(len(linked), np.int64)
+        self._families = sorted({each.family for each in linked})
+        self._family_of = np.array([self._families.index(each.family) for each in linked], np.int64)
         self.context = np.zeros(len(Field), np.int64)
         self._rows = np.zeros(0, np.int64)
         self._seen = np.zeros(state.topology.warps, np.int64)
@@ -59,7 +63,7 @@ class NativeEngine:
         for pc, each in enumerate(linked):
             self.code["flushes"][pc] = any(part.flushes for part in linked[pc : program.block_end[pc]])
             form = program.steps[pc].binding.form
-            if each.reconverges or form.execution is None or each.act is not form.execution:
+            if form.execution is None or each.act is not form.execution or not self._allows(each, form):
                 continue
             try:
                 table = OperandTable.of(each.operands)
@@ -68,7 +72,8 @@ class NativeEngine:
                     continue
                 if name not in known and name not in missing:
                     failed.add(name)
-                    translate(module, name, form, table.names, arch)
+                    if translate(module, name, form, table.names, arch):
+                        self.library.converged_only.add(name)
                     failed.remove(name)
                     missing.append(name)
             except (UnsupportedOperand, TraceError) as e:
@@ -85,6 +90,7 @@ class NativeEngine:
             self._tables += [(first + k, table.values[k]) for k in varying(table.values)]
             entry = self.code[pc]
             entry["function"] = known[names[pc]]
+            entry["converged_only"] = names[pc] in self.library.converged_only or linked[pc].reconverges == "warp"
             entry["records"] = start + first * RECORD.itemsize
             self._link_guard(pc)
             first += len(table.values)
@@ -95,13 +101,19 @@ class NativeEngine:
                 self.code["function"][pc], self.code["target"][pc] = BRANCH, target
                 self._link_guard(pc)
 
+    def _allows(self, each: Linked, form: Form) -> bool:
+        """Return True if native code may execute an instruction whose semantics can be translated."""
+        if each.reconverges == "warpgroup" or (each.guard is not None and (each.reconverges or each.skips_idle)):
+            return False
+        return self.is_eager or not form.is_asynchronous
+
     def _link_guard(self, pc: int) -> None:
         guard, entry = self.linked[pc].guard, self.code[pc]
         if guard is not None:
             row = guard.file[guard.index]
             entry["guard"], entry["guard_stride"], entry["negated"] = _address(row), row.strides[0], self.linked[pc].negated
 
-    def start(self, memory: Memory) -> None:
+    def start(self, memory: Memory, barriers: Barriers) -> None:
         """Prepare for the CTAs that have become resident."""
         arena, shared = memory.arena, memory.shared
         for number, value in self._tables:
@@ -119,6 +131,9 @@ class NativeEngine:
         context[Field.SHARED_WINDOWS] = _address(self._windows)
         context[Field.LOCAL_START], context[Field.LOCAL_STRIDE] = pointers[4], memory.local_stride
         context[Field.LOCAL_BYTES], context[Field.CARRY] = memory.local_bytes, _address(self.state.carry)
+        self._tally = np.zeros(len(barriers.arrived), np.int64)
+        arrays = topology.cta_of, self.state.live_warps, barriers.arrived, self._tally
+        context[Field.CTA_OF : Field.KEYS] = [_address(array) for array in arrays]
 
     def run(self, batch: Batch, first: int, end: int) -> tuple[int, int]:
         """Execute the instructions [first, end) for the warps of a batch, up to one that needs the interpreter.
@@ -130,6 +145,7 @@ class NativeEngine:
         self._warps[:count] = batch.warp_index
         self._masks[:count] = self.state.splits.bits[batch.rows]
         self.context[Field.COUNT] = count
+        self.context[Field.DIVERGED] = self.state.splits.diverged
         return self.library.run(self._address, first, end), int(self.context[Field.EXECUTED])
 
     def schedule(self, most: int, due: int, watched: int, limit: int, budget: int, keeps_matrices: bool) -> tuple[Stop, int]:
@@ -163,9 +179,13 @@ class NativeEngine:
 
     def count(self, counters: Counters) -> None:
         """Add the instructions that have been executed since the last call to the statistics."""
-        for pc in np.flatnonzero(self.counts).tolist():
-            counters.by_family[self.linked[pc].family] += int(self.counts[pc])
-        counters.instructions += int(self.counts.sum())
+        if not self.counts.any():
+            return
+        found = np.bincount(self._family_of, self.counts, len(self._families)).astype(np.int64)
+        for family, number in zip(self._families, found.tolist(), strict=True):
+            if number:
+                counters.by_family[family] += number
+        counters.instructions += int(found.sum())
         self.counts.fill(0)
 
     @property
@@ -181,6 +201,8 @@ class NativeEngine:
         self._masks, self._guarded = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
         arrays = self._rows, self._warps, self._masks, self._guarded
         self.context[Field.ROWS : Field.GUARDED + 1] = [_address(array) for array in arrays]
+        self._keys = np.zeros(2 * count, np.int64)
+        self.context[Field.KEYS] = _address(self._keys)
 
 
 def _address(array: NDArray[Any]) -> int:

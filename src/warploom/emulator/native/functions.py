@@ -31,7 +31,9 @@ def translate(module: ir.Module, name: str, form: Form, operands: SimpleNamespac
     """
     function = ir.Function(module, SIGNATURE, name)
     records, context, count, warps, masks = function.args
-    entry, head, body, end, leave = (function.append_basic_block(name) for name in ("entry", "head", "body", "end", "leave"))
+    entry, head, body, end, leave, refuse = (
+        function.append_basic_block(name) for name in ("entry", "head", "body", "end", "leave", "refuse")
+    )
     builder = ir.IRBuilder(entry)
     builder.branch(head)
     builder.position_at_end(head)
@@ -40,12 +42,14 @@ def translate(module: ir.Module, name: str, form: Form, operands: SimpleNamespac
     builder.cbranch(builder.icmp_signed("<", position, count), body, end)
     builder.position_at_end(leave)
     builder.ret(position)
+    builder.position_at_end(refuse)
+    builder.ret(I64(0))
     builder.position_at_end(end)
     builder.ret(count)
     builder.position_at_end(body)
     warp = builder.load(builder.gep(warps, [position], source_etype=I64), typ=I64)
     mask = builder.load(builder.gep(masks, [position], source_etype=I32), typ=I32)
-    traced = TracedWarp(builder, records, context, warp, mask, leave, arch)
+    traced = TracedWarp(builder, records, context, position, warp, mask, leave, refuse, arch)
     assert form.execution is not None
     try:
         with np.errstate(all="ignore"):  # for arithmetic on constants

@@ -58,6 +58,7 @@ class Library:
         self.schedule: Callable[..., int] = _SCHEDULE(self._engine.get_function_address("warploom.schedule"))
         self.addresses: dict[str, int] = {}
         self.failed: set[str] = set()
+        self.converged_only: set[str] = set()
 
     def _load(self, code: bytes) -> None:
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))

@@ -8,6 +8,7 @@ import numpy as np
 from llvmlite import ir
 
 from warploom.emulator.access import DIRTY, LOCKED
+from warploom.emulator.barriers import BARRIERS
 from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER, Builder
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.functions import SIGNATURE
@@ -22,6 +23,7 @@ INSTRUCTION = np.dtype(
     [
         ("function", np.uint64), ("records", np.uint64), ("guard", np.uint64), ("guard_stride", np.int64),
         ("negated", np.int64), ("target", np.int64), ("block_end", np.int64), ("flushes", np.int64),
+        ("converged_only", np.int64),
     ]
 )  # fmt: skip
 """Instruction for native execution.
@@ -29,6 +31,7 @@ INSTRUCTION = np.dtype(
 `function` is 0 for an instruction that the interpreter executes. `target` is the program counter to which a branch
 jumps. `block_end` is the end of the basic block that starts at the instruction, or 0 if the interpreter must execute
 some of its instructions. `flushes` is 1 if cached accumulators must be written to registers before the block.
+`converged_only` is 1 if the interpreter must execute the instruction while any warp is diverged.
 """
 _COLUMN = {name: number for number, name in enumerate(INSTRUCTION.names or ())}
 
@@ -37,6 +40,7 @@ def add_runtime(module: ir.Module) -> None:
     """Add the functions that native functions and the emulator call to a module."""
     _add_find(module, "warploom.find_segment", storing=False)
     _add_find(module, "warploom.find_written", storing=True)
+    _add_barrier(module)
     _add_guard(module)
     _add_run(module)
     _add_select(module)
@@ -66,6 +70,43 @@ def _add_find(module: ir.Module, name: str, storing: bool) -> None:
                 b.put(I8(DIRTY), states, index, I8)
             b.ret(index)
     b.ret(I64(-1))
+
+
+def _add_barrier(module: ir.Module) -> None:
+    """Add the function with which each warp of a batch arrives at a CTA barrier.
+
+    The arguments are the context, the position of the warp in the batch, the number of the barrier, and the number of
+    expected threads, or 0 for all threads of the CTA. The call for the last warp returns 0 unless the batch completes
+    all barriers at which it arrives. The emulator must then execute the instruction.
+    """
+    b = Builder(module, "warploom.barrier", ir.FunctionType(I1, [POINTER, I64, I32, I32]))
+    context, position, number, threads = b.arguments
+    warps, cta_of, live, arrived, tally, keys = (
+        b.array(context, field)
+        for field in (Field.WARPS, Field.CTA_OF, Field.LIVE_WARPS, Field.ARRIVED, Field.TALLY, Field.KEYS)
+    )
+    cta = b.get(cta_of, b.get(warps, position))
+    exists = b.icmp_unsigned("<", number, I32(BARRIERS))
+    key = b.add(b.mul(cta, I64(BARRIERS)), b.zext(b.select(exists, number, I32(0)), I64))
+    everyone = b.mul(b.get(live, cta), I64(LANES))
+    expected = b.select(b.icmp_unsigned("==", threads, I32(0)), everyone, b.zext(threads, I64))
+    rest = b.variable(I64(0))
+    b.put(b.add(b.get(tally, key), I64(LANES)), tally, key)
+    record = b.mul(position, I64(2))
+    b.put(key, keys, record)
+    b.put(b.select(exists, expected, I64(-1)), keys, b.add(record, I64(1)))
+    count = b.get(context, Field.COUNT)
+    with b.if_then(b.icmp_signed("<", b.add(position, I64(1)), count)):
+        b.ret(I1(1))
+    with b.loop(count) as other:
+        record = b.mul(other, I64(2))
+        key, expected = b.get(keys, record), b.get(keys, b.add(record, I64(1)))
+        missing = b.sub(b.add(b.get(tally, key), b.get(arrived, key)), expected)
+        pending = b.or_(missing, b.get(arrived, key))
+        b.store(b.or_(b.load(rest, typ=I64), pending), rest)
+    with b.loop(count) as other:
+        b.put(I64(0), tally, b.get(keys, b.mul(other, I64(2))))
+    b.ret(b.icmp_signed("==", b.load(rest, typ=I64), I64(0)))
 
 
 def _add_guard(module: ir.Module) -> None:
@@ -103,7 +144,9 @@ def _add_run(module: ir.Module) -> None:
         pc = b.add(first, number)
         entry = b.at(code, b.mul(pc, I64(len(_COLUMN))))
         address = b.get(entry, _COLUMN["function"])
-        with b.if_then(b.icmp_unsigned("<=", address, I64(BRANCH))):
+        needs_converged = b.and_(b.get(entry, _COLUMN["converged_only"]), b.get(context, Field.DIVERGED))
+        is_native = b.icmp_unsigned(">", address, I64(BRANCH))
+        with b.if_then(b.or_(b.not_(is_native), b.icmp_signed("!=", needs_converged, I64(0)))):
             b.ret(pc)
         chosen = b.variable(masks)
         active = b.variable(I32(1))

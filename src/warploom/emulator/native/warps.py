@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from llvmlite import ir
@@ -11,8 +11,12 @@ from llvmlite import ir
 from warploom.emulator import address_space
 from warploom.emulator.address_space import GLOBAL_BASE, SHARED_WINDOW, WINDOW_SIZE
 from warploom.emulator.native.context import Field
+from warploom.emulator.native.matrix import ROW, ROW_BYTES, TracedMatrix
 from warploom.emulator.native.operands import Items, Location, Scalar
+from warploom.emulator.warps import copy_elements
+from warploom.isa.model.records import CopyRecord, ThreadCopy
 from warploom.isa.model.types import TYPES
+from warploom.layout import Order
 from warploom.numerics.tracing.values import LANES, TracedLanes, TraceError, splat, vector_type
 
 I1, I8, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 32, 64))
@@ -25,21 +29,25 @@ class TracedWarp:
     """Interface of instruction semantics (`isa.model.semantics.Warps`) for one warp, as LLVM IR.
 
     `records` points to the operand records (see `operands`), `context` to the fields of `context.Field`. `warp` is the
-    index of the warp, and `mask` the bits of its active lanes. Code that leaves the function branches to `leave`.
+    index of the warp, `position` its index in the batch, and `mask` the bits of its active lanes. The native function
+    leaves the instruction to the interpreter for this warp and the following warps by a branch to the block `leave`,
+    and for all warps of the batch by a branch to the block `refuse`.
     """
 
     count = 1
 
     def __init__(
-        self, builder: ir.IRBuilder, records: ir.Value, context: ir.Value, warp: ir.Value, mask: ir.Value,
-        leave: ir.Block, arch: str,
+        self, builder: ir.IRBuilder, records: ir.Value, context: ir.Value, position: ir.Value, warp: ir.Value,
+        mask: ir.Value, leave: ir.Block, refuse: ir.Block, arch: str,
     ) -> None:  # fmt: skip
         self.builder = builder
         self.records = records
         self.context = context
         self.warp = warp
         self.mask = mask
-        self.leave = leave
+        self.position = position
+        self.leaving = leave
+        self.refusing = refuse
         self.arch = arch
         self.lanes = TracedLanes(builder, builder.bitcast(mask, ir.VectorType(I1, LANES)), _BOOL)
         self.converged_only = False  # True if the instruction may have to wait for diverged lanes
@@ -163,6 +171,47 @@ class TracedWarp:
             target = builder.gep(places, [I64(item * dtype.itemsize)], source_etype=I8) if item else places
             builder.call(function, [each.value, target, I32(dtype.itemsize), mask.value])
 
+    # Matrices ---------------------------------------------------------------------------------------------
+
+    def load_rows(self, space: str, addresses: TracedLanes, rows: int) -> TracedMatrix:
+        """Load 16 bytes from the address of each of the lanes 0 to `rows` - 1."""
+        places = self._row_places(space, addresses, rows, storing=False)
+        matrix = TracedMatrix(self.builder, rows * ROW_BYTES)
+        for lane, place in enumerate(places):
+            matrix.put_row(lane, self.builder.load(place, typ=ROW, align=ROW_BYTES))
+        return matrix
+
+    def store_rows(self, space: str, addresses: TracedLanes, matrix: TracedMatrix) -> None:
+        """Store 16 bytes at the address of each of the first lanes."""
+        for lane, place in enumerate(self._row_places(space, addresses, matrix.size // ROW_BYTES, storing=True)):
+            self.builder.store(matrix.row(lane), place, align=ROW_BYTES)
+
+    def _row_places(self, space: str, addresses: TracedLanes, rows: int, storing: bool) -> list[ir.Value]:
+        """Return the pointer of each row. The interpreter takes over unless all of the first lanes are active."""
+        builder = self.builder
+        needed = I32((1 << rows) - 1)
+        active = builder.append_basic_block("active")
+        builder.cbranch(builder.icmp_unsigned("==", builder.and_(self.mask, needed), needed), active, self.leaving)
+        builder.position_at_end(active)
+        first = self.lanes.constant(np.arange(LANES) < rows, _BOOL)
+        places = self._reach(space, addresses, first, ROW_BYTES, storing)
+        return [builder.extract_element(places, I32(lane)) for lane in range(rows)]
+
+    def read_fragment(self, operand: Items, order: Order) -> TracedMatrix:
+        """Return the matrix that is distributed over a vector of registers."""
+        matrix = TracedMatrix(self.builder, order.target.size * order.dtype.itemsize)
+        for register, target in zip(self.read_vector(operand), order.target, strict=True):
+            matrix.scatter(register, target.astype(np.int64), order.dtype)
+        return matrix
+
+    def write_fragment(self, operand: Items, order: Order, matrix: TracedMatrix) -> None:
+        """Distribute a matrix over a vector of registers."""
+        registers = [matrix.gather(target.astype(np.int64), order.dtype) for target in order.target]
+        self.write_vector(operand, registers)
+
+    def _lanes_of(self, value: Any) -> TracedLanes:
+        return value if isinstance(value, TracedLanes) else self.lanes.constant(value[..., 0], value.dtype)
+
     def _element(self, type: str) -> np.dtype[Any]:
         dtype = TYPES[type].dtype
         if dtype.kind not in "iuf":
@@ -183,7 +232,7 @@ class TracedWarp:
             fits = builder.and_(fits, builder.icmp_unsigned("==", rest, I64(0)))
         idle = builder.icmp_unsigned("==", self._reduce_mask(mask), I32(0))
         inside = builder.append_basic_block("inside")
-        builder.cbranch(builder.or_(fits, idle), inside, self.leave)
+        builder.cbranch(builder.or_(fits, idle), inside, self.leaving)
         builder.position_at_end(inside)
         index = wide + TracedLanes(builder, _broadcast(builder, shift), _U64)
         if space == "local":
@@ -260,6 +309,47 @@ class TracedWarp:
     def gather_members(self, members: TracedLanes) -> None:
         """Do nothing: the native function is only called while no warp is diverged."""
         self.converged_only = True
+
+    def gather_warp(self) -> None:
+        """Do nothing: the native function is only called while no warp is diverged."""
+        self.converged_only = True
+
+    def cta_barrier(self, number: TracedLanes, threads: TracedLanes | None, mode: str) -> None:
+        """Arrive at a CTA barrier and wait. The interpreter takes over unless the batch completes the barrier."""
+        if mode != "sync":
+            raise TraceError("arrivals at a barrier are not implemented in native code")
+        self.converged_only = True
+        builder = self.builder
+        kind = ir.FunctionType(I1, [POINTER, I64, I32, I32])
+        arrive = builder.module.globals.get("warploom.barrier") or ir.Function(builder.module, kind, "warploom.barrier")
+        numbers = [I32(0) if each is None else builder.extract_element(each.astype(np.uint32).value, I32(0)) for each in (number, threads)]
+        completed = builder.call(arrive, [self.context, self.position, *numbers])
+        following = builder.append_basic_block("completed")
+        builder.cbranch(completed, following, self.refusing)
+        builder.position_at_end(following)
+
+    # Asynchronous operations, which take effect at once under the eager schedule ---------------------------
+
+    def issue(self, record: CopyRecord) -> None:
+        """Execute the copies of a record."""
+        if not isinstance(record, ThreadCopy):
+            raise TraceError("bulk copies are not implemented in native code")
+        source, destination = cast("TracedLanes", record.source), cast("TracedLanes", record.destination)
+        amount = self._lanes_of(record.amount)
+        element, count = copy_elements(record.size)
+        partial = (amount > 0) & (amount < record.size)
+        following = self.builder.append_basic_block("whole")
+        none = self.builder.icmp_unsigned("==", self._reduce_mask(partial & self.lanes), I32(0))
+        self.builder.cbranch(none, following, self.leaving)
+        self.builder.position_at_end(following)
+        values = self.load("global", source, element, count, lanes=amount > 0)
+        self.store("shared", destination, element, values)
+
+    def commit(self, channel: str) -> None:
+        """Do nothing, because all copies have taken effect."""
+
+    def wait(self, channel: str, pending: int, read_only: bool = False) -> None:
+        """Do nothing, because all copies have taken effect."""
 
     def _reduce(self, name: str, value: TracedLanes) -> ir.Value:
         kind = value.value.type

@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from warploom.numerics._compiled import Compiled
+from warploom.numerics._numba import Intrinsic
 from warploom.numerics.intrinsics import ROUNDING
 from warploom.numerics.tracing.values import TracedLanes, TraceError, declare
 
@@ -87,7 +89,7 @@ def _set_rounding(traced: TracedLanes, mode: int) -> None:
 
 
 def _python_function(function: Callable[..., Any]) -> FunctionType:
-    plain = getattr(function, "py_func", function)  # of a function that Numba compiles
+    plain = function.function if isinstance(function, Compiled) else function
     if not isinstance(plain, FunctionType):
         raise TraceError(f"{function!r} is not written in Python")
     return plain
@@ -334,14 +336,13 @@ def _call(function: Any, arguments: Sequence[Any]) -> Any:
     if isinstance(function, np.ufunc):
         dtype = _promoted(arguments)
         return function(*(_as(each, dtype) for each in arguments))
-    name = getattr(function, "_name", getattr(function, "__name__", ""))
-    if name in _INTRINSICS and not isinstance(function, FunctionType) and not hasattr(function, "py_func"):
+    if isinstance(function, Intrinsic):
         traced = next(each for each in arguments if isinstance(each, TracedLanes))
         dtype = _promoted(arguments, widen=False)
         first, *others = (
             each.astype(dtype) if isinstance(each, TracedLanes) else traced.constant(each, dtype) for each in arguments
         )
-        intrinsic, options = _INTRINSICS[name]
+        intrinsic, options = _INTRINSICS[function.function.__name__]
         return first.intrinsic(intrinsic, *others, options=options)
     return trace_kernel(function, *arguments)
 

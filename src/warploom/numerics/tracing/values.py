@@ -151,6 +151,10 @@ class TracedLanes(NDArrayOperatorsMixin):
             return self.make(builder.trunc(self.value, kind), target)
         return self.make((builder.sext if source.kind == "i" else builder.zext)(self.value, kind), target)
 
+    def copy(self) -> TracedLanes:
+        """Return this value, which never changes."""
+        return self
+
     def view(self, dtype: Any) -> TracedLanes:
         """Return the same bits as values of another dtype. A lane has several values of a smaller dtype."""
         target = np.dtype(dtype)
@@ -161,18 +165,20 @@ class TracedLanes(NDArrayOperatorsMixin):
             return self.make(self.value, target)
         return self.make(self.builder.bitcast(self.value, vector_type(target, count)), target)
 
-    def __getitem__(self, key: Any) -> TracedLanes | TracedMatrix:
+    def __getitem__(self, key: Any) -> Any:
         """Return a part of each lane for the key (..., index) or (..., slice), and this value for (..., None).
 
-        The keys (:, :, None) and (:, None, :) give a matrix with a column for each lane, as in NumPy.
+        The keys (:, :, None) and (:, None, :) give pairs of lanes, and the key None a vector of one value.
         """
         match key:
+            case None:
+                return [self]
             case (builtins.Ellipsis, None):
                 return self
             case (slice(), slice(), None):
-                return TracedMatrix([self] * LANES)
+                return TracedPairs([self] * LANES)
             case (slice(), None, slice()):
-                return TracedMatrix([self._broadcast(lane) for lane in range(LANES)])
+                return TracedPairs([self._broadcast(lane) for lane in range(LANES)])
             case (builtins.Ellipsis, int(part)):
                 return self._parts(part, 1)
             case (builtins.Ellipsis, slice(start=int(start), stop=int(stop), step=None)):
@@ -275,7 +281,7 @@ class TracedLanes(NDArrayOperatorsMixin):
         return translate(self, *args, **options)
 
 
-class TracedMatrix(NDArrayOperatorsMixin):
+class TracedPairs(NDArrayOperatorsMixin):
     """Values of a warp for each pair of lanes, as 32 columns. Column k contains the pairs of each lane with lane k."""
 
     __slots__ = ("columns",)
@@ -292,7 +298,7 @@ class TracedMatrix(NDArrayOperatorsMixin):
                 raise TraceError(f"the index {key!r} is not implemented in native code")
 
     def _column(self, operand: Any, lane: int) -> Any:
-        if isinstance(operand, TracedMatrix):
+        if isinstance(operand, TracedPairs):
             return operand.columns[lane]
         row = np.asarray(operand)  # a number, or an array of one number for each column
         return row.reshape(-1)[lane] if row.size == LANES else row.reshape(-1)[0]
@@ -302,7 +308,7 @@ class TracedMatrix(NDArrayOperatorsMixin):
         if method == "reduce" and options.pop("axis") == -1:
             return reduce(partial(ufunc, **options), self.columns)
         columns = ([self._column(each, lane) for each in inputs] for lane in range(LANES))
-        return TracedMatrix([getattr(ufunc, method)(*operands, **options) for operands in columns])
+        return TracedPairs([getattr(ufunc, method)(*operands, **options) for operands in columns])
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Sequence[Any], options: Any) -> Any:
         """Apply a NumPy function that is not a ufunc."""
@@ -311,7 +317,7 @@ class TracedMatrix(NDArrayOperatorsMixin):
                 return matrix
             case "where", operands:
                 columns = ([self._column(each, lane) for each in operands] for lane in range(LANES))
-                return TracedMatrix([np.where(*each) for each in columns])
+                return TracedPairs([np.where(*each) for each in columns])
             case "packbits", (matrix,):
                 bits = [column.select(np.uint32(1 << lane), np.uint32(0)) for lane, column in enumerate(matrix.columns)]
                 return reduce(np.bitwise_or, bits).view(np.uint8)
