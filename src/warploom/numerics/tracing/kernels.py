@@ -305,6 +305,8 @@ def _fits(number: Any, dtype: np.dtype[Any]) -> bool:
 def _element(table: Any, index: Any) -> Any:
     if isinstance(table, np.ndarray) and isinstance(index, tuple):
         row, column = index
+        if not isinstance(row, TracedLanes):
+            return _element(table[row], column)
         return _element(table.ravel(), row * np.int64(table.shape[1]) + np.int64(column))
     return index.lookup(table) if isinstance(index, TracedLanes) else table[index]
 
