@@ -25,9 +25,9 @@ from warploom.emulator.faults import Deadlock, Fault, Trap, diagnostic
 from warploom.emulator.grid import Grid
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
+from warploom.emulator.native.code_table import BATCH_COST, RECENT
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.engine import NativeEngine
-from warploom.emulator.native.runtime import BATCH_COST, RECENT
 from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
@@ -35,6 +35,8 @@ from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
 from warploom.emulator.warps import Components, Warps
+from warploom.isa.model.effects import Control as ControlEffect, Effect, Flow, Members
+from warploom.isa.model.form import Form
 from warploom.isa.model.semantics import Array
 
 Rows = NDArray[np.intp]
@@ -142,10 +144,18 @@ class Emulator:
         self._on_exit_of = events.handler(Exit)
         self._guards = events.guard_handlers()
         self._instructions = events.instruction_handlers(launch)
+        if self.native is not None:
+            self.native.leave_to_interpreter(self._observed() if self.request.observers else set())
         if (on_suspend := events.handler(Suspend)) is not None:
             state.on_suspend = lambda batch, which, status, repeats: on_suspend(
                 Suspend(state.pc, batch, which, status, repeats)
             )
+
+    def _observed(self) -> set[int]:
+        """Return the program counters of the instructions for which observers may get an event."""
+        quiet = (ControlEffect, Flow, Members)
+        loud = (pc for pc, step in enumerate(self.program.steps) if not _has_only(step.binding.form, quiet))
+        return {*loud, *self._guards, *self._instructions}
 
     # Waves --------------------------------------------------------------------------------------------------
 
@@ -264,9 +274,11 @@ class Emulator:
 
     def _can_schedule(self) -> bool:
         """Return True if native code may select and execute batches."""
+        if self._on_block_start is not None or self._on_block_end is not None:
+            return False
         kind = self.schedule.kind
         is_simple = kind == "lazy" and self.asynchronous.is_idle and not self._delays and not self._bounded
-        return (kind == "eager" or is_simple) and self.memory.is_unwatched
+        return (kind == "eager" or is_simple) and not self.memory.is_watched
 
     def _schedule(self, native: NativeEngine, report: Callable[[], None]) -> None:
         """Let native code select and execute batches as long as it can."""
@@ -343,7 +355,7 @@ class Emulator:
         state.pc = done = pc
         linked, by_family = self.linked, counters.by_family
         guards, instructions = self._guards, self._instructions
-        native = self.native if self.memory.is_unwatched else None
+        native = None if self.memory.is_watched else self.native
         while pc < end:
             if native is not None and native.is_native[pc]:
                 pc = done = self._run_native(native, batch, pc, end)
@@ -500,3 +512,7 @@ class Emulator:
     def _busiest(self) -> int:
         """Return the program counter of the block that was executed most often of late."""
         return Counter(self.recent).most_common(1)[0][0] if self.recent else self.program.entry
+
+
+def _has_only(form: Form, kinds: tuple[type[Effect], ...]) -> bool:
+    return all(isinstance(effect, kinds) for effect in form.effects)

@@ -60,19 +60,18 @@ def analysis(program: Program, analyse: Callable[[Program], Result]) -> Result:
 
 
 def acquire(
-    program: Program, grid: Grid, resident: int, arch: str, segments: Mapping[str, int], schedule: Schedule,
-    is_observed: bool,
-) -> Executable:  # fmt: skip
+    program: Program, grid: Grid, resident: int, arch: str, segments: Mapping[str, int], schedule: Schedule
+) -> Executable:
     """Return a linked program for `resident` CTAs, which no other launch uses until `release`.
 
-    `segments` is the result of `execute.reserve`. `is_observed` is True if observers need the event of every access.
+    `segments` is the result of `execute.reserve`.
 
     Errors: Unsupported; UsageError launch.engine.
     """
     engine, is_eager = engine_name(), schedule.kind == "eager"
     key = (
         grid.grid, grid.block, grid.cluster, grid.dynamic_shared, grid.explicit_cluster, resident, arch, engine,
-        is_eager, is_observed, *segments.items(),
+        is_eager, *segments.items(),
     )  # fmt: skip
     kept: dict[tuple[Any, ...], Executable] = program.analyses.setdefault(Executable, {})
     found = kept.pop(key, None)
@@ -87,7 +86,7 @@ def acquire(
     linked = linker.link_all()
     if linker.problems:
         raise Unsupported(linker.problems)
-    native = None if engine == "interpreter" or is_observed else NativeEngine(program, linked, state, arch, is_eager)
+    native = None if engine == "interpreter" else NativeEngine(program, linked, state, arch, is_eager)
     return Executable(key, grid, topology, state, linker, linked, bounded_waits(program, linked), native)
 
 

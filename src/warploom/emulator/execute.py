@@ -177,9 +177,7 @@ def execute(
     program, grid = request.program, request.shape()
     initialise(program, arena, segments, request.parameters)
     cut = waves(program, grid) if request.waves is None else request.waves
-    executable = acquire(
-        program, grid, cut.resident, request.arch, segments, request.schedule, bool(request.observers)
-    )
+    executable = acquire(program, grid, cut.resident, request.arch, segments, request.schedule)
     emulator = Emulator(request, executable, arena, segments)
     counters, total, done = emulator.state.counters, cut.ctas, 0
     delays = request.schedule.kind == "lazy" and any(analysis(program, inter_cta_communication))

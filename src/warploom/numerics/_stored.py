@@ -141,12 +141,15 @@ def _initialize() -> None:
     llvm.initialize_native_asmprinter()
 
 
-def target_machine() -> Any:
-    """Return LLVM's description of the host for a compiler that writes to memory."""
+def target_machine(level: int = 3) -> Any:
+    """Return LLVM's description of the host for a compiler that writes to memory.
+
+    `level` is the level of optimisation, from 0 to 3.
+    """
     _initialize()
     features = llvm.get_host_cpu_features().flatten()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=3, jit=True)
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=level, jit=True)
 
 
 @cache

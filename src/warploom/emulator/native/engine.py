@@ -1,28 +1,25 @@
 """Native execution of sequences of instructions for the warps of a batch."""
 
-import os
 from collections.abc import Sequence
 from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numpy.typing import NDArray
 
 from warploom.emulator.barriers import Barriers
 from warploom.emulator.batch import Batch
 from warploom.emulator.link import Linked
 from warploom.emulator.memory import Memory
+from warploom.emulator.native.code_table import BRANCH, INSTRUCTION, RECENT
 from warploom.emulator.native.context import Field, Stop
-from warploom.emulator.native.functions import translate
 from warploom.emulator.native.library import library
+from warploom.emulator.native.wanted import Wanted
 from warploom.emulator.native.operands import RECORD, OperandTable, Records, UnsupportedOperand, varying
-from warploom.emulator.native.runtime import BRANCH, INSTRUCTION, RECENT
 from warploom.emulator.program import Program
 from warploom.emulator.state import Counters, State
 from warploom.isa.model.form import Form
-from warploom.numerics.tracing.values import TraceError
 
 
 
@@ -51,14 +48,13 @@ class NativeEngine:
         self.context[Field.SEEN], self.context[Field.RECENT] = _address(self._seen), _address(self._recent)
         self._tables: list[tuple[int, Any]] = []
         self._link(program, linked, arch)
-        self.is_native = (self.code["function"] > BRANCH).tolist()
+        self._functions = self.code["function"].copy()
+        self.is_native = (self._functions > BRANCH).tolist()
 
     def _link(self, program: Program, linked: Sequence[Linked], arch: str) -> None:
         tables: dict[int, OperandTable] = {}
         names: dict[int, str] = {}
-        module = ir.Module()
-        missing: list[str] = []
-        known, failed = self.library.addresses, self.library.failed
+        wanted: dict[str, Wanted] = {}
         self.code["block_end"] = program.block_end
         for pc, each in enumerate(linked):
             self.code["flushes"][pc] = any(part.flushes for part in linked[pc : program.block_end[pc]])
@@ -67,21 +63,14 @@ class NativeEngine:
                 continue
             try:
                 table = OperandTable.of(each.operands)
-                name = _name(form, table.names, arch)
-                if name in failed:
-                    continue
-                if name not in known and name not in missing:
-                    failed.add(name)
-                    if translate(module, name, form, table.names, arch):
-                        self.library.converged_only.add(name)
-                    failed.remove(name)
-                    missing.append(name)
-            except (UnsupportedOperand, TraceError) as e:
-                if os.environ.get("TRACE_DEBUG"): print(form.name, e)
+            except UnsupportedOperand:
                 continue
+            name = _name(form, table.names, arch)
             tables[pc], names[pc] = table, name
-        if missing:
-            self.library.add(module, missing)
+            wanted[name] = Wanted(name, form, table.names, arch)
+        self.library.require(wanted)
+        kinds = self.library.kinds
+        tables = {pc: table for pc, table in tables.items() if kinds[names[pc]] != "none"}
         self.records = Records(np.zeros(sum(len(t.values) for t in tables.values()), RECORD))
         start = _address(self.records.table)
         first = 0
@@ -89,8 +78,8 @@ class NativeEngine:
             self.records.fill(first, table.values)
             self._tables += [(first + k, table.values[k]) for k in varying(table.values)]
             entry = self.code[pc]
-            entry["function"] = known[names[pc]]
-            entry["converged_only"] = names[pc] in self.library.converged_only or linked[pc].reconverges == "warp"
+            entry["function"] = self.library.address(names[pc])
+            entry["converged_only"] = kinds[names[pc]] == "converged" or linked[pc].reconverges == "warp"
             entry["records"] = start + first * RECORD.itemsize
             self._link_guard(pc)
             first += len(table.values)
@@ -112,6 +101,12 @@ class NativeEngine:
         if guard is not None:
             row = guard.file[guard.index]
             entry["guard"], entry["guard_stride"], entry["negated"] = _address(row), row.strides[0], self.linked[pc].negated
+
+    def leave_to_interpreter(self, pcs: set[int]) -> None:
+        """Execute all instructions with native functions except those at the program counters `pcs`."""
+        self.code["function"] = self._functions
+        self.code["function"][list(pcs)] = 0
+        self.is_native = (self.code["function"] > BRANCH).tolist()
 
     def start(self, memory: Memory, barriers: Barriers) -> None:
         """Prepare for the CTAs that have become resident."""

@@ -4,36 +4,17 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportMissingTypeStubs=false
 
-import numpy as np
 from llvmlite import ir
 
 from warploom.emulator.access import DIRTY, LOCKED
 from warploom.emulator.barriers import BARRIERS
 from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER, Builder
+from warploom.emulator.native.code_table import BATCH_COST, BRANCH, COLUMN, RECENT
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.functions import SIGNATURE
 from warploom.emulator.warp_splits import Status
 
 LANES = 32
-RECENT = 256  # number of batches whose program counters are kept
-BATCH_COST = 32  # a batch of fewer warps counts as this many against the step budget
-BRANCH = 1
-"""Function of a branch, which `warploom.schedule` executes itself."""
-INSTRUCTION = np.dtype(
-    [
-        ("function", np.uint64), ("records", np.uint64), ("guard", np.uint64), ("guard_stride", np.int64),
-        ("negated", np.int64), ("target", np.int64), ("block_end", np.int64), ("flushes", np.int64),
-        ("converged_only", np.int64),
-    ]
-)  # fmt: skip
-"""Instruction for native execution.
-
-`function` is 0 for an instruction that the interpreter executes. `target` is the program counter to which a branch
-jumps. `block_end` is the end of the basic block that starts at the instruction, or 0 if the interpreter must execute
-some of its instructions. `flushes` is 1 if cached accumulators must be written to registers before the block.
-`converged_only` is 1 if the interpreter must execute the instruction while any warp is diverged.
-"""
-_COLUMN = {name: number for number, name in enumerate(INSTRUCTION.names or ())}
 
 
 def add_runtime(module: ir.Module) -> None:
@@ -113,8 +94,8 @@ def _add_guard(module: ir.Module) -> None:
     """Add the function that writes the active lanes with a true guard to GUARDED. It returns the union of the lanes."""
     b = Builder(module, "warploom.guard", ir.FunctionType(I32, [POINTER, POINTER]))
     context, entry = b.arguments
-    guard, stride = b.get(entry, _COLUMN["guard"]), b.get(entry, _COLUMN["guard_stride"])
-    flip = b.trunc(b.sub(I64(0), b.get(entry, _COLUMN["negated"])), I32)
+    guard, stride = b.get(entry, COLUMN["guard"]), b.get(entry, COLUMN["guard_stride"])
+    flip = b.trunc(b.sub(I64(0), b.get(entry, COLUMN["negated"])), I32)
     warps, masks, guarded = (b.array(context, field) for field in (Field.WARPS, Field.MASKS, Field.GUARDED))
     union = b.variable(I32(0))
     with b.loop(b.get(context, Field.COUNT)) as position:
@@ -142,21 +123,21 @@ def _add_run(module: ir.Module) -> None:
     b.put(I64(0), context, Field.EXECUTED)
     with b.loop(b.sub(end, first)) as number:
         pc = b.add(first, number)
-        entry = b.at(code, b.mul(pc, I64(len(_COLUMN))))
-        address = b.get(entry, _COLUMN["function"])
-        needs_converged = b.and_(b.get(entry, _COLUMN["converged_only"]), b.get(context, Field.DIVERGED))
+        entry = b.at(code, b.mul(pc, I64(len(COLUMN))))
+        address = b.get(entry, COLUMN["function"])
+        needs_converged = b.and_(b.get(entry, COLUMN["converged_only"]), b.get(context, Field.DIVERGED))
         is_native = b.icmp_unsigned(">", address, I64(BRANCH))
         with b.if_then(b.or_(b.not_(is_native), b.icmp_signed("!=", needs_converged, I64(0)))):
             b.ret(pc)
         chosen = b.variable(masks)
         active = b.variable(I32(1))
-        with b.if_then(b.icmp_unsigned("!=", b.get(entry, _COLUMN["guard"]), I64(0))):
+        with b.if_then(b.icmp_unsigned("!=", b.get(entry, COLUMN["guard"]), I64(0))):
             b.store(guarded, chosen)
             b.store(b.call(module.globals["warploom.guard"], [context, entry]), active)
         with b.if_then(b.icmp_unsigned("!=", b.load(active, typ=I32), I32(0))):
             b.put(b.add(b.get(counts, pc), count), counts, pc)
             function = b.inttoptr(address, SIGNATURE.as_pointer())
-            records = b.inttoptr(b.get(entry, _COLUMN["records"]), POINTER)
+            records = b.inttoptr(b.get(entry, COLUMN["records"]), POINTER)
             done = b.call(function, [records, context, count, warps, b.load(chosen, typ=POINTER)])
             with b.if_then(b.icmp_signed("<", done, count)):
                 b.put(done, context, Field.EXECUTED)
@@ -213,7 +194,7 @@ def _add_branch(module: ir.Module) -> None:
     context, entry, pc = b.arguments
     masks, guarded, counts = (b.array(context, field) for field in (Field.MASKS, Field.GUARDED, Field.COUNTS))
     count = b.get(context, Field.COUNT)
-    with b.if_then(b.icmp_unsigned("==", b.get(entry, _COLUMN["guard"]), I64(0))):
+    with b.if_then(b.icmp_unsigned("==", b.get(entry, COLUMN["guard"]), I64(0))):
         with b.loop(count) as position:
             b.put(b.get(masks, position, I32), guarded, position, I32)
         b.put(b.add(b.get(counts, pc), count), counts, pc)
@@ -258,18 +239,18 @@ def _add_schedule(module: ir.Module) -> None:
     is_due = b.icmp_signed(">=", batches, b.get(context, Field.DUE))
     stop_if(b.and_(is_due, is_watched), Stop.SELECT)
     stop_if(b.icmp_signed(">=", batches, b.get(context, Field.UNWATCHED_LIMIT)), Stop.SELECT)
-    entry = b.at(code, b.mul(first, I64(len(_COLUMN))))
-    end = b.get(entry, _COLUMN["block_end"])
+    entry = b.at(code, b.mul(first, I64(len(COLUMN))))
+    end = b.get(entry, COLUMN["block_end"])
     stop_if(b.icmp_signed("==", end, I64(0)), Stop.SELECT)
-    keeps = b.and_(b.get(context, Field.KEEPS_MATRICES), b.get(entry, _COLUMN["flushes"]))
+    keeps = b.and_(b.get(context, Field.KEEPS_MATRICES), b.get(entry, COLUMN["flushes"]))
     stop_if(b.icmp_signed("!=", keeps, I64(0)), Stop.SELECT)
 
     count = b.get(context, Field.COUNT)
     b.put(first, context, Field.FIRST)
     b.put(first, recent, b.and_(batches, I64(RECENT - 1)))
     b.put(b.add(batches, I64(1)), context, Field.BATCHES)
-    last = b.at(code, b.mul(b.sub(end, I64(1)), I64(len(_COLUMN))))
-    is_branch = b.icmp_signed("==", b.get(last, _COLUMN["function"]), I64(BRANCH))
+    last = b.at(code, b.mul(b.sub(end, I64(1)), I64(len(COLUMN))))
+    is_branch = b.icmp_signed("==", b.get(last, COLUMN["function"]), I64(BRANCH))
     straight = b.sub(end, b.zext(is_branch, I64))
     stopped = b.call(module.globals["warploom.run"], [context, first, straight])
     stop_if(b.icmp_signed("<", stopped, straight), Stop.RESUME, stopped)
@@ -278,7 +259,7 @@ def _add_schedule(module: ir.Module) -> None:
         b.put(I64(0), context, Field.EXECUTED)
         agree = b.call(module.globals["warploom.branch"], [context, last, straight])
         stop_if(b.not_(agree), Stop.RESUME, straight)
-        b.store(b.get(last, _COLUMN["target"]), target)
+        b.store(b.get(last, COLUMN["target"]), target)
     length = b.sub(end, first)
     b.put(b.add(b.get(context, Field.TICKS), length), context, Field.TICKS)
     cost = b.select(b.icmp_signed(">", count, I64(BATCH_COST)), count, I64(BATCH_COST))
