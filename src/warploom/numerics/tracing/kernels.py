@@ -76,9 +76,8 @@ def evaluate(traced: TracedLanes, kernel: Any, operands: Sequence[Any]) -> Trace
     if not kernel.is_pairwise or kernel.arrays == 1:
         result = trace_kernel(kernel.function, *lanes, *uniform)
     else:
-        low = trace_kernel(kernel.function, *(each & np.uint32(0xFFFF) for each in lanes))
-        high = trace_kernel(kernel.function, *(each >> np.uint32(16) for each in lanes))
-        result = low.astype(np.uint32) | high.astype(np.uint32) << np.uint32(16)
+        halves = trace_kernel(kernel.function, *(each.view(np.uint16).astype(np.uint32) for each in lanes))
+        result = halves.astype(np.uint16).view(np.uint32)
     if not isinstance(result, TracedLanes):
         return traced.constant(result, kernel.result)
     return result.astype(kernel.result)
