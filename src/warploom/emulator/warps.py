@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.accumulators import Accumulators
 from warploom.emulator import address_space
+from warploom.emulator.accumulators import Accumulators
 from warploom.emulator.address_space import SHARED_WINDOW
 from warploom.emulator.async_operations import AsyncOperations
 from warploom.emulator.barriers import Barriers

@@ -6,7 +6,7 @@ from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from warploom.numerics._compiled import Compiled, Inline
 from warploom.numerics.intrinsics import ROUNDING, set_rounding

@@ -11,8 +11,8 @@ from warploom.numerics.intrinsics import count_leading_zeros, reverse_bits
 _NONE = np.uint32(0xFFFFFFFF)
 
 leading_zeros = elementwise(np.uint32)(lambda x: np.uint32(count_leading_zeros(x)))
-reversed32 = elementwise(np.uint32)(lambda x: reverse_bits(x))
-reversed64 = elementwise(np.uint64)(lambda x: reverse_bits(x))
+reversed32 = elementwise(np.uint32)(lambda x: np.uint32(reverse_bits(x)))
+reversed64 = elementwise(np.uint64)(lambda x: np.uint64(reverse_bits(x)))
 
 
 @elementwise(np.uint32)

@@ -114,6 +114,8 @@ sub32 = _single(lambda a, b: canonical(a - b))
 sub32_ftz = _single(lambda a, b: canonical(flush(flush(a) - flush(b))))
 mul32 = _single(lambda a, b: canonical(a * b))
 fma32 = _single(lambda a, b, c: canonical(fma(a, b, c)))
+div32 = _single(lambda a, b: canonical(a / b))
+sqrt32 = _single(lambda a: canonical(np.sqrt(a)))
 max32 = _single(lambda a, b: canonical(_number(a, b, a if ordered32(a) > ordered32(b) else b)))
 min32 = _single(lambda a, b: canonical(_number(a, b, a if ordered32(a) < ordered32(b) else b)))
 

@@ -134,6 +134,8 @@ def div(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False) -> Arr
         if rounding == "rn":
             return float_kernels.div64(a, b)
         return float_kernels.div64_directed(a, b, intrinsics.ROUNDING[rounding])
+    if rounding == "rn" and not ftz:
+        return float_kernels.div32(a, b)
     if ftz:
         a, b = flush(a), flush(b)
     # A quotient that is neither an f32 number nor halfway between two differs from both by at least 2**-53.
@@ -151,6 +153,8 @@ def sqrt(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
         if rounding == "rn":
             return float_kernels.sqrt64(a)
         return float_kernels.sqrt64_directed(a, intrinsics.ROUNDING[rounding])
+    if rounding == "rn" and not ftz:
+        return float_kernels.sqrt32(a)
     if ftz:
         a = flush(a)
     # A root that is neither an f32 number nor halfway between two differs from both by at least 2**-51.

@@ -5,24 +5,26 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import count, product
 from types import SimpleNamespace
 from typing import Any
 from zlib import crc32
 
+import llvmlite.binding as llvm
 import numpy as np
-from llvmlite import ir
 from numpy.typing import NDArray
 
 from warploom.emulator import address_space
 from warploom.emulator.batch import Batch
+from warploom.emulator.native.compiler import compile_functions, compile_runtime
 from warploom.emulator.native.context import Field
-from warploom.emulator.native.functions import translate
-from warploom.emulator.native.library import library
 from warploom.emulator.native.operands import RECORD, OperandTable, Records
+from warploom.emulator.native.wanted import Wanted
 from warploom.emulator.values import Register, VectorValue
 from warploom.isa.model.form import Form
 from warploom.isa.model.types import TYPES
+from warploom.numerics._stored import target_machine
 
 WARPS = 8
 ARCH = "sm_100a"
@@ -59,9 +61,7 @@ class RegisterFiles:
     """Register files of `WARPS` warps, and a list of the registers that an instruction uses."""
 
     def __init__(self) -> None:
-        self.files: dict[int, NDArray[Any]] = {
-            bits: np.zeros((16, WARPS, 32), dtype) for bits, dtype in _FILES.items()
-        }
+        self.files: dict[int, NDArray[Any]] = {bits: np.zeros((16, WARPS, 32), dtype) for bits, dtype in _FILES.items()}
         self.carry = np.zeros((WARPS, 32), np.bool_)
         self._used = dict.fromkeys(_FILES, 0)
 
@@ -130,15 +130,15 @@ def operands(form: Form, words: Words, files: RegisterFiles) -> SimpleNamespace:
     for name, spec in form.operands.items():
         if spec.when and not words.get(spec.when):
             continue
-        type = spec.type_word(words)
+        word = spec.type_word(words)
         size = spec.registers(words)
         if spec.kind == "immediate":
             values = list(spec.constants(words) or range(256))
             setattr(found, name, values[crc32(repr((name, words)).encode()) % len(values)])
         elif size:
-            setattr(found, name, VectorValue(type, tuple(files.register(type) for _ in range(size))))
+            setattr(found, name, VectorValue(word, tuple(files.register(word) for _ in range(size))))
         else:
-            setattr(found, name, files.register(type))
+            setattr(found, name, files.register(word))
     return found
 
 
@@ -196,18 +196,31 @@ class Execution:
                     yield item.file, item.index
 
 
+@cache
+def _engine() -> Any:
+    module = llvm.parse_assembly("")
+    module.triple = llvm.get_default_triple()
+    engine = llvm.create_mcjit_compiler(module, target_machine(1))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(compile_runtime()))
+    return engine
+
+
 def compiled(form: Form, chosen: Sequence[Words]) -> list[Execution]:
-    """Compile variants of a form in one module, and return their executions."""
-    module = ir.Module()
+    """Compile variants of a form in one module, and return their executions.
+
+    The cache on disk is not used.
+    """
     found: list[Execution] = []
-    names: list[str] = []
     for words in chosen:
         files = RegisterFiles()
         values = operands(form, words, files)
         found.append(Execution(form, words, files, values, OperandTable.of(values)))
-        names.append(f"test {form.name} {' '.join(words.values())} {next(_numbers)}")
-        translate(module, names[-1], form, found[-1].table.names, ARCH)
-    library().add(module, names)
+    names = [f"{form.name} {' '.join(words.values())} {next(_numbers)}" for words in chosen]
+    wanted = [Wanted(name, form, each.table.names, ARCH) for name, each in zip(names, found, strict=True)]
+    code, kinds = compile_functions(wanted)
+    assert "none" not in kinds.values(), kinds
+    _engine().add_object_file(llvm.ObjectFileRef.from_data(code))
+    _engine().finalize_object()
     for execution, name in zip(found, names, strict=True):
-        execution.address = library().addresses[name]
+        execution.address = int(_engine().get_function_address(name))
     return found

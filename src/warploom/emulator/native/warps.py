@@ -1,9 +1,5 @@
 """Warp whose instructions are translated to LLVM IR instead of being executed."""
 
-# llvmlite has no type annotations.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 from collections.abc import Sequence

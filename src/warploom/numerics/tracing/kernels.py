@@ -5,6 +5,7 @@ between their results, so a kernel must not divide integers by zero in the branc
 promoted by the rules of Numba: operations on integers have at least 64 bits.
 """
 
+# Evaluated values have any type.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from warploom.numerics._compiled import Compiled
+from warploom.numerics._numba import Intrinsic
 from warploom.numerics.intrinsics import ROUNDING
 from warploom.numerics._numba import Intrinsic
 from warploom.numerics.tracing.values import TracedLanes, TraceError, declare
@@ -45,7 +48,9 @@ def trace_kernel(function: Callable[..., Any], *arguments: Any) -> Any:
     node = _definition(plain.__code__)
     names = [argument.arg for argument in node.args.args]
     variables = dict(zip(names, arguments, strict=True))
-    closure = dict(zip(plain.__code__.co_freevars, (cell.cell_contents for cell in plain.__closure__ or ()), strict=True))
+    closure = dict(
+        zip(plain.__code__.co_freevars, (cell.cell_contents for cell in plain.__closure__ or ()), strict=True)
+    )
     scope = _Scope({**vars(builtins), **plain.__globals__, **closure}, variables)
     if isinstance(node, ast.Lambda):
         return scope.value(node.body)
@@ -71,9 +76,8 @@ def evaluate(traced: TracedLanes, kernel: Any, operands: Sequence[Any]) -> Trace
     if not kernel.is_pairwise or kernel.arrays == 1:
         result = trace_kernel(kernel.function, *lanes, *uniform)
     else:
-        low = trace_kernel(kernel.function, *(each & np.uint32(0xFFFF) for each in lanes))
-        high = trace_kernel(kernel.function, *(each >> np.uint32(16) for each in lanes))
-        result = low.astype(np.uint32) | high.astype(np.uint32) << np.uint32(16)
+        halves = trace_kernel(kernel.function, *(each.view(np.uint16).astype(np.uint32) for each in lanes))
+        result = halves.astype(np.uint16).view(np.uint32)
     if not isinstance(result, TracedLanes):
         return traced.constant(result, kernel.result)
     return result.astype(kernel.result)
@@ -85,7 +89,7 @@ def _set_rounding(traced: TracedLanes, mode: int) -> None:
 
 
 def _python_function(function: Callable[..., Any]) -> FunctionType:
-    plain = getattr(function, "py_func", function)  # of a function that Numba compiles
+    plain = function.function if isinstance(function, Compiled) else function
     if not isinstance(plain, FunctionType):
         raise TraceError(f"{function!r} is not written in Python")
     return plain
@@ -110,7 +114,9 @@ def _definition(code: CodeType) -> ast.FunctionDef | ast.Lambda:
         return known[code.co_firstlineno, -1]
     columns = [column for _, _, column, _ in code.co_positions() if column is not None]
     first = min(columns, default=-1)
-    candidates = [(column, node) for (line, column), node in known.items() if line == code.co_firstlineno and column >= 0]
+    candidates = [
+        (column, node) for (line, column), node in known.items() if line == code.co_firstlineno and column >= 0
+    ]
     return min(candidates, key=lambda pair: abs(pair[0] - first))[1]
 
 
@@ -280,19 +286,27 @@ def _compare(operation: ast.cmpop, left: Any, right: Any) -> Any:
     function = _OPERATORS[type(operation)]
     if not any(isinstance(each, TracedLanes) for each in (left, right)):
         return function(left, right)
-    if isinstance(left, _SCALARS) or isinstance(right, _SCALARS):
-        # A comparison with a small constant needs no more bits than the traced operand.
-        traced, other = (left, right) if isinstance(left, TracedLanes) else (right, left)
-        limits = np.iinfo(traced.dtype) if traced.dtype.kind in "iu" else None
-        if limits is not None and _dtype(other).kind in "iu" and limits.min <= int(other) <= limits.max:
-            return function(_as(left, traced.dtype), _as(right, traced.dtype))
+    for traced, other in ((left, right), (right, left)):
+        if isinstance(other, _SCALARS) and _fits(other, _dtype(traced)):
+            # A comparison with a small constant needs no more bits than the traced operand.
+            return function(_as(left, _dtype(traced)), _as(right, _dtype(traced)))
     dtype = _promoted((left, right))
     return function(_as(left, dtype), _as(right, dtype))
+
+
+def _fits(number: Any, dtype: np.dtype[Any]) -> bool:
+    """Return True if a number and a dtype are integers, and the number is in the range of the dtype."""
+    if dtype.kind not in "iu" or _dtype(number).kind not in "iu":
+        return False
+    limits = np.iinfo(dtype)
+    return limits.min <= int(number) <= limits.max
 
 
 def _element(table: Any, index: Any) -> Any:
     if isinstance(table, np.ndarray) and isinstance(index, tuple):
         row, column = index
+        if not isinstance(row, TracedLanes):
+            return _element(table[row], column)
         return _element(table.ravel(), row * np.int64(table.shape[1]) + np.int64(column))
     return index.lookup(table) if isinstance(index, TracedLanes) else table[index]
 
@@ -315,7 +329,7 @@ _PLAIN = {abs: np.abs, int: np.int64, float: np.float64}
 def _call(function: Any, arguments: Sequence[Any]) -> Any:
     if not any(isinstance(each, TracedLanes) for each in arguments):
         inner = getattr(function, "__self__", None)
-        if isinstance(inner, TracedLanes) or isinstance(function, type) or isinstance(function, np.ufunc) or function in _PLAIN:
+        if isinstance(inner, TracedLanes) or isinstance(function, (type, np.ufunc)) or function in _PLAIN:
             return function(*arguments)
         return trace_kernel(function, *arguments)
     function = _PLAIN.get(function, function)

@@ -4,9 +4,7 @@ A traced value replaces an array of lane values when a semantics function is cal
 append instructions to the IR of a native function, with the results that NumPy computes on arrays.
 """
 
-# llvmlite has no type annotations.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false
+# pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
@@ -140,7 +138,9 @@ class TracedLanes(NDArrayOperatorsMixin):
         if target == _BOOL:
             return self.compare("!=", self.constant(0, source))
         if source.kind == "f" and target.kind == "f":
-            return self.make((builder.fpext if target.itemsize > source.itemsize else builder.fptrunc)(self.value, kind), target)
+            return self.make(
+                (builder.fpext if target.itemsize > source.itemsize else builder.fptrunc)(self.value, kind), target
+            )
         if source.kind == "f":
             return self.make((builder.fptosi if target.kind == "i" else builder.fptoui)(self.value, kind), target)
         if target.kind == "f":
@@ -165,18 +165,20 @@ class TracedLanes(NDArrayOperatorsMixin):
             return self.make(self.value, target)
         return self.make(self.builder.bitcast(self.value, vector_type(target, count)), target)
 
-    def __getitem__(self, key: Any) -> TracedLanes | TracedMatrix:
+    def __getitem__(self, key: Any) -> Any:
         """Return a part of each lane for the key (..., index) or (..., slice), and this value for (..., None).
 
-        The keys (:, :, None) and (:, None, :) give a matrix with a column for each lane, as in NumPy.
+        The keys (:, :, None) and (:, None, :) give pairs of lanes, and the key None a vector of one value.
         """
         match key:
+            case None:
+                return [self]
             case (builtins.Ellipsis, None):
                 return self
             case (slice(), slice(), None):
-                return TracedMatrix([self] * LANES)
+                return TracedPairs([self] * LANES)
             case (slice(), None, slice()):
-                return TracedMatrix([self._broadcast(lane) for lane in range(LANES)])
+                return TracedPairs([self._broadcast(lane) for lane in range(LANES)])
             case (builtins.Ellipsis, int(part)):
                 return self._parts(part, 1)
             case (builtins.Ellipsis, slice(start=int(start), stop=int(stop), step=None)):
@@ -196,12 +198,6 @@ class TracedLanes(NDArrayOperatorsMixin):
         order = ir.Constant(ir.VectorType(ir.IntType(32), len(elements)), elements)
         other = ir.Constant(self.value.type, ir.Undefined)
         return self.make(self.builder.shuffle_vector(self.value, other, order), self.dtype)
-
-    def __getitem__(self, index: None) -> list[TracedLanes]:
-        """Return a vector of one value. `index` is `np.newaxis`."""
-        if index is not None:
-            raise TraceError("lane values cannot be indexed in native code")
-        return [self]
 
     def any(self) -> bool:
         """Return True, because some lane may be true when the native function runs."""
@@ -231,7 +227,8 @@ class TracedLanes(NDArrayOperatorsMixin):
     def lookup(self, table: np.ndarray[Any, DType]) -> TracedLanes:
         """Return the elements of a one-dimensional table at these indices, which are not negative."""
         # Lanes whose results are not used may have any index.
-        index = np.minimum(self.astype(np.uint32), np.uint32(len(table) - 1))
+        index = self.astype(np.uint32)
+        index = index.apply("minimum", index.constant(len(table) - 1, np.uint32))
         return index._gather(_table(self.builder.module, table), table.dtype)
 
     def _gather(self, start: ir.Value, dtype: DType) -> TracedLanes:
@@ -276,9 +273,7 @@ class TracedLanes(NDArrayOperatorsMixin):
         first, *others = (traced._operand(each, np.dtype(dtype)) for each in inputs)
         return function(first, *others)
 
-    def __array_function__(
-        self, function: Callable[..., Any], types: Any, args: Sequence[Any], options: Any
-    ) -> Any:
+    def __array_function__(self, function: Callable[..., Any], types: Any, args: Sequence[Any], options: Any) -> Any:
         """Append the instructions of a NumPy function that is not a ufunc."""
         translate = _ARRAY_FUNCTIONS.get(function.__name__)
         if translate is None:
@@ -286,7 +281,7 @@ class TracedLanes(NDArrayOperatorsMixin):
         return translate(self, *args, **options)
 
 
-class TracedMatrix(NDArrayOperatorsMixin):
+class TracedPairs(NDArrayOperatorsMixin):
     """Values of a warp for each pair of lanes, as 32 columns. Column k contains the pairs of each lane with lane k."""
 
     __slots__ = ("columns",)
@@ -303,7 +298,7 @@ class TracedMatrix(NDArrayOperatorsMixin):
                 raise TraceError(f"the index {key!r} is not implemented in native code")
 
     def _column(self, operand: Any, lane: int) -> Any:
-        if isinstance(operand, TracedMatrix):
+        if isinstance(operand, TracedPairs):
             return operand.columns[lane]
         row = np.asarray(operand)  # a number, or an array of one number for each column
         return row.reshape(-1)[lane] if row.size == LANES else row.reshape(-1)[0]
@@ -313,18 +308,16 @@ class TracedMatrix(NDArrayOperatorsMixin):
         if method == "reduce" and options.pop("axis") == -1:
             return reduce(partial(ufunc, **options), self.columns)
         columns = ([self._column(each, lane) for each in inputs] for lane in range(LANES))
-        return TracedMatrix([getattr(ufunc, method)(*operands, **options) for operands in columns])
+        return TracedPairs([getattr(ufunc, method)(*operands, **options) for operands in columns])
 
-    def __array_function__(
-        self, function: Callable[..., Any], types: Any, args: Sequence[Any], options: Any
-    ) -> Any:
+    def __array_function__(self, function: Callable[..., Any], types: Any, args: Sequence[Any], options: Any) -> Any:
         """Apply a NumPy function that is not a ufunc."""
         match function.__name__, args:
             case "broadcast_to", (matrix, _):
                 return matrix
             case "where", operands:
                 columns = ([self._column(each, lane) for each in operands] for lane in range(LANES))
-                return TracedMatrix([np.where(*each) for each in columns])
+                return TracedPairs([np.where(*each) for each in columns])
             case "packbits", (matrix,):
                 bits = [column.select(np.uint32(1 << lane), np.uint32(0)) for lane, column in enumerate(matrix.columns)]
                 return reduce(np.bitwise_or, bits).view(np.uint8)
@@ -377,7 +370,10 @@ def _arithmetic(integer: str, floating: str = "", signed: str = "") -> Function:
 
 
 def _comparison(operator: str) -> Function:
-    return lambda a, b: a.compare(operator, b)
+    def function(a: TracedLanes, b: TracedLanes) -> TracedLanes:
+        return a.compare(operator, b)
+
+    return function
 
 
 def _extreme(operator: str) -> Function:
@@ -416,6 +412,11 @@ def _sign_mask(a: TracedLanes) -> int:
     return 1 << (8 * a.dtype.itemsize - 1)
 
 
+def _copysign(a: TracedLanes, b: TracedLanes) -> TracedLanes:
+    sign = np.array(_sign_mask(a), _bits(a).dtype)
+    return ((_bits(a) & ~sign) | (_bits(b) & sign)).view(a.dtype)
+
+
 def _signbit(a: TracedLanes) -> TracedLanes:
     return a.view(f"i{a.dtype.itemsize}") < 0
 
@@ -433,7 +434,10 @@ def _isinf(a: TracedLanes) -> TracedLanes:
 
 
 def _rounding(name: str) -> Function:
-    return lambda a: a if a.dtype.kind != "f" else a.intrinsic(name)
+    def function(a: TracedLanes) -> TracedLanes:
+        return a.intrinsic(name) if a.dtype.kind == "f" else a
+
+    return function
 
 
 def _bitwise_count(a: TracedLanes) -> TracedLanes:
@@ -473,7 +477,7 @@ _FUNCTIONS: dict[str, Function] = {
     "logical_or": lambda a, b: a.astype(_BOOL) | b.astype(_BOOL),
     "negative": _negative,
     "absolute": _absolute,
-    "copysign": lambda a, b: ((_bits(a) & ~np.array(_sign_mask(a), _bits(a).dtype)) | (_bits(b) & np.array(_sign_mask(a), _bits(a).dtype))).view(a.dtype),
+    "copysign": _copysign,
     "signbit": _signbit,
     "isnan": _isnan,
     "isfinite": _isfinite,
@@ -497,7 +501,7 @@ def _where(traced: TracedLanes, condition: Any, a: Any, b: Any) -> Any:
 def _clip(traced: TracedLanes, a: TracedLanes, low: int, high: int) -> TracedLanes:
     limits = np.iinfo(a.dtype)
     low, high = max(low, limits.min), min(high, limits.max)
-    return np.minimum(np.maximum(a, a.constant(low, a.dtype)), a.constant(high, a.dtype))
+    return a.apply("maximum", a.constant(low, a.dtype)).apply("minimum", a.constant(high, a.dtype))
 
 
 def _packbits(traced: TracedLanes, a: TracedLanes, axis: int, bitorder: str) -> TracedLanes:
