@@ -21,13 +21,16 @@ ENGINES = ("auto", "compiler", "interpreter")
 _KEPT = 2
 """Number of linked programs that a program keeps."""
 _MOST_KEPT = 32 << 20
-"""Bytes of registers of a linked program that is kept. Linking takes little of the time of larger launches."""
+"""Most bytes of registers of a linked program that is kept.
+
+Linking takes little of the time of larger launches.
+"""
 Result = TypeVar("Result")
 
 
 @dataclass(slots=True)
 class Executable:
-    """Program that is linked to registers, shared memory and special registers of a number of resident CTAs.
+    """Program that is linked to the registers and special registers of a number of resident CTAs.
 
     `bounded` contains the program counters of `bounded_waits`. `native` is None if the interpreter executes all
     instructions.

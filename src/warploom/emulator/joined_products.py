@@ -1,4 +1,4 @@
-"""Adjacent multiplications of a run that have the same matrix A, as one multiplication with a wider matrix B.
+"""Multiplications of a run with the same matrix A, as one multiplication with a wider matrix B.
 
 A kernel multiplies each fragment of A by several fragments of B. One wide multiplication takes less time than several
 narrow multiplications, and has the same results, because every element of D is a sum of its own.
@@ -66,14 +66,15 @@ def join(products: Sequence[Multiplication]) -> list[JoinedProducts | Multiplica
     groups: dict[object, list[Multiplication]] = {}
     for number, product in enumerate(products):
         is_plain = product.scales is None and product.metadata is None and product.d.map.tiles == 1
-        words = frozenset((name, word) for name, word in product.slots.items() if isinstance(word, str))
-        key = (id(product.a.registers), words) if is_plain and _is_joinable(product) else number
+        key: object = number
+        if is_plain and isinstance(product.a, RegisterMatrix) and _is_joinable(product):
+            key = (id(product.a.registers), product.arithmetic)
         groups.setdefault(key, []).append(product)
     return [_joined(each) if len(each) > 1 else each[0] for each in groups.values()]
 
 
 def _is_joinable(product: Multiplication) -> bool:
-    if not isinstance(product.a, RegisterMatrix) or not isinstance(product.b, RegisterMatrix):
+    if not isinstance(product.b, RegisterMatrix):
         return False
     others = ((product.b, True), (product.c, False), (product.d, False))
     return not product.b.padded and all(
@@ -101,7 +102,7 @@ def _side_by_side(matrices: Sequence[RegisterMatrix], is_factor: bool) -> Joined
 
 @lru_cache(maxsize=256)
 def _joined_order(fragment_map: FragmentMap, count: int, is_factor: bool, size: int) -> Order:
-    """Return the order of the elements of `count` matrices, with elements of `size` bytes, in their registers."""
+    """Return the order of the elements of `count` matrices in their registers. Elements have `size` bytes."""
     one = fragment_map.order(transposed=is_factor)
     assert one is not None
     rows, columns = fragment_map.matrix_shape

@@ -89,9 +89,10 @@ class Repetition:
 
     @property
     def watched(self) -> tuple[int, int]:
-        """Program counter whose next batch from `due` on `repeats` compares, and the batch before which it ends.
+        """Program counter and number of batches that decide when `repeats` must be called.
 
-        The program counter is -1 if `repeats` must be called before any batch from `due` on.
+        From `due` batches on, `repeats` must be called before a batch at the program counter, or before any batch if it
+        is -1. From this number of batches on, `repeats` must be called before any batch.
         """
         snapshot = self._snapshot
         if snapshot is None or self.recording:

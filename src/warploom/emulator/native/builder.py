@@ -4,7 +4,7 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportMissingTypeStubs=false
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from llvmlite import ir
@@ -49,7 +49,7 @@ class Builder(ir.IRBuilder):
         return place
 
     @contextmanager
-    def loop(self, count: ir.Value) -> Iterator[ir.Value]:
+    def loop(self, count: ir.Value) -> Generator[ir.Value]:
         """Execute the body for each index from 0 to `count` - 1."""
         before = self.block
         head, body, after = (self.append_basic_block(name) for name in ("head", "body", "after"))

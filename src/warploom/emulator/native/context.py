@@ -4,7 +4,10 @@ from enum import IntEnum
 
 
 class Field(IntEnum):
-    """Index of a 64-bit number in the context of native functions. Addresses are those of arrays of the host."""
+    """Index of a 64-bit number in the context of native functions.
+
+    Addresses are those of arrays of the host.
+    """
 
     # Memories
     ARENA = 0  # address of the bytes of global memory

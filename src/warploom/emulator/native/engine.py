@@ -134,7 +134,7 @@ class NativeEngine:
         context[Field.CTA_OF : Field.KEYS] = [_address(array) for array in arrays]
 
     def run(self, batch: Batch, first: int, end: int) -> tuple[int, int]:
-        """Execute the instructions [first, end) for the warps of a batch, up to one that needs the interpreter.
+        """Execute the instructions [first, end) of a batch, up to one that needs the interpreter.
 
         Return the program counter of this instruction, and the number of warps that have already executed it.
         """

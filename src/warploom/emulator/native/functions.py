@@ -10,6 +10,7 @@ below `count`, the interpreter must execute the instruction for the other warps.
 # pyright: reportMissingTypeStubs=false
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -50,10 +51,10 @@ def translate(module: ir.Module, name: str, form: Form, operands: SimpleNamespac
     warp = builder.load(builder.gep(warps, [position], source_etype=I64), typ=I64)
     mask = builder.load(builder.gep(masks, [position], source_etype=I32), typ=I32)
     traced = TracedWarp(builder, records, context, position, warp, mask, leave, refuse, arch)
-    assert form.execution is not None
+    execution: Any = form.execution
     try:
         with np.errstate(all="ignore"):  # for arithmetic on constants
-            form.execution(traced, operands)
+            execution(traced, operands)
     except Exception as error:
         # Semantics may use any function of arrays, so the translation can fail in many ways.
         del module.globals[name]

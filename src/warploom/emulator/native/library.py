@@ -21,7 +21,6 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-import warploom
 from warploom.caches import Store
 from warploom.emulator.native.wanted import Wanted
 from warploom.numerics._stored import host, target_machine
@@ -107,7 +106,7 @@ class Library:
 
 def _version() -> str:
     """Return a digest of the host and of the sources from which native functions are made."""
-    folder = Path(warploom.__file__).parent
+    folder = Path(__file__).parents[2]
     files = sorted(path for name in _SOURCES for path in (folder / name).rglob("*.py"))
     stats = [(str(path.relative_to(folder)), path.stat()) for path in files]
     text = "\n".join(f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in stats)

@@ -22,7 +22,7 @@ _WORD = np.dtype(np.uint32)
 
 
 class TracedMatrix:
-    """Matrix of one warp, as bytes in the stack frame. The shape of the array that it replaces does not matter."""
+    """Matrix of one warp, as bytes in the stack frame. It has no shape."""
 
     def __init__(self, builder: ir.IRBuilder, size: int) -> None:
         self.builder = builder
@@ -53,7 +53,7 @@ class TracedMatrix:
         return self.builder.load(self._at(number * ROW_BYTES), typ=ROW, align=ROW_BYTES)
 
     def gather(self, target: NDArray[np.int64], dtype: np.dtype[Any]) -> TracedLanes:
-        """Return a register of 32 bits. `target` has the positions of its elements in the matrix (see `Order`)."""
+        """Return a register of 32 bits. `target` has the positions of its elements (see `Order`)."""
         count = len(target) // LANES
         found: TracedLanes | None = None
         for item in range(count):

@@ -16,7 +16,7 @@ from warploom.emulator.values import AddressValue, Constant, Dynamic, NotPredica
 
 LANES = 32
 RECORD = np.dtype([("start", np.uint64), ("stride", np.int64), ("offset", np.uint64)])
-"""Location of an operand: the address of warp 0's values, the distance between warps, and an address offset."""
+"""Location of an operand: address of the values of warp 0, distance between warps, address offset."""
 
 
 @dataclass(frozen=True, slots=True)

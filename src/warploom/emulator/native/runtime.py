@@ -1,4 +1,4 @@
-"""Native functions that all kernels share: the schedule of batches, and the sequence of their instructions."""
+"""Native functions that all kernels share. They select batches and execute their instructions."""
 
 # llvmlite has no type annotations.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -91,7 +91,10 @@ def _add_barrier(module: ir.Module) -> None:
 
 
 def _add_guard(module: ir.Module) -> None:
-    """Add the function that writes the active lanes with a true guard to GUARDED. It returns the union of the lanes."""
+    """Add the function that writes the active lanes with a true guard to GUARDED.
+
+    The function returns the union of these lanes.
+    """
     b = Builder(module, "warploom.guard", ir.FunctionType(I32, [POINTER, POINTER]))
     context, entry = b.arguments
     guard, stride = b.get(entry, COLUMN["guard"]), b.get(entry, COLUMN["guard_stride"])

@@ -232,7 +232,7 @@ class TracedLanes(NDArrayOperatorsMixin):
         return index._gather(_table(self.builder.module, table), table.dtype)
 
     def _gather(self, start: ir.Value, dtype: DType) -> TracedLanes:
-        """Return the elements at these indices of an array of `dtype`, after which at least 4 bytes can be read."""
+        """Return the elements at these indices of an array. At least 4 bytes can be read after its end."""
         builder, size = self.builder, dtype.itemsize
         width = max(size, 4)  # CPUs cannot gather smaller elements
         gathered = vector_type(np.dtype(f"u{width}"))
@@ -282,7 +282,7 @@ class TracedLanes(NDArrayOperatorsMixin):
 
 
 class TracedPairs(NDArrayOperatorsMixin):
-    """Values of a warp for each pair of lanes, as 32 columns. Column k contains the pairs of each lane with lane k."""
+    """Values of a warp for each pair of lanes. Column k contains the pairs of each lane with lane k."""
 
     __slots__ = ("columns",)
 
@@ -444,7 +444,7 @@ def _bitwise_count(a: TracedLanes) -> TracedLanes:
     return a.intrinsic("ctpop").astype(np.uint8)
 
 
-def _floor_divide(a: TracedLanes, b: TracedLanes) -> TracedLanes:
+def _divide_down(a: TracedLanes, b: TracedLanes) -> TracedLanes:
     if a.dtype.kind == "u":
         return a.make(a.builder.udiv(a.value, b.value), a.dtype)
     quotient = a.make(a.builder.sdiv(a.value, b.value), a.dtype)
@@ -458,7 +458,7 @@ _FUNCTIONS: dict[str, Function] = {
     "subtract": _arithmetic("sub", "fsub"),
     "multiply": _arithmetic("mul", "fmul"),
     "divide": _arithmetic("", "fdiv"),
-    "floor_divide": _floor_divide,
+    "floor_divide": _divide_down,
     "bitwise_and": _arithmetic("and_"),
     "bitwise_or": _arithmetic("or_"),
     "bitwise_xor": _arithmetic("xor"),
