@@ -232,7 +232,10 @@ class TracedLanes(NDArrayOperatorsMixin):
         return index._gather(_table(self.builder.module, table), table.dtype)
 
     def _gather(self, start: ir.Value, dtype: DType) -> TracedLanes:
-        """Return the elements at these indices of an array of `dtype`, after which at least 4 bytes can be read."""
+        """Return the elements of an array of `dtype` at these indices.
+
+        `start` is the address of the array. At least 4 bytes after the array can be read.
+        """
         builder, size = self.builder, dtype.itemsize
         width = max(size, 4)  # CPUs cannot gather smaller elements
         gathered = vector_type(np.dtype(f"u{width}"))
@@ -282,7 +285,10 @@ class TracedLanes(NDArrayOperatorsMixin):
 
 
 class TracedPairs(NDArrayOperatorsMixin):
-    """Values of a warp for each pair of lanes, as 32 columns. Column k contains the pairs of each lane with lane k."""
+    """Values for each pair of lanes of a warp, as 32 columns.
+
+    Column k contains the pairs of each lane with lane k.
+    """
 
     __slots__ = ("columns",)
 
