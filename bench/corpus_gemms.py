@@ -56,7 +56,7 @@ class Gemm:
     def arguments(self, a: Array, b: Array, c: Array) -> tuple[tuple[int, ...], list[object]]:
         """Return the grid and the arguments of the launch that writes the product of A and B to C."""
         rows, columns, depth = self.blocks
-        M, N, K = *c.shape, a.shape[1]
+        (M, N), K = c.shape, a.shape[1]
         grid: tuple[int, ...] = (M // rows, N // columns)
         if "persistent" in self.file:
             grid = (grid[0] * grid[1],)

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,6 +36,12 @@ class Measured:
     findings: list[str]
     digests: list[str]
 
+    @staticmethod
+    def shortest(runs: Sequence[Measured]) -> Measured:
+        """Return a measurement with the shortest times of several launches."""
+        times = {name: min(getattr(run, name) for run in runs) for name in ("seconds", "wall", "total")}
+        return replace(runs[0], **times)
+
 
 @dataclass(frozen=True)
 class Checkout:
@@ -50,9 +56,13 @@ class Checkout:
         return self.path / ".venv" / "bin" / "python"
 
     def environment(self, cache: Path, threads: int = 1) -> dict[str, str]:
-        """Return the environment of a process with the cache folder `cache` and at most `threads` threads."""
+        """Return the environment of a process with the cache folder `cache` and at most `threads` threads.
+
+        Python stores compiled modules, so that only the first process compiles them.
+        """
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
-        return os.environ | {"WARPLOOM_CACHE": str(cache)} | dict.fromkeys(names, str(threads))
+        inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        return inherited | {"WARPLOOM_CACHE": str(cache)} | dict.fromkeys(names, str(threads))
 
     def run(self, stored: StoredLaunch, cache: Path, options: Sequence[dict[str, Any]]) -> list[Measured]:
         """Launch a kernel in a new process, once for each entry of `options` (keyword arguments of `wl.launch`).
@@ -60,17 +70,9 @@ class Checkout:
         Errors: RunError.
         """
         threads = max(option.get("workers", 1) for option in options)
-        done = subprocess.run(
-            [self.python, CHILD],
-            input=json.dumps(stored.job | {"options": options}),
-            text=True,
-            capture_output=True,
-            check=False,
-            env=self.environment(cache, threads),
-        )
-        if done.returncode:
-            raise RunError(f"{self.name}: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
-        return [Measured(**values) for values in json.loads(done.stdout.splitlines()[-1])]
+        job = stored.job | {"options": options}
+        values = run_child([self.python, CHILD], job, self.environment(cache, threads), self.name)
+        return [Measured(**each) for each in values]
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,17 @@ class StoredLaunch:
         pairs = enumerate(zip(one.digests, other.digests, strict=True))
         wrong = [str(i) for i, (left, right) in pairs if left != right and i not in loose]
         return f"{self.launch.name}: the bits of array {', '.join(wrong)} differ" if wrong else ""
+
+
+def run_child(command: Sequence[Path], job: dict[str, Any], environment: dict[str, str], name: str) -> Any:
+    """Pass a job to a process as JSON data, and return the JSON data in the last line of its output.
+
+    Errors: RunError, which starts with `name`, if the process fails.
+    """
+    done = subprocess.run(command, input=json.dumps(job), text=True, capture_output=True, check=False, env=environment)
+    if done.returncode:
+        raise RunError(f"{name}: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def alternate(rounds: int, calls: Sequence[Callable[[], T]]) -> list[list[T]]:

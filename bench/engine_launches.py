@@ -153,9 +153,8 @@ def _other_arguments(entry: dict[str, Any], random: np.random.Generator) -> list
 
 def compiled_attention(folder: Path) -> Iterator[Launch]:
     """Yield launches with 8 CTAs of the forward attention kernels of a folder that use pointers."""
-    for path in sorted(folder.glob("attention_*.json")):
-        case = _case(path)
-        if case is not None and _has_heads(case):
+    for case in compiled_cases(folder):
+        if _has_heads(case):
             repeat_heads(case, 8 // prod(case["grid"]))
             yield compiled_launch(folder, case)
 
@@ -166,7 +165,7 @@ def compiled_launches(folder: Path, count: int) -> list[Launch]:
     Each family has the same share. Within a family, launches with 4 to 8 CTAs come first, then those with the next
     smaller or larger number. Launches with equally suitable numbers are taken at equal distances of their sorted names.
     """
-    cases = [case for path in sorted(folder.glob("*.json")) if (case := _case(path)) is not None]
+    cases = list(compiled_cases(folder))
     chosen: list[dict[str, Any]] = []
     for done, family in enumerate(FAMILIES):
         members = sorted((case for case in cases if _family(case) == family), key=_excess)
@@ -189,14 +188,17 @@ def compiled_launch(folder: Path, case: dict[str, Any]) -> Launch:
     )  # fmt: skip
 
 
-def _case(path: Path) -> dict[str, Any] | None:
-    """Return the description of a launch, or None if the kernel must be refused. Attention gets 4 or more CTAs."""
-    case: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    if case["kind"] == "refused":
-        return None
-    if _has_heads(case):
-        repeat_heads(case, -(-CTAS.start // prod(case["grid"])))
-    return case
+def compiled_cases(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the descriptions of the launches in a folder, in the order of their names.
+
+    Kernels that must be refused are left out. Attention has at least 4 CTAs.
+    """
+    for path in sorted(folder.glob("*.json")):
+        case: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if _has_heads(case):
+            repeat_heads(case, -(-CTAS.start // prod(case["grid"])))
+        if case["kind"] != "refused":
+            yield case
 
 
 def _has_heads(case: dict[str, Any]) -> bool:

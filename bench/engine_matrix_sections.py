@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
 
 from corpus_attention import corpus_attention
 from corpus_gemms import CORPUS, Gemm, corpus_gemms
 from engine_launches import Launch, attention_launch, compiled_attention, corpus_launches, gemm_launch
-from engine_report import Section, smallest
-from engine_sections import Bench
+from engine_report import Section
+from engine_sections import Bench, Side
 from mma import Case, speed
 
 from warploom.numerics import models
@@ -43,13 +42,14 @@ def measure_gemm(bench: Bench) -> Section:
             case = matrix_case(gemm)
             limit = speed(case, 20)
             launch = gemm_launch(gemm, size, size, size)
-            (now,) = bench.measure(section, launch, [(bench.current, {})])
-            limit = max(limit, speed(case, 20)) / 1e3
-            rate = size**3 / 1e9 / smallest(now, "seconds")
-            section.rows.append({
-                "kernel": launch.name, "M = N = K": size, "instruction": case.name, "mma.py": limit, "GEMM": rate,
-                "share": rate / limit,
-            })  # fmt: skip
+            with bench.guard(section, launch):
+                (now,) = bench.measure(section, launch, [(bench.current, {})])
+                limit = max(limit, speed(case, 20)) / 1e3
+                rate = size**3 / 1e9 / now.seconds
+                section.rows.append({
+                    "kernel": launch.name, "M = N = K": size, "instruction": case.name, "mma.py": limit, "GEMM": rate,
+                    "share": rate / limit,
+                })  # fmt: skip
     section.demand_each("share", 0.7)
     return section
 
@@ -64,11 +64,12 @@ def measure_attention(bench: Bench) -> Section:
     """Measure attention kernels with 8 CTAs."""
     section = Section("Attention with 8 CTAs: milliseconds of processor time")
     for launch in attention_launches(bench):
-        before, now = bench.measure(section, launch, [(bench.baseline, {}), (bench.current, {})])
-        slow, fast = smallest(before, "seconds"), smallest(now, "seconds")
-        section.rows.append(
-            {"kernel": launch.name, "before": slow * 1e3, "now": fast * 1e3, "faster": slow / fast}
-        )  # fmt: skip
+        with bench.guard(section, launch):
+            before, now = bench.measure(section, launch, [(bench.baseline, {}), (bench.current, {})])
+            slow, fast = before.seconds, now.seconds
+            section.rows.append(
+                {"kernel": launch.name, "before": slow * 1e3, "now": fast * 1e3, "faster": slow / fast}
+            )  # fmt: skip
     section.demand_each("faster", 5)
     return section
 
@@ -81,16 +82,18 @@ def measure_observers(bench: Bench) -> Section:
     for launch in bench.pick(corpus_launches()):
         if not launch.name.startswith(("gemm", "gluon_gemm", "flash")):
             continue
-        sides: list[tuple[Any, dict[str, Any]]] = [(bench.baseline, {}), (bench.current, {})]
-        for observer in OBSERVERS:
-            sides += [(bench.baseline, {observer: True}), (bench.current, {observer: True})]
-        times = [smallest(runs, "seconds") for runs in bench.measure(section, launch, sides)]
-        plain = times[1]
-        for observer, before, now in zip(OBSERVERS, times[2::2], times[3::2], strict=True):
-            section.rows.append({
-                "kernel": f"{launch.name}, {observer}", "plain": plain * 1e3, "before": before * 1e3, "now": now * 1e3,
-                "cost": now / plain, "faster": before / now,
-            })  # fmt: skip
+        with bench.guard(section, launch):
+            sides: list[Side] = [(bench.current, {})]
+            for observer in OBSERVERS:
+                sides += [(bench.baseline, {observer: True}), (bench.current, {observer: True})]
+            plain, *observed = bench.measure(section, launch, sides)
+            for observer, before, now in zip(OBSERVERS, observed[::2], observed[1::2], strict=True):
+                section.problems += [f"{launch.name}: finding {code}" for code in now.findings]
+                section.rows.append({
+                    "kernel": f"{launch.name}, {observer}", "plain": plain.seconds * 1e3,
+                    "before": before.seconds * 1e3, "now": now.seconds * 1e3,
+                    "cost": now.seconds / plain.seconds, "faster": before.seconds / now.seconds,
+                })  # fmt: skip
     section.demand("cost", 3, at_least=False)
     section.demand("faster", 3)
     return section
@@ -102,10 +105,11 @@ def measure_workers(bench: Bench) -> Section:
     gemms = (gemm_launch(gemm, 1024, 1024, 1024) for gemm in corpus_gemms(bench.only))
     attention = (attention_launch(each, 8 * each.rows, 4) for each in corpus_attention(bench.only))
     for launch in chain(gemms, attention):
-        sides = [(bench.current, {"workers": workers}) for workers in (1, 2)]
-        one, two = (smallest(runs, "wall") for runs in bench.measure(section, launch, sides))
-        section.rows.append(
-            {"kernel": launch.name, "CTAs": launch.ctas, "one": one, "two": two, "faster": one / two}
-        )  # fmt: skip
+        with bench.guard(section, launch):
+            sides = [(bench.current, {"workers": workers}) for workers in (1, 2)]
+            one, two = (measured.wall for measured in bench.measure(section, launch, sides))
+            section.rows.append(
+                {"kernel": launch.name, "CTAs": launch.ctas, "one": one, "two": two, "faster": one / two}
+            )  # fmt: skip
     section.demand("faster", 1.8)
     return section

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from engine_checkouts import Checkout, Measured, RunError, StoredLaunch, alternate
 from engine_launches import Launch, compiled_launches, corpus_launches
-from engine_report import Goal, Section, smallest
+from engine_report import Goal, Section
 from engine_texts import THREADS, TILE, fma_loop, sgemm
 
 Side = tuple[Checkout, dict[str, Any]]
@@ -25,7 +25,7 @@ class Bench:
     """Settings of the benchmark.
 
     `folders` have compiled kernels, of which `count` are measured. `only` is a part of the names of the kernels.
-    `scratch` is a temporary folder.
+    `triton` is an interpreter with Triton, and `scratch` is a temporary folder.
     """
 
     current: Checkout
@@ -34,6 +34,7 @@ class Bench:
     folders: Sequence[Path]
     count: int
     only: str
+    triton: Path | None
     scratch: Path
 
     @property
@@ -41,8 +42,8 @@ class Bench:
         """Cache folder that all processes share, except those that start with an empty one."""
         return self.scratch / "cache"
 
-    def measure(self, section: Section, launch: Launch, sides: Sequence[Side]) -> list[list[Measured]]:
-        """Return the second launches of `rounds` processes for each side, which take turns.
+    def measure(self, section: Section, launch: Launch, sides: Sequence[Side]) -> list[Measured]:
+        """Return the shortest second launch of `rounds` processes for each side. The sides take turns.
 
         A difference between the results of two launches becomes a problem of the section.
 
@@ -55,12 +56,20 @@ class Bench:
             ]
             results = alternate(self.rounds, calls)
             self.compare(section, stored, [measured for runs in results for run in runs for measured in run])
-            return [[second for _, second in runs] for runs in results]
+            return [Measured.shortest([second for _, second in runs]) for runs in results]
 
     def compare(self, section: Section, stored: StoredLaunch, measured: Sequence[Measured]) -> None:
         """Add a problem to the section if the results of two launches differ."""
         messages = {stored.difference(measured[0], other) for other in measured[1:]}
         section.problems += sorted(messages - {""})
+
+    @contextmanager
+    def guard(self, section: Section, launch: Launch) -> Iterator[None]:
+        """Turn a RunError in the context into a problem of the section."""
+        try:
+            yield
+        except RunError as error:
+            section.problems.append(f"{launch.name}: {error}")
 
     @contextmanager
     def stored(self, launch: Launch) -> Iterator[StoredLaunch]:
@@ -82,10 +91,8 @@ def measure_kernels(bench: Bench) -> Section:
         share = bench.count * (i + 1) // len(bench.folders) - bench.count * i // len(bench.folders)
         launches += compiled_launches(folder, share)
     for launch in bench.pick(launches):
-        try:
+        with bench.guard(section, launch):
             section.rows.append(_kernel_row(bench, section, launch))
-        except RunError as error:
-            section.problems.append(f"{launch.name}: {error}")
     section.demand_mean("faster", 10, text="second launch, ratio of speeds")
     section.demand_each("faster", 1, text="second launch, ratio of speeds")
     section.demand("cold", 1.3, at_least=False, text="first launch with an empty cache, ratio of times")
@@ -103,8 +110,8 @@ def _kernel_row(bench: Bench, section: Section, launch: Launch) -> dict[str, Any
                 for runs, checkout in zip(sides, (bench.baseline, bench.current, bench.current), strict=True):
                     runs.append(checkout.run(stored, Path(cache), twice))
         bench.compare(section, stored, [each for runs in sides for run in runs for each in run])
-    before, cold, warm = (smallest([first for first, _ in runs], "seconds") for runs in sides)
-    slow, fast = (smallest([second for _, second in runs], "seconds") for runs in (sides[0], sides[2]))
+    before, cold, warm = (Measured.shortest([first for first, _ in runs]).seconds for runs in sides)
+    slow, _, fast = (Measured.shortest([second for _, second in runs]).seconds for runs in sides)
     return {
         "kernel": launch.name, "CTAs": launch.ctas,
         "first, before": before * 1e3, "empty cache": cold * 1e3, "filled cache": warm * 1e3,
@@ -123,15 +130,15 @@ def measure_fma(bench: Bench) -> Section:
             name = f"{independent} fma per iteration, {warps:,} warps"
             args = [x, np.zeros_like(x), np.uint32(iterations)]
             launch = Launch(name, fma_loop(independent), (threads // 256,), (256,), args)
-            before, now = bench.measure(section, launch, [(bench.baseline, {}), (bench.current, {})])
-            count = now[0].instructions / 1e6
-            slow, fast = smallest(before, "seconds"), smallest(now, "seconds")
-            section.rows.append({
-                "loop": name, "M instructions": count, "before": count / slow, "now": count / fast,
-                "faster": slow / fast,
-            })  # fmt: skip
-            if independent == 1:
-                section.goals.append(Goal(name, count / fast, {8: 60, 1024: 150}[warps]))
+            with bench.guard(section, launch):
+                before, now = bench.measure(section, launch, [(bench.baseline, {}), (bench.current, {})])
+                count = now.instructions / 1e6
+                section.rows.append({
+                    "loop": name, "M instructions": count, "before": count / before.seconds, "now": count / now.seconds,
+                    "faster": before.seconds / now.seconds,
+                })  # fmt: skip
+                if independent == 1:
+                    section.goals.append(Goal(name, count / now.seconds, {8: 60, 1024: 150}[warps]))
     return section
 
 
@@ -143,12 +150,12 @@ def measure_sgemm(bench: Bench) -> Section:
         a, b = (random.standard_normal(shape).astype(np.float32) for shape in ((M, K), (K, N)))
         args = [a, b, np.zeros((M, N), np.float32), *map(np.uint32, (M, N, K))]
         launch = Launch(f"sgemm_{M}", sgemm(), (N // TILE, M // TILE), (THREADS,), args)
-        before, now = bench.measure(section, launch, [(bench.baseline, {}), (bench.current, {})])
-        slow, fast = smallest(before, "seconds"), smallest(now, "seconds")
-        work = M * N * K / 1e9
-        section.rows.append({
-            "M x N x K": f"{M} x {N} x {K}", "CTAs": launch.ctas, "before": work / slow, "now": work / fast,
-            "faster": slow / fast,
-        })  # fmt: skip
+        with bench.guard(section, launch):
+            before, now = bench.measure(section, launch, [(bench.baseline, {}), (bench.current, {})])
+            work = M * N * K / 1e9
+            section.rows.append({
+                "M x N x K": f"{M} x {N} x {K}", "CTAs": launch.ctas, "before": work / before.seconds,
+                "now": work / now.seconds, "faster": before.seconds / now.seconds,
+            })  # fmt: skip
     section.demand_each("now", 1)
     return section

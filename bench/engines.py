@@ -22,6 +22,7 @@ from engine_matrix_sections import measure_attention, measure_gemm, measure_obse
 from engine_report import Section
 from engine_sections import Bench, measure_fma, measure_kernels, measure_sgemm
 from engine_start_sections import measure_modules
+from engine_triton_section import measure_triton
 from mma import processor
 from rich.console import Console
 
@@ -35,6 +36,7 @@ SECTIONS: dict[str, Callable[[Bench], Section]] = {
     "observers": measure_observers,
     "workers": measure_workers,
     "modules": measure_modules,
+    "triton": measure_triton,
 }
 
 
@@ -46,6 +48,7 @@ def main() -> int:
     parser.add_argument("--kernels", type=Path, nargs="+", default=[], metavar="FOLDER", help="compiled kernels")
     parser.add_argument("--count", type=int, default=40, help="number of compiled kernels (40)")
     parser.add_argument("--only", default="", metavar="WORD", help="kernels with this word in their names")
+    parser.add_argument("--triton-python", type=Path, metavar="PYTHON", help="interpreter with Triton 3.9 and PyTorch")
     parser.add_argument("--rounds", type=int, default=3, help="number of processes for each measurement (3)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results to this file")
     options = parser.parse_args()
@@ -57,8 +60,15 @@ def main() -> int:
     done: dict[str, Section] = {}
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench(
-            current, baseline, options.rounds, options.kernels, options.count, options.only, Path(scratch)
-        )  # fmt: skip
+            current,
+            baseline,
+            options.rounds,
+            options.kernels,
+            options.count,
+            options.only,
+            options.triton_python,
+            Path(scratch),
+        )
         for name in options.sections or SECTIONS:
             done[name] = SECTIONS[name](bench)
             done[name].print(console)

@@ -69,7 +69,7 @@ class NativeEngine:
             tables[pc], names[pc] = table, name
             wanted[name] = Wanted(name, form, table.names, arch)
         self.library.require(wanted)
-        kinds = self.library.kinds
+        kinds = {name: self.library.kind(name) for name in wanted}
         tables = {pc: table for pc, table in tables.items() if kinds[names[pc]] != "none"}
         self.records = Records(np.zeros(sum(len(t.values) for t in tables.values()), RECORD))
         start = _address(self.records.table)

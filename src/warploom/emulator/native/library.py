@@ -33,10 +33,7 @@ _RUNTIME = "runtime"
 
 
 class Library:
-    """Native functions that this process has loaded.
-
-    `kinds` has the kind of each known function by name (see `compiler.compile_functions`).
-    """
+    """Native functions that this process has loaded."""
 
     def __init__(self) -> None:
         empty = llvm.parse_assembly("")
@@ -45,7 +42,6 @@ class Library:
         self._version = _version()
         self._index = self._read_index()
         self._loaded: set[str] = set()
-        self.kinds: dict[str, str] = {name: kind for name, (_, kind) in self._index.items()}
         if not self._load(_RUNTIME):
             from warploom.emulator.native.compiler import compile_runtime
 
@@ -57,6 +53,10 @@ class Library:
         """Return the address of a loaded function."""
         return int(self._engine.get_function_address(function))
 
+    def kind(self, function: str) -> str:
+        """Return the kind of a function that has been required (see `compiler.compile_functions`)."""
+        return self._index[function][1]
+
     def require(self, wanted: Mapping[str, Wanted]) -> None:
         """Load the native functions `wanted`, by name, and compile those that the cache does not have."""
         missing = {name: each for name, each in wanted.items() if not self._has(name)}
@@ -67,7 +67,6 @@ class Library:
         code, kinds = compile_functions(missing.values())
         library = sha256("\n".join(sorted(missing)).encode()).hexdigest()
         self._keep(library, code)
-        self.kinds |= kinds
         # Other processes may have added functions in the meantime.
         self._index = self._read_index() | self._index | {name: (library, kind) for name, kind in kinds.items()}
         _STORE.write(f"{self._version}-index", json.dumps(self._index).encode())

@@ -135,10 +135,12 @@ def _add_run(module: ir.Module) -> None:
             b.store(guarded, chosen)
             b.store(b.call(module.globals["warploom.guard"], [context, entry]), active)
         with b.if_then(b.icmp_unsigned("!=", b.load(active, typ=I32), I32(0))):
-            b.put(b.add(b.get(counts, pc), count), counts, pc)
             function = b.inttoptr(address, SIGNATURE.as_pointer())
             records = b.inttoptr(b.get(entry, COLUMN["records"]), POINTER)
             done = b.call(function, [records, context, count, warps, b.load(chosen, typ=POINTER)])
+            # The interpreter counts an instruction that no warp has executed.
+            executed = b.select(b.icmp_signed(">", done, I64(0)), count, I64(0))
+            b.put(b.add(b.get(counts, pc), executed), counts, pc)
             with b.if_then(b.icmp_signed("<", done, count)):
                 b.put(done, context, Field.EXECUTED)
                 b.ret(pc)
