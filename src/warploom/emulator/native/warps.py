@@ -239,7 +239,7 @@ class TracedWarp:
         return builder.inttoptr(index.value, ir.VectorType(POINTER, LANES))
 
     def _window(self, space: str, low: ir.Value, end: ir.Value, storing: bool) -> tuple[ir.Value, ir.Value, ir.Value]:
-        """Return the first and the end address of a memory window, and the distance from addresses to pointers."""
+        """Return the start and the end of a memory window, and the distance from addresses to pointers."""
         builder = self.builder
         if space == "local":
             size = builder.mul(self._field(Field.LOCAL_STRIDE), builder.mul(self.warp, I64(LANES)))

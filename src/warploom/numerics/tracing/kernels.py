@@ -25,7 +25,6 @@ from llvmlite import ir
 from warploom.numerics._compiled import Compiled
 from warploom.numerics._numba import Intrinsic
 from warploom.numerics.intrinsics import ROUNDING
-from warploom.numerics._numba import Intrinsic
 from warploom.numerics.tracing.values import TracedLanes, TraceError, declare
 
 _OPERATORS: dict[type[ast.operator | ast.unaryop | ast.cmpop], Any] = {

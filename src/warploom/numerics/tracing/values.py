@@ -450,7 +450,7 @@ def _bitwise_count(a: TracedLanes) -> TracedLanes:
     return a.intrinsic("ctpop").astype(np.uint8)
 
 
-def _floor_divide(a: TracedLanes, b: TracedLanes) -> TracedLanes:
+def _divide_down(a: TracedLanes, b: TracedLanes) -> TracedLanes:
     if a.dtype.kind == "u":
         return a.make(a.builder.udiv(a.value, b.value), a.dtype)
     quotient = a.make(a.builder.sdiv(a.value, b.value), a.dtype)
@@ -464,7 +464,7 @@ _FUNCTIONS: dict[str, Function] = {
     "subtract": _arithmetic("sub", "fsub"),
     "multiply": _arithmetic("mul", "fmul"),
     "divide": _arithmetic("", "fdiv"),
-    "floor_divide": _floor_divide,
+    "floor_divide": _divide_down,
     "bitwise_and": _arithmetic("and_"),
     "bitwise_or": _arithmetic("or_"),
     "bitwise_xor": _arithmetic("xor"),
