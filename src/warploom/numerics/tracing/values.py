@@ -527,7 +527,7 @@ _ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ones_like": lambda traced, a: traced.constant(1, a.dtype),
     "zeros_like": lambda traced, a: traced.constant(0, a.dtype),
     "take_along_axis": lambda traced, a, indices, axis: a.permute(indices),
-    "moveaxis": lambda traced, a, source, target: [a[..., part] for part in range(a.parts)],
+    "transpose": lambda traced, a, axes: [a[..., part] for part in range(a.parts)],  # parts become the first axis
     "packbits": _packbits,
     "shape": lambda traced, a: a.shape,
 }
