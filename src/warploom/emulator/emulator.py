@@ -32,10 +32,10 @@ from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
 from warploom.emulator.schedule import Schedule
-from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
 from warploom.emulator.warps import Components, Warps
-from warploom.isa.model.effects import Control as ControlEffect, Effect, Flow, Members
+from warploom.isa.model.effects import Control as ControlEffect
+from warploom.isa.model.effects import Effect, Flow, Members
 from warploom.isa.model.form import Form
 from warploom.isa.model.semantics import Array
 
@@ -288,7 +288,9 @@ class Emulator:
             most = 64 - self.steps % 64 if splits.diverged else BATCHES_PER_CALL
             watched, limit = self.repetition.watched
             budget = self.request.step_budget
-            stop, pc = native.schedule(most, self.repetition.due, watched, limit, budget, bool(self.accumulators.cached))
+            stop, pc = native.schedule(
+                most, self.repetition.due, watched, limit, budget, bool(self.accumulators.cached)
+            )
             done = state.counters.batches - before
             self.recent.extend(native.recent(done))
             if stop == Stop.RESUME:

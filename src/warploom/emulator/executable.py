@@ -18,8 +18,10 @@ from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import Counters, State
 
 ENGINES = ("auto", "compiler", "interpreter")
-_KEPT = 4
+_KEPT = 2
 """Number of linked programs that a program keeps."""
+_MOST_KEPT = 32 << 20
+"""Bytes of registers of a linked program that is kept. Linking takes little of the time of larger launches."""
 Result = TypeVar("Result")
 
 
@@ -94,6 +96,8 @@ def release(program: Program, executable: Executable) -> None:
     """Keep a linked program for later launches."""
     kept: dict[tuple[Any, ...], Executable] = program.analyses.setdefault(Executable, {})
     executable.state.on_suspend = None
+    if sum(file.nbytes for file in executable.state.files.values()) > _MOST_KEPT:
+        return
     kept[executable.key] = executable
     while len(kept) > _KEPT:
         del kept[next(iter(kept))]

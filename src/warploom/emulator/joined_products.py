@@ -86,7 +86,8 @@ def _joined(products: Sequence[Multiplication]) -> JoinedProducts:
     first = products[0]
     assert isinstance(first.a, RegisterMatrix)
     b, c, d = (
-        _side_by_side([getattr(product, name) for product in products], is_factor=name == "b") for name in ("b", "c", "d")
+        _side_by_side([getattr(product, name) for product in products], is_factor=name == "b")
+        for name in ("b", "c", "d")
     )
     return JoinedProducts(first, first.a, b, c, d)
 

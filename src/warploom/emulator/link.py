@@ -60,7 +60,7 @@ class Linked:
     skips_idle: bool  # True if warps without active lanes leave the batch first
     act_on_run: Callable[[Any, Any], None] | None
     flushes: bool = False  # True if cached accumulators are written to registers first
-    run: multiplications.Run = multiplications.Run()
+    run: tuple[SimpleNamespace, ...] = ()
 
     @property
     def multiplication(self) -> Multiplication | None:
@@ -134,7 +134,7 @@ class Linker:
         while pc < len(linked):
             end = self._end_of_run(linked, pc)
             if end - pc > 1:
-                linked[pc].run = multiplications.Run(each.operands for each in linked[pc:end])
+                linked[pc].run = tuple(each.operands for each in linked[pc:end])
             pc = end
 
     def _end_of_run(self, linked: list[Linked], first: int) -> int:

@@ -1,7 +1,7 @@
 """Execution of matrix multiplications, as described by the records in `isa.model.multiplication`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,18 +26,12 @@ def multiply(warps: Warps, i: Bound) -> None:
     _write(warps, product, _result(warps, product, warps.pool()))
 
 
-class Run(tuple[Bound, ...]):
-    """Operands of adjacent multiplications that execute together."""
-
-    @cached_property
-    def joined(self) -> list[JoinedProducts | Multiplication]:
-        """Multiplications of the run, joined where they have the same matrix A."""
-        return join([i.multiplication for i in self])
-
-
-def multiply_run(warps: Warps, run: Run) -> None:
+def multiply_run(warps: Warps, run: Sequence[Bound]) -> None:
     """Execute adjacent independent multiplications of matrices in registers, on the worker threads."""
-    joined = run.joined
+    first = vars(run[0])
+    if "joined" not in first:
+        first["joined"] = join([i.multiplication for i in run])
+    joined: list[JoinedProducts | Multiplication] = first["joined"]
     workers = warps.pool() if len(joined) == 1 else None
     results = warps.each(lambda each: _joined_result(warps, each, workers), joined)
     for each, result in zip(joined, results, strict=True):

@@ -46,8 +46,8 @@ class WarpSplits:
     """State of the warp splits of all resident warps, in arrays with one element per warp split.
 
     The index of a warp split is its slot. `epoch` counts the backward jumps of a warp split. Warp splits execute in the
-    order of (epoch, pc). `bits` contains the lanes of `mask` as bits, with lane 0 in the lowest bit. `live` is a mask of
-    the lanes that have not left the kernel.
+    order of (epoch, pc). `bits` contains the lanes of `mask` as bits; lane 0 is the lowest bit. `live` is a mask of the
+    lanes that have not left the kernel.
 
     Shapes: mask (slots, 32), live (warps, 32), other arrays (slots,).
     """

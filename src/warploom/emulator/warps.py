@@ -111,7 +111,7 @@ class Warps(Batch):
 
         Shapes: the result is (warps, rows, 16).
         """
-        words = self.load(space, addresses, "b32", 4, lanes=_LANE < rows)
+        words = self.load(space, addresses, "b32", 4, lanes=rows > _LANE)
         return np.ascontiguousarray(words.transpose(1, 2, 0)[:, :rows]).view(np.uint8)
 
     def store_rows(self, space: str, addresses: Array, rows: NDArray[np.uint8]) -> None:
@@ -119,7 +119,7 @@ class Warps(Batch):
         count = rows.shape[1]
         words = np.zeros((4, self.count, 32), np.uint32)
         words[:, :, :count] = np.ascontiguousarray(rows).view(np.uint32).transpose(2, 0, 1)
-        self.store(space, addresses, "b32", words, lanes=_LANE < count)
+        self.store(space, addresses, "b32", words, lanes=count > _LANE)
 
     def discard(self, addresses: Array, size: int) -> None:
         """Make `size` bytes of global memory at the address of each active lane undetermined."""

@@ -15,12 +15,11 @@ from warploom.emulator.memory import Memory
 from warploom.emulator.native.code_table import BRANCH, INSTRUCTION, RECENT
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.library import library
-from warploom.emulator.native.wanted import Wanted
 from warploom.emulator.native.operands import RECORD, OperandTable, Records, UnsupportedOperand, varying
+from warploom.emulator.native.wanted import Wanted
 from warploom.emulator.program import Program
 from warploom.emulator.state import Counters, State
 from warploom.isa.model.form import Form
-
 
 
 class NativeEngine:
@@ -100,7 +99,11 @@ class NativeEngine:
         guard, entry = self.linked[pc].guard, self.code[pc]
         if guard is not None:
             row = guard.file[guard.index]
-            entry["guard"], entry["guard_stride"], entry["negated"] = _address(row), row.strides[0], self.linked[pc].negated
+            entry["guard"], entry["guard_stride"], entry["negated"] = (
+                _address(row),
+                row.strides[0],
+                self.linked[pc].negated,
+            )
 
     def leave_to_interpreter(self, pcs: set[int]) -> None:
         """Execute all instructions with native functions except those at the program counters `pcs`."""
@@ -143,7 +146,9 @@ class NativeEngine:
         self.context[Field.DIVERGED] = self.state.splits.diverged
         return self.library.run(self._address, first, end), int(self.context[Field.EXECUTED])
 
-    def schedule(self, most: int, due: int, watched: int, limit: int, budget: int, keeps_matrices: bool) -> tuple[Stop, int]:
+    def schedule(
+        self, most: int, due: int, watched: int, limit: int, budget: int, keeps_matrices: bool
+    ) -> tuple[Stop, int]:
         """Select and execute batches until the emulator is needed, or `most` batches have been executed.
 
         A batch at the program counter `watched` is not executed from `due` batches on; -1 stands for any. No batch is
@@ -207,4 +212,3 @@ def _address(array: NDArray[Any]) -> int:
 def _name(form: Form, operands: SimpleNamespace, arch: str) -> str:
     text = f"{form.name} {arch} {sorted(vars(operands).items(), key=lambda pair: pair[0])}"
     return f"{form.name}.{sha256(text.encode()).hexdigest()[:16]}"
-

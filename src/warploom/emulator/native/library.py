@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -39,6 +40,7 @@ class Library:
         empty = llvm.parse_assembly("")
         empty.triple = llvm.get_default_triple()
         self._engine: Any = llvm.create_mcjit_compiler(empty, target_machine(1))
+        self._lock = Lock()  # launches in several threads may need functions at the same time
         self._version = _version()
         self._index = self._read_index()
         self._loaded: set[str] = set()
@@ -59,6 +61,10 @@ class Library:
 
     def require(self, wanted: Mapping[str, Wanted]) -> None:
         """Load the native functions `wanted`, by name, and compile those that the cache does not have."""
+        with self._lock:
+            self._require(wanted)
+
+    def _require(self, wanted: Mapping[str, Wanted]) -> None:
         missing = {name: each for name, each in wanted.items() if not self._has(name)}
         if not missing:
             return
@@ -108,4 +114,7 @@ def _version() -> str:
     return sha256(f"{host()}\n{text}".encode()).hexdigest()[:16]
 
 
-library = cache(Library)
+@cache
+def library() -> Library:
+    """Return the native functions of this process."""
+    return Library()

@@ -156,21 +156,19 @@ def _add_select(module: ir.Module) -> None:
     b = Builder(module, "warploom.select", ir.FunctionType(I64, [POINTER]))
     (context,) = b.arguments
     status, pcs, epochs, warp_of, bits, seen = (
-        b.array(context, field)
-        for field in (Field.STATUS, Field.PC, Field.EPOCH, Field.WARP, Field.BITS, Field.SEEN)
+        b.array(context, field) for field in (Field.STATUS, Field.PC, Field.EPOCH, Field.WARP, Field.BITS, Field.SEEN)
     )
     rows, warps, masks = (b.array(context, field) for field in (Field.ROWS, Field.WARPS, Field.MASKS))
     splits, batch = b.get(context, Field.SPLITS), b.get(context, Field.BATCHES)
     least_epoch, least_pc, found = b.variable(I64(-1)), b.variable(I64(-1)), b.variable(I64(0))
-    with b.loop(splits) as row:
-        with b.if_then(b.icmp_unsigned("==", b.get(status, row, I8), I8(Status.READY))):
-            epoch, pc = b.get(epochs, row), b.get(pcs, row)
-            earlier = b.icmp_unsigned("<", epoch, b.load(least_epoch, typ=I64))  # -1 is the largest number here
-            same = b.icmp_unsigned("==", epoch, b.load(least_epoch, typ=I64))
-            before = b.icmp_unsigned("<", pc, b.load(least_pc, typ=I64))
-            with b.if_then(b.or_(earlier, b.and_(same, before))):
-                b.store(epoch, least_epoch)
-                b.store(pc, least_pc)
+    with b.loop(splits) as row, b.if_then(b.icmp_unsigned("==", b.get(status, row, I8), I8(Status.READY))):
+        epoch, pc = b.get(epochs, row), b.get(pcs, row)
+        earlier = b.icmp_unsigned("<", epoch, b.load(least_epoch, typ=I64))  # -1 is the largest number here
+        same = b.icmp_unsigned("==", epoch, b.load(least_epoch, typ=I64))
+        before = b.icmp_unsigned("<", pc, b.load(least_pc, typ=I64))
+        with b.if_then(b.or_(earlier, b.and_(same, before))):
+            b.store(epoch, least_epoch)
+            b.store(pc, least_pc)
     chosen = b.load(least_pc, typ=I64)
     with b.loop(splits) as row:
         is_ready = b.icmp_unsigned("==", b.get(status, row, I8), I8(Status.READY))

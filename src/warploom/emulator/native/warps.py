@@ -320,7 +320,10 @@ class TracedWarp:
         builder = self.builder
         kind = ir.FunctionType(I1, [POINTER, I64, I32, I32])
         arrive = builder.module.globals.get("warploom.barrier") or ir.Function(builder.module, kind, "warploom.barrier")
-        numbers = [I32(0) if each is None else builder.extract_element(each.astype(np.uint32).value, I32(0)) for each in (number, threads)]
+        numbers = [
+            I32(0) if each is None else builder.extract_element(each.astype(np.uint32).value, I32(0))
+            for each in (number, threads)
+        ]
         completed = builder.call(arrive, [self.context, self.position, *numbers])
         following = builder.append_basic_block("completed")
         builder.cbranch(completed, following, self.refusing)
