@@ -182,7 +182,7 @@ def round_to_integer(values: NDArray[np.float64], rounding: Rounding) -> NDArray
 
 
 def encode(values: Array, fmt: Format, rounding: Rounding = "rn", saturate: bool = False, relu: bool = False) -> Array:
-    """Return the patterns of f32 or f64 values, rounded once.
+    """Return the patterns of f32 or f64 values, rounded once to a format of at most 32 bits.
 
     `saturate` replaces overflow and infinity by the largest finite number; a format without infinity always saturates.
     `relu` replaces negative values by +0. A NaN becomes `nan_code`, or the largest finite number if the format has no

@@ -43,7 +43,7 @@ def concatenate(parts: Sequence[Lane], bits: int) -> Lane:
 
 def split(value: Lane, bits: int, count: int) -> Lane:
     """Return the `count` equal bit fields of an unsigned integer of `bits` bits, the lowest first."""
-    return np.moveaxis(value[..., np.newaxis].view(f"u{bits // count // 8}"), -1, 0)
+    return np.transpose(value[..., np.newaxis].view(f"u{bits // count // 8}"), (2, 0, 1))
 
 
 def lookup(table: Lane, indices: Lane) -> Lane:

@@ -43,8 +43,9 @@ def _function(function: Callable[..., Any]) -> Elementwise:
 
 @inlined
 def _sum(table, slopes, squares, row, offset):
-    linear = np.int64(slopes[0, row]) * offset
-    return table[row] + linear + np.int64(slopes[1, row]) * np.int64(squares[offset])
+    # Numba tests signed indices for negative values.
+    interval, square = np.uint64(row), np.int64(squares[np.uint64(offset)])
+    return table[interval] + np.int64(slopes[0, interval]) * offset + np.int64(slopes[1, interval]) * square
 
 
 @inlined

@@ -74,8 +74,10 @@ class TracedWarp:
         return TracedLanes(self.builder, value, dtype)
 
     def _store(self, values: TracedLanes, place: ir.Value) -> None:
-        octets = values.astype(np.uint8) if values.dtype == _BOOL else values
-        self.builder.store(octets.value, place, align=values.dtype.itemsize)
+        """Store the values of the active lanes."""
+        stored = values.astype(np.uint8) if values.dtype == _BOOL else values
+        result = self.lanes.select(stored, self._load(place, stored.dtype))
+        self.builder.store(result.value, place, align=stored.dtype.itemsize)
 
     # Registers --------------------------------------------------------------------------------------------
 
@@ -99,10 +101,7 @@ class TracedWarp:
             result = result.astype(dtype).astype(operand.extended)
         elif result.dtype != dtype and result.dtype.itemsize == dtype.itemsize and dtype != _BOOL:
             result = result.view(dtype)
-        stored = np.dtype(operand.stored)
-        result = result.astype(stored)
-        place = self._place(operand)
-        self._store(self.lanes.select(result, self._load(place, stored)), place)
+        self._store(result.astype(operand.stored), self._place(operand))
 
     def write_vector(self, operand: Items, results: Sequence[Any]) -> None:
         """Write results to the active lanes of a vector."""
@@ -123,8 +122,7 @@ class TracedWarp:
 
     def write_carry(self, carry: TracedLanes) -> None:
         """Write the carry flags of the active lanes."""
-        place = self._carry()
-        self._store(self.lanes.select(carry, self._load(place, _BOOL)), place)
+        self._store(carry, self._carry())
 
     # Addresses and memory ---------------------------------------------------------------------------------
 
@@ -241,7 +239,7 @@ class TracedWarp:
         return builder.inttoptr(index.value, ir.VectorType(POINTER, LANES))
 
     def _window(self, space: str, low: ir.Value, end: ir.Value, storing: bool) -> tuple[ir.Value, ir.Value, ir.Value]:
-        """Return the ends of a memory window, and the distance from its addresses to pointers."""
+        """Return the start and the end of a memory window, and the distance from addresses to pointers."""
         builder = self.builder
         if space == "local":
             size = builder.mul(self._field(Field.LOCAL_STRIDE), builder.mul(self.warp, I64(LANES)))

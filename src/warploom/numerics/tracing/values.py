@@ -232,7 +232,10 @@ class TracedLanes(NDArrayOperatorsMixin):
         return index._gather(_table(self.builder.module, table), table.dtype)
 
     def _gather(self, start: ir.Value, dtype: DType) -> TracedLanes:
-        """Return the elements at these indices of an array. At least 4 bytes can be read after its end."""
+        """Return the elements of an array of `dtype` at these indices.
+
+        `start` is the address of the array. At least 4 bytes after the array can be read.
+        """
         builder, size = self.builder, dtype.itemsize
         width = max(size, 4)  # CPUs cannot gather smaller elements
         gathered = vector_type(np.dtype(f"u{width}"))
@@ -282,7 +285,10 @@ class TracedLanes(NDArrayOperatorsMixin):
 
 
 class TracedPairs(NDArrayOperatorsMixin):
-    """Values of a warp for each pair of lanes. Column k contains the pairs of each lane with lane k."""
+    """Values for each pair of lanes of a warp, as 32 columns.
+
+    Column k contains the pairs of each lane with lane k.
+    """
 
     __slots__ = ("columns",)
 
@@ -521,7 +527,7 @@ _ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ones_like": lambda traced, a: traced.constant(1, a.dtype),
     "zeros_like": lambda traced, a: traced.constant(0, a.dtype),
     "take_along_axis": lambda traced, a, indices, axis: a.permute(indices),
-    "moveaxis": lambda traced, a, source, target: [a[..., part] for part in range(a.parts)],
+    "transpose": lambda traced, a, axes: [a[..., part] for part in range(a.parts)],  # parts become the first axis
     "packbits": _packbits,
     "shape": lambda traced, a: a.shape,
 }
