@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from enum import IntEnum
@@ -267,6 +268,23 @@ def test_a_later_process_does_not_import_numba() -> None:
     )
     assert first.split()[:-1] == second.split()[:-1]
     assert (first.split()[-1], second.split()[-1]) == ("True", "False")
+
+
+def test_a_changed_constant_of_another_module_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "caller.py").write_text(
+        "from callee import added\nfrom warploom.numerics._compile import njit\n\n\n"
+        "@njit\ndef twice(x):\n    return added(added(x))\n\n\nprint(twice(1))\n"
+    )
+    found: list[str] = []
+    for step in (2, 2, 3):
+        (tmp_path / "callee.py").write_text(
+            f"from warploom.numerics._compile import njit\n\nSTEP = {step}\n\n\n"
+            "@njit\ndef added(x):\n    return x + STEP\n"
+        )
+        command = [sys.executable, "-B", "caller.py"]
+        found.append(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout.strip())
+        shutil.rmtree(tmp_path / "functions")  # Numba's cache stays
+    assert found == ["5", "5", "7"]
 
 
 def test_all_functions_of_the_emulator_have_a_digest() -> None:
