@@ -39,6 +39,8 @@ def export(result: Any, name: str, has_rest: bool) -> Stored:
 
     Errors: UnsupportedSignature
     """
+    if object.__basicsize__ != _VALUE:
+        raise UnsupportedSignature("objects of this Python have another layout")
     codegen = result.target_context.codegen()
     module = codegen.create_library(name).create_ir_module(name)
     wrapper = _Wrapper(module, result, name)

@@ -60,7 +60,8 @@ def host() -> str:
     # The file tells versions of Numba apart. The version itself is in files that take longer to read.
     installed = f"{numba.origin} {Path(numba.origin).stat().st_mtime_ns}"
     processor = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
-    return f"{sys.implementation.cache_tag} {installed} {llvmlite.__version__} {np.__version__} {processor}"
+    python = f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}"
+    return f"{python} {installed} {llvmlite.__version__} {np.__version__} {processor}"
 
 
 def read(key: str) -> list[Stored]:
