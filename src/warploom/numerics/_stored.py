@@ -34,7 +34,7 @@ _LENGTH = 8
 _FAST_CALL = 0x80  # METH_FASTCALL
 _STORE = Store("functions", _CAPACITY)
 _OBJECTS = {"none": None, "true": True, "false": False}
-_TYPES = {"ndarray": np.ndarray, "int": int, "bool": bool, "float": float, "RuntimeError": RuntimeError}
+_TYPES: dict[str, type[Any]] = {each.__name__: each for each in (np.ndarray, int, bool, float, tuple, RuntimeError)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,18 @@ def load(stored: Stored, fallback: Callable[..., Any]) -> Callable[..., Any]:
 
 def _object(symbol: str) -> Any:
     kind, _, name = symbol.partition(":")
-    if kind == "dtype":
-        return np.dtype(name)
-    return _TYPES.get(name) or np.dtype(name).type if kind == "type" else _OBJECTS[symbol]
+    match kind:
+        case "dtype":
+            return np.dtype(name)
+        case "type":
+            return _TYPES[name]
+        case "scalar":
+            return np.dtype(name).type
+        case "class":
+            module, _, name = name.partition(":")
+            return getattr(sys.modules[module], name)
+        case _:
+            return _OBJECTS[symbol]
 
 
 class _Method(ctypes.Structure):
