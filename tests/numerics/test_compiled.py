@@ -153,6 +153,20 @@ def test_a_stored_function_returns_what_numba_returns(function: Any, arguments: 
     assert found == function(*arguments)
 
 
+def test_arrays_of_swapped_bytes_are_not_taken_for_native_arrays() -> None:
+    fresh(strided)(WIDE)
+    loaded = fresh(strided)
+    with pytest.raises(Exception, match="Unsupported array dtype"):  # a message of Numba
+        loaded(WIDE.astype(WIDE.dtype.newbyteorder()))
+
+
+def test_copies_of_a_dtype_are_equal_to_it() -> None:
+    fresh(strided)(WIDE)
+    loaded = fresh(strided)
+    assert loaded(WIDE.view(np.dtype(np.int64, copy=True))) == strided(WIDE)
+    assert "dispatcher" not in vars(loaded)
+
+
 def test_read_only_arrays_have_their_own_signature() -> None:
     array = WIDE.copy()
     array.flags.writeable = False

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -24,6 +25,9 @@ _SIZE, _ITEMS, _WORD = 16, 24, 8
 """Offsets of the length and of the items of a tuple, and the size of an item."""
 _DATA, _DIMENSIONS, _SHAPE, _STRIDES, _DTYPE, _FLAGS = 16, 24, 32, 40, 56, 64
 """Offsets of the fields of `PyArrayObject`. Source: NumPy C API, PyArrayObject."""
+_BYTE_ORDER, _TYPE_NUMBER = 26, 28
+"""Offsets of the fields of `PyArray_Descr`. Source: NumPy C API, PyArray_Descr."""
+_SWAPPED = ord(">" if sys.byteorder == "little" else "<")
 _C_ORDER, _FORTRAN_ORDER, _ALIGNED, _WRITEABLE = 0x1, 0x2, 0x100, 0x400
 """Flags of NumPy arrays. Source: NumPy C API, PyArray_FLAGS."""
 _ORDERS = {"C": _C_ORDER, "F": _FORTRAN_ORDER, "A": 0}
@@ -252,8 +256,10 @@ class _Wrapper:
     def _array(self, kind: Any, item: Any) -> Any:
         b = self.builder
         self._require_type(item, "ndarray")
-        dtype = f"dtype:{kind.dtype.name}"
-        self._require(b.icmp_unsigned("==", self._field(item, _DTYPE, _POINTER), self._symbol(dtype)))
+        dtype = self._field(item, _DTYPE, _POINTER)
+        number = ir.Constant(_I32, np.dtype(kind.dtype.name).num)
+        self._require(b.icmp_signed("==", self._field(dtype, _TYPE_NUMBER, _I32), number))
+        self._require(b.icmp_unsigned("!=", self._field(dtype, _BYTE_ORDER, _I8), ir.Constant(_I8, _SWAPPED)))
         dimensions = ir.Constant(_I32, kind.ndim)
         self._require(b.icmp_unsigned("==", self._field(item, _DIMENSIONS, _I32), dimensions))
         # Numba takes an array in both orders for one in C order.

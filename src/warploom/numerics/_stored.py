@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -60,8 +61,10 @@ def host() -> str:
     # The file tells versions of Numba apart. The version itself is in files that take longer to read.
     installed = f"{numba.origin} {Path(numba.origin).stat().st_mtime_ns}"
     processor = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+    folder = Path(__file__).parent
+    code = sha256(b"".join((folder / name).read_bytes() for name in ("_export.py", "_stored.py"))).hexdigest()
     python = f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}"
-    return f"{python} {installed} {llvmlite.__version__} {np.__version__} {processor}"
+    return f"{code} {python} {installed} {llvmlite.__version__} {np.__version__} {processor}"
 
 
 def read(key: str) -> list[Stored]:
@@ -111,8 +114,6 @@ def load(stored: Stored, fallback: Callable[..., Any]) -> Callable[..., Any]:
 def _object(symbol: str) -> Any:
     kind, _, name = symbol.partition(":")
     match kind:
-        case "dtype":
-            return np.dtype(name)
         case "type":
             return _TYPES[name]
         case "scalar":
