@@ -139,7 +139,6 @@ WIDE = np.arange(12, dtype=np.int64).reshape(3, 4)
         (chosen, (np.True_, 5)),
         (chosen, (np.False_, 5)),
         (fields, (Pair(1, 2),)),
-        (fields, (Pair(np.int64(1), 2),)),
         (first_of, ((3, 4),)),
     ],
 )
