@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from enum import IntEnum
@@ -79,8 +80,20 @@ def optional(x: Any) -> int:
     return 0 if x is None else 1
 
 
+def chosen(flag: bool, value: int) -> int:
+    return value if flag else -value
+
+
 def fields(pair: Pair) -> int:
-    return pair.first + pair.second
+    return 10 * pair.first + pair.second
+
+
+def first_of(pair: tuple[int, int]) -> int:
+    return pair[0] - 7 * pair[1]
+
+
+def doubled(x: Any) -> Any:
+    return 2 * x
 
 
 def strided(x: Any) -> Any:
@@ -113,13 +126,20 @@ WIDE = np.arange(12, dtype=np.int64).reshape(3, 4)
         (strided, (WIDE.astype(np.float32),)),
         (strided, (np.zeros((0, 3), np.int64),)),
         (larger, (3, 2)),
-        (larger, (-3, 2)),
+        (larger, (np.int64(-3), 2)),
         (larger, (2**62, -(2**63))),
         (half, (3.5,)),
+        (half, (np.float64(-3.5),)),
         (half, (np.float32(3.5),)),
         (half, (np.uint16(7),)),
         (optional, (None,)),
         (optional, (True,)),
+        (chosen, (True, 5)),
+        (chosen, (False, 5)),
+        (chosen, (np.True_, 5)),
+        (chosen, (np.False_, 5)),
+        (fields, (Pair(1, 2),)),
+        (first_of, ((3, 4),)),
     ],
 )
 def test_a_stored_function_returns_what_numba_returns(function: Any, arguments: tuple[Any, ...]) -> None:
@@ -130,6 +150,20 @@ def test_a_stored_function_returns_what_numba_returns(function: Any, arguments: 
     assert "dispatcher" not in vars(loaded)
     assert (found, type(found)) == (expected, type(expected))
     assert found == function(*arguments)
+
+
+def test_arrays_of_swapped_bytes_are_not_taken_for_native_arrays() -> None:
+    fresh(strided)(WIDE)
+    loaded = fresh(strided)
+    with pytest.raises(Exception, match="Unsupported array dtype"):  # a message of Numba
+        loaded(WIDE.astype(WIDE.dtype.newbyteorder()))
+
+
+def test_copies_of_a_dtype_are_equal_to_it() -> None:
+    fresh(strided)(WIDE)
+    loaded = fresh(strided)
+    assert loaded(WIDE.view(np.dtype(np.int64, copy=True))) == strided(WIDE)
+    assert "dispatcher" not in vars(loaded)
 
 
 def test_read_only_arrays_have_their_own_signature() -> None:
@@ -177,11 +211,20 @@ def test_arguments_of_other_types_are_compiled_and_stored_as_well() -> None:
     assert len(_stored.read(again._key)) == 3
 
 
-def test_functions_of_named_tuples_stay_with_numba() -> None:
-    compiled = fresh(fields)
-    assert compiled(Pair(1, 2)) == 3
-    assert compiled(Pair(3, 2)) == 5
+def test_functions_that_return_arrays_stay_with_numba() -> None:
+    compiled = fresh(doubled)
+    assert compiled(WIDE).tolist() == (2 * WIDE).tolist()
+    assert compiled(WIDE + 1).tolist() == (2 * WIDE + 2).tolist()
     assert _stored.read(compiled._key) == []
+
+
+def test_tuples_have_their_own_signatures() -> None:
+    fresh(first_of)((3, 4))
+    loaded = fresh(first_of)
+    assert loaded((3, 4)) == -25
+    assert "dispatcher" not in vars(loaded)
+    assert loaded(Pair(3, 5)) == -32
+    assert loaded((3, 4, 5)) == -25
 
 
 def test_a_wrong_number_of_arguments_is_reported() -> None:
@@ -267,6 +310,23 @@ def test_a_later_process_does_not_import_numba() -> None:
     )
     assert first.split()[:-1] == second.split()[:-1]
     assert (first.split()[-1], second.split()[-1]) == ("True", "False")
+
+
+def test_a_changed_constant_of_another_module_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "caller.py").write_text(
+        "from callee import added\nfrom warploom.numerics._compile import njit\n\n\n"
+        "@njit\ndef twice(x):\n    return added(added(x))\n\n\nprint(twice(1))\n"
+    )
+    found: list[str] = []
+    for step in (2, 2, 3):
+        (tmp_path / "callee.py").write_text(
+            f"from warploom.numerics._compile import njit\n\nSTEP = {step}\n\n\n"
+            "@njit\ndef added(x):\n    return x + STEP\n"
+        )
+        command = [sys.executable, "-B", "caller.py"]
+        found.append(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout.strip())
+        shutil.rmtree(tmp_path / "functions")  # Numba's cache stays
+    assert found == ["5", "5", "7"]
 
 
 def test_all_functions_of_the_emulator_have_a_digest() -> None:

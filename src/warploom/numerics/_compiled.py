@@ -2,6 +2,7 @@
 
 # Numba has no type annotations.
 # pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false, reportUnknownVariableType=false
+# pyright: reportPrivateUsage=false
 
 from __future__ import annotations
 
@@ -60,7 +61,12 @@ class Compiled:
         """Dispatcher of Numba."""
         import numba
 
-        return numba.njit(cache=self._is_stored, nogil=True, error_model="numpy", inline=self.inline)(self.function)
+        from warploom.numerics._numba_cache import KeyedCache
+
+        dispatcher: Any = numba.njit(nogil=True, error_model="numpy", inline=self.inline)(self.function)
+        if self._is_stored and self._key is not None:
+            dispatcher._cache = KeyedCache(self.function, self._key)  # as Numba's option `cache` does
+        return dispatcher
 
     # Cache ----------------------------------------------------------------------------------------------
 

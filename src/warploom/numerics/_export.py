@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -20,11 +21,20 @@ _I8, _I32, _I64, _F64 = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.Double
 _POINTER = _I8.as_pointer()
 _TYPE, _VALUE = 8, 16
 """Offsets of the type of a Python object, and of the value of a float or of a NumPy scalar."""
+_SIZE, _ITEMS, _WORD = 16, 24, 8
+"""Offsets of the length and of the items of a tuple, and the size of an item."""
 _DATA, _DIMENSIONS, _SHAPE, _STRIDES, _DTYPE, _FLAGS = 16, 24, 32, 40, 56, 64
 """Offsets of the fields of `PyArrayObject`. Source: NumPy C API, PyArrayObject."""
+_BYTE_ORDER, _TYPE_NUMBER = 26, 28
+"""Offsets of the fields of `PyArray_Descr`. Source: NumPy C API, PyArray_Descr."""
+_SWAPPED = ord(">" if sys.byteorder == "little" else "<")
 _C_ORDER, _FORTRAN_ORDER, _ALIGNED, _WRITEABLE = 0x1, 0x2, 0x100, 0x400
 """Flags of NumPy arrays. Source: NumPy C API, PyArray_FLAGS."""
 _ORDERS = {"C": _C_ORDER, "F": _FORTRAN_ORDER, "A": 0}
+
+
+_PYTHON_TYPES = {"bool": "bool", "int64": "int", "float64": "float"}
+"""Types of Python whose numbers have the same type for Numba as the NumPy scalars with these names."""
 
 
 class UnsupportedSignature(Exception):
@@ -39,6 +49,8 @@ def export(result: Any, name: str, has_rest: bool) -> Stored:
 
     Errors: UnsupportedSignature
     """
+    if object.__basicsize__ != _VALUE:
+        raise UnsupportedSignature("objects of this Python have another layout")
     codegen = result.target_context.codegen()
     module = codegen.create_library(name).create_ir_module(name)
     wrapper = _Wrapper(module, result, name)
@@ -67,6 +79,16 @@ _NUMBA = ("NRT_", "numba_")
 _RUNTIME = """
 declare ptr @malloc(i64)
 declare void @free(ptr)
+
+define ptr @NRT_Allocate(i64 %size) {
+  %data = call ptr @malloc(i64 %size)
+  ret ptr %data
+}
+
+define void @NRT_Free(ptr %data) {
+  call void @free(ptr %data)
+  ret void
+}
 
 define void @NRT_MemInfo_call_dtor(ptr %info) {
   call void @free(ptr %info)
@@ -98,7 +120,7 @@ end:
 
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 """
-"""Allocation of temporary arrays. Source: numba/core/runtime/nrt.cpp, `struct MemInfo`."""
+"""Allocation of memory and of temporary arrays. Source: numba/core/runtime/nrt.cpp, `struct MemInfo`."""
 
 
 class _Wrapper:
@@ -180,37 +202,64 @@ class _Wrapper:
         match kind:
             case types.Array():
                 return self._array(kind, item)
+            case types.BaseTuple():
+                return self._tuple(kind, item)
             case types.NoneType():
                 self._require(self.builder.icmp_unsigned("==", item, self._symbol("none")))
                 return self.context.get_dummy_value()
-            case types.Boolean():
-                self._require_type(item, "bool")
-                return self.builder.icmp_unsigned("==", item, self._symbol("true"))
-            case types.Integer() if kind == types.int64:
-                return self._integer(item)
-            case types.Float() if kind == types.float64:
-                self._require_type(item, "float")
-                return self._field(item, _VALUE, _F64)
-            case types.Integer() | types.Float():
-                self._require_type(item, kind.name)
-                return self._field(item, _VALUE, self.context.get_data_type(kind))
+            case types.Boolean() | types.Integer() | types.Float():
+                return self._number(kind, item)
             case _:
                 raise UnsupportedSignature(str(kind))
 
-    def _integer(self, item: Any) -> Any:
+    def _number(self, kind: Any, item: Any) -> Any:
+        """Convert a NumPy scalar, or a bool, int or float, to a number."""
         b = self.builder
-        self._require_type(item, "int")
-        overflow = cgutils.alloca_once(b, _I32)
-        convert = self._python("PyLong_AsLongLongAndOverflow", _I64, _POINTER, _I32.as_pointer())
-        value = b.call(convert, [item, overflow])
-        self._require(b.icmp_signed("==", b.load(overflow), ir.Constant(_I32, 0)))
-        return value
+        type_of = self._field(item, _TYPE, _POINTER)
+        is_scalar = b.icmp_unsigned("==", type_of, self._symbol(f"scalar:{kind.name}"))
+        python = _PYTHON_TYPES.get(kind.name)
+        if python is None:
+            self._require(is_scalar)
+            return self._field(item, _VALUE, self.context.get_data_type(kind))
+        is_python = b.icmp_unsigned("==", type_of, self._symbol(f"type:{python}"))
+        self._require(b.or_(is_scalar, is_python))
+        if kind == types.float64:  # both have the value at the same offset
+            return self._field(item, _VALUE, _F64)
+        if kind == types.boolean:
+            value = b.icmp_unsigned("!=", self._field(item, _VALUE, _I8), ir.Constant(_I8, 0))
+            return b.select(is_scalar, value, b.icmp_unsigned("==", item, self._symbol("true")))
+        found = cgutils.alloca_once(b, _I64)
+        with b.if_else(is_scalar) as (scalar, number):
+            with scalar:
+                b.store(self._field(item, _VALUE, _I64), found)
+            with number:
+                overflow = cgutils.alloca_once(b, _I32)
+                convert = self._python("PyLong_AsLongLongAndOverflow", _I64, _POINTER, _I32.as_pointer())
+                b.store(b.call(convert, [item, overflow]), found)
+                self._require(b.icmp_signed("==", b.load(overflow), ir.Constant(_I32, 0)))
+        return b.load(found)
+
+    def _tuple(self, kind: Any, item: Any) -> Any:
+        b = self.builder
+        if isinstance(kind, types.BaseNamedTuple):
+            name = f"class:{kind.instance_class.__module__}:{kind.instance_class.__qualname__}"
+            self._require(b.icmp_unsigned("==", self._field(item, _TYPE, _POINTER), self._symbol(name)))
+        else:
+            self._require_type(item, "tuple")
+            size = ir.Constant(_I64, len(kind))
+            self._require(b.icmp_unsigned("==", self._field(item, _SIZE, _I64), size))
+        items = [
+            self._unbox(each, self._field(item, _ITEMS + _WORD * number, _POINTER)) for number, each in enumerate(kind)
+        ]
+        return self.context.make_tuple(b, kind, items)
 
     def _array(self, kind: Any, item: Any) -> Any:
         b = self.builder
         self._require_type(item, "ndarray")
-        dtype = f"dtype:{kind.dtype.name}"
-        self._require(b.icmp_unsigned("==", self._field(item, _DTYPE, _POINTER), self._symbol(dtype)))
+        dtype = self._field(item, _DTYPE, _POINTER)
+        number = ir.Constant(_I32, np.dtype(kind.dtype.name).num)
+        self._require(b.icmp_signed("==", self._field(dtype, _TYPE_NUMBER, _I32), number))
+        self._require(b.icmp_unsigned("!=", self._field(dtype, _BYTE_ORDER, _I8), ir.Constant(_I8, _SWAPPED)))
         dimensions = ir.Constant(_I32, kind.ndim)
         self._require(b.icmp_unsigned("==", self._field(item, _DIMENSIONS, _I32), dimensions))
         # Numba takes an array in both orders for one in C order.

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ _LENGTH = 8
 _FAST_CALL = 0x80  # METH_FASTCALL
 _STORE = Store("functions", _CAPACITY)
 _OBJECTS = {"none": None, "true": True, "false": False}
-_TYPES = {"ndarray": np.ndarray, "int": int, "bool": bool, "float": float, "RuntimeError": RuntimeError}
+_TYPES: dict[str, type[Any]] = {each.__name__: each for each in (np.ndarray, int, bool, float, tuple, RuntimeError)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,10 @@ def host() -> str:
     # The file tells versions of Numba apart. The version itself is in files that take longer to read.
     installed = f"{numba.origin} {Path(numba.origin).stat().st_mtime_ns}"
     processor = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
-    return f"{sys.implementation.cache_tag} {installed} {llvmlite.__version__} {np.__version__} {processor}"
+    folder = Path(__file__).parent
+    code = sha256(b"".join((folder / name).read_bytes() for name in ("_export.py", "_stored.py"))).hexdigest()
+    python = f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}"
+    return f"{code} {python} {installed} {llvmlite.__version__} {np.__version__} {processor}"
 
 
 def read(key: str) -> list[Stored]:
@@ -109,9 +113,16 @@ def load(stored: Stored, fallback: Callable[..., Any]) -> Callable[..., Any]:
 
 def _object(symbol: str) -> Any:
     kind, _, name = symbol.partition(":")
-    if kind == "dtype":
-        return np.dtype(name)
-    return _TYPES.get(name) or np.dtype(name).type if kind == "type" else _OBJECTS[symbol]
+    match kind:
+        case "type":
+            return _TYPES[name]
+        case "scalar":
+            return np.dtype(name).type
+        case "class":
+            module, _, name = name.partition(":")
+            return getattr(sys.modules[module], name)
+        case _:
+            return _OBJECTS[symbol]
 
 
 class _Method(ctypes.Structure):

@@ -34,9 +34,9 @@ def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, mat
     for first in range(0, len(warps), _BLOCK):
         for r in range(len(registers)):
             for g in range(first, min(first + _BLOCK, len(warps))):
-                warp = np.uint64(warps[g])
+                row = file[registers[r], np.uint64(warps[g])]
                 for p in range(units):
-                    matrices[g, target[r, p]] = file[registers[r], warp, p]
+                    matrices[g, target[r, p]] = row[p]
 
 
 @njit
@@ -46,9 +46,9 @@ def scatter(matrices: Units, target: Numbers, file: Units, registers: Numbers, w
     for first in range(0, len(warps), _BLOCK):
         for r in range(len(registers)):
             for g in range(first, min(first + _BLOCK, len(warps))):
-                warp = np.uint64(warps[g])
+                row = file[registers[r], np.uint64(warps[g])]
                 for p in range(units):
-                    file[registers[r], warp, p] = matrices[g, target[r, p]]
+                    row[p] = matrices[g, target[r, p]]
 
 
 @inlined
