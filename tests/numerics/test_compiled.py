@@ -92,6 +92,19 @@ def first_of(pair: tuple[int, int]) -> int:
     return pair[0] - 7 * pair[1]
 
 
+def positive(x: int) -> int:
+    if x < 0:
+        raise ValueError("negative")
+    return x
+
+
+def sum_of_a(records: Any) -> Any:
+    total = 0
+    for record in records:
+        total += record.a
+    return total
+
+
 def doubled(x: Any) -> Any:
     return 2 * x
 
@@ -225,6 +238,23 @@ def test_tuples_have_their_own_signatures() -> None:
     assert "dispatcher" not in vars(loaded)
     assert loaded(Pair(3, 5)) == -32
     assert loaded((3, 4, 5)) == -25
+
+
+def test_an_exception_of_the_function_is_reported() -> None:
+    assert fresh(positive)(1) == 1
+    loaded = fresh(positive)
+    assert loaded(2) == 2
+    with pytest.raises(RuntimeError, match="the compiled function 'positive' failed"):
+        loaded(-1)
+    assert loaded(3) == 3
+    assert "dispatcher" not in vars(loaded)
+
+
+def test_record_arrays_stay_with_numba() -> None:
+    records = np.array([(1, 2.0), (3, 4.0)], np.dtype([("a", np.int64), ("b", np.float64)]))
+    compiled = fresh(sum_of_a)
+    assert compiled(records) == 4
+    assert _stored.read(compiled._key) == []
 
 
 def test_a_wrong_number_of_arguments_is_reported() -> None:

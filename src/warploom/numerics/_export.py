@@ -31,8 +31,7 @@ _SWAPPED = ord(">" if sys.byteorder == "little" else "<")
 _C_ORDER, _FORTRAN_ORDER, _ALIGNED, _WRITEABLE = 0x1, 0x2, 0x100, 0x400
 """Flags of NumPy arrays. Source: NumPy C API, PyArray_FLAGS."""
 _ORDERS = {"C": _C_ORDER, "F": _FORTRAN_ORDER, "A": 0}
-
-
+_MOST_SYMBOLS = 64
 _PYTHON_TYPES = {"bool": "bool", "int64": "int", "float64": "float"}
 """Types of Python whose numbers have the same type for Numba as the NumPy scalars with these names."""
 
@@ -137,7 +136,7 @@ class _Wrapper:
         kind = ir.FunctionType(_POINTER, [_POINTER, _POINTER.as_pointer(), _I64])
         self.function = ir.Function(module, kind, name)
         self.builder = ir.IRBuilder(self.function.append_basic_block())
-        self.table = ir.GlobalVariable(module, ir.ArrayType(_POINTER, 4 * len(result.signature.args) + 8), name + TABLE)
+        self.table = ir.GlobalVariable(module, ir.ArrayType(_POINTER, _MOST_SYMBOLS), name + TABLE)
         self.table.initializer = ir.Constant(self.table.type.pointee, None)
         self.mismatch = self.function.append_basic_block("mismatch")
 
@@ -160,7 +159,8 @@ class _Wrapper:
         status, value = self.context.call_conv.call_function(b, callee, signature.return_type, signature.args, values)
         b.call(self._python("PyEval_RestoreThread", ir.VoidType(), _POINTER), [state])
         with b.if_then(status.is_error, likely=False):
-            text = cgutils.global_constant(b, "message", cgutils.make_bytearray(b"the compiled code failed\0"))
+            message = f"the compiled function '{fndesc.qualname}' failed\0"
+            text = cgutils.global_constant(b, "message", cgutils.make_bytearray(message.encode()))
             error = self._symbol("type:RuntimeError")
             b.call(
                 self._python("PyErr_SetString", ir.VoidType(), _POINTER, _POINTER), [error, b.bitcast(text, _POINTER)]
@@ -177,6 +177,8 @@ class _Wrapper:
     def _symbol(self, name: str) -> Any:
         """Return the address of a Python object from the table."""
         if name not in self.symbols:
+            if len(self.symbols) == _MOST_SYMBOLS:
+                raise UnsupportedSignature("the arguments have too many types")
             self.symbols.append(name)
         index = ir.Constant(_I64, self.symbols.index(name))
         return self.builder.load(self.builder.gep(self.table, [ir.Constant(_I64, 0), index]))
@@ -200,14 +202,14 @@ class _Wrapper:
 
     def _unbox(self, kind: Any, item: Any) -> Any:
         match kind:
-            case types.Array():
+            case types.Array(dtype=types.Boolean() | types.Integer() | types.Float()):
                 return self._array(kind, item)
             case types.BaseTuple():
                 return self._tuple(kind, item)
             case types.NoneType():
                 self._require(self.builder.icmp_unsigned("==", item, self._symbol("none")))
                 return self.context.get_dummy_value()
-            case types.Boolean() | types.Integer() | types.Float():
+            case types.Boolean() | types.Integer() | types.Float() if not isinstance(kind, types.Literal):
                 return self._number(kind, item)
             case _:
                 raise UnsupportedSignature(str(kind))
@@ -246,10 +248,11 @@ class _Wrapper:
             self._require(b.icmp_unsigned("==", self._field(item, _TYPE, _POINTER), self._symbol(name)))
         else:
             self._require_type(item, "tuple")
-            size = ir.Constant(_I64, len(kind))
+            size = ir.Constant(_I64, len(kind.types))
             self._require(b.icmp_unsigned("==", self._field(item, _SIZE, _I64), size))
         items = [
-            self._unbox(each, self._field(item, _ITEMS + _WORD * number, _POINTER)) for number, each in enumerate(kind)
+            self._unbox(each, self._field(item, _ITEMS + _WORD * number, _POINTER))
+            for number, each in enumerate(kind.types)
         ]
         return self.context.make_tuple(b, kind, items)
 

@@ -7,7 +7,6 @@ A *slot* is a named modifier of a Form's syntax line, such as `.type`. Its *word
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from itertools import product
 
@@ -386,6 +385,8 @@ def spell(match: Match) -> str:
 
 @lru_cache(maxsize=4096)
 def _similarity(one: str, other: str) -> float:
+    from difflib import SequenceMatcher  # a run of legal instructions does not need the module
+
     near = SequenceMatcher(None, _DIGITS.sub("8", one), _DIGITS.sub("8", other)).ratio() + (one[0] == other[0])
     if one in TYPES and other in TYPES:
         near += (TYPES[one].bits == TYPES[other].bits) + (one[0] in _INTEGERS and other[0] in _INTEGERS)
