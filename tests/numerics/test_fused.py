@@ -157,7 +157,12 @@ def test_one_extreme_element_changes_its_row_or_column_only(kind: str, place: st
     negate=st.tuples(st.booleans(), st.booleans()),
 )
 def test_any_mixture_equals_the_spec(
-    name: str, kinds: tuple[str, str, str], seed: int, shape: tuple[int, int, int], times: int, negate: tuple[bool, bool]
+    name: str,
+    kinds: tuple[str, str, str],
+    seed: int,
+    shape: tuple[int, int, int],
+    times: int,
+    negate: tuple[bool, bool],
 ) -> None:
     model, depth = CASES[name]
     if model.sum is Sum.T_FDPA:
@@ -184,6 +189,12 @@ def test_sparse_is_the_dense_sum_over_the_chosen_columns(name: str, kind: str, s
     index = (pairs + 4 * np.arange(depth // 2)[:, None]).reshape(a.shape)
     d = fused.multiply(a, b, c, model, index=index)
     np.testing.assert_array_equal(d, spec.multiply(a, b, c, model, index=index))
+
+
+def test_long_sums() -> None:
+    model, _ = CASES["hopper e4m3"]
+    a, b, c = operands(12, model, "rare specials", (1, 8, 32, 4096))
+    np.testing.assert_array_equal(fused.multiply(a, b, c, model), exact(a, b, c, model))
 
 
 def test_no_groups_and_strided_operands() -> None:

@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +41,8 @@ def shares(workers: Workers | None, groups: int, products: int) -> list[slice]:
     return [slice(*pair) for pair in pairwise(edges)]
 
 
-class _Operands(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Operands:
     """Arrays of one multiplication, or the parts of them that one thread uses. `out` receives the result."""
 
     a: Array
@@ -80,8 +81,9 @@ class Multiplier:
         self, model: Model, negate_a: bool = False, negate_b: bool = False, satfinite: bool = False,
         rounding: Rounding = "rn",
     ) -> None:  # fmt: skip
-        self.model, self.satfinite, self.rounding = model, satfinite, rounding
-        self.negate_a, self.negate_b = negate_a, negate_b
+        self.model, self.negate_a, self.negate_b = model, negate_a, negate_b
+        self.satfinite = satfinite
+        self.rounding: Rounding = rounding
         self._compute = _COMPUTE[model.sum]
         self._dtypes = tuple(STORAGE[name] for name in (model.a_type, model.b_type, model.c_type, model.d_type))
         self._parameters = fused_fast.parameters(model, negate_a, negate_b) if model.sum is Sum.T_FDPA else None
@@ -104,7 +106,7 @@ class Multiplier:
         scale_a (G, M, S); scale_b (G, N, S). Errors: ValueError for other shapes or dtypes.
         """
         if self._parameters is not None and index is None and workers is None:
-            d = self._direct(a, b, c, out)
+            d = self._direct(a, b, c, out, self._parameters)
             if d is not None:
                 return d
         operands = _Operands(a, b, c, index, scale_a, scale_b, out)
@@ -113,7 +115,7 @@ class Multiplier:
         if workers is None or len(parts) == 1:
             return _store(out, self._compute(operands, self))
         d = np.empty(operands.shape, self._dtypes[3]) if out is None else out
-        operands = operands._replace(out=d)
+        operands = replace(operands, out=d)
 
         def compute_part(part: tuple[slice, slice]) -> None:
             own = operands.part(*part)
@@ -123,35 +125,37 @@ class Multiplier:
             pass
         return d
 
-    def _direct(self, a: Array, b: Array, c: Array | None, out: Array | None) -> Array | None:
+    def _direct(self, a: Array, b: Array, c: Array | None, out: Array | None, parameters: Array) -> Array | None:
         """Return D if the compiled sums accept the operands as they are, else None.
 
-        The general path would take longer than the sums of one small instruction.
+        The general path takes longer than the sums of one small instruction.
         """
         a_type, b_type, c_type, d_type = self._dtypes
-        if not (
-            a.dtype is a_type and a.ndim == 3 and a.flags.carray and b.dtype is b_type and b.ndim == 3 and b.flags.carray
-        ):
+        if not (a.dtype is a_type and a.ndim == 3 and a.flags.carray):
+            return None
+        if not (b.dtype is b_type and b.ndim == 3 and b.flags.carray):
             return None
         if c is None:
+            shape = len(a), a.shape[1], b.shape[1]
             c = np.empty((0, 0, 0), c_type)
-            d = np.empty((len(a), a.shape[1], b.shape[1]), d_type) if out is None else out
         elif c.dtype is c_type and c.ndim == 3 and c.flags.carray:
-            d = np.empty(c.shape, d_type) if out is None else out
+            shape = c.shape
         else:
             return None
-        if out is not None and not (out.dtype is d_type and out.ndim == 3 and out.flags.carray):
+        if out is None:
+            out = np.empty(shape, d_type)
+        elif not (out.dtype is d_type and out.ndim == 3 and out.flags.carray):
             return None
-        return d if fused_fast.run(a, b, c, d, None, fused_fast.strip(d.shape[2]), self._parameters) else None
+        return out if fused_fast.run(a, b, c, out, None, fused_fast.strip(shape[2]), parameters) else None
 
     def _check(self, operands: _Operands) -> None:
-        a, b, c, index, scale_a, scale_b, out = operands
+        a, b, index, scale_a, scale_b = operands.a, operands.b, operands.index, operands.scale_a, operands.scale_b
         if a.ndim != 3 or b.ndim != 3 or len(a) != len(b) or (index is None and a.shape[2] != b.shape[2]):
             raise ValueError(f"a and b must be (G, M, K) and (G, N, K); found {a.shape} and {b.shape}")
         a_type, b_type, c_type, d_type = self._dtypes
         _check_one("a", a, a.shape, a_type)
         _check_one("b", b, b.shape, b_type)
-        for name, array, dtype in (("c", c, c_type), ("out", out, d_type)):
+        for name, array, dtype in (("c", operands.c, c_type), ("out", operands.out, d_type)):
             if array is not None:
                 _check_one(name, array, operands.shape, dtype)
         if index is not None:
@@ -226,8 +230,9 @@ def _sums(x: _Operands, model: Model, by: Multiplier) -> Array:
     b = _filled(x.b, groups, to_columns, to_depth if x.index is None else -(-b_depth // 4) * 4)
     c = None if x.c is None else _filled(x.c, groups, to_rows, to_columns)
     shape, dtype = (groups, to_rows, to_columns), STORAGE[model.d_type]
-    is_direct = x.out is not None and _is_plain(x.out, dtype) and x.out.shape == shape
-    d = x.out if is_direct else np.empty(shape, dtype)
+    d = np.empty(shape, dtype)
+    if x.out is not None and _is_plain(x.out, dtype) and x.out.shape == shape:
+        d = x.out
     index = None if x.index is None else _filled(x.index, groups, to_rows, to_depth).astype(np.int32, copy=False)
     fused_fast.multiply(a, b, c, d, index, fused_fast.parameters(model, by.negate_a, by.negate_b))
     return d if shape == x.shape else d[:, :rows, :columns].copy()
@@ -268,7 +273,7 @@ def _converted(x: _Operands, by: Multiplier) -> Array:
     if by.model.c_type == "f16":
         addend = addend.view(np.float16).astype(np.float32).view(np.uint32)
     wide = replace(by.model, c_type="f32", d_type="f32", sum=Sum.T_FDPA)
-    bits = _sums(x._replace(c=addend), wide, by)
+    bits = _sums(replace(x, c=addend), wide, by)
     return bits if by.model.d_type == "f32" else _rounded_to_f16(bits.view(np.float32))
 
 

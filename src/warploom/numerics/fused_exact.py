@@ -1,6 +1,7 @@
 """Block-scaled fused dot products (T-FDPA), computed in 64-bit integers."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportCallIssue=false
 from functools import cache
 from typing import Any, NamedTuple
 

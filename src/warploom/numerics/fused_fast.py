@@ -1,6 +1,7 @@
 """Fused dot products (T-FDPA) of matrices, tile by tile, with the vector steps of `fused_steps`."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false, reportCallIssue=false
 from functools import cache
 from typing import Any
 
@@ -11,9 +12,21 @@ from numpy.typing import NDArray
 from warploom.numerics import fused_steps
 from warploom.numerics._compile import njit
 from warploom.numerics.formats import E8M13, F16, F32, FORMATS, Array
-from warploom.numerics.fused_steps import DECODED, PART, Parameters, Tile
-from warploom.numerics.fused_steps import add_narrow, add_wide, decode_a, decode_b
-from warploom.numerics.fused_steps import load_addends, raise_tops, store_results, transpose, widen
+from warploom.numerics.fused_steps import (
+    DECODED,
+    PART,
+    Parameters,
+    Tile,
+    add_narrow,
+    add_wide,
+    decode_a,
+    decode_b,
+    load_addends,
+    raise_tops,
+    store_results,
+    transpose,
+    widen,
+)
 from warploom.numerics.models import Model, Sum
 
 Numbers = NDArray[np.int64]
@@ -57,7 +70,7 @@ def _strips() -> dict[int, Array]:
 
 @cache
 def strip(columns: int) -> Array:
-    """Return the argument `strip` of `run` for a matrix D with `columns` columns: the widest strip that divides them."""
+    """Return the argument `strip` of `run` for the widest strip that divides `columns`, or for 8 columns."""
     return next((kind for width, kind in _strips().items() if columns % width == 0), _strips()[8])
 
 
@@ -154,7 +167,7 @@ def run(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Array, parameters: Nu
                             add_narrow(strip, index, tile, first, last, column)
                     first = last
                 store_results(strip, d, tile, 0, 0, 0)
-    return True
+    return scratch.size > 0  # true; this use keeps the memory allocated up to here
 
 
 @njit

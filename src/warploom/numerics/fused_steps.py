@@ -1,12 +1,12 @@
 """Steps of fused dot products (T-FDPA), as Numba intrinsics that generate vector instructions.
 
-A tile of D has the columns of one strip: 8, 16 or 32. It has 8 rows if the strip has 8 columns, and otherwise 4. A step adds L products to each element of the
-tile. It makes two passes over its products. `raise_tops` finds the largest exponent E for each element. Then
-`add_narrow` or `add_wide` truncates the products to multiples of 2**(E - F), adds them and rounds the sums, for `PART`
-columns at a time.
+A tile of D has the columns of one strip: 8, 16 or 32. It has 8 rows if the strip has 8 columns, and otherwise 4. A step
+adds L products to each element of the tile. It makes two passes over its products. `raise_tops` finds the largest
+exponent E for each element. Then `add_narrow` or `add_wide` truncates the products to multiples of 2**(E - F), adds
+them and rounds the sums, for `PART` columns at a time.
 
-Some arguments of the intrinsics only give types: `strip` is an array whose dtype has one bit for each column of a strip,
-`index` is None for a dense A, and `c` and `d` are arrays of elements of C and D.
+Some arguments of the intrinsics only give types. `strip` is an array whose dtype has one bit for each column of a
+strip. `index` is None for a dense A. `c` and `d` are arrays of elements of C and D.
 """
 
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
@@ -24,7 +24,7 @@ from warploom.numerics.formats import F16, F32, Format
 from warploom.numerics.vectors import F32_TYPE, F64_TYPE, I1, I16, I32, I64, Value, Vectors
 
 DECODED = 16
-"""Number of elements that `decode_a` and `decode_b` convert at a time. They write multiples of this number."""
+"""Number of elements that `decode_a` and `decode_b` convert at a time."""
 PART = 16
 """Greatest number of columns that `add_narrow` and `add_wide` compute together."""
 _UNROLL = 2
@@ -59,7 +59,10 @@ class Layout(NamedTuple):
 
 
 def layout(fmt: Format, negate: bool = False, emin: int | None = None) -> Layout:
-    """Return the `Layout` of a format. `negate` flips the signs. `emin` replaces the least exponent of the format."""
+    """Return the `Layout` of a format.
+
+    `negate` flips the signs. `emin` replaces the least exponent of the format.
+    """
     stored = fmt.mantissa_bits + fmt.padding
     sign = fmt.sign_bit << fmt.padding
     return Layout(
@@ -102,9 +105,9 @@ LAYOUT_B = LAYOUT_A + len(Layout._fields)
 class Tile(NamedTuple):
     """Operands of one tile: the addresses of arrays, K, and the row length of C and D.
 
-    Shapes: parameters (LAYOUT_B + len(Layout)) of i64; a (rows, K) of f32; a_exponents (rows, K) of i16 pairs; b
-    (K, strip) of f32; b_exponents (K, strip) of i16; index (rows, K) of i32; c and d (rows, columns); sums (rows, strip)
-    of f32; tops (rows, strip) of i16. a_wide and b_wide are a and b in f64.
+    Shapes: parameters (LAYOUT_B + len(Layout),) of i64; a (rows, K) of f32; a_exponents (rows, K) of pairs of i16; b
+    (K, strip) of f32; b_exponents (K, strip) of i16; index (rows, K) of i32; c and d (rows, columns); sums
+    (rows, strip) of f32; tops (rows, strip) of i16. a_wide and b_wide are a and b in f64.
     """
 
     parameters: Any
@@ -238,7 +241,9 @@ decode_b = _decoder(LAYOUT_B, pairs=False)
 
 @intrinsic
 def transpose(context, words, source, columns, depth, result):
-    """Copy words from rows to columns. `source` and `result` are addresses. `words` gives the type of a word.
+    """Copy words from rows to columns.
+
+    `source` and `result` are addresses. `words` gives the type of a word.
 
     Shapes: source (columns, depth), result (depth, columns). `depth` is a multiple of 4.
     """
@@ -340,9 +345,12 @@ def _row_of_b(v: _Strip, tile: Tile, position: Value) -> Value:
     return v.builder.mul(v.builder.sext(v.load(I32, tile.index, position), I64), v.number(v.width))
 
 
-def _emit_raise_tops(builder: ir.IRBuilder, width: int, index: Any, tile: Tile, first: Value, last: Value, _: Value) -> Value:
-    """Write the exponent E of each element of the tile to `tops`. Return a bit mask of the columns for `add_wide`.
+def _emit_raise_tops(
+    builder: ir.IRBuilder, width: int, index: Any, tile: Tile, first: Value, last: Value, _: Value
+) -> Value:
+    """Write the exponent E of each element of the tile to `tops`.
 
+    Return a mask with a bit for each column: 1 if the column needs `add_wide`, 0 if `add_narrow` can add its products.
     E is 0 for a sum of zeros. For a sum with special values, E is greater than `_FAR`.
     """
     v = _Strip(builder, width)
@@ -430,7 +438,10 @@ def _emit_add_narrow(
 def _emit_add_wide(
     builder: ir.IRBuilder, width: int, index: Any, tile: Tile, first: Value, last: Value, column: Value
 ) -> None:
-    """Add any products in f64. Its range includes all products, and its sums propagate infinities and NaNs."""
+    """Add any products in f64.
+
+    The range of f64 includes all products. Its additions propagate infinities and NaNs.
+    """
     v = _Strip(builder, width, 8)
     sparse = index is not types.none
     p = v.parameters(tile.parameters)

@@ -1,6 +1,7 @@
 """Builder of LLVM vector instructions for the steps of fused dot products."""
 
 # pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportCallIssue=false
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,7 @@ class Vectors:
         self.builder = builder
 
     def constant(self, kind: ir.VectorType, value: float) -> ir.Constant:
+        """Return a vector of copies of a number."""
         return ir.Constant(kind, [value] * kind.count)
 
     def splat(self, value: Value, count: int) -> Value:
@@ -71,19 +73,19 @@ class Vectors:
 
     def select(self, condition: Value, chosen: Value | float, other: Value | float) -> Value:
         """Return `chosen` in the lanes where `condition` is true, and `other` elsewhere."""
-        chosen, other = self._alike(chosen, other)
+        chosen, other = self._operands(chosen, other)
         return self.builder.select(condition, chosen, other)
 
     def compare(self, operator: str, x: Value, y: Value | float) -> Value:
         """Return the mask of a signed integer comparison."""
-        return self.builder.icmp_signed(operator, *self._alike(x, y))
+        return self.builder.icmp_signed(operator, *self._operands(x, y))
 
     def __getattr__(self, name: str) -> Callable[[Value, Value | float], Value]:
         """Return an operation of the builder with two operands, such as `add` or `fmul`."""
         operation = getattr(self.builder, name)
-        return lambda x, y: operation(*self._alike(x, y))
+        return lambda x, y: operation(*self._operands(x, y))
 
-    def _alike(self, x: Value | float, y: Value | float) -> tuple[Value, Value]:
+    def _operands(self, x: Value | float, y: Value | float) -> tuple[Value, Value]:
         if isinstance(x, int | float):
             return self.constant(y.type, x), y  # pyright: ignore[reportAttributeAccessIssue]
         return x, self.constant(x.type, y) if isinstance(y, int | float) else y
