@@ -2,11 +2,11 @@
 
     python bench/mma.py [--repeat 20]
 
-The speed is stated in products per second. A measurement is one call of a `fused.Multiplier` from Python, with checks of
-the operands and the allocation of the result. Such a call computes all multiplications of the batch. The rows "one"
-show the fixed cost of a call. The fastest of several calls counts; with small batches, a measurement repeats the call
-and divides the time. Each result is first compared bit for bit with NumPy's for finite operands, and with the results
-of mmaemu and MMA-Sim if they support the types. mmaemu and mmasim (PyPI) are left out if they are not installed. The
+The speed is stated in products per second. It is the speed of a call of a `fused.Multiplier` from Python. The call
+checks the operands, allocates the result and computes all multiplications of the batch. The rows "one" show the fixed
+cost of a call. The fastest of several measurements counts. A measurement repeats a short call and divides the time.
+Each result is first compared bit for bit with NumPy's for finite operands, and with the results of mmaemu and MMA-Sim
+if they support the types. mmaemu and mmasim (PyPI) are left out if they are not installed. The
 last column relates Warploom's speed to that of a compiled loop on this thread that adds 16-bit products in 32 bits from
 the first-level cache.
 """

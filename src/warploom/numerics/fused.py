@@ -105,9 +105,10 @@ class Multiplier:
         Shapes: a (G, M, K); b (G, N, K), or longer along K with `index` (G, M, K); c, out and the result (G, M, N);
         scale_a (G, M, S); scale_b (G, N, S). Errors: ValueError for other shapes or dtypes.
         """
-        if self._parameters is not None and index is None and workers is None:
-            d = self._direct(a, b, c, out, self._parameters)
-            if d is not None:
+        if self._parameters is not None and c is not None and index is None and workers is None:
+            # All checks are in the compiled code: one small instruction takes less time than checks in Python.
+            d = np.empty(c.shape, self._dtypes[3]) if out is None else out
+            if fused_fast.run(a, b, c, d, None, fused_fast.strip(d.shape), self._parameters):
                 return d
         operands = _Operands(a, b, c, index, scale_a, scale_b, out)
         self._check(operands)
@@ -124,29 +125,6 @@ class Multiplier:
         for _ in workers.pool.map(compute_part, parts):
             pass
         return d
-
-    def _direct(self, a: Array, b: Array, c: Array | None, out: Array | None, parameters: Array) -> Array | None:
-        """Return D if the compiled sums accept the operands as they are, else None.
-
-        The general path takes longer than the sums of one small instruction.
-        """
-        a_type, b_type, c_type, d_type = self._dtypes
-        if not (a.dtype is a_type and a.ndim == 3 and a.flags.carray):
-            return None
-        if not (b.dtype is b_type and b.ndim == 3 and b.flags.carray):
-            return None
-        if c is None:
-            shape = len(a), a.shape[1], b.shape[1]
-            c = np.empty((0, 0, 0), c_type)
-        elif c.dtype is c_type and c.ndim == 3 and c.flags.carray:
-            shape = c.shape
-        else:
-            return None
-        if out is None:
-            out = np.empty(shape, d_type)
-        elif not (out.dtype is d_type and out.ndim == 3 and out.flags.carray):
-            return None
-        return out if fused_fast.run(a, b, c, out, None, fused_fast.strip(shape[2]), parameters) else None
 
     def _check(self, operands: _Operands) -> None:
         a, b, index, scale_a, scale_b = operands.a, operands.b, operands.index, operands.scale_a, operands.scale_b
@@ -166,10 +144,6 @@ class Multiplier:
             count = scale_a.shape[-1]
             _check_one("scale_a", scale_a, (*a.shape[:2], count), np.dtype(np.uint8))
             _check_one("scale_b", scale_b, (*b.shape[:2], count), np.dtype(np.uint8))
-
-
-def _is_plain(array: Array, dtype: np.dtype[Any]) -> bool:
-    return array.dtype == dtype and array.ndim == 3 and array.flags.c_contiguous
 
 
 @cache
@@ -228,20 +202,24 @@ def _sums(x: _Operands, model: Model, by: Multiplier) -> Array:
     to_rows, to_columns, to_depth = fused_fast.padded(rows, columns, depth, model.length)
     a = _filled(x.a, groups, to_rows, to_depth)
     b = _filled(x.b, groups, to_columns, to_depth if x.index is None else -(-b_depth // 4) * 4)
-    c = None if x.c is None else _filled(x.c, groups, to_rows, to_columns)
+    c = np.empty((0, 0, 0), STORAGE[model.c_type])
+    if x.c is not None:
+        c = _filled(x.c, groups, to_rows, to_columns)
     shape, dtype = (groups, to_rows, to_columns), STORAGE[model.d_type]
     d = np.empty(shape, dtype)
-    if x.out is not None and _is_plain(x.out, dtype) and x.out.shape == shape:
+    if x.out is not None and x.out.shape == shape and x.out.dtype == dtype and x.out.flags.carray:
         d = x.out
     index = None if x.index is None else _filled(x.index, groups, to_rows, to_depth).astype(np.int32, copy=False)
-    fused_fast.multiply(a, b, c, d, index, fused_fast.parameters(model, by.negate_a, by.negate_b))
+    parameters = fused_fast.parameters(model, by.negate_a, by.negate_b)
+    accepted = fused_fast.run(a, b, c, d, index, fused_fast.strip(shape), parameters)
+    assert accepted
     return d if shape == x.shape else d[:, :rows, :columns].copy()
 
 
 def _filled(array: Array, *shape: int) -> Array:
-    """Return a contiguous array, padded with zeros to `shape`."""
+    """Return a contiguous and writable array, padded with zeros to `shape`."""
     if array.shape == shape:
-        return np.ascontiguousarray(array)
+        return np.require(array, requirements=["C", "W"])
     full = np.zeros(shape, array.dtype)
     full[tuple(slice(size) for size in array.shape)] = array
     return full

@@ -2,16 +2,18 @@
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportMissingTypeStubs=false, reportCallIssue=false
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 from llvmlite import binding
+from numba import types
+from numba.extending import overload
 from numpy.typing import NDArray
 
 from warploom.numerics import fused_steps
 from warploom.numerics._compile import njit
-from warploom.numerics.formats import E8M13, F16, F32, FORMATS, Array
+from warploom.numerics.formats import E8M13, F16, F32, FORMATS, STORAGE, Array
 from warploom.numerics.fused_steps import (
     DECODED,
     PART,
@@ -19,6 +21,7 @@ from warploom.numerics.fused_steps import (
     Tile,
     add_narrow,
     add_wide,
+    address,
     decode_a,
     decode_b,
     load_addends,
@@ -33,15 +36,20 @@ Numbers = NDArray[np.int64]
 
 _NO_EMIN = -2000
 """Exponent below all exponents of products."""
-_LENGTH = Parameters._fields.index("length")
+_A_BYTES, _B_BYTES, _C_BYTES, _D_BYTES, _LENGTH = range(5)
+"""Positions of the first fields of `Parameters`."""
 
 
 @cache
 def parameters(model: Model, negate_a: bool = False, negate_b: bool = False) -> Numbers:
-    """Return the parameters of `multiply` for an arithmetic: `Parameters` and the layouts of A and B."""
+    """Return the parameters of `run` for an arithmetic: `Parameters` and the layouts of A and B."""
     least = F16.min_exponent if model.sum is Sum.T_FDPA_SPLIT else None
     result = E8M13 if model.result == "e8m13" else F32
     sums = Parameters(
+        a_bytes=STORAGE[model.a_type].itemsize,
+        b_bytes=STORAGE[model.b_type].itemsize,
+        c_bytes=STORAGE[model.c_type].itemsize,
+        d_bytes=STORAGE[model.d_type].itemsize,
         length=model.length,
         fraction=model.fraction,
         emin_c=FORMATS[model.c_type].min_exponent,
@@ -68,32 +76,54 @@ def _strips() -> dict[int, Array]:
     return {width: np.empty(0, f"u{width // 8}") for width in widths}
 
 
-@cache
-def strip(columns: int) -> Array:
-    """Return the argument `strip` of `run` for the widest strip that divides `columns`, or for 8 columns."""
+@lru_cache(maxsize=4096)
+def strip(shape: tuple[int, ...]) -> Array:
+    """Return the argument `strip` of `run` for a D of this shape.
+
+    It is for the widest strip that divides the columns, and for 8 columns if no strip does.
+    """
+    columns = shape[-1] if shape else 0
     return next((kind for width, kind in _strips().items() if columns % width == 0), _strips()[8])
 
 
 def padded(rows: int, columns: int, depth: int, length: int) -> tuple[int, int, int]:
-    """Return M, N and K, rounded up to sizes that `multiply` accepts. `length` is L."""
+    """Return M, N and K, rounded up to sizes that `run` accepts. `length` is L."""
     step = 4 if depth <= length else length
     return -(-rows // 8) * 8, -(-columns // 8) * 8, -(-depth // step) * step
 
 
-def multiply(a: Array, b: Array, c: Array | None, d: Array, index: Array | None, parameters: Numbers) -> None:
-    """Compute D = A B + C with compiled code. If `c` is None, C is zero. The operands are those of `run`."""
-    run(a, b, d[:0] if c is None else c, d, index, strip(d.shape[2]), parameters)
-
-
 @njit
 def run(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Array, parameters: Numbers) -> bool:
-    """Compute D = A B + C for G independent instructions. `d` may be the array `c`.
+    """Compute D = A B + C for G independent instructions. Return False if the operands do not suit this function.
 
-    The arrays contain raw bits. They are C-contiguous. If `c` is empty, C is zero. `index` is None for a dense A.
+    The arrays contain raw bits as unsigned integers. They must be C-contiguous and writable. `d` may be the array `c`.
+    If `c` is empty, C is zero. `index` is None for a dense A.
 
-    Shapes: a (G, M, K); b (G, N, K), or longer along K with `index` (G, M, K) of i32; c and d (G, M, N). M is a
-    multiple of 4, and N of the columns of a strip. K is a multiple of 4, or of L if K exceeds L.
+    Shapes: a (G, M, K); b (G, N, K), or longer along K with `index` (G, M, K) of i32; c and d (G, M, N). M must be a
+    multiple of 8, N of the columns of a strip, and K of 4, or of L if K exceeds L.
     """
+    return _checked(a, b, c, d, index, strip, parameters)
+
+
+def _checked(*operands: Any) -> bool:
+    """Call the overload that `_select` returns, in compiled code."""
+    raise NotImplementedError
+
+
+@overload(_checked)
+def _select(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Any, parameters: Any) -> Any:
+    """Return the function for arguments of these Numba types."""
+
+    def refuse(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Any, parameters: Any) -> bool:
+        return False
+
+    def suits(kind: Any) -> bool:
+        return kind.ndim == 3 and kind.layout == "C" and kind.mutable and kind.dtype in types.unsigned_domain
+
+    return _sums if all(isinstance(kind, types.Array) and suits(kind) for kind in (a, b, c, d)) else refuse
+
+
+def _sums(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Any, parameters: Any) -> bool:
     groups, rows, depth = a.shape
     columns, b_depth = b.shape[1], b.shape[2]
     width = 8 * strip.itemsize
@@ -101,7 +131,11 @@ def run(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Array, parameters: Nu
     tile_rows = 4 if width > 8 else 8
     length = parameters[_LENGTH]
     if (
-        len(b) != groups
+        a.itemsize != parameters[_A_BYTES]
+        or b.itemsize != parameters[_B_BYTES]
+        or c.itemsize != parameters[_C_BYTES]
+        or d.itemsize != parameters[_D_BYTES]
+        or len(b) != groups
         or d.shape != (groups, rows, columns)
         or (len(c) and c.shape != d.shape)
         or (index is None and b_depth != depth)
@@ -114,7 +148,7 @@ def run(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Array, parameters: Nu
     a_size, b_size = rows * depth, (b_depth * width + DECODED - 1) // DECODED * DECODED
     scratch = np.empty(2 * a_size + 3 * b_size + tile_rows * width, np.float64)
     # The order keeps the vectors aligned.
-    b_wide = np.int64(scratch.ctypes.data)
+    b_wide = address(scratch)
     b_values = b_wide + 8 * b_size
     sums = b_values + 4 * b_size
     a_wide = sums + 4 * tile_rows * width
@@ -123,27 +157,28 @@ def run(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Array, parameters: Nu
     tops = a_exponents + 4 * a_size
     b_exponents = tops + 2 * tile_rows * width
     words = b_exponents + 2 * b_size
-    parameters_at = np.int64(parameters.ctypes.data)
+    fields = address(parameters)
     for g in range(groups):
-        decode_a(a, np.int64(a[g].ctypes.data), a_values, a_exponents, a_size, parameters_at)
+        decode_a(a, address(a) + a.itemsize * g * a_size, a_values, a_exponents, a_size, fields)
         is_a_widened = False
         for first_column in range(0, columns, width):
-            transpose(b, np.int64(b[g, first_column:].ctypes.data), width, b_depth, words)
-            decode_b(b, words, b_values, b_exponents, b_size, parameters_at)
+            column_of_b = address(b) + b.itemsize * (g * columns + first_column) * b_depth
+            transpose(b, column_of_b, width, b_depth, words)
+            decode_b(b, words, b_values, b_exponents, b_size, fields)
             is_b_widened = False
             for m in range(0, rows, tile_rows):
-                at = m * columns + first_column
+                at = (g * rows + m) * columns + first_column
                 tile = Tile(
-                    parameters_at,
+                    fields,
                     a_values + 4 * m * depth,
                     a_wide + 8 * m * depth,
                     a_exponents + 4 * m * depth,
                     b_values,
                     b_exponents,
                     b_wide,
-                    0 if index is None else np.int64(index[g, m].ctypes.data),
-                    np.int64(c[g].ctypes.data) + c.itemsize * at if len(c) else 0,
-                    np.int64(d[g].ctypes.data) + d.itemsize * at,
+                    address(index) + 4 * (g * rows + m) * depth,
+                    address(c) + c.itemsize * at if len(c) else 0,
+                    address(d) + d.itemsize * at,
                     sums,
                     tops,
                     depth,

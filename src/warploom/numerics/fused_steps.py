@@ -82,11 +82,15 @@ def layout(fmt: Format, negate: bool = False, emin: int | None = None) -> Layout
 class Parameters(NamedTuple):
     """Parameters of the sums. Compiled code reads them from an array of 64-bit integers.
 
-    `emin_c` and `emin_d` are the least exponents of the addend of the first step and of the other steps. If `half` is
-    not 0, each step rounds to f16. Otherwise each step truncates normal numbers to the f64 bits in `mask`, and
-    subnormal numbers to multiples of 2**-`places`.
+    `a_bytes` to `d_bytes` are the sizes of elements. `emin_c` and `emin_d` are the least exponents of the addend of the
+    first step and of the other steps. If `half` is not 0, each step rounds to f16. Otherwise each step truncates normal
+    numbers to the f64 bits in `mask`, and subnormal numbers to multiples of 2**-`places`.
     """
 
+    a_bytes: Any
+    b_bytes: Any
+    c_bytes: Any
+    d_bytes: Any
     length: Any
     fraction: Any
     emin_c: Any
@@ -237,6 +241,19 @@ def _decoder(position: int, pairs: bool) -> Any:
 
 decode_a = _decoder(LAYOUT_A, pairs=True)
 decode_b = _decoder(LAYOUT_B, pairs=False)
+
+
+@intrinsic
+def address(context, array):
+    """Return the address of the first element of an array, or 0 for None."""
+
+    def generate(context, builder, signature, arguments):
+        if signature.args[0] is types.none:
+            return ir.Constant(I64, 0)
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.ptrtoint(data, I64)
+
+    return types.int64(array), generate
 
 
 @intrinsic
