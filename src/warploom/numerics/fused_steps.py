@@ -137,9 +137,8 @@ class _Strip(Vectors):
         super().__init__(builder)
         self.width, self.count = width, min(width, most)
         self.rows = range(4 if width > 8 else 8)
-        count = self.count
-        self.i1, self.i32, self.i64, self.f32, self.f64 = (
-            ir.VectorType(kind, count) for kind in (I1, I32, I64, F32_TYPE, F64_TYPE)
+        self.i32, self.i64, self.f32, self.f64 = (
+            ir.VectorType(kind, self.count) for kind in (I32, I64, F32_TYPE, F64_TYPE)
         )
         self.exponents = ir.VectorType(I16, width)
 

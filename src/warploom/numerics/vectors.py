@@ -51,11 +51,6 @@ class Vectors:
         """Return an index as a 64-bit LLVM value."""
         return ir.Constant(I64, value) if isinstance(value, int) else value
 
-    def part(self, value: Value, first: int, count: int) -> Value:
-        """Return lanes `first` to `first` + `count` - 1 of a vector."""
-        lanes = ir.Constant(ir.VectorType(I32, count), list(range(first, first + count)))
-        return self.builder.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), lanes)
-
     def joined(self, parts: list[Value]) -> Value:
         """Return one vector with the lanes of one or two vectors."""
         if len(parts) == 1:
