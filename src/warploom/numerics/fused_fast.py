@@ -94,10 +94,10 @@ def padded(rows: int, columns: int, depth: int, length: int) -> tuple[int, int, 
 
 @njit
 def run(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Array, parameters: Numbers) -> bool:
-    """Compute D = A B + C for G independent instructions. Return False if the operands do not suit this function.
+    """Compute D = A B + C for G independent instructions.
 
-    The arrays contain raw bits as unsigned integers. They must be C-contiguous and writable. `d` may be the array `c`.
-    If `c` is empty, C is zero. `index` is None for a dense A.
+    Return False if the operands do not suit this function. The arrays contain raw bits as unsigned integers. They must
+    be C-contiguous and writable. `d` may be the array `c`. If `c` is empty, C is zero. `index` is None for a dense A.
 
     Shapes: a (G, M, K); b (G, N, K), or longer along K with `index` (G, M, K) of i32; c and d (G, M, N). M must be a
     multiple of 8, N of the columns of a strip, and K of 4, or of L if K exceeds L.
