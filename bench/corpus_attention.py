@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 import warploom as wl
 
 Array = NDArray[Any]
-_HEADS = 4
 _CONSTANTS = ("BM", "D", "CAUSAL")
 
 
@@ -28,18 +27,23 @@ class Attention:
     threads: int
     shared: int
 
-    def operands(self, size: int) -> tuple[Array, Array, Array]:
+    def operands(self, size: int, heads: int = 4) -> tuple[Array, Array, Array]:
         """Return Q, K and V with `size` vectors for each head. Shapes: (heads, size, width)."""
-        q, k, v = np.random.default_rng(1).standard_normal((3, _HEADS, size, self.width)).astype(np.float16)
+        q, k, v = np.random.default_rng(1).standard_normal((3, heads, size, self.width)).astype(np.float16)
         return q, k, v
+
+    def arguments(self, q: Array, k: Array, v: Array, out: Array) -> tuple[tuple[int, ...], list[object]]:
+        """Return the grid and the arguments of the launch that writes the result to `out`."""
+        heads, size, width = q.shape
+        return (size // self.rows, heads), [q, k, v, out, width**-0.5, size, None, None]
 
     def run(self, q: Array, k: Array, v: Array, workers: int | str, sanitize: bool = False) -> Array:
         """Parse the PTX, run the kernel on the emulator and return the output."""
-        out, size = np.zeros_like(q), q.shape[1]
+        out = np.zeros_like(q)
+        grid, arguments = self.arguments(q, k, v, out)
         done = wl.launch(
-            CORPUS / self.file, grid=(size // self.rows, _HEADS), block=self.threads, shared=self.shared,
-            args=[q, k, v, out, self.width**-0.5, size, None, None],
-            workers=workers, sanitize=sanitize,
+            CORPUS / self.file, grid=grid, block=self.threads, shared=self.shared, args=arguments, workers=workers,
+            sanitize=sanitize,
         )  # fmt: skip
         assert not done.findings, done.findings
         return out

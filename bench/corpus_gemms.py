@@ -41,32 +41,41 @@ class Gemm:
         """True if the kernel copies through tensor maps."""
         return "_tma_" in self.file or "_ws_" in self.file
 
-    def operands(self, size: int) -> tuple[Array, Array]:
-        """Return A and B with normally distributed values, or with values over the range of s8."""
+    def operands(self, rows: int, columns: int | None = None, depth: int | None = None) -> tuple[Array, Array]:
+        """Return A and B with normally distributed values, or with values over the range of s8.
+
+        M is `rows`, N is `columns` and K is `depth`. By default, N and K are equal to M.
+        """
+        columns, depth = rows if columns is None else columns, rows if depth is None else depth
         rng = np.random.default_rng(1)
+        shapes = (rows, depth), ((columns, depth) if self.transposed else (depth, columns))
         whole = self.types[0] == "i8"
-        a, b = rng.integers(-128, 128, (2, size, size)) if whole else rng.standard_normal((2, size, size))
+        a, b = (rng.integers(-128, 128, shape) if whole else rng.standard_normal(shape) for shape in shapes)
         return a.astype(TYPES[self.types[0]]), b.astype(TYPES[self.types[1]])
+
+    def arguments(self, a: Array, b: Array, c: Array) -> tuple[tuple[int, ...], list[object]]:
+        """Return the grid and the arguments of the launch that writes the product of A and B to C."""
+        rows, columns, depth = self.blocks
+        (M, N), K = c.shape, a.shape[1]
+        grid: tuple[int, ...] = (M // rows, N // columns)
+        if "persistent" in self.file:
+            grid = (grid[0] * grid[1],)
+        if "_devdesc_" in self.file:
+            return grid, [a, b, c, M, N, K, np.zeros(384 * grid[0] * grid[1], np.uint8), None]
+        if not self.by_tensors:
+            return grid, [a, b, c, M, N, K, a.shape[1], b.shape[1], N, None, None]
+        width = columns if "_hostdesc_" in self.file else depth
+        maps = [
+            part
+            for array, box in ((a, (rows, depth)), (b, (columns, depth)), (c, (rows, min(width, 64))))
+            for part in (wl.TensorMap.tiled(array, box, swizzle=128), *array.shape, array.shape[1], 1)
+        ]
+        return grid, [*maps, *([K] if "gluon" in self.file else [M, N, K]), None, None]
 
     def run(self, a: Array, b: Array, workers: int | str, sanitize: bool = False) -> Array:
         """Parse the PTX, run the kernel on the emulator and return C."""
-        size = len(a)
-        c = np.zeros((size, size), TYPES[self.types[2]])
-        rows, columns, depth = self.blocks
-        grid: tuple[int, ...] = (size // rows, size // columns)
-        arguments: list[object] = [a, b, c, *[size] * 6, None, None]
-        if "_devdesc_" in self.file:
-            arguments = [a, b, c, *[size] * 3, np.zeros(384 * grid[0] * grid[1], np.uint8), None]
-        elif self.by_tensors:
-            width = columns if "_hostdesc_" in self.file else depth
-            maps = [
-                part
-                for array, box in ((a, (rows, depth)), (b, (columns, depth)), (c, (rows, min(width, 64))))
-                for part in (wl.TensorMap.tiled(array, box, swizzle=128), size, size, size, 1)
-            ]
-            arguments = [*maps, *([size] if "gluon" in self.file else [size] * 3), None, None]
-        if "persistent" in self.file:
-            grid = (grid[0] * grid[1],)
+        c = np.zeros((len(a), b.shape[0 if self.transposed else 1]), TYPES[self.types[2]])
+        grid, arguments = self.arguments(a, b, c)
         done = wl.launch(
             CORPUS / self.file, grid=grid, block=self.threads, shared=self.shared, args=arguments, workers=workers,
             sanitize=sanitize,

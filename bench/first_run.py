@@ -21,8 +21,9 @@ EXAMPLE = Path(__file__).parents[1] / "examples" / "gemm_warp_specialised.toml"
 
 
 def seconds(launch_file: Path, cache: str) -> float:
-    """Return the seconds of one run, including imports, with the compiled arithmetic in a cache folder."""
-    settings = os.environ | {"NUMBA_CACHE_DIR": cache}
+    """Return the seconds of one run, including imports. `cache` is the folder of all caches."""
+    settings = os.environ | {"WARPLOOM_CACHE": cache, "NUMBA_CACHE_DIR": cache}
+    settings.pop("PYTHONDONTWRITEBYTECODE", None)  # Python loads its byte code, as in the processes of a user
     start = time.perf_counter()
     command = [sys.executable, "-m", "warploom", "run", str(launch_file)]
     subprocess.run(command, check=True, env=settings, stdout=subprocess.DEVNULL)

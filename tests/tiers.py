@@ -28,6 +28,7 @@ EVIDENCE = {
         r"check/test_incremental_check\.py::test_random_edits",
         r"fuzz/test_fuzz\.py::",
         r"lsp/test_documents\.py::test_random_edits",
+        r"emulator/native/test_lanewise\.py::test_more_variants_of_a_form",
         r"numerics/test_approximate\.py::test_gross_double_forms",
         r"ptx/test_incremental_parse\.py::test_random_edits",
         r"ptx/test_round_trip\.py::test_many_modules",

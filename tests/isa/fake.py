@@ -156,6 +156,15 @@ class FakeWarps:
             start = self._check(addresses[warp, lane], len(data))
             self._memory(space, warp)[start : start + len(data)] = data
 
+    def load_rows(self, space: str, addresses: Array, rows: int) -> Array:
+        words = self.load(space, addresses, "b32", 4, lanes=np.arange(32)[None, :] < rows)
+        return np.ascontiguousarray(words.transpose(1, 2, 0)[:, :rows]).view(np.uint8)
+
+    def store_rows(self, space: str, addresses: Array, rows: Array) -> None:
+        words = np.zeros((4, self.count, 32), np.uint32)
+        words[:, :, : rows.shape[1]] = np.ascontiguousarray(rows).view(np.uint32).transpose(2, 0, 1)
+        self.store(space, addresses, "b32", words, lanes=np.arange(32)[None, :] < rows.shape[1])
+
     def _lanes(self, lanes: Array | None) -> list[tuple[int, int]]:
         mask = np.broadcast_to(True if lanes is None else lanes, (self.count, 32))
         return [(int(warp), int(lane)) for warp, lane in np.argwhere(mask)]

@@ -27,6 +27,7 @@ from warploom.ptx import (
     Pair,
     Property,
     Prototype,
+    PtxSyntaxError,
     Statement,
     Symbol,
     Text,
@@ -262,6 +263,50 @@ def test_variable(text: str, expected: Variable) -> None:
     assert variable(text) == expected
     assert str(expected) == str(dataclasses.replace(variable(text)))
     assert variable(str(expected)) == expected
+
+
+@pytest.mark.parametrize("numbers", ["1, 2, 3", "0", "1,2,\n\t3 ", " 255, 0, 123456789012345678"])
+def test_plain_lists_of_integers_are_equal_to_lists_with_a_comment(numbers: str) -> None:
+    plain, other = (
+        parse(f".version 8.0\n.target sm_90\n.global .u64 v[4] = {{{text}}};").variables["v"].initializer
+        for text in (numbers, f"/* */{numbers}")
+    )
+    assert plain == other
+    assert isinstance(plain, tuple)
+    assert isinstance(other, tuple)
+    assert [str(each) for each in plain] == [str(each) for each in other]
+
+
+@pytest.mark.parametrize("numbers", ["08", "1 2", "1,", ",1", "18446744073709551616", "1; 2"])
+def test_malformed_lists_of_integers(numbers: str) -> None:
+    with pytest.raises(PtxSyntaxError):
+        parse(f".version 8.0\n.target sm_90\n.global .u64 v[4] = {{{numbers}}};")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ".loc 1 20 3",
+        ".loc\t1 0 0",
+        ".loc 1 20 3, function_name $L__info_string0, inlined_at 2 5 1",
+        ".loc\t1 20 3 , function_name\t$L__info_string0+120,inlined_at 2 5 1",
+        ".loc 1 20 3, function_name $name+0, inlined_at 2 5 1",
+    ],
+)
+def test_usual_locations_are_equal_to_locations_with_a_comment(line: str) -> None:
+    body = "\n.entry k()\n{{\n{}\nret;\n}}"
+    plain, other = (
+        parse(".version 8.0\n.target sm_90" + body.format(text)).functions["k"].body
+        for text in (line, line.replace(".loc", ".loc /* */"))
+    )
+    assert plain == other
+    assert plain is not None
+    assert other is not None
+    first, second = plain.statements[0], other.statements[0]
+    assert isinstance(first, Directive)
+    assert isinstance(second, Directive)
+    assert list(map(str, first.args)) == list(map(str, second.args))
+    assert first.source_text == line
 
 
 def test_one_variable_for_each_name_declared() -> None:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
-from urllib.parse import quote
 
 from warploom.diagnostics.diagnostic import Diagnostic, Severity
 from warploom.diagnostics.source import Source, Span
@@ -172,6 +171,8 @@ def _source_locations(diagnostic: Diagnostic, span: Span | None) -> Iterator[dic
 
 
 def _artifact(name: str) -> dict[str, Any]:
+    from urllib.parse import quote
+
     return {"artifactLocation": {"uri": quote(PurePath(name).as_posix(), safe="/:")}}
 
 

@@ -4,9 +4,11 @@ The elements of an accumulator are distributed over the registers of 128 lanes. 
 back would take longer than the multiplication.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,9 @@ from warploom.isa.model.semantics import Array
 from warploom.layout import Order
 from warploom.numerics import permute
 from warploom.numerics.fused import Workers
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Rows = NDArray[np.intp]
 Change = Callable[[Array], Sequence[Callable[[], object]]]
@@ -33,7 +38,7 @@ class _Matrices:
     order: Order
     matrices: Array
     current: NDArray[np.bool_]  # True if the matrix is newer than the registers
-    pending: list[Future[object]] = field(default_factory=list[Future[object]])
+    pending: list[Future[object]] = field(default_factory=list["Future[object]"])
 
     def wait(self) -> None:
         for each in self.pending:

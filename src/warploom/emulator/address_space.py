@@ -3,7 +3,10 @@
 Addresses belong to the emulated program; none is a host address.
 """
 
+import numpy as np
+
 from warploom.isa.model.special_registers import RESERVED
+from warploom.numerics.lanes import Lane
 
 GLOBAL_BASE = 0x7F00_0000_0000  # start of global data, constants and kernel parameters
 # Generic addresses of shared and local memory.
@@ -14,3 +17,39 @@ LOWEST_WINDOW = 0x7C00_0000_0000  # addresses below belong to no memory: null po
 CODE_BASE = 0x100_0000_0000  # addresses of device functions
 SHARED_START = RESERVED  # first address of a CTA's data; the bits from 24 on are the CTA's rank in its cluster
 CHUNK_MASK = {0: 0, 32: 1, 64: 3, 128: 7}  # swizzle span in bytes -> mask of the row bits that are XORed in
+
+
+def _window_of(space: str) -> np.uint64:
+    return np.uint64(SHARED_WINDOW if space.startswith("shared") else LOCAL_WINDOW if space == "local" else 0)
+
+
+def to_generic(space: str, addresses: Lane) -> Lane:
+    """Return the generic addresses that correspond to addresses in a state space other than `param`."""
+    return addresses.astype(np.uint64) + _window_of(space)
+
+
+def from_generic(space: str, addresses: Lane) -> Lane:
+    """Return the addresses in a state space that correspond to generic addresses."""
+    return addresses.astype(np.uint64) - _window_of(space)
+
+
+def in_window(space: str, addresses: Lane) -> Lane:
+    """Return a mask of the generic addresses that are in shared memory or in local memory."""
+    wide, start = addresses.astype(np.uint64), _window_of(space)
+    return (wide >= start) & (wide < start + np.uint64(WINDOW_SIZE))
+
+
+def map_rank(addresses: Lane, rank: Lane, generic: bool) -> Lane:
+    """Return the shared addresses with the same offsets in the CTA of cluster rank `rank`.
+
+    `generic` marks generic addresses.
+    """
+    window = _window_of("shared" if generic else "")
+    offset = (addresses.astype(np.uint64) - window) & np.uint64(0xFF_FFFF)
+    return window + offset + (rank.astype(np.uint64) << np.uint64(24))
+
+
+def rank_of(addresses: Lane, generic: bool) -> Lane:
+    """Return the cluster rank of the CTA of each shared address. `generic` marks generic addresses."""
+    wide = addresses.astype(np.uint64) - _window_of("shared" if generic else "")
+    return (wide >> np.uint64(24)).astype(np.uint32)

@@ -14,31 +14,35 @@ from warploom.emulator.accumulators import Accumulators
 from warploom.emulator.arena import Arena
 from warploom.emulator.async_operations import AsyncOperations
 from warploom.emulator.barriers import Barriers
-from warploom.emulator.bounded_waits import AHEAD, bounded_waits, leads_to
+from warploom.emulator.bounded_waits import AHEAD, leads_to
 from warploom.emulator.bulk_copies import CopyExecutor
 from warploom.emulator.control import Control
 from warploom.emulator.deadlock import DeadlockReport
 from warploom.emulator.endless import EndlessLoops
 from warploom.emulator.events import BlockEnd, BlockStart, Dispatcher, Exit, Guard, Launch, Observer, Resident, Suspend
-from warploom.emulator.faults import Deadlock, Fault, Trap, Unsupported, diagnostic
-from warploom.emulator.grid import Grid, Topology
-from warploom.emulator.link import Linker
+from warploom.emulator.executable import Executable
+from warploom.emulator.faults import Deadlock, Fault, Trap, diagnostic
+from warploom.emulator.grid import Grid
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
+from warploom.emulator.native.code_table import BATCH_COST, RECENT
+from warploom.emulator.native.context import Field, Stop
+from warploom.emulator.native.engine import NativeEngine
 from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
 from warploom.emulator.schedule import Schedule
-from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
 from warploom.emulator.warps import Components, Warps
+from warploom.isa.model.effects import Control as ControlEffect
+from warploom.isa.model.effects import Effect, Flow, Members
+from warploom.isa.model.form import Form
 from warploom.isa.model.semantics import Array
 
 Rows = NDArray[np.intp]
 
-BATCH_COST = 32  # a batch of fewer warps counts as this many against the step budget
+BATCHES_PER_CALL = 4096  # batches that native code executes before the emulator reports its progress
 WAVE_TICKS = 36  # low bits of the clock that count within one wave; the step budget keeps them from overflowing
-RECENT = 256  # batches from which the location of a stopped run is found
 STEP_BUDGET = 1_000_000_000  # of a run by default
 SPLIT_CHANCE = 1 / 16  # probability, under a random schedule, that only some warps of a batch run
 DELAY = 32  # backward jumps of the other clusters before the first clusters start under a lazy schedule
@@ -103,28 +107,26 @@ class Emulator:
     Call `start` and then `run` for each wave of CTAs.
     """
 
-    def __init__(self, request: Request, grid: Grid, resident: int, arena: Arena, segments: dict[str, int]) -> None:
+    def __init__(self, request: Request, executable: Executable, arena: Arena, segments: dict[str, int]) -> None:
         program = request.program
         self.request = request
         self.program = program
-        self.grid = grid
+        self.grid = executable.grid
         self.schedule = request.schedule
         self.arena = arena
         self.parameters = segments[""]
-        self.topology = Topology(grid, resident)
-        files = program.registers.allocate(self.topology.warps)
-        self.state = State(grid, self.topology, files, program.kernel.readable_name)
+        self.topology = executable.topology
+        self.state = executable.state
         self.accumulators = Accumulators(self.topology.warpgroup_members(), request.pool)
         self.steps = 0
         self.ctas_done = 0
         self._delays = False
         self.batch: Warps | None = None
         self.recent: deque[int] = deque(maxlen=RECENT)  # first program counters of the last batches
-        self.linker = Linker(program, files, segments, grid, self.topology, request.arch)
-        self.linked = self.linker.link_all()
-        if self.linker.problems:
-            raise Unsupported(self.linker.problems)
-        self._bounded = bounded_waits(program, self.linked) if self.schedule.kind == "lazy" else frozenset[int]()
+        self.linker = executable.linker
+        self.linked = executable.linked
+        self.native = executable.native
+        self._bounded = executable.bounded if self.schedule.kind == "lazy" else frozenset[int]()
         self._leads = leads_to(program, self._bounded)
         self.events = Dispatcher(request.observers)
         self._attach_observers()
@@ -142,10 +144,18 @@ class Emulator:
         self._on_exit_of = events.handler(Exit)
         self._guards = events.guard_handlers()
         self._instructions = events.instruction_handlers(launch)
+        if self.native is not None:
+            self.native.leave_to_interpreter(self._observed() if self.request.observers else set())
         if (on_suspend := events.handler(Suspend)) is not None:
             state.on_suspend = lambda batch, which, status, repeats: on_suspend(
                 Suspend(state.pc, batch, which, status, repeats)
             )
+
+    def _observed(self) -> set[int]:
+        """Return the program counters of the instructions for which observers may get an event."""
+        quiet = (ControlEffect, Flow, Members)
+        loud = (pc for pc, step in enumerate(self.program.steps) if not _has_only(step.binding.form, quiet))
+        return {*loud, *self._guards, *self._instructions}
 
     # Waves --------------------------------------------------------------------------------------------------
 
@@ -178,6 +188,8 @@ class Emulator:
             state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
         )
         self.linker.refresh()
+        if self.native is not None:
+            self.native.start(self.memory, self.barriers)
         if self._on_resident is not None:
             self._on_resident(Resident(0, state.placement, state.splits, self.memory.shared))
 
@@ -201,6 +213,8 @@ class Emulator:
         """
         splits, counters, repetition = self.state.splits, self.state.counters, self.repetition
         while True:
+            if (native := self.native) is not None and self._can_schedule():
+                self._schedule(native, report)
             ready = splits.ready()
             rows = self._select(ready) if len(ready) else ready
             is_endless = counters.batches >= repetition.due and len(rows) > 0 and repetition.repeats(rows)
@@ -258,9 +272,67 @@ class Emulator:
     def _is_random(self) -> bool:
         return self.schedule.kind == "random" and not self.repetition.recording
 
+    def _can_schedule(self) -> bool:
+        """Return True if native code may select and execute batches."""
+        if self._on_block_start is not None or self._on_block_end is not None:
+            return False
+        kind = self.schedule.kind
+        is_simple = kind == "lazy" and self.asynchronous.is_idle and not self._delays and not self._bounded
+        return (kind == "eager" or is_simple) and not self.memory.is_watched
+
+    def _schedule(self, native: NativeEngine, report: Callable[[], None]) -> None:
+        """Let native code select and execute batches as long as it can."""
+        state, splits = self.state, self.state.splits
+        while True:
+            before = state.counters.batches
+            most = 64 - self.steps % 64 if splits.diverged else BATCHES_PER_CALL
+            watched, limit = self.repetition.watched
+            budget = self.request.step_budget
+            stop, pc = native.schedule(
+                most, self.repetition.due, watched, limit, budget, bool(self.accumulators.cached)
+            )
+            done = state.counters.batches - before
+            self.recent.extend(native.recent(done))
+            if stop == Stop.RESUME:
+                rows = native.rows
+                self._guarded(partial(self._resume_block, rows, pc, int(native.context[Field.EXECUTED])))
+                self._guarded(self.asynchronous.between_blocks)
+            elif stop == Stop.ARRIVE:
+                splits.arrive(native.rows)
+            before_steps, self.steps = self.steps, self.steps + done
+            if splits.diverged and self.steps // 64 != before_steps // 64:
+                splits.release_overdue()
+            if self.steps // 256 != before_steps // 256:
+                if len(rows := native.rows):
+                    self.batch = self._make_batch(splits.warp[rows], None)
+                report()
+            if state.counters.spent > self.request.step_budget:
+                raise self._runaway()
+            if stop == Stop.SELECT and done < most:
+                return
+            if not self._can_schedule():
+                return
+
+    def _resume_block(self, rows: Rows, pc: int, executed: int) -> None:
+        """Execute the rest of a block that native code has begun for the warp splits `rows`.
+
+        The first `executed` warp splits have already executed the instruction at `pc`.
+        """
+        state, splits = self.state, self.state.splits
+        first = int(splits.pc[rows[0]])
+        mask = None if splits.full[rows].all() else splits.mask[rows]
+        batch = Warps(state, self.components, rows, splits.warp[rows], mask)
+        self.batch = batch
+        state.origin = None
+        state.moved = False
+        if executed:
+            self._finish_instruction(batch, pc, executed)
+            pc += 1
+        self._execute(batch, first, pc, self.program.block_end[first])
+
     def _execute_block(self, rows: Rows) -> None:
         """Execute the warp splits `rows` as one batch, to the end of their basic block."""
-        state, control, accumulators = self.state, self.control, self.accumulators
+        state = self.state
         splits, counters = state.splits, state.counters
         first = int(splits.pc[rows[0]])
         end = self.program.block_end[first]
@@ -273,13 +345,24 @@ class Emulator:
         counters.batches += 1
         state.origin = None
         state.moved = False
-        state.pc = pc = done = first
         self.recent.append(first)
         if self._on_block_start is not None:
             self._on_block_start(BlockStart(first, batch))
+        self._execute(batch, first, first, end)
+
+    def _execute(self, batch: Warps, first: int, pc: int, end: int) -> None:
+        """Execute the instructions [pc, end) of the block that starts at `first`."""
+        state, control, accumulators = self.state, self.control, self.accumulators
+        counters, warps = state.counters, batch.count
+        state.pc = done = pc
         linked, by_family = self.linked, counters.by_family
         guards, instructions = self._guards, self._instructions
+        native = None if self.memory.is_watched else self.native
         while pc < end:
+            if native is not None and native.is_native[pc]:
+                pc = done = self._run_native(native, batch, pc, end)
+                if pc == end:
+                    break
             step = linked[pc]
             state.pc = pc
             if step.reconverges:
@@ -322,9 +405,37 @@ class Emulator:
             batch.unguard()
             pc = done
         self.grid.ticks += end - first
-        counters.spent += (done - first) * max(len(rows), BATCH_COST)
+        counters.spent += (done - first) * max(warps, BATCH_COST)
         if not state.moved and batch.count:
-            splits.goto(batch.rows, end)
+            state.splits.goto(batch.rows, end)
+
+    def _run_native(self, native: NativeEngine, batch: Warps, first: int, end: int) -> int:
+        """Execute instructions from `first` on with native code. Return the next program counter."""
+        if self.accumulators.cached:
+            end = next((pc for pc in range(first, end) if self.linked[pc].flushes), end)
+            if end == first:
+                return first
+        pc, executed = native.run(batch, first, end)
+        if executed:
+            self._finish_instruction(batch, pc, executed)
+            pc += 1
+        return pc
+
+    def _finish_instruction(self, batch: Warps, pc: int, executed: int) -> None:
+        """Execute an instruction for the warps of a batch except the first `executed` warps."""
+        self.state.pc = pc
+        step = self.linked[pc]
+        rest = Warps(
+            self.state, self.components, batch.rows[executed:], batch.warp_index[executed:],
+            None if batch.mask is None else batch.mask[executed:],
+        )  # fmt: skip
+        self.batch = rest
+        if step.guard is not None:
+            predicate = step.guard.fetch(rest)
+            if not rest.guard(~predicate if step.negated else predicate):
+                return
+        step.act(rest, step.operands)
+        self.batch = batch
 
     def _on_exit(self, warps: Rows) -> None:
         state, splits = self.state, self.state.splits
@@ -339,6 +450,11 @@ class Emulator:
         if self.topology.cluster_size > 1:
             self.memory.shared.exited = state.live_warps == 0
         self.barriers.on_exit(np.unique(self.topology.cta_of[warps]))
+
+    def update_counters(self) -> None:
+        """Add the instructions that native code has executed to the statistics."""
+        if self.native is not None:
+            self.native.count(self.state.counters)
 
     # Errors -------------------------------------------------------------------------------------------------
 
@@ -368,6 +484,7 @@ class Emulator:
         return report.error()
 
     def _runaway(self) -> Trap:
+        self.update_counters()
         counters = self.state.counters
         message = (
             f"the kernel exceeded the step budget after {counters.instructions} warp instructions in "
@@ -397,3 +514,7 @@ class Emulator:
     def _busiest(self) -> int:
         """Return the program counter of the block that was executed most often of late."""
         return Counter(self.recent).most_common(1)[0][0] if self.recent else self.program.entry
+
+
+def _has_only(form: Form, kinds: tuple[type[Effect], ...]) -> bool:
+    return all(isinstance(effect, kinds) for effect in form.effects)

@@ -419,6 +419,8 @@ class Dispatcher:
         executes = _by_pc([each.instructions for each in self.observers])
         on_fence, on_barrier = self.handler(Fence), self.handler(WarpBarrier)
         found: dict[int, InstructionHandler] = {}
+        if not self.observers:
+            return found
         for pc, step in enumerate(launch.program.steps):
             form = step.binding.form
             meets = form.collective == "warp"

@@ -13,6 +13,7 @@ from warploom.emulator.address_space import CODE_BASE, GLOBAL_BASE
 from warploom.emulator.arena import Arena
 from warploom.emulator.blocks import names_in
 from warploom.emulator.emulator import Emulator, Request, Waves
+from warploom.emulator.executable import acquire, analysis, release
 from warploom.emulator.faults import RunError, Unsupported, diagnostic
 from warploom.emulator.grid import Grid
 from warploom.emulator.program import GlobalVariable, Program, Step
@@ -34,7 +35,7 @@ def waves(program: Program, grid: Grid) -> Waves:
     per_cta = max(1, warps * (program.registers.bytes_per_warp() + 32 * program.local_bytes))
     size = grid.cluster_size
     clusters = grid.ctas // size
-    waits = any(inter_cta_communication(program))
+    waits = any(analysis(program, inter_cta_communication))
     # CTAs that may wait for each other need large waves. Others form an even number of waves, for two workers.
     most = RESIDENT_WARPS if waits else min(RESIDENT_WARPS, max(LEAST_WARPS, -(-grid.ctas * warps // 2)))
     fits = min(most // warps, REGISTER_BYTES // per_cta, SHARED_BYTES // max(1, grid.total_shared))
@@ -176,12 +177,14 @@ def execute(
     program, grid = request.program, request.shape()
     initialise(program, arena, segments, request.parameters)
     cut = waves(program, grid) if request.waves is None else request.waves
-    emulator = Emulator(request, grid, cut.resident, arena, segments)
+    executable = acquire(program, grid, cut.resident, request.arch, segments, request.schedule)
+    emulator = Emulator(request, executable, arena, segments)
     counters, total, done = emulator.state.counters, cut.ctas, 0
-    delays = request.schedule.kind == "lazy" and any(inter_cta_communication(program))
+    delays = request.schedule.kind == "lazy" and any(analysis(program, inter_cta_communication))
     ended: RunError | None = None
 
     def report() -> None:
+        emulator.update_counters()
         if progress is not None:
             seconds = time.perf_counter() - started
             finished = done + emulator.ctas_done
@@ -208,6 +211,7 @@ def execute(
     families, seconds = dict(counters.by_family.most_common()), time.perf_counter() - started
     stats = Stats(families, counters.macs, seconds, done + emulator.ctas_done, counters.batches, counters.spent)
     findings = emulator.events.findings()
+    release(program, executable)
     if ended is not None:
         ended.stats, ended.findings = stats, findings
         raise ended

@@ -40,6 +40,7 @@ class Memory:
         self.local = np.zeros(state.topology.warps * 32 * self.local_stride if local_bytes else 0, np.uint8)
         self._observers = events.handler(Access)
         self._on_access = self._observers
+        self.is_watched = False  # True between the calls of `watch` that begin and end the calls of a handler
         self._on_copy = events.handler(CopyAccess)
         self._fault = np.zeros(1, np.int64)
 
@@ -110,6 +111,7 @@ class Memory:
 
         If `handler` is None, end the calls of the previous handler.
         """
+        self.is_watched = handler is not None
         self._on_access = in_turn([each for each in (handler, self._observers) if each is not None])
 
     def array_of(self, space: str) -> NDArray[np.uint8]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.emulator.joined_products import JoinedProducts, join
 from warploom.isa.instructions.fragments import Matrix, gather, scatter
 from warploom.isa.model.multiplication import BlockScales, Metadata, Multiplication, RegisterMatrix, SharedMatrix
 from warploom.isa.model.semantics import Array, Bound, Warps
@@ -27,9 +28,27 @@ def multiply(warps: Warps, i: Bound) -> None:
 
 def multiply_run(warps: Warps, run: Sequence[Bound]) -> None:
     """Execute adjacent independent multiplications of matrices in registers, on the worker threads."""
-    products: list[Multiplication] = [i.multiplication for i in run]
-    results = warps.each(partial(_result, warps), products)
-    warps.each(lambda pair: _write(warps, *pair), list(zip(products, results, strict=True)))
+    first = vars(run[0])
+    if "joined" not in first:
+        first["joined"] = join([i.multiplication for i in run])
+    joined: list[JoinedProducts | Multiplication] = first["joined"]
+    workers = warps.pool() if len(joined) == 1 else None
+    results = warps.each(lambda each: _joined_result(warps, each, workers), joined)
+    for each, result in zip(joined, results, strict=True):
+        if isinstance(each, JoinedProducts):
+            each.d.write(warps, result)
+            warps.count_macs(result.size * each.first.k)
+        else:
+            _write(warps, each, result)
+
+
+def _joined_result(warps: Warps, joined: JoinedProducts | Multiplication, workers: Any) -> Matrix:
+    if isinstance(joined, Multiplication):
+        return _result(warps, joined, workers)
+    return fused.multiply(
+        _read(warps, joined.a), joined.b.read(warps), joined.c.read(warps), joined.first.model(warps.arch),
+        **joined.first.options, workers=workers,
+    )  # fmt: skip
 
 
 def _result(warps: Warps, product: Multiplication, workers: Any = None) -> Matrix:

@@ -1,7 +1,7 @@
 """Data model of a loaded kernel and of the device functions that it may call."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -92,7 +92,8 @@ class Scope(Names[RegisterLocation, Storage, int]):
             if offset < 0:
                 return None
             index = first.index + number * first.members + offset
-            known = self.found[name] = replace(first, index=index, members=1 if stem else first.members)
+            members = 1 if stem else first.members
+            known = self.found[name] = RegisterLocation(first.width, index, first.type, members)
         return known
 
     def members(self, name: str) -> int:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from warploom.emulator.bounded_waits import leads_to
 from warploom.emulator.events import Access
+from warploom.emulator.executable import analysis
 from warploom.emulator.link import Linked
 from warploom.emulator.program import Program
 from warploom.emulator.state import State
@@ -70,9 +71,8 @@ class Repetition:
         self.linked = linked
         self.components = components
         self.deterministic = deterministic
-        self._escapes = _escaping(program)
-        self._clocked = {pc for pc, each in enumerate(linked) if _reads_clock(each)}
-        self._loud = {pc for pc, step in enumerate(program.steps) if not _is_quiet(step.binding.form)}
+        self._escapes = analysis(program, _escaping)
+        self._loud = analysis(program, _not_quiet)
         self.recording = False
         self.restart()
 
@@ -82,9 +82,22 @@ class Repetition:
         self._span = FIRST
         self._began = self.state.counters.batches
         self._snapshot: _Snapshot | None = None
+        self._limit = 0
         self.due = self._began + FIRST
 
     # Search -----------------------------------------------------------------------------------------------
+
+    @property
+    def watched(self) -> tuple[int, int]:
+        """Program counter and number of batches that decide when `repeats` must be called.
+
+        From `due` batches on, `repeats` must be called before a batch at the program counter, or before any batch if it
+        is -1. From this number of batches on, `repeats` must be called before any batch.
+        """
+        snapshot = self._snapshot
+        if snapshot is None or self.recording:
+            return -1, self.due
+        return snapshot.pc, self._limit
 
     def repeats(self, rows: Rows) -> bool:
         """Return True if all warps that can run are in endless loops. `rows` is the next batch."""
@@ -121,7 +134,7 @@ class Repetition:
         if not self.recording:
             self._begin(rows, recording=True, limit=limit)
             return False
-        if not self._executed().isdisjoint(self._clocked) or not self._ready() <= set[int]().union(
+        if any(_reads_clock(self.linked[pc]) for pc in self._executed()) or not self._ready() <= set[int]().union(
             *self.blocks.values()
         ):
             self._record(rows)
@@ -271,6 +284,10 @@ def _escaping(program: Program) -> NDArray[np.bool_]:
     """Return a mask of the instructions after which a thread may exit or leave its function."""
     forms = [step.binding.form for step in program.steps]
     return leads_to(program, [pc for pc, form in enumerate(forms) if form.ends_thread or form.control == "call"])
+
+
+def _not_quiet(program: Program) -> set[int]:
+    return {pc for pc, step in enumerate(program.steps) if not _is_quiet(step.binding.form)}
 
 
 def _reads_clock(each: Linked) -> bool:

@@ -75,4 +75,4 @@ class State:
         """Update `live_warps`, the number of warps in each CTA that have not exited."""
         alive = self.splits.live.any(axis=1)
         counts = np.bincount(self.topology.cta_of, weights=alive, minlength=self.topology.ctas)
-        self.live_warps = counts.astype(np.int64)
+        self.live_warps[:] = counts

@@ -46,7 +46,8 @@ class WarpSplits:
     """State of the warp splits of all resident warps, in arrays with one element per warp split.
 
     The index of a warp split is its slot. `epoch` counts the backward jumps of a warp split. Warp splits execute in the
-    order of (epoch, pc). `live` is a mask of the lanes that have not left the kernel.
+    order of (epoch, pc). `bits` contains the lanes of `mask` as bits; lane 0 is the lowest bit. `live` is a mask of the
+    lanes that have not left the kernel.
 
     Shapes: mask (slots, 32), live (warps, 32), other arrays (slots,).
     """
@@ -61,6 +62,7 @@ class WarpSplits:
         self.status = np.where(masks.any(axis=1), Status.READY, Status.DONE).astype(np.uint8)
         self.mask = masks.copy()
         self.full = np.all(masks, axis=1)
+        self.bits = _pack(masks)
         self.point_pc = np.full(warps, -1, np.int64)  # pc of the innermost reconvergence point, or -1
         self.points: list[ReconvergencePoint | None] = [None] * warps
         self.calls: list[tuple[int, ...]] = [()] * warps  # program counters of the open calls
@@ -108,7 +110,7 @@ class WarpSplits:
         self.pc[rows] = pc
         if self.diverged:
             # Lanes at their reconvergence point wait there for the other lanes.
-            self._arrive(rows)
+            self.arrive(rows)
 
     def split(self, row: int, targets: NDArray[np.int64], point_pc: int, outer: tuple[int, ...] | None = None) -> None:
         """Divide warp split number `row` so that lane l continues at the program counter `targets[l]`.
@@ -219,7 +221,8 @@ class WarpSplits:
         self._open.append(point)
         return point
 
-    def _arrive(self, rows: Rows) -> None:
+    def arrive(self, rows: Rows) -> None:
+        """Let the warp splits that are at their reconvergence point wait there for the other lanes."""
         for slot in (int(row) for row in rows[self.point_pc[rows] == self.pc[rows]]):
             point = self.points[slot]
             if point is None or self.calls[slot] != point.calls:
@@ -257,7 +260,7 @@ class WarpSplits:
         self.calls[slot] = calls
         self._set_mask(slot, mask)
         self._set_point(slot, point)
-        self._arrive(np.array([slot], np.intp))
+        self.arrive(np.array([slot], np.intp))
 
     def _extra_slot(self) -> int:
         size = len(self.status)
@@ -265,7 +268,7 @@ class WarpSplits:
         if len(free):
             return int(free[0]) + self.warps
         grown = max(16, size // 2)
-        for name in ("warp", "pc", "epoch", "status", "mask", "full", "point_pc"):
+        for name in ("warp", "pc", "epoch", "status", "mask", "full", "bits", "point_pc"):
             array = getattr(self, name)
             setattr(self, name, np.concatenate([array, np.zeros((grown, *array.shape[1:]), array.dtype)]))
         self.point_pc[size:] = -1
@@ -282,11 +285,16 @@ class WarpSplits:
 
     def _set_mask(self, slot: int, mask: Mask) -> None:
         self.mask[slot] = mask
+        self.bits[slot] = _pack(mask[None])[0]
         self.full[slot] = bool(mask.all())
 
     def _set_point(self, slot: int, point: ReconvergencePoint | None) -> None:
         self.points[slot] = point
         self.point_pc[slot] = -1 if point is None else point.pc
+
+
+def _pack(masks: Mask) -> NDArray[np.uint32]:
+    return np.packbits(masks, axis=1, bitorder="little").view("<u4")[:, 0].astype(np.uint32)
 
 
 def _chain(point: ReconvergencePoint | None) -> tuple[tuple[int, tuple[int, ...]], ...]:

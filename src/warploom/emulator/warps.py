@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.emulator import address_space
 from warploom.emulator.accumulators import Accumulators
-from warploom.emulator.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
+from warploom.emulator.address_space import SHARED_WINDOW
 from warploom.emulator.async_operations import AsyncOperations
 from warploom.emulator.barriers import Barriers
 from warploom.emulator.batch import Batch
@@ -28,8 +29,12 @@ from warploom.numerics.fused import Workers
 Rows = NDArray[np.intp]
 
 
-_ELEMENTS = {4: ("b32", 1), 8: ("b64", 1), 16: ("b64", 2)}
-"""Element type and element count of one access that copies this number of bytes."""
+_LANE = np.arange(32)[None, :]
+
+
+def copy_elements(size: int) -> tuple[str, int]:
+    """Return the element type and the element count of one access that copies `size` bytes: 4, 8 or 16."""
+    return {4: ("b32", 1), 8: ("b64", 1), 16: ("b64", 2)}[size]
 
 
 @dataclass(slots=True)
@@ -101,6 +106,21 @@ class Warps(Batch):
             values = values.view(dtype) if values.dtype.itemsize == dtype.itemsize else values.astype(dtype)
         self.components.memory.store(_memory_of(space), self.location, addresses, mask, values)
 
+    def load_rows(self, space: str, addresses: Array, rows: int) -> NDArray[np.uint8]:
+        """Load 16 bytes from the address of each of the lanes 0 to `rows` - 1. An inactive lane gives zeros.
+
+        Shapes: the result is (warps, rows, 16).
+        """
+        words = self.load(space, addresses, "b32", 4, lanes=rows > _LANE)
+        return np.ascontiguousarray(words.transpose(1, 2, 0)[:, :rows]).view(np.uint8)
+
+    def store_rows(self, space: str, addresses: Array, rows: NDArray[np.uint8]) -> None:
+        """Store 16 bytes at the address of each of the first lanes that is active. The inverse of `load_rows`."""
+        count = rows.shape[1]
+        words = np.zeros((4, self.count, 32), np.uint32)
+        words[:, :, :count] = np.ascontiguousarray(rows).view(np.uint32).transpose(2, 0, 1)
+        self.store(space, addresses, "b32", words, lanes=count > _LANE)
+
     def discard(self, addresses: Array, size: int) -> None:
         """Make `size` bytes of global memory at the address of each active lane undetermined."""
         self.components.memory.discard(self.location, addresses, self.active(), size)
@@ -143,7 +163,7 @@ class Warps(Batch):
         """Return the generic addresses that correspond to addresses in a state space."""
         if space.startswith("param"):
             return self._in_parameter_block(addresses)
-        return addresses.astype(np.uint64) + _window_of(space)
+        return address_space.to_generic(space, addresses)
 
     def _in_parameter_block(self, addresses: Array) -> Array:
         wide = addresses.astype(np.uint64)
@@ -153,7 +173,7 @@ class Warps(Batch):
 
     def from_generic(self, space: str, addresses: Array) -> Array:
         """Return the addresses in a state space that correspond to generic addresses."""
-        return addresses.astype(np.uint64) - _window_of(space)
+        return address_space.from_generic(space, addresses)
 
     def is_space(self, space: str, addresses: Array) -> Lanes:
         """Return a mask of the generic addresses that are in a state space."""
@@ -161,13 +181,13 @@ class Warps(Batch):
         wide = addresses.astype(np.uint64)
         memory = self.components.memory
         if space.startswith("shared"):
-            inside = (wide >= SHARED_WINDOW) & (wide < SHARED_WINDOW + WINDOW_SIZE)
+            inside = address_space.in_window(space, wide)
             if space == "shared::cta":
                 own = memory.shared.rank[self.location.cta][:, None].astype(np.uint64)
                 inside = inside & (((wide - np.uint64(SHARED_WINDOW)) >> np.uint64(24)) == own)
             return inside
         if space == "local":
-            return (wide >= LOCAL_WINDOW) & (wide < LOCAL_WINDOW + WINDOW_SIZE)
+            return address_space.in_window(space, wide)
         return memory.arena.in_segments(space, wide)
 
     def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
@@ -175,15 +195,11 @@ class Warps(Batch):
 
         `generic` marks generic addresses.
         """
-        wide = addresses.astype(np.uint64)
-        window = np.uint64(SHARED_WINDOW if generic else 0)
-        offset = (wide - window) & np.uint64(0xFF_FFFF)
-        return window + offset + (rank.astype(np.uint64) << np.uint64(24))
+        return address_space.map_rank(addresses, rank, generic)
 
     def rank_of(self, addresses: Array, generic: bool) -> Array:
         """Return the cluster rank of the CTA of each shared address. `generic` marks generic addresses."""
-        wide = addresses.astype(np.uint64) - np.uint64(SHARED_WINDOW if generic else 0)
-        return (wide >> np.uint64(24)).astype(np.uint32)
+        return address_space.rank_of(addresses, generic)
 
     # Control ----------------------------------------------------------------------------------------------
 
@@ -317,16 +333,12 @@ def execute_thread_copy(size: int, warps: Warps, captured: Mapping[str, Array]) 
     """
     source, destination, amount = captured["source"], captured["destination"], captured["amount"]
     if ((amount == 0) | (amount == size)).all():
-        element, count = _ELEMENTS[size]
+        element, count = copy_elements(size)
         values = warps.load("global", source, element, count, lanes=amount > 0)
         warps.store("shared", destination, element, values)
         return
     loaded = [warps.load("global", source + np.uint64(n), "b8", lanes=amount > n) for n in range(size)]
     warps.store("shared", destination, "b8", np.concatenate(loaded))
-
-
-def _window_of(space: str) -> np.uint64:
-    return np.uint64(SHARED_WINDOW if space.startswith("shared") else LOCAL_WINDOW if space == "local" else 0)
 
 
 def _memory_of(space: str) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -66,6 +65,8 @@ def is_on_gpu(value: object) -> bool:
 
 def as_numpy(value: Any) -> NDArray[Any]:
     """Return an array in host memory as a NumPy array over the same memory. Errors: UsageError gpu.array."""
+    import ml_dtypes
+
     dtype = strided(value).dtype
     try:
         if is_torch_type(value.__class__) and hasattr(ml_dtypes, dtype.name):

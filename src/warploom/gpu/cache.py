@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
+from warploom.caches import cache_directory
 from warploom.gpu.driver import package
 
 _CAPACITY = 1 << 30
 _DIGEST = 32
 _LENGTH = 8
-
-
-def cache_directory() -> Path:
-    """Return the folder of Warploom's caches: WARPLOOM_CACHE, or `warploom` in the user's cache folder."""
-    if chosen := os.environ.get("WARPLOOM_CACHE"):
-        return Path(chosen)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "warploom"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "warploom"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "warploom"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, cast
 
-import ml_dtypes
 import numpy as np
 
 from warploom.diagnostics import UsageError
@@ -70,5 +69,7 @@ def _dtype(given: Any) -> np.dtype[Any]:
     """Return the NumPy dtype for an element type of NumPy, PyTorch, CuPy or JAX."""
     if isinstance(given, np.dtype):
         return cast("np.dtype[Any]", given)
+    import ml_dtypes
+
     name = str(given).rpartition(".")[2]
     return np.dtype(getattr(ml_dtypes, name, name))

@@ -1,41 +1,38 @@
 """Decorators that compile functions with Numba and apply them to arrays."""
 
-# Numba has no type annotations.
-# pyright: reportUnknownMemberType=false
-
 from collections.abc import Callable
 from functools import cached_property
 from types import FunctionType
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-import numba
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from warploom.numerics._compiled import Compiled, Inline
 from warploom.numerics.intrinsics import ROUNDING, set_rounding
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def njit(function: Function) -> Function:
-    """Compile a function with Numba on its first call.
+    """Compile a function on its first call.
 
     The compiled code releases the interpreter lock. A division by zero gives infinity or NaN.
     """
-    return cast("Function", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+    return cast("Function", Compiled(function))
 
 
 def inlined(function: Function) -> Function:
-    """Compile a function that Numba inlines in every compiled caller."""
-    return cast("Function", numba.njit(cache=True, inline="always", error_model="numpy")(function))
+    """Compile a function that is inlined in every compiled caller."""
+    return cast("Function", Compiled(function, "always"))
 
 
 def specialized(
-    template: Callable[..., None], function: Callable[..., Any], inline: Literal["never", "always"] = "never"
+    template: Callable[..., None], function: Callable[..., Any], inline: Inline = "never"
 ) -> Callable[..., None]:
     """Compile a copy of the loop `template` in which the name `scalar` stands for `function`.
 
-    If `inline` is "always", Numba inlines `function` before type inference.
+    If `inline` is "always", `function` is inlined before type inference.
     """
     # Numba caches machine code by file and name, so the copy has those of `function`.
     code = template.__code__.replace(
@@ -44,7 +41,7 @@ def specialized(
         co_name=function.__name__,
         co_qualname=function.__qualname__,
     )
-    scalar = numba.njit(error_model="numpy", inline=inline)(function)
+    scalar = Compiled(function, inline, is_stored=False)
     return njit(FunctionType(code, template.__globals__ | {"__name__": function.__module__, "scalar": scalar}))
 
 
@@ -125,15 +122,22 @@ class Elementwise:
         self.function = function
         self.result = np.dtype(result)
         self.arrays = function.__code__.co_argcount - uniform
+        self.is_pairwise, self.is_directed = loops is _PAIR_LOOPS, loops is _DIRECTED_LOOPS
         self._template = loops[self.arrays - 1]
 
     @cached_property
     def _loop(self) -> Callable[..., None]:
         return specialized(self._template, self.function)
 
-    def __call__(self, *operands: Any) -> NDArray[Any]:
-        """Return the results, in the broadcast shape of the array operands."""
+    def __call__(self, *operands: Any) -> Any:
+        """Return the results, in the broadcast shape of the array operands.
+
+        Traced lane values (`numerics.tracing`) evaluate the function themselves.
+        """
         arrays = operands[: self.arrays]
+        for x in arrays:
+            if not isinstance(x, np.ndarray):
+                return x.evaluate(self, operands)
         shape = arrays[0].shape
         for x in arrays:
             if x.shape != shape or not x.flags.carray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from warploom.numerics import convert, floats, packed, sfu
 from warploom.numerics.formats import Array, Format
+from warploom.numerics.lanes import lookup
 from warploom.numerics.quiet import quietly
 
 # Operands and results are scaled as in the code that ptxas generates (CUDA 13.0, sm_90), which scales nothing with ftz.
@@ -171,8 +172,8 @@ def _half_table(function: Callable[[Array, Format], Array], fmt: Format) -> Arra
 def _half_or_pair(function: Callable[[Array, Format], Array], patterns: Array, fmt: Format) -> Array:
     table = _half_table(function, fmt)
     if patterns.dtype.itemsize == 2:
-        return table[patterns]
-    return packed.pair(table[patterns & np.uint32(0xFFFF)], table[patterns >> np.uint32(16)])
+        return lookup(table, patterns)
+    return packed.pair(lookup(table, patterns & np.uint32(0xFFFF)), lookup(table, patterns >> np.uint32(16)))
 
 
 def ex2_half(patterns: Array, fmt: Format, ftz: bool = False) -> Array:

@@ -10,12 +10,12 @@ import numpy as np
 
 from warploom.numerics.formats import Array
 from warploom.numerics.integers import as_signed, as_unsigned
+from warploom.numerics.lanes import lookup
 from warploom.numerics.lazy_module import LazyModule
 
+bit_kernels = LazyModule("warploom.numerics.bit_kernels")
 permute = LazyModule("warploom.numerics.permute")
 Mode = Literal["wrap", "clamp"]
-
-_BYTE_REVERSED = np.array([int(f"{i:08b}"[::-1], 2) for i in range(256)], dtype=np.uint8)
 
 
 def _bits(a: Array) -> int:
@@ -27,18 +27,9 @@ def popc(a: Array) -> Array:
     return np.bitwise_count(as_unsigned(a)).astype(np.uint32)
 
 
-def _length(x: Array) -> Array:
-    """Return the bit lengths of unsigned numbers, as int64."""
-    if x.dtype.itemsize <= 4:
-        return np.frexp(x.astype(np.float64))[1].astype(np.int64)
-    high = np.frexp((x >> np.uint64(32)).astype(np.float64))[1].astype(np.int64)
-    low = np.frexp((x & np.uint64(0xFFFFFFFF)).astype(np.float64))[1].astype(np.int64)
-    return np.where(high > 0, high + 32, low)
-
-
 def clz(a: Array) -> Array:
     """Return the number of leading zero bits of each element, as u32.  Source: clz."""
-    return (_bits(a) - _length(as_unsigned(a))).astype(np.uint32)
+    return bit_kernels.leading_zeros(as_unsigned(a))
 
 
 def bfind(a: Array, shiftamt: bool = False) -> Array:
@@ -48,17 +39,14 @@ def bfind(a: Array, shiftamt: bool = False) -> Array:
     result is the left shift that moves the found bit to the top. Source: bfind.
     """
     x = as_unsigned(np.where(a < 0, ~a, a)) if a.dtype.kind == "i" else a
-    position = _length(x) - 1
-    if shiftamt:
-        position = np.where(position < 0, position, _bits(a) - 1 - position)
-    return position.astype(np.int32).view(np.uint32)
+    shift = clz(x)
+    position = np.uint32(_bits(a) - 1) - shift  # 0xFFFFFFFF if there is no such bit
+    return np.where(position == ~np.uint32(0), position, shift) if shiftamt else position
 
 
 def brev(a: Array) -> Array:
     """Return the bits of each element in reverse order.  Source: brev."""
-    octets = np.ascontiguousarray(as_unsigned(a)).reshape(a.shape)[..., None].view(np.uint8)
-    reversed_octets = np.ascontiguousarray(_BYTE_REVERSED[octets][..., ::-1])
-    return reversed_octets.view(as_unsigned(a).dtype)[..., 0].view(a.dtype)
+    return (bit_kernels.reversed32 if _bits(a) == 32 else bit_kernels.reversed64)(as_unsigned(a)).view(a.dtype)
 
 
 def _ones_below(count: Array, dtype: np.dtype[Any]) -> Array:
@@ -128,24 +116,7 @@ def fns(mask: Array, base: Array, offset: Array) -> Array:
     `offset` is n. A negative n searches downward. If n is 0, only bit `base` is tested. The result is 0xFFFFFFFF if no
     bit is found or if `base` exceeds 31. Source: fns.
     """
-    mask, base, offset = np.broadcast_arrays(mask, base, offset)
-    start = base.astype(np.int64)
-    wanted = as_signed(offset).astype(np.int64)
-    bits = ((as_unsigned(mask)[..., None] >> np.arange(32, dtype=np.uint32)) & np.uint32(1)).astype(bool)
-    positions = np.arange(32)
-    inside = np.where(
-        (wanted > 0)[..., None],
-        positions >= start[..., None],
-        np.where((wanted < 0)[..., None], positions <= start[..., None], positions == start[..., None]),
-    )
-    eligible = bits & inside & (start < 32)[..., None]
-    upward = np.cumsum(eligible, axis=-1)
-    downward = np.cumsum(eligible[..., ::-1], axis=-1)[..., ::-1]
-    rank = np.where((wanted < 0)[..., None], downward, upward)
-    hit = eligible & (rank == np.maximum(np.abs(wanted), 1)[..., None])
-    found = np.where(hit.any(axis=-1), hit.argmax(axis=-1), -1)
-    # The GPU returns 0 for the most negative offset.
-    return np.where(wanted == -(2**31), 0, found).astype(np.int32).view(np.uint32)
+    return bit_kernels.nth_one(as_unsigned(mask), as_unsigned(base), as_signed(offset))
 
 
 def _zero(b: Array, c: Array) -> Any:
@@ -222,7 +193,7 @@ def prmt(a: Array, b: Array, selector: Array, mode: str = "") -> Array:
     """
     chosen = as_unsigned(selector)
     if mode:
-        chosen = _selectors(mode)[chosen & np.uint32(3)]
+        chosen = lookup(_selectors(mode), chosen & np.uint32(3))
     x, y = as_unsigned(a), as_unsigned(b)
     if chosen.size == 1:
         # NumPy broadcasts one selector faster than `permuted` does.

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from warploom.numerics import formats
 from warploom.numerics.formats import Array, Format
 from warploom.numerics.integers import as_unsigned
+from warploom.numerics.packed import float_from_half
 from warploom.numerics.quiet import quietly
 
 _ORDERED: dict[str, Callable[..., Array]] = {
@@ -20,6 +20,7 @@ _ORDERED: dict[str, Callable[..., Array]] = {
     "gt": np.greater,
     "ge": np.greater_equal,
 }
+_TINY32 = np.float32(2.0**-126)
 _UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 # An unordered comparison is the negation of the opposite ordered one.
 _UNORDERED = {"equ": "ne", "ltu": "ge", "leu": "gt", "gtu": "le", "geu": "lt"}
@@ -37,14 +38,14 @@ def _differ(a: Array, b: Array) -> Array:
     return quietly(np.less, a, b) | quietly(np.greater, a, b)
 
 
-def _flush(x: Array) -> Array:
-    return np.where(np.abs(x) < np.float32(2.0**-126), np.float32(0), x)
+def _flush(x: Array, smallest_normal: np.float32) -> Array:
+    return np.where(quietly(np.less, np.abs(x), smallest_normal), np.float32(0), x)
 
 
 def floats(comparison: str, a: Array, b: Array, ftz: bool = False) -> Array:
     """Compare f32 or f64 numbers by a PTX comparison such as "lt" or "ltu"."""
     if ftz:
-        a, b = _flush(a), _flush(b)
+        a, b = _flush(a, _TINY32), _flush(b, _TINY32)
     match comparison:
         case "ne":
             return _differ(a, b)
@@ -65,10 +66,10 @@ def floats(comparison: str, a: Array, b: Array, ftz: bool = False) -> Array:
 
 def halves(comparison: str, a: Array, b: Array, fmt: Format, ftz: bool = False) -> Array:
     """Compare f16 or bf16 numbers, given as uint16 patterns."""
-    x, y = formats.decode(a, fmt), formats.decode(b, fmt)
+    x, y = float_from_half(a, fmt), float_from_half(b, fmt)
     if ftz:
-        tiny = 2.0**fmt.min_exponent
-        x, y = np.where(np.abs(x) < tiny, 0.0, x), np.where(np.abs(y) < tiny, 0.0, y)
+        tiny = np.float32(2.0**fmt.min_exponent)
+        x, y = _flush(x, tiny), _flush(y, tiny)
     return floats(comparison, x, y)
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.numerics import floats, formats, packed
-from warploom.numerics.formats import BF16, E2M1, F16, FORMATS, TF32, Array, Format, Rounding
+from warploom.numerics.formats import BF16, E2M1, F16, FORMATS, MODES, TF32, Array, Format, Rounding
+from warploom.numerics.lanes import lookup
 from warploom.numerics.lazy_module import LazyModule
 from warploom.numerics.quiet import quietly
 
@@ -25,7 +26,6 @@ INTEGERS: dict[str, np.dtype[Any]] = {
     f"{sign}{bits}": np.dtype(f"{'i' if sign == 's' else 'u'}{bits // 8}") for sign in "su" for bits in (8, 16, 32, 64)
 }
 _ROUNDINGS: dict[str, Rounding] = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
-_MODES = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
 
 
 def half_from_float(
@@ -38,7 +38,7 @@ def half_from_float(
         result = (half_kernels.f16_from_f32 if fmt is F16 else half_kernels.bf16_from_f32)(x)
     else:
         kernel = convert_kernels.f16_directed if fmt is F16 else convert_kernels.bf16_directed
-        result = kernel(x, _MODES[rounding])
+        result = kernel(x, MODES[rounding])
     # A NaN is canonical here and has no sign bit, so relu may replace every pattern that has one.
     return np.where(result & np.uint16(0x8000), np.uint16(0), result) if relu else result
 
@@ -86,7 +86,7 @@ def narrow_pair(high: Array, low: Array, fmt: Format, rounding: Rounding = "rn",
     """
     upper, lower = _narrowed(BF16, fmt, rounding, relu)
     index = convert_kernels.odd_bf16
-    return upper[index(high.view(np.uint32))] | lower[index(low.view(np.uint32))]
+    return lookup(upper, index(high.view(np.uint32))) | lookup(lower, index(low.view(np.uint32)))
 
 
 def narrow_pair_from_halves(
@@ -94,7 +94,7 @@ def narrow_pair_from_halves(
 ) -> Array:
     """Return pairs as `narrow_pair` does, but from f16x2 or bf16x2 patterns of the format `source`."""
     upper, lower = _narrowed(source, fmt, rounding, relu)
-    return upper[pair >> np.uint32(16)] | lower[pair & np.uint32(0xFFFF)]
+    return lookup(upper, pair >> np.uint32(16)) | lookup(lower, pair & np.uint32(0xFFFF))
 
 
 def halves_from_narrow_pair(patterns: Array, fmt: Format, target: Format = F16, relu: bool = False) -> Array:
@@ -102,7 +102,8 @@ def halves_from_narrow_pair(patterns: Array, fmt: Format, target: Format = F16, 
     width = 4 if fmt is E2M1 else 8
     whole = patterns.astype(np.uint16)
     table = formats.translation(fmt, target)
-    result = packed.pair(table[whole & ((1 << width) - 1)], table[(whole >> width) & ((1 << width) - 1)])
+    mask = (1 << width) - 1
+    result = packed.pair(lookup(table, whole & mask), lookup(table, (whole >> width) & mask))
     return packed.rectify(result) if relu else result
 
 
@@ -124,7 +125,7 @@ def integer_from_float(x: Array, target: str, rounding: IntegralRounding, ftz: b
     dtype = INTEGERS[target]
     if ftz:
         x = floats.flush(x)
-    mode = _MODES[_ROUNDINGS[rounding]]
+    mode = MODES[_ROUNDINGS[rounding]]
     if dtype == np.uint64:
         return convert_kernels.unsigned_integer(x, mode)
     limits = np.iinfo(dtype)
@@ -230,7 +231,7 @@ def _narrowed_double(x: Array, fmt: Format, rounding: Rounding) -> Array:
 def _widened_to_double(x: Array) -> Array:
     """Return f32 numbers or f16 patterns as f64. A NaN becomes quiet and keeps its sign and payload."""
     if x.dtype == np.uint16:
-        result = formats.decode(x, F16)
+        result = packed.float_from_half(x, F16).astype(np.float64)
         fraction, pattern = 10, x
     else:
         result = quietly(x.astype, np.float64)

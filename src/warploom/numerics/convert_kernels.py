@@ -1,6 +1,6 @@
 """Compiled conversions, imported on first use because Numba loads slowly.
 
-`mode` is a rounding mode: 0 is rn, 1 is rz, 2 is rm and 3 is rp.
+`mode` is a rounding mode, a number of `formats.MODES`.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
@@ -9,6 +9,7 @@
 import numpy as np
 
 from warploom.numerics._compile import elementwise, inlined
+from warploom.numerics.float_kernels import directed_step
 from warploom.numerics.half_kernels import from_bf16, from_f16, to_bf16, to_f16
 
 
@@ -43,30 +44,16 @@ def unsigned_integer(x, mode):
     return np.uint64(0xFFFFFFFFFFFFFFFF) if whole >= 2.0**64 else np.uint64(whole)
 
 
-@inlined
-def _directed(code, back, x, mode):
-    """Return x rounded by `mode`, as a pattern.
-
-    `code` is the pattern nearest to x. `back` is the value of `code`.
-    """
-    inward = abs(back) > abs(x)
-    outward = abs(back) < abs(x)
-    negative = x < np.float32(0.0)
-    if mode == 1 or negative == (mode == 3):
-        return code - np.uint32(1) if inward else code
-    return code + np.uint32(1) if outward else code
-
-
 @elementwise(np.uint16, uniform=1)
 def f16_directed(x, mode):
     code = np.uint32(to_f16(x))
-    return np.uint16(_directed(code, from_f16(code), x, mode))
+    return np.uint16(directed_step(code, from_f16(code), x, mode))
 
 
 @elementwise(np.uint16, uniform=1)
 def bf16_directed(x, mode):
     code = np.uint32(to_bf16(x))
-    return np.uint16(_directed(code, from_bf16(code), x, mode))
+    return np.uint16(directed_step(code, from_bf16(code), x, mode))
 
 
 @elementwise(np.int64)

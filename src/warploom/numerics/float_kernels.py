@@ -63,7 +63,7 @@ def _number(a, b, chosen):
 def ordered32(x):
     """Map an f32 number to an integer with the same order, where -0 is below +0."""
     u = np.float32(x).view(np.int32)
-    return u ^ ((u >> 31) & 0x7FFFFFFF)
+    return np.int32(u ^ np.int32(np.int32(u >> np.int32(31)) & np.int32(0x7FFFFFFF)))
 
 
 @inlined
@@ -90,6 +90,20 @@ def odd_sum(p, c):
     return np.int64(bits).view(np.float64)
 
 
+@inlined
+def directed_step(pattern, back, x, mode):
+    """Return the pattern of x rounded by `mode`, a number of `formats.MODES` except that of "rn".
+
+    `pattern` is the pattern nearest to x. `back` is the value of `pattern`.
+    """
+    inward = abs(back) > abs(x)
+    outward = abs(back) < abs(x)
+    negative = x < 0.0
+    if mode == 1 or negative == (mode == 3):
+        return pattern - np.uint32(1) if inward else pattern
+    return pattern + np.uint32(1) if outward else pattern
+
+
 _single, _double = elementwise(np.float32), elementwise(np.float64)
 
 canonical32 = _single(lambda x: x if x == x else NAN32)
@@ -100,6 +114,8 @@ sub32 = _single(lambda a, b: canonical(a - b))
 sub32_ftz = _single(lambda a, b: canonical(flush(flush(a) - flush(b))))
 mul32 = _single(lambda a, b: canonical(a * b))
 fma32 = _single(lambda a, b, c: canonical(fma(a, b, c)))
+div32 = _single(lambda a, b: canonical(a / b))
+sqrt32 = _single(lambda a: canonical(np.sqrt(a)))
 max32 = _single(lambda a, b: canonical(_number(a, b, a if ordered32(a) > ordered32(b) else b)))
 min32 = _single(lambda a, b: canonical(_number(a, b, a if ordered32(a) < ordered32(b) else b)))
 
@@ -129,6 +145,14 @@ def mul64_directed(a, b):
 def saturate32(x):
     low = x if x > np.float32(0.0) else np.float32(0.0)
     return low if low < np.float32(1.0) else np.float32(1.0)
+
+
+@elementwise(np.float32, uniform=1)
+def narrow32_directed(x, mode):
+    """Return an f64 number rounded to f32 by `mode` (see `directed_step`)."""
+    nearest = np.float32(x)
+    pattern = directed_step(nearest.view(np.uint32), np.float64(nearest), x, mode)
+    return canonical(np.uint32(pattern).view(np.float32))
 
 
 @_single

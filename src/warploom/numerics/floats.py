@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from warploom.numerics.formats import Array, Rounding
+from warploom.numerics.formats import MODES, Array, Rounding
 from warploom.numerics.lazy_module import LazyModule
 from warploom.numerics.quiet import quietly
 
@@ -47,17 +47,9 @@ def saturate(x: Array) -> Array:
 
 def narrow(x: Array, rounding: Rounding) -> Array:
     """Return f64 numbers rounded to f32. Every NaN becomes 0x7FFFFFFF."""
-    with np.errstate(all="ignore"):
-        y = x.astype(np.float32)
-        if rounding != "rn":
-            back = y.astype(np.float64)
-            if rounding == "rz":
-                y = np.where(np.abs(back) > np.abs(x), np.nextafter(y, np.float32(0)), y)
-            elif rounding == "rm":
-                y = np.where(back > x, np.nextafter(y, np.float32(-np.inf)), y)
-            else:
-                y = np.where(back < x, np.nextafter(y, np.float32(np.inf)), y)
-    return canonical(y)
+    if rounding == "rn":
+        return canonical(quietly(x.astype, np.float32))
+    return float_kernels.narrow32_directed(x, MODES[rounding])
 
 
 def flush_double(x: Array, rounding: Rounding) -> Array:
@@ -142,6 +134,8 @@ def div(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False) -> Arr
         if rounding == "rn":
             return float_kernels.div64(a, b)
         return float_kernels.div64_directed(a, b, intrinsics.ROUNDING[rounding])
+    if rounding == "rn" and not ftz:
+        return float_kernels.div32(a, b)
     if ftz:
         a, b = flush(a), flush(b)
     # A quotient that is neither an f32 number nor halfway between two differs from both by at least 2**-53.
@@ -159,6 +153,8 @@ def sqrt(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
         if rounding == "rn":
             return float_kernels.sqrt64(a)
         return float_kernels.sqrt64_directed(a, intrinsics.ROUNDING[rounding])
+    if rounding == "rn" and not ftz:
+        return float_kernels.sqrt32(a)
     if ftz:
         a = flush(a)
     # A root that is neither an f32 number nor halfway between two differs from both by at least 2**-51.

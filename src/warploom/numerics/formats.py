@@ -8,11 +8,16 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from warploom.numerics.quiet import quietly
+
 Array: TypeAlias = NDArray[Any]
 """Array whose dtype gives the width and the sign of its numbers."""
 
 Rounding = Literal["rn", "rz", "rm", "rp", "rna"]
 """Rounding modes: nearest even, toward zero, down, up, and nearest with ties away from zero."""
+
+MODES: dict[str, int] = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
+"""Number of each rounding mode in compiled functions."""
 
 Specials = Literal["ieee", "nan", "none"]
 """Special values that a format encodes.
@@ -177,14 +182,13 @@ def round_to_integer(values: NDArray[np.float64], rounding: Rounding) -> NDArray
 
 
 def encode(values: Array, fmt: Format, rounding: Rounding = "rn", saturate: bool = False, relu: bool = False) -> Array:
-    """Return the patterns of f32 or f64 values, rounded once.
+    """Return the patterns of f32 or f64 values, rounded once to a format of at most 32 bits.
 
     `saturate` replaces overflow and infinity by the largest finite number; a format without infinity always saturates.
     `relu` replaces negative values by +0. A NaN becomes `nan_code`, or the largest finite number if the format has no
     NaN. An unsigned format encodes the magnitude.
     """
-    with np.errstate(all="ignore"):
-        x = np.asarray(values, dtype=np.float64)
+    x = quietly(values.astype, np.float64)
     if not fmt.signed:
         x = np.abs(x)
     negative = np.signbit(x)
@@ -193,18 +197,20 @@ def encode(values: Array, fmt: Format, rounding: Rounding = "rn", saturate: bool
         x = np.where(negative, 0.0, x)
         negative = np.zeros_like(negative)
     infinite = np.isinf(x)
-    finite = np.where(nan | infinite, 0.0, x)
-    exponent = np.where(finite == 0, fmt.min_exponent, np.maximum(np.frexp(finite)[1] - 1, fmt.min_exponent))
+    finite = np.abs(np.where(nan | infinite, 0.0, x))
+    # No format has numbers of 2**1000. The limit keeps the scale in the range of f64.
+    exponent = np.clip((finite.view(np.int64) >> 52) - 1023, fmt.min_exponent, 1000)
     # After scaling, neighbouring numbers of the format differ by 1. The scaling is exact because tiny values only grow.
-    scaled = np.ldexp(np.abs(finite), fmt.mantissa_bits - exponent)
+    scaled = finite * ((fmt.mantissa_bits + 1023 - exponent) << 52).view(np.float64)
+    up: Any
     if rounding in ("rm", "rp"):
         up = negative if rounding == "rm" else ~negative
         significand = np.where(up, np.ceil(scaled), np.floor(scaled))
     else:
-        up = np.full(x.shape, rounding != "rz")
+        up = rounding != "rz"
         significand = round_to_integer(scaled, rounding)
     # A carry out of the mantissa increments the exponent field.
-    codes = significand.astype(np.int64) + ((exponent - fmt.min_exponent).astype(np.int64) << fmt.mantissa_bits)
+    codes = significand.astype(np.int64) + ((exponent - fmt.min_exponent) << fmt.mantissa_bits)
     if not fmt.mantissa_bits:
         codes = np.maximum(codes - 1, 0)
     above = codes > fmt.max_code
@@ -215,6 +221,6 @@ def encode(values: Array, fmt: Format, rounding: Rounding = "rn", saturate: bool
         codes = np.where(above | infinite, fmt.max_code, codes)
     if fmt.signed:
         codes = np.where(negative, codes | fmt.sign_bit, codes)
-    codes <<= fmt.padding
+    codes = codes << fmt.padding
     codes = np.where(nan, fmt.nan_code if fmt.nan_code >= 0 else fmt.max_code, codes)
     return codes.astype(fmt.pattern_dtype)

@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +17,9 @@ from warploom.numerics import chains, fused_exact, fused_fast
 from warploom.numerics.chains import Rounding
 from warploom.numerics.formats import FORMATS, STORAGE, Array
 from warploom.numerics.models import Model, Sum
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 _PRODUCTS_PER_THREAD = 1 << 18
 """Number of products from which on a further thread saves time."""

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import binding
-from numba import types
-from numba.extending import overload
 from numpy.typing import NDArray
 
 from warploom.numerics import fused_steps
 from warploom.numerics._compile import njit
+from warploom.numerics._numba import overload, types
 from warploom.numerics.formats import E8M13, F16, F32, FORMATS, STORAGE, Array
 from warploom.numerics.fused_steps import (
     DECODED,
@@ -105,14 +104,9 @@ def run(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Array, parameters: Nu
     return _checked(a, b, c, d, index, strip, parameters)
 
 
-def _checked(*operands: Any) -> bool:
-    """Call the overload that `_select` returns, in compiled code."""
-    raise NotImplementedError
-
-
-@overload(_checked)
-def _select(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Any, parameters: Any) -> Any:
-    """Return the function for arguments of these Numba types."""
+@overload
+def _checked(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Any, parameters: Any) -> Any:
+    """Return the function that compiled code calls for arguments of these Numba types."""
 
     def refuse(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Any, parameters: Any) -> bool:
         return False

@@ -16,10 +16,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
+from warploom.numerics._numba import cgutils, intrinsic, types
 from warploom.numerics.formats import F16, F32, Format
 from warploom.numerics.vectors import F32_TYPE, F64_TYPE, I1, I16, I32, I64, Value, Vectors
 

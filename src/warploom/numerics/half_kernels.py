@@ -9,9 +9,9 @@ Other modules import this module on first use, because Numba loads slowly.
 import numpy as np
 
 from warploom.numerics._compile import elementwise, inlined, pairwise
-from warploom.numerics.float_kernels import odd_sum
+from warploom.numerics.float_kernels import canonical, odd_sum
 
-_EXPONENT_SHIFT = np.float32(2.0**112)
+_SMALLEST_NORMAL_F16 = np.float32(2.0**-14)
 _HALF = np.float32(0.5)
 _TINY_F16 = np.float32(2.0**-14 * (1 - 2.0**-12))
 _NAN = np.uint32(0x7FFF)
@@ -26,11 +26,13 @@ _MINUS_ZERO = np.float32(-0.0)
 def from_f16(h):
     """Return the value of an f16 pattern as f32."""
     magnitude = np.uint32(h & np.uint32(0x7FFF))
-    # The multiplication adjusts the exponent and also normalises subnormal numbers.
-    moved = np.float32(np.uint32(magnitude << np.uint32(13)).view(np.float32) * _EXPONENT_SHIFT)
+    moved = np.uint32(np.uint32(magnitude << np.uint32(13)) + np.uint32(0x38000000))
+    # The subtraction of 2**-14 normalises a subnormal number, whose fraction follows a one here.
+    small = np.float32(np.uint32(moved + np.uint32(0x800000)).view(np.float32) - _SMALLEST_NORMAL_F16)
+    code = small.view(np.uint32) if magnitude < np.uint32(0x400) else moved
     special = np.uint32(0x7F800000) if magnitude >= _INF_F16 else np.uint32(0)
     sign = np.uint32(np.uint32(h & np.uint32(0x8000)) << np.uint32(16))
-    return np.uint32(np.uint32(moved.view(np.uint32) | special) | sign).view(np.float32)
+    return np.uint32(np.uint32(code | special) | sign).view(np.float32)
 
 
 @inlined
@@ -66,9 +68,9 @@ def from_bf16(h):
 def to_bf16(x):
     """Return the bf16 pattern nearest to an f32 number."""
     bits = np.float32(x).view(np.uint32)
-    odd = (bits >> np.uint32(16)) & np.uint32(1)
-    code = (bits + np.uint32(0x7FFF) + odd) >> np.uint32(16)
-    return np.uint32(_NAN if (bits & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000) else code)
+    odd = np.uint32(np.uint32(bits >> np.uint32(16)) & np.uint32(1))
+    code = np.uint32(np.uint32(bits + np.uint32(0x7FFF) + odd) >> np.uint32(16))
+    return _NAN if np.uint32(bits & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000) else code
 
 
 @inlined
@@ -77,7 +79,7 @@ def _odd_f32(x):
     nearest = np.float32(x)
     bits = nearest.view(np.uint32)
     back = np.float64(nearest)
-    toward_zero = bits - np.uint32(1) if abs(back) > abs(x) else bits
+    toward_zero = np.uint32(bits - np.uint32(1)) if abs(back) > abs(x) else bits
     inexact = back < x or back > x
     return np.uint32(toward_zero | np.uint32(1) if inexact else bits).view(np.float32)
 
@@ -92,7 +94,7 @@ def _odd_sum32(p, c):
     inexact = error > np.float32(0.0) or error < np.float32(0.0)
     outward = (error > np.float32(0.0)) == (s > np.float32(0.0))
     step = np.int32(1) if outward else np.int32(-1)
-    bits = bits + step if inexact and (bits & np.int32(1)) == np.int32(0) else bits
+    bits = np.int32(bits + step) if inexact and np.int32(bits & np.int32(1)) == np.int32(0) else bits
     return np.int32(bits).view(np.float32)
 
 
@@ -117,7 +119,7 @@ def sum_bf16(a, b):
 @inlined
 def _ordered(h):
     pattern = np.int32(h << np.uint32(16))
-    return pattern ^ ((pattern >> np.int32(31)) & np.int32(0x7FFFFFFF))
+    return np.int32(pattern ^ np.int32(np.int32(pattern >> np.int32(31)) & np.int32(0x7FFFFFFF)))
 
 
 @inlined
@@ -127,8 +129,8 @@ def extreme(a, b, infinity, larger):
     `infinity` is the pattern of infinity. If one operand is a NaN, the result is the other operand. If both operands
     are NaN, the result is 0x7FFF.
     """
-    a_nan = (a & np.uint32(0x7FFF)) > infinity
-    b_nan = (b & np.uint32(0x7FFF)) > infinity
+    a_nan = np.uint32(a & np.uint32(0x7FFF)) > infinity
+    b_nan = np.uint32(b & np.uint32(0x7FFF)) > infinity
     number = a if (_ordered(a) > _ordered(b)) == larger else b
     result = b if a_nan else (a if b_nan else number)
     return _NAN if a_nan and b_nan else result
@@ -143,6 +145,7 @@ fma_f16x2_ftz = pairwise(lambda a, b, c: _to_normal_f16(_odd_sum32(from_f16(a) *
 max_f16x2 = pairwise(lambda a, b: extreme(a, b, _INF_F16, True))
 min_f16x2 = pairwise(lambda a, b: extreme(a, b, _INF_F16, False))
 pack_f16x2 = elementwise(np.uint32)(lambda high, low: to_f16(low) | np.uint32(to_f16(high) << np.uint32(16)))
+f32_from_f16 = elementwise(np.float32)(lambda h: canonical(from_f16(np.uint32(h))))
 f16_from_f32 = elementwise(np.uint16)(lambda x: np.uint16(to_f16(x)))
 
 add_bf16x2 = pairwise(lambda a, b: _multiply_add_bf16(from_bf16(a), _ONE, from_bf16(b)))

@@ -208,8 +208,7 @@ _OPERATIONS: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def _parts(a: Array, width: int, signed: bool) -> Array:
-    dtype = f"{'i' if signed else 'u'}{width // 8}"
-    return np.ascontiguousarray(a).view(dtype).reshape(*a.shape, 32 // width)
+    return a[..., np.newaxis].view(f"{'i' if signed else 'u'}{width // 8}")
 
 
 def _words(parts: Array) -> Array:
@@ -231,7 +230,8 @@ def quarters(op: str, a: Array, b: Array, signed: bool, sat: bool) -> Array:
 
 def sum_quarters(a: Array, signed: bool) -> Array:
     """Return the sum of the four bytes of each 32-bit word, as uint32."""
-    return _parts(a, 8, signed).sum(axis=-1, dtype=np.int32).astype(np.uint32)
+    parts = _parts(a, 8, signed).astype(np.int32)
+    return (parts[..., 0] + parts[..., 1] + parts[..., 2] + parts[..., 3]).view(np.uint32)
 
 
 def sad(a: Array, b: Array, c: Array) -> Array:

@@ -1,16 +1,14 @@
-"""Numba intrinsics for instructions of the host CPU, imported on first use because Numba loads slowly."""
+"""Intrinsics for instructions of the host CPU."""
 
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false, reportCallIssue=false
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+
+from warploom.numerics._numba import cgutils, intrinsic, types
 
 ROUNDING = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
 """Operand of `llvm.set.rounding` for each rounding mode of PTX."""
@@ -18,12 +16,7 @@ ROUNDING = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
 _F64, _METADATA = ir.DoubleType(), ir.MetaDataType()
 
 
-def _intrinsic(function: Callable[..., Any]) -> Any:
-    """Turn a typing function into a Numba intrinsic. Type checkers see the type `Any`."""
-    return intrinsic(function)
-
-
-@_intrinsic
+@intrinsic
 def fma(context, a, b, c):
     """Return a * b + c of f32 or f64, rounded once to nearest even."""
 
@@ -33,7 +26,7 @@ def fma(context, a, b, c):
     return a(a, a, a), generate
 
 
-@_intrinsic
+@intrinsic
 def set_rounding(context, mode):
     """Set the rounding mode of this thread to a value of `ROUNDING`. The caller must restore "rn"."""
 
@@ -59,25 +52,25 @@ def _directed(name: str) -> Any:
     return generate
 
 
-@_intrinsic
+@intrinsic
 def directed_fma(context, a, b, c):
     """Return a * b + c of f64, rounded in the mode of `set_rounding`."""
     return types.float64(types.float64, types.float64, types.float64), _directed("fma")
 
 
-@_intrinsic
+@intrinsic
 def directed_div(context, a, b):
     """Return a / b of f64, rounded in the mode of `set_rounding`."""
     return types.float64(types.float64, types.float64), _directed("fdiv")
 
 
-@_intrinsic
+@intrinsic
 def directed_sqrt(context, a):
     """Return the square root of f64, rounded in the mode of `set_rounding`."""
     return types.float64(types.float64), _directed("sqrt")
 
 
-@_intrinsic
+@intrinsic
 def popcount(context, word):
     """Return the number of ones in a 32-bit word."""
 
@@ -85,3 +78,23 @@ def popcount(context, word):
         return builder.ctpop(arguments[0])
 
     return types.uint32(types.uint32), generate
+
+
+@intrinsic
+def count_leading_zeros(context, word):
+    """Return the number of leading zeros of an unsigned integer, in its type."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return word(word), generate
+
+
+@intrinsic
+def reverse_bits(context, word):
+    """Return the bits of an unsigned integer in reverse order."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.bitreverse(arguments[0])
+
+    return word(word), generate

@@ -43,9 +43,12 @@ def concatenate(parts: Sequence[Lane], bits: int) -> Lane:
 
 def split(value: Lane, bits: int, count: int) -> Lane:
     """Return the `count` equal bit fields of an unsigned integer of `bits` bits, the lowest first."""
-    width = bits // count
-    shifts = np.arange(0, bits, width, dtype=value.dtype)
-    return (value >> shifts[:, None, None]).astype(f"u{width // 8}")
+    return np.transpose(value[..., np.newaxis].view(f"u{bits // count // 8}"), (2, 0, 1))
+
+
+def lookup(table: Lane, indices: Lane) -> Lane:
+    """Return the elements of a one-dimensional table at the indices."""
+    return table[indices] if isinstance(indices, np.ndarray) else indices.lookup(table)
 
 
 def clamp(value: Lane, low: int, high: int) -> Lane:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from warploom.numerics import floats
-from warploom.numerics.formats import BF16, F16, F32, Array, Format, Rounding, translation
+from warploom.numerics.formats import BF16, F16, Array, Format, Rounding
 from warploom.numerics.lazy_module import LazyModule
 
 half_kernels = LazyModule("warploom.numerics.half_kernels")
@@ -26,7 +26,7 @@ def float_from_half(patterns: Array, fmt: Format) -> Array:
     """Return the f32 numbers of f16 or bf16 patterns. The GPU keeps all bits of a bf16 NaN."""
     if fmt is BF16:
         return (patterns.astype(np.uint32) << _SHIFT).view(np.float32)
-    return translation(fmt, F32)[patterns].view(np.float32)
+    return half_kernels.f32_from_f16(patterns)
 
 
 def pair(low: Array, high: Array) -> Array:

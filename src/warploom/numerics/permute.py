@@ -29,42 +29,43 @@ def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, mat
     Shapes: file (all registers, all warps, E), for E elements in a register; registers (R,); warps (W,); target (R, E);
         matrices (W, R * E). All arrays are C-contiguous and writeable; registers and target are uint64, warps int64.
     """
-    flat = file.reshape(-1)
     # Numba tests signed indices for negative values, which takes as long as the copy.
-    units, count = np.uint64(file.shape[2]), np.uint64(file.shape[1])
+    units = np.uint64(file.shape[2])
     for first in range(0, len(warps), _BLOCK):
         for r in range(len(registers)):
             for g in range(first, min(first + _BLOCK, len(warps))):
-                at = (registers[r] * count + np.uint64(warps[g])) * units
+                row = file[registers[r], np.uint64(warps[g])]
                 for p in range(units):
-                    matrices[g, target[r, p]] = flat[at + p]
+                    matrices[g, target[r, p]] = row[p]
 
 
 @njit
 def scatter(matrices: Units, target: Numbers, file: Units, registers: Numbers, warps: Numbers) -> None:
     """Copy the matrix of each warp to registers: the inverse of `gather`, with the same operands."""
-    flat = file.reshape(-1)
-    units, count = np.uint64(file.shape[2]), np.uint64(file.shape[1])
+    units = np.uint64(file.shape[2])
     for first in range(0, len(warps), _BLOCK):
         for r in range(len(registers)):
             for g in range(first, min(first + _BLOCK, len(warps))):
-                at = (registers[r] * count + np.uint64(warps[g])) * units
+                row = file[registers[r], np.uint64(warps[g])]
                 for p in range(units):
-                    flat[at + p] = matrices[g, target[r, p]]
+                    row[p] = matrices[g, target[r, p]]
 
 
 @inlined
 def _selected(a, b, selector):
     """Return byte `selector & 7` of b:a (a is low), or copies of the byte's sign if `selector & 8`."""
-    word = b if selector & np.uint32(4) else a
-    byte = (word >> ((selector & np.uint32(3)) << np.uint32(3))) & np.uint32(0xFF)
-    sign = np.uint32(0xFF) if byte & np.uint32(0x80) else np.uint32(0)
-    return sign if selector & np.uint32(8) else byte
+    word = b if np.uint32(selector & np.uint32(4)) else a
+    shift = np.uint32(np.uint32(selector << np.uint32(3)) & np.uint32(24))
+    byte = np.uint32(np.uint32(word >> shift) & np.uint32(0xFF))
+    sign = np.uint32(0xFF) if np.uint32(byte & np.uint32(0x80)) else np.uint32(0)
+    return sign if np.uint32(selector & np.uint32(8)) else byte
 
 
 @elementwise(np.uint32)
 def permuted(a, b, selectors):
     """Return four bytes of b:a (a is low). The low four nibbles of `selectors` select one byte each."""
-    low = _selected(a, b, selectors) | (_selected(a, b, selectors >> np.uint32(4)) << np.uint32(8))
-    high = _selected(a, b, selectors >> np.uint32(8)) | (_selected(a, b, selectors >> np.uint32(12)) << np.uint32(8))
-    return np.uint32(low | (high << np.uint32(16)))
+    result = np.uint32(0)
+    for nibble in range(4):
+        byte = _selected(a, b, np.uint32(selectors >> np.uint32(4 * nibble)))
+        result = np.uint32(result | np.uint32(byte << np.uint32(8 * nibble)))
+    return result

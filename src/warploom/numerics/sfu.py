@@ -28,6 +28,16 @@ def _table(name: str) -> Array:
 
 
 @cache
+def _coefficients(name: str) -> tuple[Array, Array]:
+    """Return the coefficients of all intervals: the constant ones, and those of the offset and of its square.
+
+    Shapes: int64 (intervals,), int32 (2, intervals).
+    """
+    table = _table(name)
+    return table[:, 0].copy(), np.ascontiguousarray(table[:, 1:].T.astype(np.int32))
+
+
+@cache
 def _squares() -> Array:
     """Return the truncated square of every offset into an interval, in units of 2**19."""
     x = np.arange(1 << _BITS, dtype=np.uint64)
@@ -51,11 +61,9 @@ def _function(name: str, table: str, more: int | str = 0) -> Callable[[Array], A
     """
 
     def evaluate(x: Array) -> Array:
-        bits = np.ascontiguousarray(x).view(np.uint32)
-        result = np.empty_like(bits)
         further = _table(more) if isinstance(more, str) else more
-        getattr(sfu_kernels, name)(bits.ravel(), result.ravel(), _table(table), _squares(), further)
-        return result.view(x.dtype)
+        kernel = getattr(sfu_kernels, name)
+        return kernel(x.view(np.uint32), *_coefficients(table), _squares(), further).view(x.dtype)
 
     return evaluate
 

@@ -1,8 +1,8 @@
 """Compiled functions of the special function unit (see `sfu`).
 
-Each function converts a uint32 pattern to a uint32 pattern. `table` has three coefficients for each interval. `squares`
-has the truncated square of every offset into an interval. Other modules import this module on first use, because Numba
-loads slowly.
+Each function converts a uint32 pattern to a uint32 pattern. `table` has the constant coefficient of each interval,
+`slopes` the coefficients of the offset into the interval and of its square. `squares` has the truncated square of every
+offset. Other modules import this module on first use, because Numba loads slowly.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from warploom.numerics._compile import inlined, scalar, specialized
+from warploom.numerics._compile import Elementwise, inlined, scalar
 
 _NAN = np.uint32(0x7FFFFFFF)
 _INF = np.uint32(0x7F800000)
@@ -31,24 +31,27 @@ _LAST = np.int64(~15)
 """Mask of the bits that a logarithm keeps: those down to 2**-36."""
 
 
-def _loop(x: Any, out: Any, table: Any, squares: Any, more: Any) -> None:
+def _loop(x: Any, out: Any, table: Any, slopes: Any, squares: Any, more: Any) -> None:
     for i in range(x.size):
-        out[i] = scalar(x[i], table, squares, more)
+        out[i] = scalar(x[i], table, slopes, squares, more)
 
 
-def _function(function: Callable[..., Any]) -> Callable[..., None]:
-    return specialized(_loop, function, inline="always")
-
-
-@inlined
-def _sum(table, squares, row, offset):
-    return table[row, 0] + table[row, 1] * offset + table[row, 2] * np.int64(squares[offset])
+def _function(function: Callable[..., Any]) -> Elementwise:
+    # A loop over a tuple of tables would be five times as slow.
+    return Elementwise(function, np.uint32, uniform=4, loops=(_loop,))
 
 
 @inlined
-def _at(table, squares, fraction):
+def _sum(table, slopes, squares, row, offset):
+    # Numba tests signed indices for negative values.
+    interval, square = np.uint64(row), np.int64(squares[np.uint64(offset)])
+    return table[interval] + np.int64(slopes[0, interval]) * offset + np.int64(slopes[1, interval]) * square
+
+
+@inlined
+def _at(table, slopes, squares, fraction):
     """Return the interpolated sum for a 23-bit fraction. Its top 6 bits select the interval."""
-    return _sum(table, squares, fraction >> np.int64(17), fraction & np.int64(0x1FFFF))
+    return _sum(table, slopes, squares, fraction >> 17, fraction & 0x1FFFF)
 
 
 @inlined
@@ -66,19 +69,19 @@ def _float(magnitude, sign):
 
 
 @inlined
-def _reciprocal_sum(table, squares, fraction):
+def _reciprocal_sum(table, slopes, squares, fraction):
     """Return the interpolated sum for a 23-bit fraction. Its top 7 bits select the interval."""
-    return _sum(table, squares, fraction >> np.int64(16), (fraction & np.int64(0xFFFF)) << np.int64(1))
+    return _sum(table, slopes, squares, fraction >> np.int64(16), (fraction & np.int64(0xFFFF)) << np.int64(1))
 
 
 @inlined
-def _root_sum(table, squares, fraction, odd):
+def _root_sum(table, slopes, squares, fraction, odd):
     """Return the interpolated sum of a root. `odd` is 1 for an odd exponent, else 0."""
-    return _sum(table, squares, (fraction >> np.int64(17)) + 64 * odd, fraction & np.int64(0x1FFFF))
+    return _sum(table, slopes, squares, (fraction >> np.int64(17)) + 64 * odd, fraction & np.int64(0x1FFFF))
 
 
 @inlined
-def _reciprocal(bits, table, squares, mantissa, bias):
+def _reciprocal(bits, table, slopes, squares, mantissa, bias):
     infinity = np.int64((2 * bias + 1) << mantissa)
     sign = bits & _MINUS
     magnitude = np.int64(bits & ~_MINUS)
@@ -88,14 +91,14 @@ def _reciprocal(bits, table, squares, mantissa, bias):
     if magnitude >= infinity:
         return sign if magnitude == infinity else _NAN
     fraction = (magnitude << (23 - mantissa)) & _FRACTION
-    code = _reciprocal_sum(table, squares, fraction) >> (_EXTRA_BITS + 23 - mantissa)
+    code = _reciprocal_sum(table, slopes, squares, fraction) >> (_EXTRA_BITS + 23 - mantissa)
     # The sum has the exponent bias of f32.
     code += (2 * bias - 127 - field) << mantissa
     return sign | np.uint32(code) if code >= 1 << mantissa else sign
 
 
 @inlined
-def _reciprocal_root(bits, table, squares, mantissa, bias):
+def _reciprocal_root(bits, table, slopes, squares, mantissa, bias):
     infinity = np.int64((2 * bias + 1) << mantissa)
     magnitude = np.int64(bits & ~_MINUS)
     field = magnitude >> mantissa
@@ -106,19 +109,21 @@ def _reciprocal_root(bits, table, squares, mantissa, bias):
     if magnitude > infinity or bits & _MINUS:
         return _NAN
     fraction, odd = (magnitude << (23 - mantissa)) & _FRACTION, (field + 1) & 1
-    code = _root_sum(table, squares, fraction, odd) >> (_EXTRA_BITS + 23 - mantissa)
+    code = _root_sum(table, slopes, squares, fraction, odd) >> (_EXTRA_BITS + 23 - mantissa)
     code = code if fraction or odd else np.int64(127 << mantissa)
     return np.uint32(code + ((bias - 127 - ((field - bias) >> 1)) << mantissa))
 
 
-rcp = _function(lambda bits, table, squares, _: _reciprocal(bits, table, squares, 23, 127))
-rcp_upper = _function(lambda bits, table, squares, _: _reciprocal(bits, table, squares, 20, 1023))
-rsqrt = _function(lambda bits, table, squares, _: _reciprocal_root(bits, table, squares, 23, 127))
-rsqrt_upper = _function(lambda bits, table, squares, _: _reciprocal_root(bits, table, squares, 20, 1023))
+rcp = _function(lambda bits, table, slopes, squares, _: _reciprocal(bits, table, slopes, squares, 23, 127))
+rcp_upper = _function(lambda bits, table, slopes, squares, _: _reciprocal(bits, table, slopes, squares, 20, 1023))
+rsqrt = _function(lambda bits, table, slopes, squares, _: _reciprocal_root(bits, table, slopes, squares, 23, 127))
+rsqrt_upper = _function(
+    lambda bits, table, slopes, squares, _: _reciprocal_root(bits, table, slopes, squares, 20, 1023)
+)
 
 
 @_function
-def sqrt(bits, table, squares, _):
+def sqrt(bits, table, slopes, squares, _):
     magnitude = np.int64(bits & ~_MINUS)
     field = magnitude >> np.int64(23)
     if field == 0:
@@ -127,12 +132,12 @@ def sqrt(bits, table, squares, _):
         return _INF
     if field == 255 or bits & _MINUS:
         return _NAN
-    code = _root_sum(table, squares, magnitude & _FRACTION, (field + 1) & 1) >> _EXTRA_BITS
+    code = _root_sum(table, slopes, squares, magnitude & _FRACTION, (field + 1) & 1) >> _EXTRA_BITS
     return np.uint32(code + (((field - 127) >> 1) << np.int64(23)))
 
 
 @_function
-def ex2(bits, table, squares, _):
+def ex2(bits, table, slopes, squares, _):
     magnitude = np.int64(bits & ~_MINUS)
     shift = (magnitude >> np.int64(23)) - 127
     if magnitude > np.int64(_INF):
@@ -146,7 +151,7 @@ def ex2(bits, table, squares, _):
     fixed = fixed << shift if shift >= 0 else fixed >> -shift
     if bits & _MINUS:
         fixed = ~fixed if fixed & _FRACTION else -fixed
-    code = _at(table, squares, fixed & _FRACTION) >> _EXTRA_BITS
+    code = _at(table, slopes, squares, fixed & _FRACTION) >> _EXTRA_BITS
     code += ((fixed >> 23) + 127) << np.int64(23)
     if code < 0x800000:
         return _ZERO
@@ -154,7 +159,7 @@ def ex2(bits, table, squares, _):
 
 
 @_function
-def lg2(bits, table, squares, _):
+def lg2(bits, table, slopes, squares, _):
     magnitude = np.int64(bits & ~_MINUS)
     field = magnitude >> np.int64(23)
     if field == 0:
@@ -165,14 +170,14 @@ def lg2(bits, table, squares, _):
         return _NAN
     if bits == _ONE:
         return _ZERO
-    fixed = (_at(table, squares, magnitude & _FRACTION) + (field - 127) * _UNIT) & _LAST
+    fixed = (_at(table, slopes, squares, magnitude & _FRACTION) + (field - 127) * _UNIT) & _LAST
     if fixed < 0:
         return _float(~fixed & _LAST, _MINUS)
     return _float(fixed, _ZERO)
 
 
 @_function
-def sine(bits, table, squares, quarter):
+def sine(bits, table, slopes, squares, quarter):
     """Return the sine of an angle in radians, or its cosine if `quarter` is 1."""
     magnitude = np.int64(bits & ~_MINUS)
     field = magnitude >> np.int64(23)
@@ -194,11 +199,11 @@ def sine(bits, table, squares, quarter):
     # The cosine ignores the sign of its argument.
     sign = _ZERO if quarter else bits & _MINUS
     sign = sign ^ _MINUS if quadrant & 2 else sign
-    return _float(_at(table, squares, fraction), sign)
+    return _float(_at(table, slopes, squares, fraction), sign)
 
 
 @_function
-def tanh(bits, table, squares, rows):
+def tanh(bits, table, slopes, squares, rows):
     """Return the hyperbolic tangent.
 
     rows[e + 8] contains two numbers for the exponent e: the first row of `table`, and the number of fraction bits that
@@ -218,4 +223,4 @@ def tanh(bits, table, squares, rows):
     offset = (fraction >> (6 - selecting)) & np.int64(0x1FFFF)
     # Table values of an exponent below 0 are relative to that exponent.
     scale = np.uint32((exponent if exponent < 0 else 0) << 23)
-    return _float(_sum(table, squares, row, offset), bits & _MINUS) + scale
+    return _float(_sum(table, slopes, squares, row, offset), bits & _MINUS) + scale

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils
+
+from warploom.numerics._numba import cgutils
 
 Value = Any
 """LLVM value. llvmlite does not annotate the results of its builder."""

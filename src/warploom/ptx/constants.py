@@ -4,6 +4,7 @@ Source: PTX ISA 4.5 (constants), 5.4.4 (initializers)
 """
 
 import operator
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,8 @@ _BITS = 64
 WARP_SZ, WARP_SIZE = "WARP_SZ", 32
 _LONGEST = _BITS + 2
 """Characters of the longest 64-bit literal, which is binary. Longer literals are refused."""
+_PLAIN_INTEGERS = re.compile(r"((?:\s*+(?:[1-9][0-9]{0,17}+|0)\s*+,)*+\s*+(?:[1-9][0-9]{0,17}+|0)\s*+)\}", re.ASCII)
+"""Rest of a list of short decimal integers after its opening brace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,11 @@ def initializer(cursor: Cursor, depth: int = 0) -> Initializer:
     """
     if cursor.accept("{"):
         depth = cursor.nest(depth, "initializers")
+        if (match := _PLAIN_INTEGERS.match(cursor.text, cursor.pos)) is not None:
+            cursor.seek(match.end())
+            texts = match[1].split(",")
+            known = {text: Integer(int(text)) for text in set(texts)}
+            return tuple(map(known.__getitem__, texts))
         if cursor.accept("}"):
             return ()
         items = [initializer(cursor, depth)]

@@ -27,6 +27,8 @@ BITS = r"0[fF][0-9A-Fa-f]{8}|0[dD][0-9A-Fa-f]{16}"
 
 _SHORT = "[1-9][0-9]{0,8}+|0"
 _BLANK = r"[ \t\r\n\f\v]*+"
+_COMMA = r"[ \t]*+,[ \t]*+"
+_PLACE = 3 * rf"[ \t]++({_SHORT})"
 
 STATEMENT = re.compile(
     TRIVIA
@@ -36,7 +38,10 @@ STATEMENT = re.compile(
     # 4 label
     + rf"|({NAME}){_BLANK}:(?!:)"
     # 5 source location that ends with its line; 6, 7, 8 its file, line and column
-    + rf"|(\.loc)[ \t]++({_SHORT})[ \t]++({_SHORT})[ \t]++({_SHORT})[ \t]*+(?=[\r\n]|//)(?!{TRIVIA},)"
+    + rf"|(\.loc){_PLACE}"
+    # 9 name of the inlined function, 10 offset from the name; 11, 12, 13 file, line and column of the call
+    + rf"(?:{_COMMA}function_name[ \t]++(\$[\w$]++)(?:\+({_SHORT}))?{_COMMA}inlined_at{_PLACE})?"
+    + rf"[ \t]*+(?=[\r\n]|//)(?!{TRIVIA},)"
     + ")",
     re.ASCII,
 )

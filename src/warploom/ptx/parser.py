@@ -4,6 +4,7 @@ After an error, the parser continues with the next statement.
 """
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +21,7 @@ from warploom.ptx.lexer import LINKAGE, MODULE_WORDS, STATE_SPACES
 from warploom.ptx.line_info import line_table
 from warploom.ptx.node import Node
 from warploom.ptx.operand_parser import OperandCache, operands
-from warploom.ptx.operands import Integer, Name
+from warploom.ptx.operands import Integer, Name, Symbol
 from warploom.ptx.spans import continues_opcode
 from warploom.ptx.tree import (
     Argument,
@@ -295,12 +296,22 @@ class Parser:
                 node = Label(match[4])
                 start = match.start(4)
             else:
-                node = Directive(".loc", tuple([Integer.spelled(int(part), part) for part in match.group(6, 7, 8)]))
+                node = Directive(".loc", self._usual_location(match))
                 start = match.start(5)
             pos = match.end()
             _set_attribute(node, "origin", (source, start, pos))
             append(node)
         self.cursor.seek(pos)
+
+    def _usual_location(self, match: re.Match[str]) -> tuple[Argument, ...]:
+        known = self._operands.__getitem__
+        line: list[Argument] = [known(text) for text in match.group(6, 7, 8)]
+        name, offset = match.group(9, 10)
+        if name is None:
+            return tuple(line)
+        function = Name(name) if offset in (None, "0") else Symbol(name, int(offset))
+        call = [known(text) for text in match.group(11, 12, 13)]
+        return (*line, Name("function_name"), function, Name("inlined_at"), *call)
 
     def _guard(self, text: str) -> Guard | None:
         guard = self._guards.get(text)

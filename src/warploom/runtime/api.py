@@ -225,5 +225,5 @@ def load_launch(
     block, shared = loaded.block if block is None else block, loaded.shared if shared is None else shared
     geometry = read_geometry(loaded.signature, grid, block, cluster, shared)
     arguments = Arguments(loaded.signature, args, on_gpu=on_gpu)
-    check_elements(loaded.signature, arguments)
+    check_elements(loaded, arguments)
     return loaded, geometry, arguments

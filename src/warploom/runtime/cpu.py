@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.arena import Arena
+from warploom.emulator.arena import Arena, Segment
 from warploom.emulator.emulator import STEP_BUDGET
 from warploom.emulator.events import Observer
 from warploom.emulator.execute import Request, execute, reserve
@@ -37,14 +36,14 @@ if TYPE_CHECKING:
 class EmulatorLaunch:
     """Launch that is ready to run, with its arguments in the emulator's memory `arena`.
 
-    The first `outputs` segments of `arena` are the buffers of the arguments. `segments` has the address of each
+    `outputs` contains the segments of the arguments' buffers in `arena`. `segments` has the address of each
     variable by name, and the address of the kernel parameters by "".
     """
 
     request: Request
     arena: Arena
     segments: dict[str, int]
-    outputs: int
+    outputs: tuple[Segment, ...]
 
     def under(self, schedule: str) -> EmulatorLaunch:
         """Return this launch with another schedule and the same memory. Errors: UsageError launch.schedule."""
@@ -77,9 +76,10 @@ def prepare(
     _check_positive("step_budget", budget, "launch.budget")
     check_resources(program, geometry, budget)
     arena, buffers = Arena(), arguments.buffers
+    segments = reserve(program, arena)  # first, so that equal launches of a program have equal addresses
+    known = len(arena.segments)
     buffers.reserve(arena)
-    outputs = len(arena.segments)
-    segments = reserve(program, arena)
+    outputs = tuple(arena.segments[known:])
     arguments.fill_tables(buffers.address)
     parameters = arguments.block(buffers.address, lambda fields: fields.pack())
     arena.seal()
@@ -143,6 +143,8 @@ def run(
     with ExitStack() as stack:
         pool = None
         if workers > 1:
+            from concurrent.futures import ThreadPoolExecutor
+
             pool = Workers(stack.enter_context(ThreadPoolExecutor(workers)), workers)
         request = replace(request, observers=tuple(observers), pool=pool)
         try:

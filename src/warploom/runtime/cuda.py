@@ -4,9 +4,10 @@ from functools import lru_cache
 from typing import Literal
 
 from warploom.diagnostics import Source, UsageError
-from warploom.gpu import Gpu, Kernel, encode_tensor_map
 from warploom.gpu.arrays import current_of, number_of
+from warploom.gpu.device import Gpu, Kernel
 from warploom.gpu.geometry import Geometry
+from warploom.gpu.tensormap import encode_tensor_map
 from warploom.isa.model.parameters import Parameter
 from warploom.isa.model.signature import Signature
 from warploom.runtime.arguments import Arguments

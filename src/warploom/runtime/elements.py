@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from warploom.diagnostics import UsageError
-from warploom.isa.model.signature import Signature
 from warploom.layout import strided
 from warploom.runtime.arguments import Arguments, is_array
-from warploom.runtime.uses import Part, uses_of
+from warploom.runtime.kernel import LoadedKernel
+from warploom.runtime.uses import Part
 
 
-def check_elements(signature: Signature, arguments: Arguments) -> None:
+def check_elements(kernel: LoadedKernel, arguments: Arguments) -> None:
     """Refuse an array of numbers that are larger than every access of the kernel through this argument.
 
     An array of unsigned integers, Booleans or structures may contain values of any type. Accesses to single bytes may
@@ -20,10 +20,11 @@ def check_elements(signature: Signature, arguments: Arguments) -> None:
 
     Errors: UsageError launch.argument.
     """
+    signature = kernel.signature
     for number, (parameter, value) in enumerate(zip(signature.parameters, arguments.values, strict=True)):
         if not is_array(value) or (size := _number_bytes(dtype := strided(value).dtype)) < 2:
             continue
-        uses = uses_of(signature.entry)
+        uses = kernel.uses
         use = uses.parts.get(Part(parameter.name))
         if use is None or use.is_hidden or use.is_passed or uses.unknown or not 1 < use.widest < size:
             continue

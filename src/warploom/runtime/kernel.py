@@ -5,18 +5,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warploom.diagnostics import UsageError
 from warploom.gpu.geometry import Extent
-from warploom.isa.model.signature import Signature, read_signature
+from warploom.isa.model.signature import Signature, kernel_name, read_signature
 from warploom.ptx import Module, parse, text_of
+from warploom.ptx.outline import read_outline
 
 if TYPE_CHECKING:
     from warploom.author import Kernel
     from warploom.emulator.program import Program
+    from warploom.runtime.uses import Uses
 
     KernelSource = str | Path | Module | Kernel | Program
 
@@ -38,6 +42,13 @@ class LoadedKernel:
         from warploom.emulator.loader import load
 
         return load(self.signature.module, self.signature.name)
+
+    @cached_property
+    def uses(self) -> Uses:
+        """Uses of the kernel's parameters."""
+        from warploom.runtime.uses import uses_of
+
+        return uses_of(self.signature.entry)
 
 
 def load_kernel(source: KernelSource, name: str | None) -> LoadedKernel:
@@ -65,4 +76,17 @@ def load_kernel(source: KernelSource, name: str | None) -> LoadedKernel:
 
 @lru_cache(maxsize=16)
 def _load_text(text: str, file: str, name: str | None, shared: int = 0, block: Extent | None = None) -> LoadedKernel:
-    return LoadedKernel(read_signature(parse(text, file), name), shared, block)
+    return LoadedKernel(_read_kernel(text, file, name), shared, block)
+
+
+def _read_kernel(text: str, file: str, name: str | None) -> Signature:
+    """Return the signature of a kernel, in a module without the functions that the kernel cannot reach."""
+    outline = _outline(text, file)
+    with suppress(UsageError):
+        if outline is not None and (module := outline.module(chosen := kernel_name(outline.kernels, name))) is not None:
+            return read_signature(module, chosen)
+    # An error may be a consequence of a syntax error, and the parser of the whole text reports all syntax errors.
+    return read_signature(parse(text, file), name)
+
+
+_outline = lru_cache(maxsize=16)(read_outline)

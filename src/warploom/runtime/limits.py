@@ -121,16 +121,17 @@ def check_resources(program: Program, geometry: Geometry, step_budget: int) -> N
     """
     parameters = max((each.offset + each.size for each in program.parameters), default=0)
     _check(parameters, PARAMETER_BYTES, "bytes of parameters", "a kernel can have")
-    largest = _largest(program, "local", "param")
-    _check(program.local_bytes, LOCAL_BYTES, f"bytes of local memory for each thread{largest}", "a GPU has")
+    if program.local_bytes > LOCAL_BYTES:
+        largest = _largest(program, "local", "param")
+        _check(program.local_bytes, LOCAL_BYTES, f"bytes of local memory for each thread{largest}", "a GPU has")
     constants = sum(each.size for each in program.globals if each.space == "const")
     _check(constants, CONSTANT_BYTES, "bytes of constant memory", "a GPU has")
     warps = -(-prod(geometry.block) // 32)
     size = prod(geometry.cluster or (1,))
     registers = program.registers.bytes_per_warp() * warps * size
-    largest = _largest(program, "reg")
-    what = f"bytes for the declared registers of a {'CTA' if size == 1 else 'cluster'}{largest}"
-    _check(registers, REGISTER_BYTES, what, "the emulator has", "declare only registers that the kernel uses")
+    if registers > REGISTER_BYTES:
+        what = f"bytes for the declared registers of a {'CTA' if size == 1 else 'cluster'}{_largest(program, 'reg')}"
+        _check(registers, REGISTER_BYTES, what, "the emulator has", "declare only registers that the kernel uses")
     what = f"warp instructions, one for each of {warps} warps in {prod(geometry.grid)} CTAs"
     hint = "raise the option step_budget or the environment variable WARPLOOM_STEP_BUDGET"
     _check(warps * prod(geometry.grid), step_budget, what, "the step budget allows", hint)

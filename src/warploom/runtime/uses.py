@@ -5,7 +5,6 @@ The analysis follows values through registers and ignores the order of the instr
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.binding.operands import BoundOperand
@@ -121,7 +120,6 @@ class _Step:
 _Names = Scope[Variable, Variable, None]
 
 
-@lru_cache(maxsize=16)
 def uses_of(kernel: Function) -> Uses:
     """Return the uses of a kernel's parameters. Called functions are not followed."""
     return _Reading(kernel).uses if kernel.body is not None else Uses()

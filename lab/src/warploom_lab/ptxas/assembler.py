@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from warploom.caches import cache_directory
 from warploom.diagnostics import UsageError
-from warploom.gpu.cache import cache_directory
 from warploom_lab.ptxas.probe import Probe, write_module
 
 Version = tuple[int, int]

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from warploom.caches import cache_directory
 from warploom.diagnostics import UsageError
-from warploom.gpu.cache import cache_directory
 from warploom_lab.ptxas.assembler import Assembler, Verdict, provide
 from warploom_lab.ptxas.points import Point, Version, point
 from warploom_lab.ptxas.probe import Probe

@@ -13,7 +13,7 @@ from warploom.isa.model.effects import Access, Collective, Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.operand_layout import OperandLayout
 from warploom.isa.model.operands import Slots, address, inp, out
-from warploom.isa.model.semantics import Bound, Lanes, Warps
+from warploom.isa.model.semantics import Bound, Warps
 from warploom.layout import FragmentMap, maps
 
 _ROW_BYTES = 16
@@ -29,9 +29,9 @@ def _registers(slots: Slots) -> int:
     return _matrices(slots) * _MATRIX_ROWS[slots["shape"]] // 8
 
 
-def _row_lanes(i: Bound) -> Lanes:
-    """Return the mask of the lanes that supply the address of a row."""
-    return np.arange(32)[None, :] < _matrices(vars(i)) * _MATRIX_ROWS[i.shape]
+def _rows(i: Bound) -> int:
+    """Return the number of rows of all matrices. Lane l supplies the address of row l."""
+    return _matrices(vars(i)) * _MATRIX_ROWS[i.shape]
 
 
 def _fragment(family: str, slots: Slots) -> FragmentMap:
@@ -48,10 +48,7 @@ def _transposed(operand: str, slots: Slots) -> FragmentMap:
 
 def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
     """Load all rows of the matrices. Return their bytes, with shape (warps, rows, 16)."""
-    lanes = _row_lanes(i)
-    words = warps.load(i.ss, warps.addresses(i.p), "b32", 4, lanes=lanes)
-    rows = words.transpose(1, 2, 0)[:, : int(lanes.sum())]
-    return np.ascontiguousarray(rows).view(np.uint8)
+    return warps.load_rows(i.ss, warps.addresses(i.p), _rows(i))
 
 
 def _write(warps: Warps, i: Bound, matrix: NDArray[Any]) -> None:
@@ -151,11 +148,10 @@ STMATRIX.describe(
 
 @STMATRIX.execute
 def store_matrices(warps: Warps, i: Bound) -> None:
-    addresses, registers = warps.addresses(i.p), warps.read_vector(i.r)
-    matrix = _fragment("stmatrix", vars(i)).gather(registers.transpose(1, 0, 2))
-    words = np.zeros((4, warps.count, 32), np.uint32)
-    words[:, :, : matrix.shape[1]] = matrix.view(np.uint32).transpose(2, 0, 1)
-    warps.store(i.ss, addresses, "b32", words, lanes=_row_lanes(i))
+    order = _fragment("stmatrix", vars(i)).order()
+    assert order is not None
+    matrix = warps.read_fragment(i.r, order).view(np.uint8)
+    warps.store_rows(i.ss, warps.addresses(i.p), matrix.reshape(warps.count, _rows(i), _ROW_BYTES))
 
 
 MOVMATRIX = Form(

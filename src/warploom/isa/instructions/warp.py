@@ -15,6 +15,7 @@ from warploom.isa.model.types import TYPES
 from warploom.numerics import floats
 
 _LANE = np.arange(32, dtype=np.uint32)
+_LANE_INDEX = _LANE.astype(np.intp)
 _BIT = np.uint32(1) << _LANE
 _ALL = np.full((1, 1), 0xFFFFFFFF, np.uint32)
 
@@ -27,7 +28,7 @@ def _gather_members(warps: Warps, i: Bound) -> Array:
 
 def _ballot(lanes: Lanes) -> Array:
     """Convert lane masks of shape (warps, 32) to 32-bit integers of shape (warps, 1)."""
-    return np.bitwise_or.reduce(np.where(lanes, _BIT, np.uint32(0)), axis=-1, keepdims=True)
+    return np.packbits(lanes, axis=-1, bitorder="little").view(np.uint32)
 
 
 def _shared_values(warps: Warps, i: Bound) -> tuple[Array, Lanes]:
@@ -49,23 +50,22 @@ def _source_lane(mode: str, b: Array, c: Array) -> tuple[Array, Lanes]:
     step, clamp = b & np.uint32(31), c & np.uint32(31)
     first = _LANE & segment
     last = first | (clamp & ~segment)
-    lane = _LANE.astype(np.int64)
     if mode == "up":
-        source = lane - step
-        return source, source >= last
+        source = (_LANE - step).view(np.int32)
+        return source, source >= last.view(np.int32)
     if mode == "down":
-        source = lane + step
+        source = _LANE + step
     elif mode == "bfly":
-        source = lane ^ step
+        source = _LANE ^ step
     else:
-        source = (first | (step & ~segment)).astype(np.int64)
+        source = first | (step & ~segment)
     return source, source <= last
 
 
 def shuffle(warps: Warps, i: Bound) -> None:
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
     source, inside = _source_lane(i.mode, warps.read(i.b), warps.read(i.c))
-    source = np.where(inside, source, _LANE)
+    source = np.where(inside, source, _LANE_INDEX)
     warps.write(i.d, np.take_along_axis(a, np.broadcast_to(source, a.shape), axis=1))
     if i.p is not None:
         warps.write(i.p, np.broadcast_to(inside, a.shape))

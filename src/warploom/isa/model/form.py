@@ -23,6 +23,7 @@ words of a slot.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -87,7 +88,7 @@ class Form(Displayed):
     - `early`: words that assemblers accept before the PTX version that introduced them
     - `limit`: function that returns the reason why the emulator cannot execute an opcode, or ""
 
-    Errors: FormError for a contradictory declaration, at import.
+    Errors: FormError for a contradictory declaration, at the first use of the syntax line.
     """
 
     display_kind: ClassVar[str] = "form"
@@ -102,19 +103,13 @@ class Form(Displayed):
         self.early = frozenset(early.split())
         self.source = source
         self.syntax_line = syntax
-        self.columns, self.rows = read_rows(name, rows)
         self.composites = dict(words or {})
-        self.syntax: Syntax = read_syntax(name, syntax, self.columns, self.composites)
-        others = (read_syntax(name, opcode, self.columns, self.composites).words for opcode in spellings)
-        self.orders = (self.syntax.words, *others)
+        self._rows = rows
+        self._spellings = spellings
         self.operands = dict(operands or {})
         self.effects = effects
         self._effects_by_type: dict[type[Any], tuple[Any, ...]] = {
             type(each): tuple(other for other in effects if type(other) is type(each)) for each in effects
-        }
-        self.vocabulary = {
-            column: frozenset(word for row in self.rows for word in row.cells[column] if word)
-            for column in self.columns
         }
         self.execution: Execution | None = None
         self.lane_function: LaneFunction | None = None
@@ -122,8 +117,47 @@ class Form(Displayed):
         self.about = ""
         self.example = ""
         self._limit = limit
-        self._check()
         self.registry.add(self)
+
+    # Syntax line and table, which are parsed on first use -------------------------------------------------
+
+    @cached_property
+    def _table(self) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+        return read_rows(self.name, self._rows)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the table, without those of the availability."""
+        return self._table[0]
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Rows of the table."""
+        return self._table[1]
+
+    @cached_property
+    def vocabulary(self) -> dict[str, frozenset[str]]:
+        """Words of each column."""
+        return {
+            column: frozenset(word for row in self.rows for word in row.cells[column] if word)
+            for column in self.columns
+        }
+
+    @cached_property
+    def syntax(self) -> Syntax:
+        """Parsed syntax line."""
+        syntax = read_syntax(self.name, self.syntax_line, self.columns, self.composites)
+        self._check(syntax)
+        return syntax
+
+    @cached_property
+    def orders(self) -> tuple[tuple[Word, ...], ...]:
+        """Opcode words of the syntax line and of the other spellings."""
+        words = self.syntax.words
+        others = [read_syntax(self.name, each, self.columns, self.composites).words for each in self._spellings]
+        if any(Counter(order) != Counter(words) for order in others):
+            raise FormError(f"form {self.name}: a spelling has other words than its syntax line")
+        return (words, *others)
 
     # Description ------------------------------------------------------------------------------------------
 
@@ -287,8 +321,9 @@ class Form(Displayed):
     @property
     def heads(self) -> frozenset[str]:
         """Words that can be the first word of an opcode of this form."""
-        first = self.syntax.words[0]
-        return frozenset({first.literal}) if first.literal else self.vocabulary[first.slot]
+        first = re.split(r"[.{ ;]", self.syntax_line.strip(), maxsplit=1)[0]
+        header = self._rows.strip().partition("\n")[0].split()
+        return self.vocabulary[first] if first in header else frozenset({first})
 
     def match(self, words: tuple[str, ...]) -> dict[str, str] | None:
         """Return the word of each modifier if the opcode words follow the syntax line, else None.
@@ -336,7 +371,7 @@ class Form(Displayed):
     @property
     def parts(self) -> frozenset[str]:
         """Table columns that are parts of a composite modifier, such as m, n and k of a shape."""
-        return frozenset(part for word in self.syntax.words if word.composite for part in word.composite.groupindex)
+        return _parts(self.syntax)
 
     def rows_of(self, slots: Mapping[str, str]) -> tuple[Row, ...]:
         """Return the table rows that allow this combination of words.
@@ -347,14 +382,12 @@ class Form(Displayed):
             row for row in self.rows if all(slots.get(column, "") in words for column, words in row.cells.items())
         )
 
-    def _check(self) -> None:
-        slots = {word.slot for word in self.syntax.words if word.slot}
+    def _check(self, syntax: Syntax) -> None:
+        slots = {word.slot for word in syntax.words if word.slot}
         for column in self.columns:
-            if column not in slots | self.parts:
+            if column not in slots | _parts(syntax):
                 raise FormError(f"form {self.name}: column {column!r} is not in its syntax line")
-        if any(Counter(order) != Counter(self.syntax.words) for order in self.orders[1:]):
-            raise FormError(f"form {self.name}: a spelling has other words than its syntax line")
-        patterns = {name for pattern in self.syntax.operands for name in pattern.names}
+        patterns = {name for pattern in syntax.operands for name in pattern.names}
         if patterns != set(self.operands):
             declared, written = sorted(self.operands), sorted(patterns)
             raise FormError(f"form {self.name}: its operands are {declared}; expected {written}, as in its syntax line")
@@ -366,6 +399,10 @@ class Form(Displayed):
 
     def __repr__(self) -> str:
         return f"<Form {self.name}: {self.syntax_line}>"
+
+
+def _parts(syntax: Syntax) -> frozenset[str]:
+    return frozenset(part for word in syntax.words if word.composite for part in word.composite.groupindex)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -143,6 +143,12 @@ class Multiplication:
     _models: dict[str, Model] = field(default_factory=dict[str, Model], init=False, repr=False)
 
     @cached_property
+    def arithmetic(self) -> frozenset[tuple[str, str]]:
+        """Modifiers of the instruction, which determine the arithmetic."""
+        values: list[tuple[str, Any]] = [*self.slots.items()]  # the operands of the instruction may be among them
+        return frozenset((name, word) for name, word in values if isinstance(word, str))
+
+    @cached_property
     def k(self) -> int:
         """Extent K of the multiplication, including the zeros of a sparse A."""
         return k_of(self.slots["shape"])

@@ -134,6 +134,21 @@ class Warps(Protocol):
         Errors: emulator.out-of-bounds, emulator.misaligned.
         """
 
+    def load_rows(self, space: str, addresses: Array, rows: int) -> NDArray[np.uint8]:
+        """Load 16 bytes from the address of each of the lanes 0 to `rows` - 1. An inactive lane gives zeros.
+
+        `load` describes `space`. Shapes: the result is (warps, rows, 16).
+
+        Errors: emulator.out-of-bounds, emulator.misaligned.
+        """
+        ...
+
+    def store_rows(self, space: str, addresses: Array, rows: NDArray[np.uint8]) -> None:
+        """Store 16 bytes at the address of each of the first lanes that is active. The inverse of `load_rows`.
+
+        Errors: emulator.out-of-bounds, emulator.misaligned.
+        """
+
     def discard(self, addresses: Array, size: int) -> None:
         """Make `size` bytes of global memory at the address of each active lane undetermined.
 

@@ -1,8 +1,10 @@
 """Signature of a kernel: its entry, its parameters and its directives."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from warploom.diagnostics import UsageError
+from warploom.diagnostics.symbols import readable_name
 from warploom.isa.model.parameters import Parameter, parameter_block
 from warploom.ptx import Function, Module
 
@@ -36,21 +38,31 @@ class Signature:
 def read_signature(module: Module, name: str | None = None) -> Signature:
     """Return the signature of the kernel with this name, or of the module's only kernel.
 
+    `name` and the errors are those of `kernel_name`.
+    """
+    entries = {f.name: f for f in module.functions.values() if f.kind == "entry" and f.body is not None}
+    entry = entries[kernel_name(entries, name)]
+    return Signature(module, entry, parameter_block(entry.params))
+
+
+def kernel_name(kernels: Collection[str], name: str | None = None) -> str:
+    """Return the name of one of the kernels of a module: the kernel with this name, or the only kernel.
+
     A mangled name may be given in its readable form, such as `demo::rotate<float, 128>`, if only one kernel has it.
 
     Errors: UsageError with the code emulator.kernel for an unknown name. Without a name, the module must have exactly
     one kernel.
     """
-    entries = {f.name: f for f in module.functions.values() if f.kind == "entry" and f.body is not None}
-    readable = {f.readable_name: f.name for f in entries.values()}
-    known = ", ".join(readable if len(readable) == len(entries) else entries)
-    if len(readable) == len(entries) and name is not None:
-        name = readable.get(name, name)
+    if name is not None and name in kernels:
+        return name
+    readable = {readable_name(each): each for each in kernels}
+    is_unique = len(readable) == len(kernels)
+    known = ", ".join(readable if is_unique else kernels)
     if name is None:
-        if len(entries) != 1:
-            found = f"{len(entries)} kernels ({known}); expected the name of one" if entries else "no kernel"
+        if len(kernels) != 1:
+            found = f"{len(kernels)} kernels ({known}); expected the name of one" if kernels else "no kernel"
             raise UsageError(f"the module has {found}", code="emulator.kernel")
-        name = next(iter(entries))
-    if name not in entries:
+        return next(iter(kernels))
+    if not is_unique or name not in readable:
         raise UsageError(f"unknown kernel '{name}'; the module has {known or 'none'}", code="emulator.kernel")
-    return Signature(module, entries[name], parameter_block(entries[name].params))
+    return readable[name]

@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, cast
 
+from warploom.caches import cache_directory
 from warploom.diagnostics import UsageError
 from warploom.diagnostics.wording import os_reason
 from warploom.files import replacement
-from warploom.gpu.cache import cache_directory
 from warploom.kernels.hopper.cost_model import TileSchedule, choose, microseconds, schedules
 from warploom.kernels.hopper.plan import Plan, Tile
 from warploom.kernels.problem import Problem

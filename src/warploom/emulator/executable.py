@@ -1,0 +1,106 @@
+"""Programs that are linked for a number of resident warps, and kept for later launches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from warploom.diagnostics import UsageError
+from warploom.emulator.bounded_waits import bounded_waits
+from warploom.emulator.faults import Unsupported
+from warploom.emulator.grid import Grid, Topology
+from warploom.emulator.link import Linked, Linker
+from warploom.emulator.native.engine import NativeEngine
+from warploom.emulator.program import Program
+from warploom.emulator.schedule import Schedule
+from warploom.emulator.state import Counters, State
+
+ENGINES = ("auto", "compiler", "interpreter")
+_KEPT = 2
+"""Number of linked programs that a program keeps."""
+_MOST_KEPT = 32 << 20
+"""Most bytes of registers of a linked program that is kept.
+
+Linking takes little of the time of larger launches.
+"""
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class Executable:
+    """Program that is linked to the registers and special registers of a number of resident CTAs.
+
+    `bounded` contains the program counters of `bounded_waits`. `native` is None if the interpreter executes all
+    instructions.
+    """
+
+    key: tuple[Any, ...]
+    grid: Grid
+    topology: Topology
+    state: State
+    linker: Linker
+    linked: Sequence[Linked]
+    bounded: frozenset[int]
+    native: NativeEngine | None
+
+
+def engine_name() -> str:
+    """Return the engine that the environment variable WARPLOOM_ENGINE selects.
+
+    Errors: UsageError launch.engine.
+    """
+    name = os.environ.get("WARPLOOM_ENGINE", "auto")
+    if name not in ENGINES:
+        raise UsageError(f"WARPLOOM_ENGINE is {name!r}; expected {', '.join(ENGINES)}", code="launch.engine")
+    return name
+
+
+def analysis(program: Program, analyse: Callable[[Program], Result]) -> Result:
+    """Return the result of a function of a program, which is computed once."""
+    if analyse not in program.analyses:
+        program.analyses[analyse] = analyse(program)
+    return program.analyses[analyse]
+
+
+def acquire(
+    program: Program, grid: Grid, resident: int, arch: str, segments: Mapping[str, int], schedule: Schedule
+) -> Executable:
+    """Return a linked program for `resident` CTAs, which no other launch uses until `release`.
+
+    `segments` is the result of `execute.reserve`.
+
+    Errors: Unsupported; UsageError launch.engine.
+    """
+    engine, is_eager = engine_name(), schedule.kind == "eager"
+    key = (
+        grid.grid, grid.block, grid.cluster, grid.dynamic_shared, grid.explicit_cluster, resident, arch, engine,
+        is_eager, *segments.items(),
+    )  # fmt: skip
+    kept: dict[tuple[Any, ...], Executable] = program.analyses.setdefault(Executable, {})
+    found = kept.pop(key, None)
+    if found is not None:
+        found.state.counters = Counters()
+        found.grid.ticks = 0
+        return found
+    topology = Topology(grid, resident)
+    files = program.registers.allocate(topology.warps)
+    state = State(grid, topology, files, program.kernel.readable_name)
+    linker = Linker(program, files, segments, grid, topology, arch)
+    linked = linker.link_all()
+    if linker.problems:
+        raise Unsupported(linker.problems)
+    native = None if engine == "interpreter" else NativeEngine(program, linked, state, arch, is_eager)
+    return Executable(key, grid, topology, state, linker, linked, bounded_waits(program, linked), native)
+
+
+def release(program: Program, executable: Executable) -> None:
+    """Keep a linked program for later launches."""
+    kept: dict[tuple[Any, ...], Executable] = program.analyses.setdefault(Executable, {})
+    executable.state.on_suspend = None
+    if sum(file.nbytes for file in executable.state.files.values()) > _MOST_KEPT:
+        return
+    kept[executable.key] = executable
+    while len(kept) > _KEPT:
+        del kept[next(iter(kept))]

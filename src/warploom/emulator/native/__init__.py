@@ -1,0 +1,1 @@
+"""Native execution of instructions: their semantics, translated to machine code with llvmlite."""

@@ -1,0 +1,65 @@
+"""IR builder with loops and memory accesses, for native functions that are not traced."""
+
+# llvmlite has no type annotations.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from llvmlite import ir
+
+I1, I8, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 32, 64))
+POINTER = ir.PointerType()
+
+
+class Builder(ir.IRBuilder):
+    """IR builder of one function."""
+
+    def __init__(self, module: ir.Module, name: str, kind: ir.FunctionType) -> None:
+        self.owner = ir.Function(module, kind, name)
+        super().__init__(self.owner.append_basic_block("entry"))
+
+    @property
+    def arguments(self) -> list[ir.Value]:
+        """Arguments of the function."""
+        return list(self.owner.args)
+
+    def at(self, base: ir.Value, index: ir.Value | int, kind: ir.Type = I64) -> ir.Value:
+        """Return a pointer to element `index` of an array of elements of type `kind`."""
+        return self.gep(base, [I64(index) if isinstance(index, int) else index], source_etype=kind)
+
+    def get(self, base: ir.Value, index: ir.Value | int, kind: ir.Type = I64) -> ir.Value:
+        """Return element `index` of an array."""
+        return self.load(self.at(base, index, kind), typ=kind)
+
+    def put(self, value: ir.Value, base: ir.Value, index: ir.Value | int, kind: ir.Type = I64) -> None:
+        """Store element `index` of an array."""
+        self.store(value, self.at(base, index, kind))
+
+    def array(self, context: ir.Value, field: int) -> ir.Value:
+        """Return a pointer to the array whose address is a number of the context."""
+        return self.inttoptr(self.get(context, field), POINTER)
+
+    def variable(self, first: ir.Value) -> ir.Value:
+        """Return a pointer to a variable in the stack frame, with its first value."""
+        with self.goto_entry_block():
+            place = self.alloca(first.type)
+        self.store(first, place)
+        return place
+
+    @contextmanager
+    def loop(self, count: ir.Value) -> Generator[ir.Value]:
+        """Execute the body for each index from 0 to `count` - 1."""
+        before = self.block
+        head, body, after = (self.append_basic_block(name) for name in ("head", "body", "after"))
+        self.branch(head)
+        self.position_at_end(head)
+        index = self.phi(I64)
+        index.add_incoming(I64(0), before)
+        self.cbranch(self.icmp_signed("<", index, count), body, after)
+        self.position_at_end(body)
+        yield index
+        index.add_incoming(self.add(index, I64(1)), self.block)
+        self.branch(head)
+        self.position_at_end(after)

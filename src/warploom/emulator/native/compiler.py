@@ -1,0 +1,50 @@
+"""Compilation of native functions to machine code."""
+
+# llvmlite has no type annotations.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from collections.abc import Iterable
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+
+from warploom.emulator.native.functions import translate
+from warploom.emulator.native.runtime import add_runtime
+from warploom.emulator.native.wanted import Wanted
+from warploom.numerics._stored import target_machine
+from warploom.numerics.tracing.values import TraceError
+
+
+def compile_functions(wanted: Iterable[Wanted]) -> tuple[bytes, dict[str, str]]:
+    """Return the machine code of functions as an object file, and the kind of each function by name.
+
+    The kind is "any", "converged" for a function that may only be called while no warp is diverged, or "none" for
+    semantics that cannot be translated.
+    """
+    module = ir.Module()
+    kinds: dict[str, str] = {}
+    for each in wanted:
+        try:
+            converged = translate(module, each.name, each.form, each.operands, each.arch)
+            kinds[each.name] = "converged" if converged else "any"
+        except TraceError:
+            kinds[each.name] = "none"
+    return _compile(module), kinds
+
+
+def compile_runtime() -> bytes:
+    """Return the machine code of the functions of `runtime` as an object file."""
+    module = ir.Module()
+    add_runtime(module)
+    return _compile(module)
+
+
+def _compile(module: ir.Module) -> bytes:
+    machine = target_machine(1)
+    module.triple = machine.triple
+    parsed = llvm.parse_assembly(str(module))
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_instruction_combine_pass()
+    passes.run(parsed, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0)))
+    return machine.emit_object(parsed)

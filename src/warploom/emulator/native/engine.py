@@ -1,0 +1,214 @@
+"""Native execution of sequences of instructions for the warps of a batch."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.barriers import Barriers
+from warploom.emulator.batch import Batch
+from warploom.emulator.link import Linked
+from warploom.emulator.memory import Memory
+from warploom.emulator.native.code_table import BRANCH, INSTRUCTION, RECENT
+from warploom.emulator.native.context import Field, Stop
+from warploom.emulator.native.library import library
+from warploom.emulator.native.operands import RECORD, OperandTable, Records, UnsupportedOperand, varying
+from warploom.emulator.native.wanted import Wanted
+from warploom.emulator.program import Program
+from warploom.emulator.state import Counters, State
+from warploom.isa.model.form import Form
+
+
+class NativeEngine:
+    """Native functions for the instructions of one launch.
+
+    `functions[pc]` is False for an instruction that the interpreter executes.
+    """
+
+    def __init__(self, program: Program, linked: Sequence[Linked], state: State, arch: str, is_eager: bool) -> None:
+        self.state = state
+        self.linked = linked
+        self.is_eager = is_eager
+        self.library = library()
+        self.code = np.zeros(len(linked), INSTRUCTION)
+        self.counts = np.zeros(len(linked), np.int64)
+        self._families = sorted({each.family for each in linked})
+        self._family_of = np.array([self._families.index(each.family) for each in linked], np.int64)
+        self.context = np.zeros(len(Field), np.int64)
+        self._rows = np.zeros(0, np.int64)
+        self._seen = np.zeros(state.topology.warps, np.int64)
+        self._recent = np.zeros(RECENT, np.int64)
+        self._splits: tuple[NDArray[Any], ...] = ()
+        self._address = _address(self.context)
+        self.context[Field.CODE : Field.COUNTS + 1] = _address(self.code), _address(self.counts)
+        self.context[Field.SEEN], self.context[Field.RECENT] = _address(self._seen), _address(self._recent)
+        self._tables: list[tuple[int, Any]] = []
+        self._link(program, linked, arch)
+        self._functions = self.code["function"].copy()
+        self.is_native = (self._functions > BRANCH).tolist()
+
+    def _link(self, program: Program, linked: Sequence[Linked], arch: str) -> None:
+        tables: dict[int, OperandTable] = {}
+        names: dict[int, str] = {}
+        wanted: dict[str, Wanted] = {}
+        self.code["block_end"] = program.block_end
+        for pc, each in enumerate(linked):
+            self.code["flushes"][pc] = any(part.flushes for part in linked[pc : program.block_end[pc]])
+            form = program.steps[pc].binding.form
+            if form.execution is None or each.act is not form.execution or not self._allows(each, form):
+                continue
+            try:
+                table = OperandTable.of(each.operands)
+            except UnsupportedOperand:
+                continue
+            name = _name(form, table.names, arch)
+            tables[pc], names[pc] = table, name
+            wanted[name] = Wanted(name, form, table.names, arch)
+        self.library.require(wanted)
+        kinds = {name: self.library.kind(name) for name in wanted}
+        tables = {pc: table for pc, table in tables.items() if kinds[names[pc]] != "none"}
+        self.records = Records(np.zeros(sum(len(t.values) for t in tables.values()), RECORD))
+        start = _address(self.records.table)
+        first = 0
+        for pc, table in tables.items():
+            self.records.fill(first, table.values)
+            self._tables += [(first + k, table.values[k]) for k in varying(table.values)]
+            entry = self.code[pc]
+            entry["function"] = self.library.address(names[pc])
+            entry["converged_only"] = kinds[names[pc]] == "converged" or linked[pc].reconverges == "warp"
+            entry["records"] = start + first * RECORD.itemsize
+            self._link_guard(pc)
+            first += len(table.values)
+
+        for pc, each in enumerate(linked):
+            form = program.steps[pc].binding.form
+            if form.control == "jump" and isinstance(target := getattr(each.operands, "tgt", None), int):
+                self.code["function"][pc], self.code["target"][pc] = BRANCH, target
+                self._link_guard(pc)
+
+    def _allows(self, each: Linked, form: Form) -> bool:
+        """Return True if native code may execute an instruction whose semantics can be translated."""
+        if each.reconverges == "warpgroup" or (each.guard is not None and (each.reconverges or each.skips_idle)):
+            return False
+        return self.is_eager or not form.is_asynchronous
+
+    def _link_guard(self, pc: int) -> None:
+        guard, entry = self.linked[pc].guard, self.code[pc]
+        if guard is not None:
+            row = guard.file[guard.index]
+            entry["guard"], entry["guard_stride"], entry["negated"] = (
+                _address(row),
+                row.strides[0],
+                self.linked[pc].negated,
+            )
+
+    def leave_to_interpreter(self, pcs: set[int]) -> None:
+        """Execute all instructions with native functions except those at the program counters `pcs`."""
+        self.code["function"] = self._functions
+        self.code["function"][list(pcs)] = 0
+        self.is_native = (self.code["function"] > BRANCH).tolist()
+
+    def start(self, memory: Memory, barriers: Barriers) -> None:
+        """Prepare for the CTAs that have become resident."""
+        arena, shared = memory.arena, memory.shared
+        for number, value in self._tables:
+            self.records.fill(number, [value])
+        topology = self.state.topology
+        rank = topology.rank[topology.cta_of]
+        low = (rank << 24) + (shared.end - shared.size)
+        origin = _address(shared.bytes) + topology.cta_of * shared.stride
+        self._windows = np.stack([low, low + shared.size, origin - low], axis=1).astype(np.int64)
+        self._kept = [arena.bytes, arena.starts, arena.ends, arena.state, memory.local]
+        pointers = [_address(array) for array in self._kept]
+        context = self.context
+        context[Field.ARENA], context[Field.SEGMENTS] = pointers[0], len(arena.starts)
+        context[Field.SEGMENT_STARTS : Field.SEGMENT_STATES + 1] = pointers[1:4]
+        context[Field.SHARED_WINDOWS] = _address(self._windows)
+        context[Field.LOCAL_START], context[Field.LOCAL_STRIDE] = pointers[4], memory.local_stride
+        context[Field.LOCAL_BYTES], context[Field.CARRY] = memory.local_bytes, _address(self.state.carry)
+        self._tally = np.zeros(len(barriers.arrived), np.int64)
+        arrays = topology.cta_of, self.state.live_warps, barriers.arrived, self._tally
+        context[Field.CTA_OF : Field.KEYS] = [_address(array) for array in arrays]
+
+    def run(self, batch: Batch, first: int, end: int) -> tuple[int, int]:
+        """Execute the instructions [first, end) of a batch, up to one that needs the interpreter.
+
+        Return the program counter of this instruction, and the number of warps that have already executed it.
+        """
+        count = batch.count
+        self._reserve(count)
+        self._warps[:count] = batch.warp_index
+        self._masks[:count] = self.state.splits.bits[batch.rows]
+        self.context[Field.COUNT] = count
+        self.context[Field.DIVERGED] = self.state.splits.diverged
+        return self.library.run(self._address, first, end), int(self.context[Field.EXECUTED])
+
+    def schedule(
+        self, most: int, due: int, watched: int, limit: int, budget: int, keeps_matrices: bool
+    ) -> tuple[Stop, int]:
+        """Select and execute batches until the emulator is needed, or `most` batches have been executed.
+
+        A batch at the program counter `watched` is not executed from `due` batches on; -1 stands for any. No batch is
+        executed from `limit` batches on. Return the reason for the return, and a program counter.
+        """
+        state, context = self.state, self.context
+        splits, counters = state.splits, state.counters
+        self._reserve(len(splits.status))
+        arrays = (splits.status, splits.pc, splits.epoch, splits.warp, splits.bits, splits.point_pc)
+        if any(one is not other for one, other in zip(arrays, self._splits, strict=False)) or not self._splits:
+            self._splits = arrays
+            context[Field.SPLITS] = len(splits.status)
+            context[Field.STATUS : Field.POINT + 1] = [_address(array) for array in arrays]
+        self._seen.fill(-1)
+        context[Field.BATCHES] = before = counters.batches
+        context[Field.LAST_BATCH : Field.UNWATCHED_LIMIT + 1] = before + most, due, watched, limit
+        context[Field.SPENT : Field.TICKS + 1] = counters.spent, budget, state.grid.ticks
+        context[Field.DIVERGED : Field.KEEPS_MATRICES + 1] = splits.diverged, keeps_matrices
+        found = self.library.schedule(self._address)
+        counters.batches, counters.spent = int(context[Field.BATCHES]), int(context[Field.SPENT])
+        state.grid.ticks = int(context[Field.TICKS])
+        return Stop(found & 3), found >> 2
+
+    def recent(self, batches: int) -> list[int]:
+        """Return the first program counters of the last `batches` batches that `schedule` has executed."""
+        last = self.state.counters.batches
+        return [int(self._recent[number % RECENT]) for number in range(last - min(batches, RECENT), last)]
+
+    def count(self, counters: Counters) -> None:
+        """Add the instructions that have been executed since the last call to the statistics."""
+        if not self.counts.any():
+            return
+        found = np.bincount(self._family_of, self.counts, len(self._families)).astype(np.int64)
+        for family, number in zip(self._families, found.tolist(), strict=True):
+            if number:
+                counters.by_family[family] += number
+        counters.instructions += int(found.sum())
+        self.counts.fill(0)
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """Indices of the warp splits of the batch at which `schedule` stopped."""
+        return self._rows[: int(self.context[Field.COUNT])].astype(np.intp)
+
+    def _reserve(self, count: int) -> None:
+        """Make space for a batch of `count` warp splits."""
+        if count <= len(self._rows):
+            return
+        self._rows, self._warps = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        self._masks, self._guarded = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
+        arrays = self._rows, self._warps, self._masks, self._guarded
+        self.context[Field.ROWS : Field.GUARDED + 1] = [_address(array) for array in arrays]
+        self._keys = np.zeros(2 * count, np.int64)
+        self.context[Field.KEYS] = _address(self._keys)
+
+
+def _address(array: NDArray[Any]) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _name(form: Form, operands: SimpleNamespace, arch: str) -> str:
+    text = f"{form.name} {arch} {sorted(vars(operands).items(), key=lambda pair: pair[0])}"
+    return f"{form.name}.{sha256(text.encode()).hexdigest()[:16]}"

@@ -1,0 +1,119 @@
+"""Native functions that this process has loaded, and their cache on disk.
+
+The cache contains libraries, which are object files with several functions, and one index, which has the library of
+each function. Kernels share functions, so a kernel that is new often needs no compilation.
+"""
+
+# llvmlite has no type annotations.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import ctypes
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from warploom.caches import Store
+from warploom.emulator.native.wanted import Wanted
+from warploom.numerics._stored import host, target_machine
+
+_STORE = Store("native", 256 << 20)
+_SOURCES = ("isa", "numerics", "layout", "emulator/native")
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+_SCHEDULE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+_RUNTIME = "runtime"
+
+
+class Library:
+    """Native functions that this process has loaded."""
+
+    def __init__(self) -> None:
+        empty = llvm.parse_assembly("")
+        empty.triple = llvm.get_default_triple()
+        self._engine: Any = llvm.create_mcjit_compiler(empty, target_machine(1))
+        self._lock = Lock()  # launches in several threads may need functions at the same time
+        self._version = _version()
+        self._index = self._read_index()
+        self._loaded: set[str] = set()
+        if not self._load(_RUNTIME):
+            from warploom.emulator.native.compiler import compile_runtime
+
+            self._keep(_RUNTIME, compile_runtime())
+        self.run: Callable[..., int] = _RUN(self.address("warploom.run"))
+        self.schedule: Callable[..., int] = _SCHEDULE(self.address("warploom.schedule"))
+
+    def address(self, function: str) -> int:
+        """Return the address of a loaded function."""
+        return int(self._engine.get_function_address(function))
+
+    def kind(self, function: str) -> str:
+        """Return the kind of a function that has been required (see `compiler.compile_functions`)."""
+        return self._index[function][1]
+
+    def require(self, wanted: Mapping[str, Wanted]) -> None:
+        """Load the native functions `wanted`, by name, and compile those that the cache does not have."""
+        with self._lock:
+            self._require(wanted)
+
+    def _require(self, wanted: Mapping[str, Wanted]) -> None:
+        missing = {name: each for name, each in wanted.items() if not self._has(name)}
+        if not missing:
+            return
+        from warploom.emulator.native.compiler import compile_functions
+
+        code, kinds = compile_functions(missing.values())
+        library = sha256("\n".join(sorted(missing)).encode()).hexdigest()
+        self._keep(library, code)
+        # Other processes may have added functions in the meantime.
+        self._index = self._read_index() | self._index | {name: (library, kind) for name, kind in kinds.items()}
+        _STORE.write(f"{self._version}-index", json.dumps(self._index).encode())
+
+    def _has(self, function: str) -> bool:
+        """Load a function from the cache if it is not loaded. Return False if it must be compiled."""
+        library, kind = self._index.get(function, ("", ""))
+        return kind == "none" or (kind != "" and self._load(library))
+
+    def _load(self, library: str) -> bool:
+        if library in self._loaded:
+            return True
+        code = _STORE.read(f"{self._version}-{library}")
+        if code is None:
+            return False
+        self._add(library, code)
+        return True
+
+    def _keep(self, library: str, code: bytes) -> None:
+        _STORE.write(f"{self._version}-{library}", code)
+        self._add(library, code)
+
+    def _add(self, library: str, code: bytes) -> None:
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+        self._loaded.add(library)
+
+    def _read_index(self) -> dict[str, tuple[str, str]]:
+        found = _STORE.read(f"{self._version}-index")
+        return {} if found is None else {name: (library, kind) for name, (library, kind) in json.loads(found).items()}
+
+
+def _version() -> str:
+    """Return a digest of the host and of the sources from which native functions are made."""
+    folder = Path(__file__).parents[2]
+    files = sorted(path for name in _SOURCES for path in (folder / name).rglob("*.py"))
+    stats = [(str(path.relative_to(folder)), path.stat()) for path in files]
+    text = "\n".join(f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in stats)
+    return sha256(f"{host()}\n{text}".encode()).hexdigest()[:16]
+
+
+@cache
+def library() -> Library:
+    """Return the native functions of this process."""
+    return Library()

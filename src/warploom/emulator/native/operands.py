@@ -1,0 +1,141 @@
+"""Operands of native functions: where the values of an instruction's operands are in memory.
+
+A native function receives one record for each operand, so that instructions which differ only in their registers share
+the function.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.values import AddressValue, Constant, Dynamic, NotPredicate, PerWarp, Register, VectorValue
+
+LANES = 32
+RECORD = np.dtype([("start", np.uint64), ("stride", np.int64), ("offset", np.uint64)])
+"""Location of an operand: address of the values of warp 0, distance between warps, address offset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """Register, constant or special register with one value for each lane.
+
+    `number` is the index of its record. `stored` is the dtype in memory, `dtype` that of the operand's type, and
+    `extended` that to which a narrower result is extended.
+    """
+
+    number: int
+    stored: str
+    dtype: str
+    extended: str = ""
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """Vector operand. An item is None for the sink `_`."""
+
+    items: tuple[Scalar | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Address operand: a base, and the index of the record that has the offset."""
+
+    base: Scalar | None
+    number: int
+    extra: tuple[Any, ...] = ()
+
+
+class UnsupportedOperand(Exception):
+    """Operand that native functions cannot read or write."""
+
+
+@dataclass(slots=True)
+class OperandTable:
+    """Descriptions of the operands of one instruction, and their values in the order of the records."""
+
+    names: SimpleNamespace
+    values: list[Any] = field(default_factory=list[Any])
+
+    @classmethod
+    def of(cls, operands: SimpleNamespace) -> "OperandTable":
+        """Describe the operands of a linked instruction.
+
+        Errors: UnsupportedOperand.
+        """
+        table = cls(SimpleNamespace())
+        for name, value in vars(operands).items():
+            setattr(table.names, name, table._describe(value))
+        return table
+
+    def _describe(self, value: Any) -> Any:
+        match value:
+            case None | str() | bool() | int():
+                return value
+            case Register() | Constant() | PerWarp():
+                return self._scalar(value)
+            case NotPredicate():
+                return self._scalar(value.register, negated=True)
+            case VectorValue():
+                return Items(tuple(None if item is None else self._describe(item) for item in value.items))
+            case AddressValue():
+                base = None if value.base is None else self._describe(value.base)
+                return Location(base, self._add(value), tuple(map(self._describe, value.extra)))
+            case _:
+                raise UnsupportedOperand(type(value).__name__)
+
+    def _scalar(self, value: Register | Constant | PerWarp, negated: bool = False) -> Scalar:
+        if isinstance(value, Register):
+            stored, dtype = value.file.dtype, value.view.dtype
+            # Registers of equal width are stored as the operand's type.
+            stored = dtype if stored.itemsize == dtype.itemsize else stored
+            extended = "" if value.extend is None else value.extend.str
+            return Scalar(self._add(value), stored.str, dtype.str, extended, negated)
+        array = value.array if isinstance(value, Constant) else value.table
+        if array.dtype.kind not in "iufb":
+            raise UnsupportedOperand(str(array.dtype))
+        return Scalar(self._add(value), array.dtype.str, array.dtype.str)
+
+    def _add(self, value: Any) -> int:
+        self.values.append(value)
+        return len(self.values) - 1
+
+
+@dataclass(slots=True)
+class Records:
+    """Records of the operands of all native instructions of a program.
+
+    `kept` contains the arrays that the records point to.
+    """
+
+    table: NDArray[Any]
+    kept: list[NDArray[Any]] = field(default_factory=list[NDArray[Any]])
+    _wide: dict[int, NDArray[Any]] = field(default_factory=dict[int, NDArray[Any]])
+
+    def fill(self, first: int, values: list[Any]) -> None:
+        """Write the records of one instruction, from index `first` on."""
+        for number, value in enumerate(values, first):
+            self.table[number] = self._record(value)
+
+    def _record(self, value: Any) -> tuple[int, int, int]:
+        if isinstance(value, AddressValue):
+            return 0, 0, int(value.offset)
+        if isinstance(value, Register):
+            row = value.file[value.index]
+            return row.__array_interface__["data"][0], row.strides[0], 0
+        array = value.array if isinstance(value, Constant) else value.table
+        wide = self._wide.get(id(array))
+        if wide is None:
+            shape = (len(array), LANES)
+            wide = self._wide[id(array)] = np.ascontiguousarray(np.broadcast_to(array, shape))
+            self.kept += [wide, array]
+        return wide.__array_interface__["data"][0], wide.strides[0] if len(wide) > 1 else 0, 0
+
+
+def varying(values: list[Any]) -> Iterator[int]:
+    """Yield the positions of operands whose tables change when other CTAs become resident."""
+    return (position for position, value in enumerate(values) if isinstance(value, (PerWarp, Dynamic)))

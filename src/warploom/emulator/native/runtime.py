@@ -1,0 +1,282 @@
+"""Native functions that all kernels share. They select batches and execute their instructions."""
+
+# llvmlite has no type annotations.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from llvmlite import ir
+
+from warploom.emulator.access import DIRTY, LOCKED
+from warploom.emulator.barriers import BARRIERS
+from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER, Builder
+from warploom.emulator.native.code_table import BATCH_COST, BRANCH, COLUMN, RECENT
+from warploom.emulator.native.context import Field, Stop
+from warploom.emulator.native.functions import SIGNATURE
+from warploom.emulator.warp_splits import Status
+
+LANES = 32
+
+
+def add_runtime(module: ir.Module) -> None:
+    """Add the functions that native functions and the emulator call to a module."""
+    _add_find(module, "warploom.find_segment", storing=False)
+    _add_find(module, "warploom.find_written", storing=True)
+    _add_barrier(module)
+    _add_guard(module)
+    _add_run(module)
+    _add_select(module)
+    _add_branch(module)
+    _add_schedule(module)
+
+
+def _add_find(module: ir.Module, name: str, storing: bool) -> None:
+    """Add the function that returns the segment of the virtual addresses [low, end), or -1 without one.
+
+    If `storing` is set, the segment is marked as written, and a read-only segment counts as none.
+    """
+    b = Builder(module, name, ir.FunctionType(I64, [POINTER, I64, I64]))
+    context, low, end = b.arguments
+    starts, ends, states = (
+        b.array(context, field) for field in (Field.SEGMENT_STARTS, Field.SEGMENT_ENDS, Field.SEGMENT_STATES)
+    )
+    with b.loop(b.get(context, Field.SEGMENTS)) as index:
+        inside = b.and_(
+            b.icmp_unsigned(">=", low, b.get(starts, index)), b.icmp_unsigned("<=", end, b.get(ends, index))
+        )
+        with b.if_then(b.and_(inside, b.icmp_unsigned("<", low, end))):
+            if storing:
+                state = b.get(states, index, I8)
+                with b.if_then(b.icmp_unsigned("==", state, I8(LOCKED))):
+                    b.ret(I64(-1))
+                b.put(I8(DIRTY), states, index, I8)
+            b.ret(index)
+    b.ret(I64(-1))
+
+
+def _add_barrier(module: ir.Module) -> None:
+    """Add the function with which each warp of a batch arrives at a CTA barrier.
+
+    The arguments are the context, the position of the warp in the batch, the number of the barrier, and the number of
+    expected threads, or 0 for all threads of the CTA. The call for the last warp returns 0 unless the batch completes
+    all barriers at which it arrives. The emulator must then execute the instruction.
+    """
+    b = Builder(module, "warploom.barrier", ir.FunctionType(I1, [POINTER, I64, I32, I32]))
+    context, position, number, threads = b.arguments
+    warps, cta_of, live, arrived, tally, keys = (
+        b.array(context, field)
+        for field in (Field.WARPS, Field.CTA_OF, Field.LIVE_WARPS, Field.ARRIVED, Field.TALLY, Field.KEYS)
+    )
+    cta = b.get(cta_of, b.get(warps, position))
+    exists = b.icmp_unsigned("<", number, I32(BARRIERS))
+    key = b.add(b.mul(cta, I64(BARRIERS)), b.zext(b.select(exists, number, I32(0)), I64))
+    everyone = b.mul(b.get(live, cta), I64(LANES))
+    expected = b.select(b.icmp_unsigned("==", threads, I32(0)), everyone, b.zext(threads, I64))
+    rest = b.variable(I64(0))
+    b.put(b.add(b.get(tally, key), I64(LANES)), tally, key)
+    record = b.mul(position, I64(2))
+    b.put(key, keys, record)
+    b.put(b.select(exists, expected, I64(-1)), keys, b.add(record, I64(1)))
+    count = b.get(context, Field.COUNT)
+    with b.if_then(b.icmp_signed("<", b.add(position, I64(1)), count)):
+        b.ret(I1(1))
+    with b.loop(count) as other:
+        record = b.mul(other, I64(2))
+        key, expected = b.get(keys, record), b.get(keys, b.add(record, I64(1)))
+        missing = b.sub(b.add(b.get(tally, key), b.get(arrived, key)), expected)
+        pending = b.or_(missing, b.get(arrived, key))
+        b.store(b.or_(b.load(rest, typ=I64), pending), rest)
+    with b.loop(count) as other:
+        b.put(I64(0), tally, b.get(keys, b.mul(other, I64(2))))
+    b.ret(b.icmp_signed("==", b.load(rest, typ=I64), I64(0)))
+
+
+def _add_guard(module: ir.Module) -> None:
+    """Add the function that writes the active lanes with a true guard to GUARDED.
+
+    The function returns the union of these lanes.
+    """
+    b = Builder(module, "warploom.guard", ir.FunctionType(I32, [POINTER, POINTER]))
+    context, entry = b.arguments
+    guard, stride = b.get(entry, COLUMN["guard"]), b.get(entry, COLUMN["guard_stride"])
+    flip = b.trunc(b.sub(I64(0), b.get(entry, COLUMN["negated"])), I32)
+    warps, masks, guarded = (b.array(context, field) for field in (Field.WARPS, Field.MASKS, Field.GUARDED))
+    union = b.variable(I32(0))
+    with b.loop(b.get(context, Field.COUNT)) as position:
+        place = b.inttoptr(b.add(guard, b.mul(b.get(warps, position), stride)), POINTER)
+        octets = b.load(place, typ=ir.VectorType(I8, LANES), align=1)
+        bits = b.bitcast(b.trunc(octets, ir.VectorType(I1, LANES)), I32)
+        lanes = b.and_(b.xor(bits, flip), b.get(masks, position, I32))
+        b.put(lanes, guarded, position, I32)
+        b.store(b.or_(b.load(union, typ=I32), lanes), union)
+    b.ret(b.load(union, typ=I32))
+
+
+def _add_run(module: ir.Module) -> None:
+    """Add the function that executes the instructions [first, end) for the batch of the context.
+
+    The function returns the first program counter that it has not executed for all warps. If some warps have executed
+    this instruction, EXECUTED is their number.
+    """
+    b = Builder(module, "warploom.run", ir.FunctionType(I64, [POINTER, I64, I64]))
+    context, first, end = b.arguments
+    code, counts, warps, masks, guarded = (
+        b.array(context, field) for field in (Field.CODE, Field.COUNTS, Field.WARPS, Field.MASKS, Field.GUARDED)
+    )
+    count = b.get(context, Field.COUNT)
+    b.put(I64(0), context, Field.EXECUTED)
+    with b.loop(b.sub(end, first)) as number:
+        pc = b.add(first, number)
+        entry = b.at(code, b.mul(pc, I64(len(COLUMN))))
+        address = b.get(entry, COLUMN["function"])
+        needs_converged = b.and_(b.get(entry, COLUMN["converged_only"]), b.get(context, Field.DIVERGED))
+        is_native = b.icmp_unsigned(">", address, I64(BRANCH))
+        with b.if_then(b.or_(b.not_(is_native), b.icmp_signed("!=", needs_converged, I64(0)))):
+            b.ret(pc)
+        chosen = b.variable(masks)
+        active = b.variable(I32(1))
+        with b.if_then(b.icmp_unsigned("!=", b.get(entry, COLUMN["guard"]), I64(0))):
+            b.store(guarded, chosen)
+            b.store(b.call(module.globals["warploom.guard"], [context, entry]), active)
+        with b.if_then(b.icmp_unsigned("!=", b.load(active, typ=I32), I32(0))):
+            function = b.inttoptr(address, SIGNATURE.as_pointer())
+            records = b.inttoptr(b.get(entry, COLUMN["records"]), POINTER)
+            done = b.call(function, [records, context, count, warps, b.load(chosen, typ=POINTER)])
+            # The interpreter counts an instruction that no warp has executed.
+            executed = b.select(b.icmp_signed(">", done, I64(0)), count, I64(0))
+            b.put(b.add(b.get(counts, pc), executed), counts, pc)
+            with b.if_then(b.icmp_signed("<", done, count)):
+                b.put(done, context, Field.EXECUTED)
+                b.ret(pc)
+    b.ret(end)
+
+
+def _add_select(module: ir.Module) -> None:
+    """Add the function that selects the next batch.
+
+    The batch consists of the warp splits that can run at the program counter with least (epoch, program counter), at
+    most one for each warp. The function returns this program counter, or -1 if no warp split can run.
+    """
+    b = Builder(module, "warploom.select", ir.FunctionType(I64, [POINTER]))
+    (context,) = b.arguments
+    status, pcs, epochs, warp_of, bits, seen = (
+        b.array(context, field) for field in (Field.STATUS, Field.PC, Field.EPOCH, Field.WARP, Field.BITS, Field.SEEN)
+    )
+    rows, warps, masks = (b.array(context, field) for field in (Field.ROWS, Field.WARPS, Field.MASKS))
+    splits, batch = b.get(context, Field.SPLITS), b.get(context, Field.BATCHES)
+    least_epoch, least_pc, found = b.variable(I64(-1)), b.variable(I64(-1)), b.variable(I64(0))
+    with b.loop(splits) as row, b.if_then(b.icmp_unsigned("==", b.get(status, row, I8), I8(Status.READY))):
+        epoch, pc = b.get(epochs, row), b.get(pcs, row)
+        earlier = b.icmp_unsigned("<", epoch, b.load(least_epoch, typ=I64))  # -1 is the largest number here
+        same = b.icmp_unsigned("==", epoch, b.load(least_epoch, typ=I64))
+        before = b.icmp_unsigned("<", pc, b.load(least_pc, typ=I64))
+        with b.if_then(b.or_(earlier, b.and_(same, before))):
+            b.store(epoch, least_epoch)
+            b.store(pc, least_pc)
+    chosen = b.load(least_pc, typ=I64)
+    with b.loop(splits) as row:
+        is_ready = b.icmp_unsigned("==", b.get(status, row, I8), I8(Status.READY))
+        with b.if_then(b.and_(is_ready, b.icmp_signed("==", b.get(pcs, row), chosen))):
+            warp = b.get(warp_of, row)
+            with b.if_then(b.icmp_signed("!=", b.get(seen, warp), batch)):
+                position = b.load(found, typ=I64)
+                b.put(batch, seen, warp)
+                b.put(row, rows, position)
+                b.put(warp, warps, position)
+                b.put(b.get(bits, row, I32), masks, position, I32)
+                b.store(b.add(position, I64(1)), found)
+    b.put(b.load(found, typ=I64), context, Field.COUNT)
+    b.ret(chosen)
+
+
+def _add_branch(module: ir.Module) -> None:
+    """Add the function that returns True if the lanes of each warp split of the batch agree on a branch.
+
+    GUARDED then has the lanes that take the branch.
+    """
+    b = Builder(module, "warploom.branch", ir.FunctionType(I1, [POINTER, POINTER, I64]))
+    context, entry, pc = b.arguments
+    masks, guarded, counts = (b.array(context, field) for field in (Field.MASKS, Field.GUARDED, Field.COUNTS))
+    count = b.get(context, Field.COUNT)
+    with b.if_then(b.icmp_unsigned("==", b.get(entry, COLUMN["guard"]), I64(0))):
+        with b.loop(count) as position:
+            b.put(b.get(masks, position, I32), guarded, position, I32)
+        b.put(b.add(b.get(counts, pc), count), counts, pc)
+        b.ret(I1(1))
+    union = b.call(module.globals["warploom.guard"], [context, entry])
+    with b.loop(count) as position:
+        taken = b.get(guarded, position, I32)
+        partly = b.icmp_unsigned("!=", taken, b.get(masks, position, I32))
+        with b.if_then(b.and_(partly, b.icmp_unsigned("!=", taken, I32(0)))):
+            b.ret(I1(0))
+    with b.if_then(b.icmp_unsigned("!=", union, I32(0))):  # a branch that no lane takes is not counted
+        b.put(b.add(b.get(counts, pc), count), counts, pc)
+    b.ret(I1(1))
+
+
+def _add_schedule(module: ir.Module) -> None:
+    """Add the function that selects and executes batches until the emulator is needed.
+
+    The function returns a value of `Stop`, and the program counter in the higher bits.
+    """
+    b = Builder(module, "warploom.schedule", ir.FunctionType(I64, [POINTER]))
+    (context,) = b.arguments
+    code, pcs, epochs, points, rows, guarded, recent = (
+        b.array(context, field)
+        for field in (Field.CODE, Field.PC, Field.EPOCH, Field.POINT, Field.ROWS, Field.GUARDED, Field.RECENT)
+    )
+    again = b.append_basic_block("again")
+    b.branch(again)
+    b.position_at_end(again)
+
+    def stop_if(condition: ir.Value, reason: Stop, pc: ir.Value | None = None) -> None:
+        with b.if_then(condition):
+            b.ret(I64(reason) if pc is None else b.or_(b.shl(pc, I64(2)), I64(reason)))
+
+    batches = b.get(context, Field.BATCHES)
+    stop_if(b.icmp_signed(">=", batches, b.get(context, Field.LAST_BATCH)), Stop.SELECT)
+    stop_if(b.icmp_signed(">", b.get(context, Field.SPENT), b.get(context, Field.BUDGET)), Stop.SELECT)
+    first = b.call(module.globals["warploom.select"], [context])
+    stop_if(b.icmp_signed("<", first, I64(0)), Stop.SELECT)
+    watched = b.get(context, Field.WATCHED)
+    is_watched = b.or_(b.icmp_signed("==", watched, first), b.icmp_signed("<", watched, I64(0)))
+    is_due = b.icmp_signed(">=", batches, b.get(context, Field.DUE))
+    stop_if(b.and_(is_due, is_watched), Stop.SELECT)
+    stop_if(b.icmp_signed(">=", batches, b.get(context, Field.UNWATCHED_LIMIT)), Stop.SELECT)
+    entry = b.at(code, b.mul(first, I64(len(COLUMN))))
+    end = b.get(entry, COLUMN["block_end"])
+    stop_if(b.icmp_signed("==", end, I64(0)), Stop.SELECT)
+    keeps = b.and_(b.get(context, Field.KEEPS_MATRICES), b.get(entry, COLUMN["flushes"]))
+    stop_if(b.icmp_signed("!=", keeps, I64(0)), Stop.SELECT)
+
+    count = b.get(context, Field.COUNT)
+    b.put(first, context, Field.FIRST)
+    b.put(first, recent, b.and_(batches, I64(RECENT - 1)))
+    b.put(b.add(batches, I64(1)), context, Field.BATCHES)
+    last = b.at(code, b.mul(b.sub(end, I64(1)), I64(len(COLUMN))))
+    is_branch = b.icmp_signed("==", b.get(last, COLUMN["function"]), I64(BRANCH))
+    straight = b.sub(end, b.zext(is_branch, I64))
+    stopped = b.call(module.globals["warploom.run"], [context, first, straight])
+    stop_if(b.icmp_signed("<", stopped, straight), Stop.RESUME, stopped)
+    target = b.variable(end)
+    with b.if_then(is_branch):
+        b.put(I64(0), context, Field.EXECUTED)
+        agree = b.call(module.globals["warploom.branch"], [context, last, straight])
+        stop_if(b.not_(agree), Stop.RESUME, straight)
+        b.store(b.get(last, COLUMN["target"]), target)
+    length = b.sub(end, first)
+    b.put(b.add(b.get(context, Field.TICKS), length), context, Field.TICKS)
+    cost = b.select(b.icmp_signed(">", count, I64(BATCH_COST)), count, I64(BATCH_COST))
+    b.put(b.add(b.get(context, Field.SPENT), b.mul(length, cost)), context, Field.SPENT)
+    arrived = b.variable(I64(0))
+    with b.loop(count) as position:
+        row = b.get(rows, position)
+        taken = b.icmp_unsigned("!=", b.get(guarded, position, I32), I32(0))
+        pc = b.select(b.and_(is_branch, b.not_(taken)), end, b.load(target, typ=I64))
+        back = b.zext(b.icmp_signed(">=", first, pc), I64)
+        b.put(b.add(b.get(epochs, row), back), epochs, row)
+        b.put(pc, pcs, row)
+        there = b.zext(b.icmp_signed("==", b.get(points, row), pc), I64)
+        b.store(b.or_(b.load(arrived, typ=I64), there), arrived)
+    both = b.and_(b.load(arrived, typ=I64), b.get(context, Field.DIVERGED))
+    stop_if(b.icmp_signed("!=", both, I64(0)), Stop.ARRIVE, first)
+    b.branch(again)

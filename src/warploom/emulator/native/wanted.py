@@ -1,0 +1,16 @@
+"""Native functions that a program needs."""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+from warploom.isa.model.form import Form
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Native function to compile: its name, the Form and the operand descriptions of the instruction."""
+
+    name: str
+    form: Form
+    operands: SimpleNamespace
+    arch: str

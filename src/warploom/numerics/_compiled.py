@@ -1,0 +1,115 @@
+"""Functions that Numba compiles on their first call, or that an earlier process compiled."""
+
+# Numba has no type annotations.
+# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false, reportUnknownVariableType=false
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, Literal
+
+from warploom.numerics import _stored
+from warploom.numerics._fingerprint import UnidentifiedObject, fingerprint
+
+Inline = Literal["never", "always"]
+
+
+class Compiled:
+    """Compiled function.
+
+    The first call loads machine code from the cache. Numba compiles the function for arguments of other types, and the
+    cache receives the result.
+    """
+
+    def __init__(self, function: Callable[..., Any], inline: Inline = "never", *, is_stored: bool = True) -> None:
+        self.function = function
+        self.inline: Inline = inline
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self._is_stored = is_stored
+        self._call: Callable[..., Any] = self._first_call
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the function."""
+        return self._call(*arguments)
+
+    def _first_call(self, *arguments: Any) -> Any:
+        call: Callable[..., Any] = self._call_compiled
+        stored = [] if self._key is None else _stored.read(self._key)
+        for each in reversed(stored):
+            if all(map(_stored.is_available, each.needed)):
+                call = _stored.load(each, call)
+        self._call = call
+        return call(*arguments)
+
+    def _call_compiled(self, *arguments: Any) -> Any:
+        dispatcher = self.dispatcher
+        known = len(dispatcher.overloads)
+        result = dispatcher(*arguments)
+        if len(dispatcher.overloads) != known:
+            new = list(dispatcher.overloads.values())[known:]
+            # The next call loads the machine code that has been stored, because its calls take less time than Numba's.
+            self._call = self._first_call if self._store(new) else dispatcher
+        return result
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        """Dispatcher of Numba."""
+        import numba
+
+        from warploom.numerics._numba_cache import KeyedCache
+
+        dispatcher: Any = numba.njit(nogil=True, error_model="numpy", inline=self.inline)(self.function)
+        if self._is_stored and self._key is not None:
+            dispatcher._cache = KeyedCache(self.function, self._key)  # as Numba's option `cache` does
+        return dispatcher
+
+    # Cache ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _key(self) -> str | None:
+        """Key of the function in the cache, or None if the function uses an object that no digest identifies."""
+        try:
+            found = fingerprint(self.function)
+        except UnidentifiedObject:
+            return None
+        return sha256(f"{_stored.host()} {found}".encode()).hexdigest()
+
+    def _store(self, results: list[Any]) -> bool:
+        """Store signatures that Numba has compiled. Return False if a signature cannot be stored."""
+        from warploom.numerics._export import UnsupportedSignature, export
+
+        if self._key is None:
+            return False
+        has_rest = bool(self.function.__code__.co_flags & inspect.CO_VARARGS)
+        for result in results:
+            # The same code in another process has the same name.
+            signature = sha256(str(result.signature).encode()).hexdigest()
+            try:
+                new = export(result, f"{self.__name__}.{self._key}.{signature}", has_rest)
+            except UnsupportedSignature:
+                return False
+            _stored.write(self._key, [*(each for each in _stored.read(self._key) if each.name != new.name), new])
+        return True
+
+    # Attributes that Numba reads in a compiled caller ---------------------------------------------------
+
+    @property
+    def _numba_type_(self) -> Any:
+        from numba.core import types
+
+        return types.Dispatcher(self.dispatcher)
+
+    @property
+    def py_func(self) -> Callable[..., Any]:
+        """Function in Python."""
+        return self.function
+
+    @property
+    def targetoptions(self) -> dict[str, Any]:
+        """Options of the compilation."""
+        return self.dispatcher.targetoptions

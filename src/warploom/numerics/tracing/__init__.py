@@ -1,0 +1,1 @@
+"""Translation of lane-wise semantics to LLVM IR: traced lane values, and traced scalar kernels."""
