@@ -264,16 +264,22 @@ def seconds(call: Callable[[], Any], repeat: int) -> float:
     return best
 
 
+def speed(case: Case, repeat: int) -> float:
+    """Return the speed of a case in millions of products per second."""
+    a, b, c, index = operands(case)
+    multiply = fused.multiplier(case.model)
+    return case.products / seconds(lambda: multiply(a, b, c, index=index), repeat) / 1e6
+
+
 def measure(case: Case, repeat: int, limit: float) -> list[str]:
     """Return one row of the table."""
     a, b, c, index = operands(case)
-    multiply = fused.multiplier(case.model)
-    d = multiply(a, b, c, index=index)
+    d = fused.multiplier(case.model)(a, b, c, index=index)
 
     def rate(call: Callable[[], Any], repeat: int, share: float = 1.0) -> float:
         return share * case.products / seconds(call, repeat) / 1e6
 
-    own = rate(lambda: multiply(a, b, c, index=index), repeat)
+    own = speed(case, repeat)
     row = [case.name, str(case.shape[0]), case.data, f"{own:,.0f}"]
     numpy_call = partial(plain_numpy, a, b, c, case.model, index) if case.data in FINITE else None
     calls = (("NumPy", numpy_call), ("mmaemu", mmaemu_call(a, b, case)), ("MMA-Sim", mmasim_call(a, b, c, case)))

@@ -313,3 +313,14 @@ def test_mistakes_are_told_in_one_sentence() -> None:
         fused.multiply(a, b, c, model, out=c.astype(np.uint16))
     with pytest.raises(ValueError, match=r"^a and b must be \(G, M, K\) and \(G, N, K\); found \(1, 4, 16\) and "):
         fused.multiply(a, b[:, :, :8], c, model)
+
+
+@pytest.mark.parametrize("name", ["a", "b", "c", "out"])
+@pytest.mark.parametrize("shape", [(2, 16, 16), (1, 8, 16), (1, 16, 8), (1, 16, 32)])
+def test_contiguous_operands_of_other_shapes_are_refused(name: str, shape: tuple[int, int, int]) -> None:
+    model, _ = CASES["hopper f16"]
+    a, b, c = operands(0, model, "normal", (1, 16, 16, 16))
+    arrays = {"a": a, "b": b, "c": c, "out": np.zeros_like(c)}
+    arrays[name] = np.zeros(shape, arrays[name].dtype)
+    with pytest.raises(ValueError, match=r"must (be|have shape) \("):
+        fused.multiply(model=model, **arrays)

@@ -45,10 +45,8 @@ def multiply_run(warps: Warps, run: Sequence[Bound]) -> None:
 def _joined_result(warps: Warps, joined: JoinedProducts | Multiplication, workers: Any) -> Matrix:
     if isinstance(joined, Multiplication):
         return _result(warps, joined, workers)
-    return fused.multiply(
-        _read(warps, joined.a), joined.b.read(warps), joined.c.read(warps), joined.first.model(warps.arch),
-        **joined.first.options, workers=workers,
-    )  # fmt: skip
+    compute = _multiplier(joined.first, warps.arch)
+    return compute(_read(warps, joined.a), joined.b.read(warps), joined.c.read(warps), workers=workers)
 
 
 def _result(warps: Warps, product: Multiplication, workers: Any = None) -> Matrix:

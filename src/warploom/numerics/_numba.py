@@ -54,29 +54,3 @@ class Intrinsic:
 def intrinsic(function: Callable[..., Any]) -> Any:
     """Turn a typing function into an `Intrinsic`. Type checkers see the type `Any`."""
     return cast("Any", Intrinsic(function))
-
-
-class Overload:
-    """Function of compiled code whose implementation depends on the types of its arguments.
-
-    `function` receives Numba types and returns the implementation.
-    """
-
-    def __init__(self, function: Callable[..., Callable[..., Any]]) -> None:
-        self.function = function
-
-    @cached_property
-    def _numba_type_(self) -> Any:
-        from numba.core.registry import cpu_target
-        from numba.extending import overload
-
-        def declared(*arguments: Any) -> Any: ...
-
-        overload(declared)(self.function)
-        cpu_target.typing_context.refresh()
-        return cpu_target.typing_context.resolve_value_type(declared)
-
-
-def overload(function: Callable[..., Callable[..., Any]]) -> Any:
-    """Turn a function of types into an `Overload`. Type checkers see the type `Any`."""
-    return cast("Any", Overload(function))

@@ -107,17 +107,24 @@ class Multiplier:
         Shapes: a (G, M, K); b (G, N, K), or longer along K with `index` (G, M, K); c, out and the result (G, M, N);
         scale_a (G, M, S); scale_b (G, N, S). Errors: ValueError for other shapes or dtypes.
         """
-        if self._parameters is not None and c is not None and index is None and workers is None:
-            # All checks are in the compiled code: one small instruction takes less time than checks in Python.
-            d = np.empty(c.shape, self._dtypes[3]) if out is None else out
-            if fused_fast.run(a, b, c, d, None, fused_fast.strip(d.shape), self._parameters):
+        a_type, b_type, c_type, d_type = self._dtypes
+        # The general path takes longer than the sums of one small instruction.
+        if (
+            self._parameters is not None and c is not None and index is None and workers is None
+            and a.dtype is a_type and a.ndim == 3 and a.flags.carray
+            and b.dtype is b_type and b.ndim == 3 and b.flags.carray
+            and c.dtype is c_type and c.ndim == 3 and c.flags.carray
+            and (out is None or (out.dtype is d_type and out.ndim == 3 and out.flags.carray))
+        ):  # fmt: skip
+            d = np.empty(c.shape, d_type) if out is None else out
+            if fused_fast.run(a, b, c, d, None, fused_fast.strip(c.shape[-1]), self._parameters):
                 return d
         operands = _Operands(a, b, c, index, scale_a, scale_b, out)
         self._check(operands)
         parts = [] if workers is None else _parts(operands, workers)
         if workers is None or len(parts) == 1:
             return _store(out, self._compute(operands, self))
-        d = np.empty(operands.shape, self._dtypes[3]) if out is None else out
+        d = np.empty(operands.shape, d_type) if out is None else out
         operands = replace(operands, out=d)
 
         def compute_part(part: tuple[slice, slice]) -> None:
@@ -213,7 +220,7 @@ def _sums(x: _Operands, model: Model, by: Multiplier) -> Array:
         d = x.out
     index = None if x.index is None else _filled(x.index, groups, to_rows, to_depth).astype(np.int32, copy=False)
     parameters = fused_fast.parameters(model, by.negate_a, by.negate_b)
-    accepted = fused_fast.run(a, b, c, d, index, fused_fast.strip(shape), parameters)
+    accepted = fused_fast.run(a, b, c, d, index, fused_fast.strip(to_columns), parameters)
     assert accepted
     return d if shape == x.shape else d[:, :rows, :columns].copy()
 

@@ -2,7 +2,7 @@
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportMissingTypeStubs=false, reportCallIssue=false
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from warploom.numerics import fused_steps
 from warploom.numerics._compile import njit
-from warploom.numerics._numba import overload, types
-from warploom.numerics.formats import E8M13, F16, F32, FORMATS, STORAGE, Array
+from warploom.numerics.formats import E8M13, F16, F32, FORMATS, Array
 from warploom.numerics.fused_steps import (
     DECODED,
     PART,
@@ -35,8 +34,7 @@ Numbers = NDArray[np.int64]
 
 _NO_EMIN = -2000
 """Exponent below all exponents of products."""
-_A_BYTES, _B_BYTES, _C_BYTES, _D_BYTES, _LENGTH = range(5)
-"""Positions of the first fields of `Parameters`."""
+_LENGTH = Parameters._fields.index("length")
 
 
 @cache
@@ -45,10 +43,6 @@ def parameters(model: Model, negate_a: bool = False, negate_b: bool = False) -> 
     least = F16.min_exponent if model.sum is Sum.T_FDPA_SPLIT else None
     result = E8M13 if model.result == "e8m13" else F32
     sums = Parameters(
-        a_bytes=STORAGE[model.a_type].itemsize,
-        b_bytes=STORAGE[model.b_type].itemsize,
-        c_bytes=STORAGE[model.c_type].itemsize,
-        d_bytes=STORAGE[model.d_type].itemsize,
         length=model.length,
         fraction=model.fraction,
         emin_c=FORMATS[model.c_type].min_exponent,
@@ -75,13 +69,9 @@ def _strips() -> dict[int, Array]:
     return {width: np.empty(0, f"u{width // 8}") for width in widths}
 
 
-@lru_cache(maxsize=4096)
-def strip(shape: tuple[int, ...]) -> Array:
-    """Return the argument `strip` of `run` for a D of this shape.
-
-    It is for the widest strip that divides the columns, and for 8 columns if no strip does.
-    """
-    columns = shape[-1] if shape else 0
+@cache
+def strip(columns: int) -> Array:
+    """Return the argument `strip` of `run` for the widest strip that divides `columns`, or for 8 columns."""
     return next((kind for width, kind in _strips().items() if columns % width == 0), _strips()[8])
 
 
@@ -95,29 +85,12 @@ def padded(rows: int, columns: int, depth: int, length: int) -> tuple[int, int, 
 def run(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Array, parameters: Numbers) -> bool:
     """Compute D = A B + C for G independent instructions.
 
-    Return False if the operands do not suit this function. The arrays contain raw bits as unsigned integers. They must
-    be C-contiguous and writable. `d` may be the array `c`. If `c` is empty, C is zero. `index` is None for a dense A.
+    Return False if the shapes do not suit this function. The arrays contain raw bits as unsigned integers. They must be
+    C-contiguous. `d` may be the array `c`. If `c` is empty, C is zero. `index` is None for a dense A.
 
     Shapes: a (G, M, K); b (G, N, K), or longer along K with `index` (G, M, K) of i32; c and d (G, M, N). M must be a
     multiple of 8, N of the columns of a strip, and K of 4, or of L if K exceeds L.
     """
-    return _checked(a, b, c, d, index, strip, parameters)
-
-
-@overload
-def _checked(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Any, parameters: Any) -> Any:
-    """Return the function that compiled code calls for arguments of these Numba types."""
-
-    def refuse(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Any, parameters: Any) -> bool:
-        return False
-
-    def suits(kind: Any) -> bool:
-        return kind.ndim == 3 and kind.layout == "C" and kind.mutable and kind.dtype in types.unsigned_domain
-
-    return _sums if all(isinstance(kind, types.Array) and suits(kind) for kind in (a, b, c, d)) else refuse
-
-
-def _sums(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Any, parameters: Any) -> bool:
     groups, rows, depth = a.shape
     columns, b_depth = b.shape[1], b.shape[2]
     width = 8 * strip.itemsize
@@ -125,11 +98,7 @@ def _sums(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Any, parameters: An
     tile_rows = 4 if width > 8 else 8
     length = parameters[_LENGTH]
     if (
-        a.itemsize != parameters[_A_BYTES]
-        or b.itemsize != parameters[_B_BYTES]
-        or c.itemsize != parameters[_C_BYTES]
-        or d.itemsize != parameters[_D_BYTES]
-        or len(b) != groups
+        len(b) != groups
         or d.shape != (groups, rows, columns)
         or (len(c) and c.shape != d.shape)
         or (index is None and b_depth != depth)

@@ -80,15 +80,11 @@ def layout(fmt: Format, negate: bool = False, emin: int | None = None) -> Layout
 class Parameters(NamedTuple):
     """Parameters of the sums. Compiled code reads them from an array of 64-bit integers.
 
-    `a_bytes` to `d_bytes` are the sizes of elements. `emin_c` and `emin_d` are the least exponents of the addend of the
-    first step and of the other steps. If `half` is not 0, each step rounds to f16. Otherwise each step truncates normal
-    numbers to the f64 bits in `mask`, and subnormal numbers to multiples of 2**-`places`.
+    `emin_c` and `emin_d` are the least exponents of the addend of the first step and of the other steps. If `half` is
+    not 0, each step rounds to f16. Otherwise each step truncates normal numbers to the f64 bits in `mask`, and
+    subnormal numbers to multiples of 2**-`places`.
     """
 
-    a_bytes: Any
-    b_bytes: Any
-    c_bytes: Any
-    d_bytes: Any
     length: Any
     fraction: Any
     emin_c: Any
