@@ -2,8 +2,11 @@
 
     python bench/mma.py [--repeat 20]
 
-The speed is stated in products per second. Each result is first compared bit for bit with NumPy's, and with the results
-of mmaemu and MMA-Sim if they support the types. mmaemu and mmasim (PyPI) are left out if they are not installed. The
+The speed is stated in products per second. It is the speed of a call of a `fused.Multiplier` from Python. The call
+checks the operands, allocates the result and computes all multiplications of the batch. The rows "one" show the fixed
+cost of a call. The fastest of several measurements counts. A measurement repeats a short call and divides the time.
+Each result is first compared bit for bit with NumPy's for finite operands, and with the results of mmaemu and MMA-Sim
+if they support the types. mmaemu and mmasim (PyPI) are left out if they are not installed. The
 last column relates Warploom's speed to that of a compiled loop on this thread that adds 16-bit products in 32 bits from
 the first-level cache.
 """
@@ -88,10 +91,13 @@ def cases() -> list[Case]:
         Case("m16n8k16 f64", models.select(*hopper, "f64", "f64", "f64"), warps),
         Case("m16n8k256 b1 xor", models.select(*hopper, "b1", "b1", "s32"), (1024, 16, 8, 8)),
         Case("one m16n8k16 f16 f32", half, (1, 16, 8, 16)),
+        Case("one m16n8k16 f16 f32", half, (1, 16, 8, 16), "any bits"),
         Case("GEMM 256x256x4096 e4m3", fp8, (1, 256, 256, 4096)),
         Case("m64n256k16 f16 f32", half, tile, "subnormal"),
         Case("m64n256k16 f16 f32", half, (4, 64, 256, 16), "1 in 1000 inf"),
-        Case("m64n256k16 bf16 f32", bf16, (2, 64, 256, 16), "any bits"),
+        Case("m64n256k16 bf16 f32", bf16, (4, 64, 256, 16), "any bits"),
+        Case("m64n256k16 f16 f32", half, (4, 64, 256, 16), "any bits"),
+        Case("m64n256k32 e4m3 f32", fp8, (4, 64, 256, 32), "any bits"),
     ]
 
 
@@ -238,29 +244,41 @@ def _add_products(x: Array, a: Array, b: Array, c: Array, d: Array, rounds: int)
 
 
 def seconds(call: Callable[[], Any], repeat: int) -> float:
-    """Return the shortest time of `repeat` calls, or of as many calls as fit in two seconds."""
+    """Return the shortest time of a call in `repeat` measurements, or in as many as fit in two seconds.
+
+    A measurement repeats short calls for about a millisecond, so that the timer does not count.
+    """
+    start = time.perf_counter()
+    call()
+    count = max(1, int(1e-3 / (time.perf_counter() - start)))
     best, spent = float("inf"), 0.0
     for _ in range(repeat):
         start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-        spent += time.perf_counter() - start
+        for _ in range(count):
+            call()
+        taken = time.perf_counter() - start
+        best = min(best, taken / count)
+        spent += taken
         if spent > 2:
             break
     return best
 
 
 def speed(case: Case, repeat: int) -> float:
-    """Return the speed of Warploom's sums. Units: millions of products per second."""
+    """Return the speed of a case in millions of products per second."""
     a, b, c, index = operands(case)
-    fused.multiply(a, b, c, case.model, index=index)  # compiles the sums
-    return case.products / seconds(lambda: fused.multiply(a, b, c, case.model, index=index), repeat) / 1e6
+    multiply = fused.multiplier(case.model)
+    return case.products / seconds(lambda: multiply(a, b, c, index=index), repeat) / 1e6
 
 
 def measure(case: Case, repeat: int, limit: float) -> list[str]:
     """Return one row of the table."""
     a, b, c, index = operands(case)
-    d = fused.multiply(a, b, c, case.model, index=index)
+    d = fused.multiplier(case.model)(a, b, c, index=index)
+
+    def rate(call: Callable[[], Any], repeat: int, share: float = 1.0) -> float:
+        return share * case.products / seconds(call, repeat) / 1e6
+
     own = speed(case, repeat)
     row = [case.name, str(case.shape[0]), case.data, f"{own:,.0f}"]
     numpy_call = partial(plain_numpy, a, b, c, case.model, index) if case.data in FINITE else None
@@ -271,7 +289,7 @@ def measure(case: Case, repeat: int, limit: float) -> list[str]:
             row += ["", ""]
             continue
         np.testing.assert_array_equal(other.view(d.dtype), d[: len(other)], f"{case.name}, {name}")
-        theirs = len(other) / len(d) * case.products / seconds(call, 3) / 1e6
+        theirs = rate(call, 3, len(other) / len(d))
         row += [f"{theirs:,.1f}", f"{own / theirs:,.0f}"]
     return [*row, f"{own / limit:.0%}"]
 

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from warploom.numerics import fused, fused_exact, fused_fast, models, spec
+from warploom.numerics import fused, models, spec
 from warploom.numerics.formats import FORMATS, STORAGE, Format
+from warploom.numerics.models import Sum
 
 Array = NDArray[Any]
 
@@ -25,6 +26,7 @@ def _model(arch: str, engine: Any, types: str, k: int = 0) -> models.Model:
 
 CASES = {
     "volta f16": (_model("sm_70", "warp", "f16 f16 f32"), 8),
+    "volta f16, f16 addend": (_model("sm_70", "warp", "f16 f16 f32 f16"), 8),
     "turing f16, f16 sums": (_model("sm_75", "warp", "f16 f16 f16"), 16),
     "ampere bf16": (_model("sm_80", "warp", "bf16 bf16 f32"), 16),
     "ampere tf32": (_model("sm_80", "warp", "tf32 tf32 f32"), 8),
@@ -41,9 +43,17 @@ CASES = {
     "blackwell e4m3": (_model("sm_100a", "tensor memory", "e4m3 e4m3 f32"), 32),
     "blackwell e3m2 e2m3": (_model("sm_120a", "warp", "e3m2 e2m3 f32"), 32),
     "blackwell e2m1 e5m2": (_model("sm_120a", "warp", "e2m1 e5m2 f32"), 32),
+    "hopper f16, f16 addend": (_model("sm_90a", "warp", "f16 f16 f32 f16"), 16),
+    "hopper f16, f32 addend": (_model("sm_90a", "warp", "f16 f16 f16 f32"), 16),
+    "hopper e5m2 e4m3 in software": (_model("sm_90a", "warp", "e5m2 e4m3 f32"), 32),
+    "without a least exponent": (replace(_model("sm_90a", "warpgroup", "tf32 tf32 f32"), emin=None), 8),
     "with a least exponent": (replace(_model("sm_90a", "warp", "f16 f16 f16"), emin=-21), 16),
 }
-KINDS = ("normal", "alike", "wide", "cancelling", "subnormal", "huge", "raw", "zeros")
+KINDS = (
+    "normal", "alike", "wide", "cancelling", "subnormal", "huge", "raw", "zeros", "rare specials", "limits",
+)  # fmt: skip
+SHAPES = ((3, 16, 24, 1), (2, 8, 16, 2), (1, 16, 32, 1), (1, 24, 96, 3))
+"""Groups, M, N, and the multiple of K. The values of N need strips of 8, 16 and 32 columns."""
 
 
 def words(rng: np.random.Generator, fmt: Format, kind: str, shape: tuple[int, ...]) -> Array:
@@ -52,6 +62,7 @@ def words(rng: np.random.Generator, fmt: Format, kind: str, shape: tuple[int, ..
     top = fmt.max_code >> fmt.mantissa_bits
     low, high = {
         "normal": (fmt.bias - 2, fmt.bias + 2),
+        "rare specials": (fmt.bias - 2, fmt.bias + 2),
         "cancelling": (fmt.bias - 4, fmt.bias + 4),
         "subnormal": (0, 2),
         "huge": (top - 2, top),
@@ -62,11 +73,19 @@ def words(rng: np.random.Generator, fmt: Format, kind: str, shape: tuple[int, ..
     if kind == "alike":
         largest = (fmt.bias << width) | ((fmt.magnitude_mask << fmt.padding) >> fmt.exponent_bits)
         return np.full(shape, largest, fmt.pattern_dtype)
+    if kind == "limits":
+        special = fmt.max_code + 1
+        edges = [0, 1, (1 << fmt.mantissa_bits) - 1, 1 << fmt.mantissa_bits, fmt.max_code, special, special + 1]
+        magnitudes = np.minimum(edges, fmt.magnitude_mask) << fmt.padding
+        return (rng.choice(magnitudes, shape) | sign * rng.integers(0, 2, shape)).astype(fmt.pattern_dtype)
     field = rng.integers(max(low, 0), min(high, top) + 1, shape)
     significand = rng.integers(0, 1 << width, shape)
     magnitude = np.minimum((field << width) | significand, ((fmt.max_code + 1) << fmt.padding) - 1)
     if kind == "zeros":
         magnitude *= rng.random(shape) < 0.1
+    if kind == "rare specials":
+        specials = rng.integers(fmt.max_code, fmt.magnitude_mask + 1, shape) << fmt.padding
+        magnitude = np.where(rng.random(shape) < 0.01, specials, magnitude)
     return (magnitude | sign * rng.integers(0, 2, shape)).astype(fmt.pattern_dtype)
 
 
@@ -85,27 +104,47 @@ def operands(seed: int, model: models.Model, kind: str, shape: tuple[int, int, i
 
 
 def exact(a: Array, b: Array, c: Array, model: models.Model) -> Array:
-    d = np.empty(c.shape, STORAGE[model.d_type])
-    fused_exact.outputs(np.arange(d.size), d, a, b, c, model)
-    return d
+    """D by the code for block-scaled sums, with scales of 1."""
+    scaled = replace(model, sum=Sum.T_FDPA_SCALED, scale_type="ue8m0")
+    scale_a, scale_b = (np.full((*x.shape[:2], 1), 127, np.uint8) for x in (a, b))
+    return fused.multiply(a, b, c, scaled, scale_a=scale_a, scale_b=scale_b)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_fast_exact_and_spec_agree(name: str) -> None:
+def test_the_compiled_sums_equal_the_spec(name: str) -> None:
     model, depth = CASES[name]
     for seed, kind in enumerate(KINDS):
         a, b, c = operands(seed, model, kind, (1, 8, 16, depth))
         want = spec.multiply(a, b, c, model)
-        np.testing.assert_array_equal(exact(a, b, c, model), want, f"exact, {kind}")
-        np.testing.assert_array_equal(fused.multiply(a, b, c, model), want, f"fast, {kind}")
+        np.testing.assert_array_equal(fused.multiply(a, b, c, model), want, kind)
+        if model.sum is Sum.T_FDPA:
+            np.testing.assert_array_equal(exact(a, b, c, model), want, f"exact, {kind}")
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_fast_equals_exact_in_bulk(name: str) -> None:
+@pytest.mark.parametrize("name", [name for name, (model, _) in CASES.items() if model.sum is Sum.T_FDPA])
+def test_vectors_of_all_widths_equal_exact_integers(name: str) -> None:
     model, depth = CASES[name]
     for seed, kind in enumerate(KINDS):
-        a, b, c = operands(100 + seed, model, kind, (3, 16, 24, depth))
-        np.testing.assert_array_equal(fused.multiply(a, b, c, model), exact(a, b, c, model), kind)
+        for groups, rows, columns, times in SHAPES:
+            a, b, c = operands(100 + seed, model, kind, (groups, rows, columns, times * depth))
+            np.testing.assert_array_equal(fused.multiply(a, b, c, model), exact(a, b, c, model), kind)
+
+
+@pytest.mark.parametrize("kind", ["f16", "bf16", "tf32", "e4m3"])
+@pytest.mark.parametrize("place", ["a", "b", "c"])
+def test_one_extreme_element_changes_its_row_or_column_only(kind: str, place: str) -> None:
+    model = _model("sm_90a", "warpgroup", f"{kind} {kind} f32")
+    a, b, c = operands(11, model, "normal", (1, 16, 64, 32))
+    plain = fused.multiply(a, b, c, model)
+    fmt = FORMATS[kind if place != "c" else "f32"]
+    for code in (fmt.max_code, fmt.max_code + 1):
+        x, y, z = a.copy(), b.copy(), c.copy()
+        {"a": x, "b": y, "c": z}[place][0, 5, 7] = code << fmt.padding
+        d = fused.multiply(x, y, z, model)
+        concerned = np.zeros(d.shape, bool)
+        concerned[{"a": np.s_[0, 5], "b": np.s_[0, :, 5], "c": np.s_[0, 5, 7]}[place]] = True
+        np.testing.assert_array_equal(d[~concerned], plain[~concerned])
+        np.testing.assert_array_equal(d, exact(x, y, z, model))
 
 
 @settings(max_examples=150, deadline=None)
@@ -114,12 +153,20 @@ def test_fast_equals_exact_in_bulk(name: str) -> None:
     kinds=st.tuples(*[st.sampled_from(KINDS)] * 3),
     seed=st.integers(0, 1 << 32),
     shape=st.tuples(st.integers(1, 2), st.integers(1, 5), st.integers(1, 9)),
+    times=st.integers(1, 2),
     negate=st.tuples(st.booleans(), st.booleans()),
 )
 def test_any_mixture_equals_the_spec(
-    name: str, kinds: tuple[str, str, str], seed: int, shape: tuple[int, int, int], negate: tuple[bool, bool]
+    name: str,
+    kinds: tuple[str, str, str],
+    seed: int,
+    shape: tuple[int, int, int],
+    times: int,
+    negate: tuple[bool, bool],
 ) -> None:
     model, depth = CASES[name]
+    if model.sum is Sum.T_FDPA:
+        depth *= times
     a, b, c = (operands(seed, model, kind, (*shape, depth))[i] for i, kind in enumerate(kinds))
     signs = {"negate_a": negate[0], "negate_b": negate[1]}
     want = spec.multiply(a, b, c, model, **signs)
@@ -144,14 +191,10 @@ def test_sparse_is_the_dense_sum_over_the_chosen_columns(name: str, kind: str, s
     np.testing.assert_array_equal(d, spec.multiply(a, b, c, model, index=index))
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_ordinary_numbers_take_the_fast_path(name: str) -> None:
-    model, depth = CASES[name]
-    a, b, _ = operands(0, model, "normal", (1, 16, 16, depth))
-    d = np.empty((1, 16, 16), np.float32)
-    assert len(fused_fast.run(a, b, None, d, model, None, False, False)) == 0
-    assert len(fused_fast.run(np.zeros_like(a), b, None, d, model, None, False, False)) == 0
-    assert not d.any()
+def test_long_sums() -> None:
+    model, _ = CASES["hopper e4m3"]
+    a, b, c = operands(12, model, "rare specials", (1, 8, 32, 4096))
+    np.testing.assert_array_equal(fused.multiply(a, b, c, model), exact(a, b, c, model))
 
 
 def test_no_groups_and_strided_operands() -> None:
@@ -161,6 +204,22 @@ def test_no_groups_and_strided_operands() -> None:
     views = a[::2, ::-1, ::2], b[::2, :, ::2], c[::2]
     want = fused.multiply(*(view.copy() for view in views), model)
     np.testing.assert_array_equal(fused.multiply(*views, model), want)
+    for array in (a, b, c):
+        array.setflags(write=False)
+    np.testing.assert_array_equal(fused.multiply(a, b, c, model)[::2], fused.multiply(a[::2], b[::2], c[::2], model))
+
+
+@pytest.mark.parametrize("name", ["hopper f16", "hopper f16, f16 sums", "hopper e4m3"])
+@pytest.mark.parametrize("shape", [(2, 16, 8, 32), (2, 3, 5, 32)])
+def test_the_result_may_replace_the_addend(name: str, shape: tuple[int, int, int, int]) -> None:
+    model, _ = CASES[name]
+    a, b, c = operands(3, model, "raw", shape)
+    want = fused.multiply(a, b, c, model)
+    out = np.empty_like(c)
+    assert fused.multiply(a, b, c, model, out=out) is out
+    np.testing.assert_array_equal(out, want)
+    assert fused.multiply(a, b, c, model, out=c) is c
+    np.testing.assert_array_equal(c, want)
 
 
 @pytest.mark.parametrize("shape", [(8, 64, 64, 32), (1, 256, 128, 32)])
@@ -173,8 +232,7 @@ def test_workers_change_nothing(shape: tuple[int, int, int, int]) -> None:
 
 
 def test_no_addend_is_a_zero_addend() -> None:
-    for name in ("hopper f16", "hopper f16, f16 sums", "hopper e4m3"):
-        model, depth = CASES[name]
+    for model, depth in CASES.values():
         a, b, c = operands(6, model, "raw", (2, 8, 8, depth))
         zeros = np.zeros_like(c)
         np.testing.assert_array_equal(fused.multiply(a, b, None, model), fused.multiply(a, b, zeros, model))
@@ -251,5 +309,18 @@ def test_mistakes_are_told_in_one_sentence() -> None:
         fused.multiply(a.astype(np.uint8), b, c, model)
     with pytest.raises(ValueError, match=r"^c must have shape \(1, 4, 8\); found \(1, 4, 4\)$"):
         fused.multiply(a, b, c[:, :, :4], model)
+    with pytest.raises(ValueError, match=r"^out must be of uint32; found uint16$"):
+        fused.multiply(a, b, c, model, out=c.astype(np.uint16))
     with pytest.raises(ValueError, match=r"^a and b must be \(G, M, K\) and \(G, N, K\); found \(1, 4, 16\) and "):
         fused.multiply(a, b[:, :, :8], c, model)
+
+
+@pytest.mark.parametrize("name", ["a", "b", "c", "out"])
+@pytest.mark.parametrize("shape", [(2, 16, 16), (1, 8, 16), (1, 16, 8), (1, 16, 32)])
+def test_contiguous_operands_of_other_shapes_are_refused(name: str, shape: tuple[int, int, int]) -> None:
+    model, _ = CASES["hopper f16"]
+    a, b, c = operands(0, model, "normal", (1, 16, 16, 16))
+    arrays = {"a": a, "b": b, "c": c, "out": np.zeros_like(c)}
+    arrays[name] = np.zeros(shape, arrays[name].dtype)
+    with pytest.raises(ValueError, match=r"must (be|have shape) \("):
+        fused.multiply(model=model, **arrays)

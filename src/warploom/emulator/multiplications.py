@@ -1,7 +1,7 @@
 """Execution of matrix multiplications, as described by the records in `isa.model.multiplication`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from warploom.isa.instructions.fragments import Matrix, gather, scatter
 from warploom.isa.model.multiplication import BlockScales, Metadata, Multiplication, RegisterMatrix, SharedMatrix
 from warploom.isa.model.semantics import Array, Bound, Warps
 from warploom.layout import scale_factors
-from warploom.numerics import fused
 from warploom.numerics.formats import STORAGE
+from warploom.numerics.fused import Multiplier, multiplier, shares
 
 _SIX_BITS = frozenset({"e3m2", "e2m3"})
 
@@ -45,10 +45,8 @@ def multiply_run(warps: Warps, run: Sequence[Bound]) -> None:
 def _joined_result(warps: Warps, joined: JoinedProducts | Multiplication, workers: Any) -> Matrix:
     if isinstance(joined, Multiplication):
         return _result(warps, joined, workers)
-    return fused.multiply(
-        _read(warps, joined.a), joined.b.read(warps), joined.c.read(warps), joined.first.model(warps.arch),
-        **joined.first.options, workers=workers,
-    )  # fmt: skip
+    compute = _multiplier(joined.first, warps.arch)
+    return compute(_read(warps, joined.a), joined.b.read(warps), joined.c.read(warps), workers=workers)
 
 
 def _result(warps: Warps, product: Multiplication, workers: Any = None) -> Matrix:
@@ -56,10 +54,17 @@ def _result(warps: Warps, product: Multiplication, workers: Any = None) -> Matri
     assert isinstance(a, RegisterMatrix)
     assert isinstance(b, RegisterMatrix)
     scale_a, scale_b = (None, None) if product.scales is None else (_scales(warps, each) for each in product.scales)
-    return fused.multiply(
-        _read(warps, a), _read(warps, b, transposed=True), _read(warps, c), product.model(warps.arch),
-        **product.options, index=None if product.metadata is None else _index(warps, product.metadata),
+    return _multiplier(product, warps.arch)(
+        _read(warps, a), _read(warps, b, transposed=True), _read(warps, c),
+        index=None if product.metadata is None else _index(warps, product.metadata),
         scale_a=scale_a, scale_b=scale_b, workers=workers,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1024)
+def _multiplier(product: Multiplication, arch: str) -> Multiplier:
+    return multiplier(
+        product.model(arch), product.negate_a, product.negate_b, product.satfinite, product.rounding
     )  # fmt: skip
 
 
@@ -157,7 +162,7 @@ def _accumulate(
     registers = None if isinstance(a, SharedMatrix) else _read(warps, a)
     index = None if product.metadata is None else _index(warps, product.metadata)
     macs = len(groups) * d.map.rows * d.map.cols * product.k * descriptors["B"].shape[1]
-    parts = fused.shares(warps.pool(), len(groups), macs)
+    parts = shares(warps.pool(), len(groups), macs)
 
     def operands(part: slice) -> tuple[Matrix, Matrix]:
         found = {each.name: _read_tiles(warps, each, descriptors[each.name][part], part) for each in product.shared}
@@ -172,8 +177,8 @@ def _accumulate(
         addends = accumulators if keeps.any() else None
         return [
             partial(
-                fused.multiply, part_a, part_b, None if addends is None else addends[part], product.model(warps.arch),
-                **product.options, index=None if index is None else index[part], out=accumulators[part],
+                _multiplier(product, warps.arch), part_a, part_b, None if addends is None else addends[part],
+                index=None if index is None else index[part], out=accumulators[part],
                 workers=warps.pool() if len(parts) == 1 else None,
             )
             for part, (part_a, part_b) in zip(parts, matrices, strict=True)

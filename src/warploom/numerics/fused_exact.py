@@ -1,10 +1,7 @@
-"""Fused dot products (T-FDPA) of arbitrary operands, computed in 64-bit integers.
-
-This module computes the elements of D that `fused_fast` cannot: sums with NaN, infinity or extreme exponents, and
-block-scaled sums.
-"""
+"""Block-scaled fused dot products (T-FDPA), computed in 64-bit integers."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportCallIssue=false
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -12,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.numerics._compile import njit
-from warploom.numerics.formats import E8M13, FORMATS, Array
+from warploom.numerics.formats import E8M13, FORMATS, STORAGE, Array
 from warploom.numerics.models import Model, Sum
 
 Words = NDArray[np.uint32]
@@ -160,14 +157,13 @@ def _dots(
                         plus = True
                 value, exponent = a_value * b_value, a_exponent + b_exponent
                 low = exponent - a_layout.mantissa_bits - b_layout.mantissa_bits
-                if scales:
-                    s = k * scales // depth
-                    x_kind, x, x_exponent, _ = _decode(np.int64(a_scales[i, s]), scale_layout)
-                    y_kind, y, y_exponent, _ = _decode(np.int64(b_scales[i, s]), scale_layout)
-                    bad = bad or _NAN in (x_kind, y_kind)
-                    value *= x * y
-                    low += x_exponent + y_exponent - 2 * scale_layout.mantissa_bits
-                    exponent = x_exponent + y_exponent + (0 if grouped else exponent)
+                s = k * scales // depth
+                x_kind, x, x_exponent, _ = _decode(np.int64(a_scales[i, s]), scale_layout)
+                y_kind, y, y_exponent, _ = _decode(np.int64(b_scales[i, s]), scale_layout)
+                bad = bad or _NAN in (x_kind, y_kind)
+                value *= x * y
+                low += x_exponent + y_exponent - 2 * scale_layout.mantissa_bits
+                exponent = x_exponent + y_exponent + (0 if grouped else exponent)
                 if grouped:
                     if value:
                         least = max(least, exponent)  # also if the sum of the group is zero
@@ -197,31 +193,23 @@ def _dots(
 _CHUNK = 1 << 20
 
 
-def outputs(
-    positions: Numbers, d: Array, a: Array, b: Array, c: Array | None, model: Model, index: Array | None = None,
-    a_scales: Array | None = None, b_scales: Array | None = None,
-) -> None:  # fmt: skip
-    """Compute the elements of `d` with the flat indices `positions`. Shapes: as in `fused.multiply`."""
-    _, rows, columns = d.shape
+def multiply(a: Array, b: Array, c: Array | None, model: Model, scale_a: Array, scale_b: Array) -> Array:
+    """Return D = A B + C of block-scaled operands. Shapes: as in `fused.Multiplier`."""
+    shape = len(a), a.shape[1], b.shape[1]
+    d = np.empty(shape, STORAGE[model.d_type])
     flat = d.reshape(-1)
     formats = layout(model.a_type), layout(model.b_type), layout(model.c_type), layout(model.result)
-    scale_format = layout(model.scale_type or "ue8m0")
+    scale_format = layout(str(model.scale_type))
     emin = _NO_EXPONENT if model.emin is None else model.emin
-    grouped, nearest = model.sum is Sum.T_FDPA_GROUPED, model.result == "f16"
     step = max(1, _CHUNK // a.shape[2])
-    for first in range(0, len(positions), step):
-        chunk = positions[first : first + step]
-        g, rest = np.divmod(chunk, rows * columns)
-        m, n = np.divmod(rest, columns)
-        right = b[g, n] if index is None else np.take_along_axis(b[g, n], index[g, m], 1)
-        addend = np.zeros(len(chunk), np.uint32) if c is None else c[g, m, n]
-        none = np.zeros((len(chunk), 0), np.uint32)
-        scales = none if a_scales is None else a_scales[g, m], none if b_scales is None else b_scales[g, n]
+    for first in range(0, d.size, step):
+        positions = np.arange(first, min(first + step, d.size))
+        g, m, n = np.unravel_index(positions, shape)
+        addend = np.zeros(len(positions), np.uint32) if c is None else c[g, m, n]
         # With uint32 for all types, Numba compiles the code only once.
-        left, right, addend, left_scales, right_scales = (
-            each.astype(np.uint32) for each in (a[g, m], right, addend, *scales)
-        )
-        flat[chunk] = _dots(
-            left, right, addend, left_scales, right_scales, *formats, scale_format, model.length, model.fraction,
-            emin, grouped, nearest,
+        operands = [each.astype(np.uint32) for each in (a[g, m], b[g, n], addend, scale_a[g, m], scale_b[g, n])]
+        flat[positions] = _dots(
+            *operands, *formats, scale_format, model.length, model.fraction,
+            emin, model.sum is Sum.T_FDPA_GROUPED, model.result == "f16",
         )  # fmt: skip
+    return d

@@ -167,16 +167,6 @@ class Multiplication:
             self._models[arch] = select_model(self.unit, arch, self.slots)
         return self._models[arch]
 
-    @cached_property
-    def options(self) -> dict[str, Any]:
-        """Keyword arguments of `fused.multiply` for signs, saturation and rounding."""
-        return {
-            "negate_a": self.negate_a,
-            "negate_b": self.negate_b,
-            "satfinite": self.satfinite,
-            "rounding": self.rounding,
-        }
-
     def continues(self, before: Multiplication) -> bool:
         """Return True if this multiplication adds to the result of `before` with the same arithmetic."""
         return (

@@ -1,0 +1,528 @@
+"""Steps of fused dot products (T-FDPA), as Numba intrinsics that generate vector instructions.
+
+A tile of D has the columns of one strip: 8, 16 or 32. It has 8 rows if the strip has 8 columns, and otherwise 4. A step
+adds L products to each element of the tile. It makes two passes over its products. `raise_tops` finds the largest
+exponent E for each element. Then `add_narrow` or `add_wide` truncates the products to multiples of 2**(E - F), adds
+them and rounds the sums, for `PART` columns at a time.
+
+Some arguments of the intrinsics only give types. `strip` is an array whose dtype has one bit for each column of a
+strip. `index` is None for a dense A. `c` and `d` are arrays of elements of C and D.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
+# pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from llvmlite import ir
+
+from warploom.numerics._numba import cgutils, intrinsic, types
+from warploom.numerics.formats import F16, F32, Format
+from warploom.numerics.vectors import F32_TYPE, F64_TYPE, I1, I16, I32, I64, Value, Vectors
+
+DECODED = 16
+"""Number of elements that `decode_a` and `decode_b` convert at a time."""
+PART = 16
+"""Greatest number of columns that `add_narrow` and `add_wide` compute together."""
+_UNROLL = 2
+_BLOCK = 16
+"""Number of terms below 2**27 (F = 25) whose sum fits in 32 bits."""
+_ZERO, _SPECIAL, _FAR = -6000, 12000, 4000
+"""Codes for the exponents of zero and of special values.
+
+The last value is the bound that separates them from exponent sums.
+"""
+_NARROW = 100
+"""Largest magnitude of E for which products and their scale factors are f32 numbers."""
+
+
+class Layout(NamedTuple):
+    """Fields of an element type, as `decode_a` and `decode_b` use them.
+
+    The masks apply to stored words. `rebias` and `least` are f32 patterns: the difference of the exponent fields, and
+    the least normal number. `emin` is the exponent of subnormal numbers.
+    """
+
+    magnitude_mask: Any
+    shift: Any
+    rebias: Any
+    least: Any
+    first_special: Any
+    infinity: Any
+    sign: Any
+    negate: Any
+    sign_shift: Any
+    emin: Any
+
+
+def layout(fmt: Format, negate: bool = False, emin: int | None = None) -> Layout:
+    """Return the `Layout` of a format.
+
+    `negate` flips the signs. `emin` replaces the least exponent of the format.
+    """
+    stored = fmt.mantissa_bits + fmt.padding
+    sign = fmt.sign_bit << fmt.padding
+    return Layout(
+        magnitude_mask=fmt.magnitude_mask << fmt.padding,
+        shift=23 - stored,
+        rebias=(127 - fmt.bias) << 23,
+        least=(127 + fmt.min_exponent) << 23,
+        first_special=(fmt.max_code + 1) << fmt.padding,
+        infinity=fmt.inf_code << fmt.padding,
+        sign=sign,
+        negate=sign if negate else 0,
+        sign_shift=31 - (fmt.exponent_bits + stored),
+        emin=fmt.min_exponent if emin is None else emin,
+    )
+
+
+class Parameters(NamedTuple):
+    """Parameters of the sums. Compiled code reads them from an array of 64-bit integers.
+
+    `emin_c` and `emin_d` are the least exponents of the addend of the first step and of the other steps. If `half` is
+    not 0, each step rounds to f16. Otherwise each step truncates normal numbers to the f64 bits in `mask`, and
+    subnormal numbers to multiples of 2**-`places`.
+    """
+
+    length: Any
+    fraction: Any
+    emin_c: Any
+    emin_d: Any
+    emin: Any
+    half: Any
+    mask: Any
+    places: Any
+
+
+LAYOUT_A = len(Parameters._fields)
+LAYOUT_B = LAYOUT_A + len(Layout._fields)
+"""Positions of the two layouts behind the parameters."""
+
+
+class Tile(NamedTuple):
+    """Operands of one tile: the addresses of arrays, K, and the row length of C and D.
+
+    Shapes: parameters (LAYOUT_B + len(Layout),) of i64; a (rows, K) of f32; a_exponents (rows, K) of pairs of i16; b
+    (K, strip) of f32; b_exponents (K, strip) of i16; index (rows, K) of i32; c and d (rows, columns); sums
+    (rows, strip) of f32; tops (rows, strip) of i16. a_wide and b_wide are a and b in f64.
+    """
+
+    parameters: Any
+    a: Any
+    a_wide: Any
+    a_exponents: Any
+    b: Any
+    b_exponents: Any
+    b_wide: Any
+    index: Any
+    c: Any
+    d: Any
+    sums: Any
+    tops: Any
+    depth: Any
+    columns: Any
+
+
+class _Strip(Vectors):
+    """Vectors of at most `most` lanes on a strip of `width` columns."""
+
+    def __init__(self, builder: ir.IRBuilder, width: int, most: int = PART) -> None:
+        super().__init__(builder)
+        self.width, self.count = width, min(width, most)
+        self.rows = range(4 if width > 8 else 8)
+        self.i32, self.i64, self.f32, self.f64 = (
+            ir.VectorType(kind, self.count) for kind in (I32, I64, F32_TYPE, F64_TYPE)
+        )
+        self.exponents = ir.VectorType(I16, width)
+
+    @property
+    def vectors(self) -> list[tuple[int, int]]:
+        """Row and first column of each vector in the tile."""
+        return [(r, h) for r in self.rows for h in range(0, self.width, self.count)]
+
+    def position(self, row_length: Value, r: int, h: int) -> Value:
+        """Return the position of element (r, h) in an array with rows of `row_length` elements."""
+        return self.builder.add(self.builder.mul(row_length, self.number(r)), self.number(h))
+
+    def parameters(self, base: Value) -> Parameters:
+        return Parameters(*[self.load(I64, base, i) for i in range(len(Parameters._fields))])
+
+    def narrow(self, value: Value) -> Value:
+        """Return a vector of copies of a 64-bit integer, as 32-bit integers."""
+        return self.splat(self.builder.trunc(value, I32), self.count)
+
+
+def _intrinsic(emit: Callable[..., Value | None], result: Any = types.none) -> Any:
+    """Return an intrinsic of (strip, typed array, Tile, integers) whose code `emit` generates."""
+
+    @intrinsic
+    def generated(context, strip, typed, tile, first, last, column):
+        def generate(context, builder, signature, arguments):
+            width = signature.args[0].dtype.bitwidth
+            fields = Tile(*[builder.extract_value(arguments[2], i) for i in range(len(Tile._fields))])
+            made = emit(builder, width, signature.args[1], fields, *arguments[3:])
+            return context.get_dummy_value() if made is None else made
+
+        return result(strip, typed, tile, *[types.int64] * 3), generate
+
+    return generated
+
+
+# --- elements
+
+
+def _exponents(v: Vectors, value: Value, emin: Value, zero: int) -> Value:
+    """Return the exponents of f32 values, at least `emin`, with codes for zeros and special values."""
+    bits = v.builder.bitcast(value, emin.type)
+    field = v.and_(v.lshr(bits, 23), 255)
+    exponent = v.call("smax", v.sub(field, 127), emin)
+    exponent = v.select(v.compare("==", field, 255), _SPECIAL, exponent)
+    return v.select(v.compare("==", v.shl(bits, 1), 0), zero, exponent)
+
+
+def _values(v: Vectors, words: Value, of: Layout) -> Value:
+    """Return the f32 values of element patterns. The patterns are 32-bit lanes, zero-extended."""
+    b = v.builder
+    f32 = ir.VectorType(F32_TYPE, words.type.count)
+    magnitude = v.and_(words, of.magnitude_mask)
+    bits = v.shl(magnitude, of.shift)
+    normal = v.add(bits, of.rebias)
+    # CPUs multiply subnormal numbers slowly, but subtract them at full speed.
+    subnormal = v.fsub(b.bitcast(v.or_(bits, of.least), f32), b.bitcast(of.least, f32))
+    value = v.select(v.compare("<", bits, 1 << 23), b.bitcast(subnormal, words.type), normal)
+    special = v.select(v.compare("==", magnitude, of.infinity), v.constant(words.type, 0x7F800000), 0x7FC00000)
+    value = v.select(v.compare(">=", magnitude, of.first_special), special, value)
+    sign = v.shl(v.xor(v.and_(words, of.sign), of.negate), of.sign_shift)
+    return b.bitcast(v.or_(value, sign), f32)
+
+
+def _decoder(position: int, pairs: bool) -> Any:
+    """Return an intrinsic that decodes elements whose layout is at `position` in the parameters.
+
+    The intrinsic writes f32 values and exponents. If `pairs`, it writes each exponent to both halves of a 32-bit word.
+    """
+
+    @intrinsic
+    def decode(context, words, words_at, values, exponents, count, parameters):
+        def generate(context, builder, signature, arguments):
+            v = Vectors(builder)
+            stored = ir.VectorType(ir.IntType(signature.args[0].dtype.bitwidth), DECODED)
+            i32 = ir.VectorType(I32, DECODED)
+            _, words, values, exponents, count, parameters = arguments
+            fields = [v.load(I64, parameters, position + i) for i in range(len(Layout._fields))]
+            of = Layout(*[v.splat(builder.trunc(field, I32), DECODED) for field in fields])
+
+            def convert(i: Value) -> None:
+                found = v.load(stored, words, i)
+                value = _values(v, found if stored == i32 else builder.zext(found, i32), of)
+                v.store(value, values, i)
+                exponent = builder.trunc(_exponents(v, value, of.emin, _ZERO), ir.VectorType(I16, DECODED))
+                if pairs:
+                    wide = builder.zext(exponent, i32)
+                    v.store(v.or_(wide, v.shl(wide, 16)), exponents, i)
+                else:
+                    v.store(exponent, exponents, i)
+
+            v.loop(0, count, DECODED, convert)
+            return context.get_dummy_value()
+
+        return types.none(words, *[types.int64] * 5), generate
+
+    return decode
+
+
+decode_a = _decoder(LAYOUT_A, pairs=True)
+decode_b = _decoder(LAYOUT_B, pairs=False)
+
+
+@intrinsic
+def address(context, array):
+    """Return the address of the first element of an array, or 0 for None."""
+
+    def generate(context, builder, signature, arguments):
+        if signature.args[0] is types.none:
+            return ir.Constant(I64, 0)
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.ptrtoint(data, I64)
+
+    return types.int64(array), generate
+
+
+@intrinsic
+def transpose(context, words, source, columns, depth, result):
+    """Copy words from rows to columns.
+
+    `source` and `result` are addresses. `words` gives the type of a word.
+
+    Shapes: source (columns, depth), result (depth, columns). `depth` is a multiple of 4.
+    """
+
+    def generate(context, builder, signature, arguments):
+        v = Vectors(builder)
+        kind = ir.IntType(signature.args[0].dtype.bitwidth)
+        _, source, columns, depth, result = arguments
+
+        def copy_row(n: Value) -> None:
+            start = builder.mul(n, depth)
+
+            def copy_words(k: Value) -> None:
+                words = v.load(ir.VectorType(kind, 4), source, builder.add(start, k))
+                for u in range(4):
+                    row = builder.mul(builder.add(k, v.number(u)), columns)
+                    v.store(builder.extract_element(words, ir.Constant(I32, u)), result, builder.add(row, n))
+
+            v.loop(0, depth, 4, copy_words)
+
+        v.loop(0, columns, 1, copy_row)
+        return context.get_dummy_value()
+
+    return types.none(words, *[types.int64] * 4), generate
+
+
+@intrinsic
+def widen(context, values, wide, count):
+    """Convert f32 values to f64. The arguments are addresses, and a multiple of `DECODED`."""
+
+    def generate(context, builder, signature, arguments):
+        v = Vectors(builder)
+        narrow, wide = ir.VectorType(F32_TYPE, DECODED), ir.VectorType(F64_TYPE, DECODED)
+
+        def convert(i: Value) -> None:
+            v.store(builder.fpext(v.load(narrow, arguments[0], i), wide), arguments[1], i)
+
+        v.loop(0, arguments[2], DECODED, convert)
+        return context.get_dummy_value()
+
+    return types.none(*[types.int64] * 3), generate
+
+
+def _emit_load_addends(builder: ir.IRBuilder, width: int, c: Any, tile: Tile, *_: Value) -> None:
+    """Write the elements of C to `sums`, or zeros if the address of C is 0."""
+    v = _Strip(builder, width)
+    bits = c.dtype.bitwidth
+    f16 = Layout(*[v.constant(v.i32, field) for field in layout(F16)])
+    present = builder.icmp_signed("!=", tile.c, v.number(0))
+    with builder.if_else(present) as (given, absent):
+        with given:
+            for r, h in v.vectors:
+                words = v.load(ir.VectorType(ir.IntType(bits), v.count), tile.c, v.position(tile.columns, r, h))
+                value = _values(v, builder.zext(words, v.i32), f16) if bits == 16 else words
+                v.store(value, tile.sums, r * width + h)
+        with absent:
+            for r, h in v.vectors:
+                v.store(v.constant(v.f32, 0.0), tile.sums, r * width + h)
+
+
+def _emit_store_results(builder: ir.IRBuilder, width: int, d: Any, tile: Tile, *_: Value) -> None:
+    """Write `sums` to D, with canonical NaNs."""
+    v = _Strip(builder, width)
+    for r, h in v.vectors:
+        value = v.load(v.f32, tile.sums, r * width + h)
+        nan = builder.fcmp_unordered("uno", value, value)
+        if d.dtype.bitwidth == 16:
+            words = builder.trunc(v.select(nan, F16.nan_code, _half_words(v, value)), ir.VectorType(I16, v.count))
+        else:
+            words = v.select(nan, F32.nan_code, builder.bitcast(value, v.i32))
+        v.store(words, tile.d, v.position(tile.columns, r, h))
+
+
+def _half_words(v: _Strip, value: Value) -> Value:
+    """Return f32 values as f16 patterns in 32-bit lanes. Each value is exact in f16, or infinite."""
+    b = v.builder
+    bits = b.bitcast(value, v.i32)
+    magnitude = v.and_(bits, 0x7FFFFFFF)
+    normal = v.lshr(v.sub(magnitude, 112 << 23), 13)
+    subnormal = b.fptosi(v.fmul(b.bitcast(magnitude, v.f32), 2.0**24), v.i32)
+    half = v.select(v.compare("<", magnitude, 113 << 23), subnormal, normal)
+    half = v.select(v.compare("==", magnitude, 0x7F800000), F16.inf_code, half)
+    return v.or_(half, v.and_(v.lshr(bits, 16), F16.sign_bit))
+
+
+# --- sums
+
+
+def _steps(v: _Strip, first: Value, last: Value, body: Callable[[Value], None]) -> None:
+    def unrolled(k: Value) -> None:
+        for u in range(_UNROLL):
+            body(v.builder.add(k, v.number(u)))
+
+    v.loop(first, last, _UNROLL, unrolled)
+
+
+def _row_of_b(v: _Strip, tile: Tile, position: Value) -> Value:
+    """Return the position in B of the row by which an element of a sparse A is multiplied."""
+    return v.builder.mul(v.builder.sext(v.load(I32, tile.index, position), I64), v.number(v.width))
+
+
+def _emit_raise_tops(
+    builder: ir.IRBuilder, width: int, index: Any, tile: Tile, first: Value, last: Value, _: Value
+) -> Value:
+    """Write the exponent E of each element of the tile to `tops`.
+
+    Return a mask with a bit for each column: 1 if the column needs `add_wide`, 0 if `add_narrow` can add its products.
+    E is 0 for a sum of zeros. For a sum with special values, E is greater than `_FAR`.
+    """
+    v = _Strip(builder, width)
+    sparse = index is not types.none
+    p = v.parameters(tile.parameters)
+    is_first = builder.icmp_signed("==", first, v.number(0))
+    emin_addend = v.narrow(builder.select(is_first, p.emin_c, p.emin_d))
+    tops = [cgutils.alloca_once(builder, v.exponents) for _ in v.rows]
+    for r in v.rows:
+        addends = [v.load(v.f32, tile.sums, r * width + h) for h in range(0, width, v.count)]
+        exponents = v.joined([_exponents(v, addend, emin_addend, 2 * _ZERO) for addend in addends])
+        builder.store(builder.trunc(exponents, v.exponents), tops[r])
+
+    def raise_each(k: Value) -> None:
+        shared = None if sparse else v.load(v.exponents, tile.b_exponents, builder.mul(k, v.number(width)))
+        for r in v.rows:
+            at = builder.add(builder.mul(tile.depth, v.number(r)), k)
+            exponent = builder.bitcast(v.splat(v.load(I32, tile.a_exponents, at), width // 2), v.exponents)
+            other = shared or v.load(v.exponents, tile.b_exponents, _row_of_b(v, tile, at))
+            builder.store(v.call("smax", builder.load(tops[r]), v.add(exponent, other)), tops[r])
+
+    _steps(v, first, last, raise_each)
+    emin = v.splat(builder.trunc(p.emin, I16), width)
+    far = v.constant(ir.VectorType(I1, width), 0)
+    for r in v.rows:
+        top = builder.load(tops[r])
+        top = v.select(v.compare("<", top, -_FAR), 0, v.call("smax", top, emin))
+        far = v.or_(far, v.compare(">", v.call("smax", top, builder.neg(top)), _NARROW))
+        v.store(top, tile.tops, r * width)
+    return builder.zext(builder.bitcast(far, ir.IntType(width)), I64)
+
+
+def _emit_add_narrow(
+    builder: ir.IRBuilder, width: int, index: Any, tile: Tile, first: Value, last: Value, column: Value
+) -> None:
+    """Add products with f32 multiplications and 32-bit sums, if all |E| are at most `_NARROW`."""
+    v = _Strip(builder, width)
+    sparse = index is not types.none
+    p = v.parameters(tile.parameters)
+    half = builder.icmp_signed("!=", p.half, v.number(0))
+    mask, fraction = v.splat(p.mask, v.count), v.narrow(p.fraction)
+    at = [builder.add(v.number(r * width), column) for r in v.rows]
+    sums = [cgutils.alloca_once(builder, v.i32) for _ in v.rows]
+    totals = [cgutils.alloca_once(builder, v.f64) for _ in v.rows]
+    scales: list[Value] = []
+    for r in v.rows:
+        top = builder.sext(v.load(ir.VectorType(I16, v.count), tile.tops, at[r]), v.i32)
+        scales.append(builder.bitcast(v.shl(v.add(v.sub(fraction, top), 127), 23), v.f32))
+        addend = builder.fptosi(v.fmul(v.load(v.f32, tile.sums, at[r]), scales[r]), v.i32)
+        builder.store(builder.sitofp(addend, v.f64), totals[r])
+
+    def add_each(k: Value) -> None:
+        row = builder.mul(k, v.number(width))
+        shared = None if sparse else v.load(v.f32, tile.b, builder.add(row, column))
+        for r in v.rows:
+            position = builder.add(builder.mul(tile.depth, v.number(r)), k)
+            factor = v.splat(v.load(F32_TYPE, tile.a, position), v.count)
+            other = shared or v.load(v.f32, tile.b, builder.add(_row_of_b(v, tile, position), column))
+            term = builder.fptosi(v.fmul(v.fmul(other, factor), scales[r]), v.i32)
+            builder.store(v.add(builder.load(sums[r]), term), sums[r])
+
+    def add_block(start: Value) -> None:
+        stop = builder.add(start, v.number(_BLOCK))
+        stop = builder.select(builder.icmp_signed("<", stop, last), stop, last)
+        for r in v.rows:
+            builder.store(v.constant(v.i32, 0), sums[r])
+        _steps(v, start, stop, add_each)
+        for r in v.rows:
+            total = v.fadd(builder.load(totals[r]), builder.sitofp(builder.load(sums[r]), v.f64))
+            builder.store(total, totals[r])
+
+    v.loop(first, last, _BLOCK, add_block)
+    for r in v.rows:
+        # Compute 2**(E - F) from the bits of 2**(F - E).
+        power = v.sub(1023 + 127, v.lshr(builder.bitcast(scales[r], v.i32), 23))
+        power = builder.bitcast(v.shl(builder.zext(power, v.i64), 52), v.f64)
+        value = v.fmul(builder.load(totals[r]), power)
+        with builder.if_else(half) as (to_nearest, toward_zero):
+            with to_nearest:
+                v.store(_to_nearest_half(v, value), tile.sums, at[r])
+            with toward_zero:
+                v.store(builder.fptrunc(_masked(v, value, mask), v.f32), tile.sums, at[r])
+
+
+def _emit_add_wide(
+    builder: ir.IRBuilder, width: int, index: Any, tile: Tile, first: Value, last: Value, column: Value
+) -> None:
+    """Add any products in f64.
+
+    The range of f64 includes all products. Its additions propagate infinities and NaNs.
+    """
+    v = _Strip(builder, width, 8)
+    sparse = index is not types.none
+    p = v.parameters(tile.parameters)
+    half = builder.icmp_signed("!=", p.half, v.number(0))
+    mask, fraction, places = (v.splat(each, v.count) for each in (p.mask, p.fraction, p.places))
+    vectors = range(0, min(width, PART), v.count)
+
+    def power(exponent: Value) -> Value:
+        return builder.bitcast(v.shl(v.add(exponent, 1023), 52), v.f64)
+
+    def add_row(r: Value) -> None:
+        start = builder.mul(tile.depth, r)
+        base = builder.add(builder.mul(r, v.number(width)), column)
+        at = {h: builder.add(base, v.number(h)) for h in vectors}
+        totals = {h: cgutils.alloca_once(builder, v.f64) for h in vectors}
+        shifts: dict[int, Value] = {}
+        scales: dict[int, Value] = {}
+        for h in vectors:
+            top = builder.sext(v.load(ir.VectorType(I16, v.count), tile.tops, at[h]), v.i64)
+            # Any finite scale keeps infinities and NaNs.
+            shifts[h] = v.sub(fraction, v.select(v.compare(">", top, _FAR), 0, top))
+            scales[h] = power(shifts[h])
+            addend = v.fmul(builder.fpext(v.load(v.f32, tile.sums, at[h]), v.f64), scales[h])
+            builder.store(v.fadd(v.call("trunc", addend), 0.0), totals[h])  # not -0
+
+        def add_each(k: Value) -> None:
+            position = builder.add(start, k)
+            factor = v.splat(v.load(F64_TYPE, tile.a_wide, position), v.count)
+            row = _row_of_b(v, tile, position) if sparse else builder.mul(k, v.number(width))
+            for h in vectors:
+                other = v.load(v.f64, tile.b_wide, builder.add(builder.add(row, column), v.number(h)))
+                term = v.call("trunc", v.fmul(v.fmul(other, factor), scales[h]))
+                builder.store(v.fadd(builder.load(totals[h]), term), totals[h])
+
+        _steps(v, first, last, add_each)
+        for h in vectors:
+            value = v.fmul(builder.load(totals[h]), power(builder.neg(shifts[h])))
+            with builder.if_else(half) as (to_nearest, toward_zero):
+                with to_nearest:
+                    v.store(_to_nearest_half(v, value), tile.sums, at[h])
+                with toward_zero:
+                    steps = v.fadd(v.call("trunc", v.fmul(value, power(places))), 0.0)  # not -0
+                    is_subnormal = builder.fcmp_ordered("<", v.call("fabs", value), v.constant(v.f64, 2.0**-126))
+                    subnormal = v.fmul(steps, power(builder.neg(places)))
+                    value = v.select(is_subnormal, subnormal, _masked(v, value, mask))
+                    v.store(builder.fptrunc(value, v.f32), tile.sums, at[h])
+
+    v.loop(0, len(v.rows), 1, add_row)
+
+
+def _masked(v: _Strip, value: Value, mask: Value) -> Value:
+    """Truncate f64 values to the bits in `mask`."""
+    return v.builder.bitcast(v.and_(v.builder.bitcast(value, v.i64), mask), v.f64)
+
+
+def _to_nearest_half(v: _Strip, value: Value) -> Value:
+    """Round f64 values to f16. Return the rounded values as f32."""
+    b = v.builder
+    # Adding and subtracting 1.5 * 2**52 quanta of f16 rounds to nearest even.
+    power = _masked(v, value, v.constant(v.i64, 0x7FF << 52))
+    magic = v.fmul(v.call("maxnum", power, v.constant(v.f64, 2.0**-14)), 1.5 * 2.0**42)
+    nearest = v.fsub(v.fadd(value, magic), magic)
+    is_finite = b.fcmp_ordered("<", v.call("fabs", value), v.constant(v.f64, 2.0**16))
+    nearest = v.select(is_finite, nearest, value)
+    beyond = b.fcmp_ordered(">", v.call("fabs", nearest), v.constant(v.f64, F16.max_finite))
+    infinity = v.call("copysign", v.constant(v.f64, float("inf")), nearest)
+    return b.fptrunc(v.select(beyond, infinity, nearest), v.f32)
+
+
+load_addends = _intrinsic(_emit_load_addends)
+store_results = _intrinsic(_emit_store_results)
+raise_tops = _intrinsic(_emit_raise_tops, types.int64)
+add_narrow = _intrinsic(_emit_add_narrow)
+add_wide = _intrinsic(_emit_add_wide)
