@@ -302,11 +302,12 @@ class Emulator:
             before_steps, self.steps = self.steps, self.steps + done
             if splits.diverged and self.steps // 64 != before_steps // 64:
                 splits.release_overdue()
+            is_over = state.counters.spent > budget
+            if (is_over or self.steps // 256 != before_steps // 256) and len(rows := native.rows):
+                self.batch = self._make_batch(splits.warp[rows], None)  # for the location of the run
             if self.steps // 256 != before_steps // 256:
-                if len(rows := native.rows):
-                    self.batch = self._make_batch(splits.warp[rows], None)
                 report()
-            if state.counters.spent > self.request.step_budget:
+            if is_over:
                 raise self._runaway()
             if stop == Stop.SELECT and done < most:
                 return

@@ -153,8 +153,11 @@ class _Strip(Vectors):
         return self.splat(self.builder.trunc(value, I32), self.count)
 
 
-def _intrinsic(emit: Callable[..., Value | None], result: Any = types.none) -> Any:
-    """Return an intrinsic of (strip, typed array, Tile, integers) whose code `emit` generates."""
+def _intrinsic(emit: Callable[..., Value | None], result: str = "none") -> Any:
+    """Return an intrinsic of (strip, typed array, Tile, integers) whose code `emit` generates.
+
+    `result` is the name of a type of Numba.
+    """
 
     @intrinsic
     def generated(context, strip, typed, tile, first, last, column):
@@ -164,7 +167,7 @@ def _intrinsic(emit: Callable[..., Value | None], result: Any = types.none) -> A
             made = emit(builder, width, signature.args[1], fields, *arguments[3:])
             return context.get_dummy_value() if made is None else made
 
-        return result(strip, typed, tile, *[types.int64] * 3), generate
+        return getattr(types, result)(strip, typed, tile, *[types.int64] * 3), generate
 
     return generated
 
@@ -523,6 +526,6 @@ def _to_nearest_half(v: _Strip, value: Value) -> Value:
 
 load_addends = _intrinsic(_emit_load_addends)
 store_results = _intrinsic(_emit_store_results)
-raise_tops = _intrinsic(_emit_raise_tops, types.int64)
+raise_tops = _intrinsic(_emit_raise_tops, "int64")
 add_narrow = _intrinsic(_emit_add_narrow)
 add_wide = _intrinsic(_emit_add_wide)

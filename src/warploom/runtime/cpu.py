@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.arena import Arena, Segment
+from warploom.emulator.arena import Arena
 from warploom.emulator.emulator import STEP_BUDGET
 from warploom.emulator.events import Observer
 from warploom.emulator.execute import Request, execute, reserve
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 class EmulatorLaunch:
     """Launch that is ready to run, with its arguments in the emulator's memory `arena`.
 
-    `outputs` contains the segments of the arguments' buffers in `arena`. `segments` has the address of each
+    The first `outputs` segments of `arena` are the buffers of the arguments. `segments` has the address of each
     variable by name, and the address of the kernel parameters by "".
     """
 
     request: Request
     arena: Arena
     segments: dict[str, int]
-    outputs: tuple[Segment, ...]
+    outputs: int
 
     def under(self, schedule: str) -> EmulatorLaunch:
         """Return this launch with another schedule and the same memory. Errors: UsageError launch.schedule."""
@@ -76,10 +76,9 @@ def prepare(
     _check_positive("step_budget", budget, "launch.budget")
     check_resources(program, geometry, budget)
     arena, buffers = Arena(), arguments.buffers
-    segments = reserve(program, arena)  # first, so that equal launches of a program have equal addresses
-    known = len(arena.segments)
     buffers.reserve(arena)
-    outputs = tuple(arena.segments[known:])
+    outputs = len(arena.segments)
+    segments = reserve(program, arena)
     arguments.fill_tables(buffers.address)
     parameters = arguments.block(buffers.address, lambda fields: fields.pack())
     arena.seal()
