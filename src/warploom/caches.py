@@ -34,7 +34,7 @@ class Store:
         self.capacity = capacity
 
     def read(self, key: str) -> bytes | None:
-        """Return the entry for a key, or None without an intact entry."""
+        """Return the entry for a key, or None if the entry is missing or damaged."""
         with suppress(OSError, RuntimeError):  # a user without a home folder
             data = (self._folder() / key).read_bytes()
             content = data[_DIGEST:]

@@ -281,7 +281,7 @@ class Emulator:
         return (kind == "eager" or is_simple) and not self.memory.is_watched
 
     def _schedule(self, native: NativeEngine, report: Callable[[], None]) -> None:
-        """Let native code select and execute batches as long as it can."""
+        """Let native code select and execute batches until the interpreter is needed."""
         state, splits = self.state, self.state.splits
         while True:
             before = state.counters.batches
@@ -293,6 +293,8 @@ class Emulator:
             )
             done = state.counters.batches - before
             self.recent.extend(native.recent(done))
+            if self.events.observers:
+                self.update_counters()
             if stop == Stop.RESUME:
                 rows = native.rows
                 self._guarded(partial(self._resume_block, rows, pc, int(native.context[Field.EXECUTED])))
@@ -315,7 +317,7 @@ class Emulator:
                 return
 
     def _resume_block(self, rows: Rows, pc: int, executed: int) -> None:
-        """Execute the rest of a block that native code has begun for the warp splits `rows`.
+        """Continue a block at `pc` for the warp splits `rows` after native code has stopped there.
 
         The first `executed` warp splits have already executed the instruction at `pc`.
         """
@@ -417,6 +419,8 @@ class Emulator:
             if end == first:
                 return first
         pc, executed = native.run(batch, first, end)
+        if self.events.observers:
+            self.update_counters()  # the time of a trace
         if executed:
             self._finish_instruction(batch, pc, executed)
             pc += 1

@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True)
 class Executable:
-    """Program that is linked to the registers and special registers of a number of resident CTAs.
+    """Program whose operands refer to the register arrays of a number of resident CTAs.
 
     `bounded` contains the program counters of `bounded_waits`. `native` is None if the interpreter executes all
     instructions.
@@ -58,7 +58,7 @@ def engine_name() -> str:
 
 
 def analysis(program: Program, analyse: Callable[[Program], Result]) -> Result:
-    """Return the result of a function of a program, which is computed once."""
+    """Return `analyse(program)`, which is computed once for each program."""
     if analyse not in program.analyses:
         program.analyses[analyse] = analyse(program)
     return program.analyses[analyse]
@@ -67,7 +67,9 @@ def analysis(program: Program, analyse: Callable[[Program], Result]) -> Result:
 def acquire(
     program: Program, grid: Grid, resident: int, arch: str, segments: Mapping[str, int], schedule: Schedule
 ) -> Executable:
-    """Return a linked program for `resident` CTAs, which no other launch uses until `release`.
+    """Return a linked program for `resident` CTAs: one that a launch released, or a new one.
+
+    No other launch uses it until `release`.
 
     `segments` is the result of `execute.reserve`.
 

@@ -1,4 +1,4 @@
-"""Multiplications of a run with the same matrix A, as one multiplication with a wider matrix B.
+"""Adjacent multiplications with the same registers of A, executed as one with a wider matrix B.
 
 A kernel multiplies each fragment of A by several fragments of B. One wide multiplication takes less time than several
 narrow multiplications, and has the same results, because every element of D is a sum of its own.
@@ -52,7 +52,10 @@ class JoinedMatrix:
 
 @dataclass(frozen=True, slots=True)
 class JoinedProducts:
-    """Multiplications with the same matrix A. `first` has the arithmetic and the options of all."""
+    """Multiplications with the same matrix A, as one multiplication.
+
+    All have the arithmetic and the options of `first`.
+    """
 
     first: Multiplication
     a: RegisterMatrix

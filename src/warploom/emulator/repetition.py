@@ -91,8 +91,8 @@ class Repetition:
     def watched(self) -> tuple[int, int]:
         """Program counter and number of batches that decide when `repeats` must be called.
 
-        From `due` batches on, `repeats` must be called before a batch at the program counter, or before any batch if it
-        is -1. From this number of batches on, `repeats` must be called before any batch.
+        After `due` batches, call `repeats` before a batch at the program counter, or before any batch if the program
+        counter is -1. After the returned number of batches, call `repeats` before any batch.
         """
         snapshot = self._snapshot
         if snapshot is None or self.recording:

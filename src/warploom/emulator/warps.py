@@ -115,7 +115,7 @@ class Warps(Batch):
         return np.ascontiguousarray(words.transpose(1, 2, 0)[:, :rows]).view(np.uint8)
 
     def store_rows(self, space: str, addresses: Array, rows: NDArray[np.uint8]) -> None:
-        """Store 16 bytes at the address of each of the first lanes that is active. The inverse of `load_rows`."""
+        """Store row i, which has 16 bytes, at the address of lane i if this lane is active."""
         count = rows.shape[1]
         words = np.zeros((4, self.count, 32), np.uint32)
         words[:, :, :count] = np.ascontiguousarray(rows).view(np.uint32).transpose(2, 0, 1)

@@ -21,8 +21,8 @@ Inline = Literal["never", "always"]
 class Compiled:
     """Compiled function.
 
-    The first call loads machine code from the cache. Numba compiles the function for arguments of other types, and the
-    cache receives the result.
+    The first call loads the signatures that the cache has. For arguments of other types, Numba compiles the function,
+    and the machine code is added to the cache.
     """
 
     def __init__(self, function: Callable[..., Any], inline: Inline = "never", *, is_stored: bool = True) -> None:

@@ -94,7 +94,7 @@ def is_available(function: str) -> bool:
 
 
 def load(stored: Stored, fallback: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function that a signature's machine code computes.
+    """Return a Python function that executes the machine code of one signature.
 
     The function passes arguments of other types to `fallback`.
     """
@@ -153,7 +153,7 @@ def _initialize() -> None:
 
 
 def target_machine(level: int = 3) -> Any:
-    """Return LLVM's description of the host for a compiler that writes to memory.
+    """Return the LLVM target machine of the host for compilation to memory.
 
     `level` is the level of optimisation, from 0 to 3.
     """

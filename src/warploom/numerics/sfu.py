@@ -29,7 +29,7 @@ def _table(name: str) -> Array:
 
 @cache
 def _coefficients(name: str) -> tuple[Array, Array]:
-    """Return the coefficients of all intervals: the constant ones, and those of the offset and of its square.
+    """Return the coefficients of all intervals: constants, of the offset, and of its square.
 
     Shapes: int64 (intervals,), int32 (2, intervals).
     """

@@ -38,7 +38,7 @@ class Builder(ir.IRBuilder):
         self.store(value, self.at(base, index, kind))
 
     def array(self, context: ir.Value, field: int) -> ir.Value:
-        """Return a pointer to the array whose address is a number of the context."""
+        """Load the address in a field of the context, and return it as a pointer."""
         return self.inttoptr(self.get(context, field), POINTER)
 
     def variable(self, first: ir.Value) -> ir.Value:

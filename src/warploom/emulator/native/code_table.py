@@ -1,4 +1,4 @@
-"""Table of instructions from which native code runs."""
+"""Table with one entry for each program counter, which native code reads."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Numbers through which native functions and the emulator exchange the state of a launch."""
+"""Context array of 64-bit fields that native functions and the emulator share."""
 
 from enum import IntEnum
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 class Field(IntEnum):
     """Index of a 64-bit number in the context of native functions.
 
-    Addresses are those of arrays of the host.
+    Addresses are host addresses of arrays.
     """
 
     # Memories

@@ -90,7 +90,11 @@ class NativeEngine:
                 self._link_guard(pc)
 
     def _allows(self, each: Linked, form: Form) -> bool:
-        """Return True if native code may execute an instruction whose semantics can be translated."""
+        """Return True if this launch allows native execution of an instruction.
+
+        Warpgroup instructions, guarded instructions that lanes execute together, and asynchronous instructions of a
+        schedule other than "eager" are left to the interpreter.
+        """
         if each.reconverges == "warpgroup" or (each.guard is not None and (each.reconverges or each.skips_idle)):
             return False
         return self.is_eager or not form.is_asynchronous
@@ -106,7 +110,7 @@ class NativeEngine:
             )
 
     def leave_to_interpreter(self, pcs: set[int]) -> None:
-        """Execute all instructions with native functions except those at the program counters `pcs`."""
+        """Exclude the instructions at the program counters `pcs`, and no others, from native execution."""
         self.code["function"] = self._functions
         self.code["function"][list(pcs)] = 0
         self.is_native = (self.code["function"] > BRANCH).tolist()
@@ -136,7 +140,8 @@ class NativeEngine:
     def run(self, batch: Batch, first: int, end: int) -> tuple[int, int]:
         """Execute the instructions [first, end) of a batch, up to one that needs the interpreter.
 
-        Return the program counter of this instruction, and the number of warps that have already executed it.
+        Return the program counter of the first instruction that is not complete, or `end`, and the number of warps that
+        have executed it.
         """
         count = batch.count
         self._reserve(count)
@@ -151,8 +156,10 @@ class NativeEngine:
     ) -> tuple[Stop, int]:
         """Select and execute batches until the emulator is needed, or `most` batches have been executed.
 
-        A batch at the program counter `watched` is not executed from `due` batches on; -1 stands for any. No batch is
-        executed from `limit` batches on. Return the reason for the return, and a program counter.
+        After `due` executed batches, stop before a batch at the program counter `watched`, or before any batch if
+        `watched` is -1. After `limit` executed batches, or if the step budget is spent, stop before any batch. If
+        `keeps_matrices` is set, also stop before a block that reads accumulators from registers. Return the reason for
+        the stop, and the program counter at which the interpreter continues the batch.
         """
         state, context = self.state, self.context
         splits, counters = state.splits, state.counters

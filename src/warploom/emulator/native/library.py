@@ -1,7 +1,7 @@
 """Native functions that this process has loaded, and their cache on disk.
 
-The cache contains libraries, which are object files with several functions, and one index, which has the library of
-each function. Kernels share functions, so a kernel that is new often needs no compilation.
+The cache contains object files with several functions each, and an index, which has the object file of each function.
+Kernels share functions, so a kernel that is new often needs no compilation.
 """
 
 # llvmlite has no type annotations.
@@ -59,7 +59,7 @@ class Library:
         return self._index[function][1]
 
     def require(self, wanted: Mapping[str, Wanted]) -> None:
-        """Load the native functions `wanted`, by name, and compile those that the cache does not have."""
+        """Load native functions from the cache, or compile them. `wanted` has the functions by name."""
         with self._lock:
             self._require(wanted)
 
@@ -105,7 +105,7 @@ class Library:
 
 
 def _version() -> str:
-    """Return a digest of the host and of the sources from which native functions are made."""
+    """Return a digest of the CPU, the compilers, and the files that determine native functions."""
     folder = Path(__file__).parents[2]
     files = sorted(path for name in _SOURCES for path in (folder / name).rglob("*.py"))
     stats = [(str(path.relative_to(folder)), path.stat()) for path in files]

@@ -23,8 +23,8 @@ RECORD = np.dtype([("start", np.uint64), ("stride", np.int64), ("offset", np.uin
 class Scalar:
     """Register, constant or special register with one value for each lane.
 
-    `number` is the index of its record. `stored` is the dtype in memory, `dtype` that of the operand's type, and
-    `extended` that to which a narrower result is extended.
+    `number` is the index of its record. `stored` is the dtype of the register array, and `dtype` the dtype of
+    the operand. A result narrower than the register is extended to `extended`.
     """
 
     number: int
@@ -56,7 +56,11 @@ class UnsupportedOperand(Exception):
 
 @dataclass(slots=True)
 class OperandTable:
-    """Descriptions of the operands of one instruction, and their values in the order of the records."""
+    """Operands of one linked instruction.
+
+    `names` has a description of each operand, which selects the native function. `values` has the register, constant or
+    address that `Records.fill` writes to each record.
+    """
 
     names: SimpleNamespace
     values: list[Any] = field(default_factory=list[Any])
@@ -109,7 +113,7 @@ class OperandTable:
 class Records:
     """Records of the operands of all native instructions of a program.
 
-    `kept` contains the arrays that the records point to.
+    `kept` holds references to the arrays whose addresses are in the records, so that they stay allocated.
     """
 
     table: NDArray[Any]
@@ -137,5 +141,5 @@ class Records:
 
 
 def varying(values: list[Any]) -> Iterator[int]:
-    """Yield the positions of operands whose tables change when other CTAs become resident."""
+    """Yield the positions of special registers that change when other CTAs become resident."""
     return (position for position, value in enumerate(values) if isinstance(value, (PerWarp, Dynamic)))

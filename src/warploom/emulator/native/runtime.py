@@ -30,7 +30,7 @@ def add_runtime(module: ir.Module) -> None:
 
 
 def _add_find(module: ir.Module, name: str, storing: bool) -> None:
-    """Add the function that returns the segment of the virtual addresses [low, end), or -1 without one.
+    """Add the function that returns the index of the segment with the addresses [low, end), or -1.
 
     If `storing` is set, the segment is marked as written, and a read-only segment counts as none.
     """
@@ -57,8 +57,8 @@ def _add_barrier(module: ir.Module) -> None:
     """Add the function with which each warp of a batch arrives at a CTA barrier.
 
     The arguments are the context, the position of the warp in the batch, the number of the barrier, and the number of
-    expected threads, or 0 for all threads of the CTA. The call for the last warp returns 0 unless the batch completes
-    all barriers at which it arrives. The emulator must then execute the instruction.
+    expected threads, or 0 for all threads of the CTA. The call for the last warp returns 1 if the batch completes all
+    barriers at which its warps arrive. Otherwise it returns 0, and the interpreter must execute the instruction.
     """
     b = Builder(module, "warploom.barrier", ir.FunctionType(I1, [POINTER, I64, I32, I32]))
     context, position, number, threads = b.arguments
@@ -93,7 +93,7 @@ def _add_barrier(module: ir.Module) -> None:
 def _add_guard(module: ir.Module) -> None:
     """Add the function that writes the active lanes with a true guard to GUARDED.
 
-    The function returns the union of these lanes.
+    The function returns the bitwise OR of the masks. 0 means that no lane executes the instruction.
     """
     b = Builder(module, "warploom.guard", ir.FunctionType(I32, [POINTER, POINTER]))
     context, entry = b.arguments
@@ -189,7 +189,7 @@ def _add_select(module: ir.Module) -> None:
 
 
 def _add_branch(module: ir.Module) -> None:
-    """Add the function that returns True if the lanes of each warp split of the batch agree on a branch.
+    """Add the function that returns True if a branch is uniform in each warp split of the batch.
 
     GUARDED then has the lanes that take the branch.
     """

@@ -29,9 +29,9 @@ class TracedWarp:
     """Interface of instruction semantics (`isa.model.semantics.Warps`) for one warp, as LLVM IR.
 
     `records` points to the operand records (see `operands`), `context` to the fields of `context.Field`. `warp` is the
-    index of the warp, `position` its index in the batch, and `mask` the bits of its active lanes. The native function
-    leaves the instruction to the interpreter for this warp and the following warps by a branch to the block `leave`,
-    and for all warps of the batch by a branch to the block `refuse`.
+    index of the warp, `position` its index in the batch, and `mask` the bits of its active lanes. A branch to the block
+    `leave` leaves this warp and the following warps to the interpreter. A branch to `refuse` leaves all warps of the
+    batch, and is only possible before the first effect.
     """
 
     count = 1
@@ -185,7 +185,10 @@ class TracedWarp:
             self.builder.store(matrix.row(lane), place, align=ROW_BYTES)
 
     def _row_places(self, space: str, addresses: TracedLanes, rows: int, storing: bool) -> list[ir.Value]:
-        """Return the pointer of each row. The interpreter takes over unless all of the first lanes are active."""
+        """Return a pointer to each row.
+
+        Leave the instruction to the interpreter unless the lanes 0 to `rows` - 1 are active.
+        """
         builder = self.builder
         needed = I32((1 << rows) - 1)
         active = builder.append_basic_block("active")
@@ -217,7 +220,10 @@ class TracedWarp:
         return dtype
 
     def _reach(self, space: str, addresses: TracedLanes, mask: TracedLanes, size: int, storing: bool) -> ir.Value:
-        """Return a pointer for each active lane. Leave the native function unless all can be accessed at once."""
+        """Return a pointer for each active lane.
+
+        Leave the instruction to the interpreter unless all accesses are aligned and in one segment or window.
+        """
         builder = self.builder
         wide = addresses.astype(_U64)
         low = self._reduce("umin", mask.select(wide, wide.constant(0xFFFF_FFFF_FFFF_FFFF, _U64)))
@@ -332,7 +338,7 @@ class TracedWarp:
     # Asynchronous operations, which take effect at once under the eager schedule ---------------------------
 
     def issue(self, record: CopyRecord) -> None:
-        """Execute the copies of a record."""
+        """Execute the copies of single threads at once, as the eager schedule does."""
         if not isinstance(record, ThreadCopy):
             raise TraceError("bulk copies are not implemented in native code")
         source, destination = cast("TracedLanes", record.source), cast("TracedLanes", record.destination)

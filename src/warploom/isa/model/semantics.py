@@ -144,7 +144,7 @@ class Warps(Protocol):
         ...
 
     def store_rows(self, space: str, addresses: Array, rows: NDArray[np.uint8]) -> None:
-        """Store 16 bytes at the address of each of the first lanes that is active. The inverse of `load_rows`.
+        """Store row i, which has 16 bytes, at the address of lane i if this lane is active.
 
         Errors: emulator.out-of-bounds, emulator.misaligned.
         """

@@ -1,8 +1,9 @@
-"""Translation of scalar kernels, which Numba also compiles, to LLVM IR over the 32 lanes of a warp.
+"""Translation of scalar functions to LLVM IR over the 32 lanes of a warp.
 
-The source of a kernel is evaluated on traced values. A condition on lane values executes both branches and selects
-between their results, so a kernel must not divide integers by zero in the branch that is not taken. Numbers are
-promoted by the rules of Numba: operations on integers have at least 64 bits.
+The source of a kernel is evaluated on traced values. Numba compiles the same functions for the interpreter. If a
+condition depends on lane values, both branches are evaluated, and a `select` chooses the result of each lane. Neither
+branch may therefore divide integers by zero. Numbers are promoted by the rules of Numba: operations on integers have at
+least 64 bits.
 """
 
 # Evaluated values have any type.
@@ -39,7 +40,7 @@ _SCALARS = (bool, int, float, np.generic)
 
 
 def trace_kernel(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of a scalar kernel for traced arguments.
+    """Evaluate a scalar function on traced lane values, which append LLVM IR, and return its result.
 
     Errors: TraceError if the kernel uses a part of Python or NumPy that is not implemented here.
     """

@@ -69,8 +69,8 @@ def _literal(value: Any, dtype: DType) -> str:
 class TracedLanes(NDArrayOperatorsMixin):
     """Values of the 32 lanes of one warp, as a vector of LLVM IR.
 
-    Operators follow the type promotion of NumPy. Instructions are appended by `builder`. A view as a smaller dtype has
-    `parts` values for each lane, along a last axis.
+    Operators follow the type promotion of NumPy. Instructions are appended by `builder`. A value that is viewed as a
+    smaller dtype has `parts` elements for each lane, and the shape (32, parts).
     """
 
     __slots__ = ("builder", "dtype", "parts", "value")
