@@ -293,8 +293,6 @@ class Emulator:
             )
             done = state.counters.batches - before
             self.recent.extend(native.recent(done))
-            if self.events.observers:
-                self.update_counters()
             if stop == Stop.RESUME:
                 rows = native.rows
                 self._guarded(partial(self._resume_block, rows, pc, int(native.context[Field.EXECUTED])))
@@ -419,8 +417,7 @@ class Emulator:
             if end == first:
                 return first
         pc, executed = native.run(batch, first, end)
-        if self.events.observers:
-            self.update_counters()  # the time of a trace
+        self.state.pc = max(first, pc - 1)
         if executed:
             self._finish_instruction(batch, pc, executed)
             pc += 1
