@@ -107,7 +107,7 @@ class Library:
 def _version() -> str:
     """Return a digest of the CPU, the compilers, and the files that determine native functions."""
     folder = Path(__file__).parents[2]
-    files = sorted(path for name in _SOURCES for path in (folder / name).rglob("*.py"))
+    files = sorted(path for name in _SOURCES for end in ("py", "npz") for path in (folder / name).rglob(f"*.{end}"))
     stats = [(str(path.relative_to(folder)), path.stat()) for path in files]
     text = "\n".join(f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in stats)
     return sha256(f"{host()}\n{text}".encode()).hexdigest()[:16]
