@@ -314,18 +314,22 @@ class Emulator:
             if not self._can_schedule():
                 return
 
+    def _begin_batch(self, rows: Rows) -> Warps:
+        """Return the warp splits `rows` as a batch, which becomes the executing batch."""
+        state, splits = self.state, self.state.splits
+        mask = None if splits.full[rows].all() else splits.mask[rows]
+        self.batch = Warps(state, self.components, rows, splits.warp[rows], mask)
+        state.origin = None
+        state.moved = False
+        return self.batch
+
     def _resume_block(self, rows: Rows, pc: int, executed: int) -> None:
         """Continue a block at `pc` for the warp splits `rows` after native code has stopped there.
 
         The first `executed` warp splits have already executed the instruction at `pc`.
         """
-        state, splits = self.state, self.state.splits
-        first = int(splits.pc[rows[0]])
-        mask = None if splits.full[rows].all() else splits.mask[rows]
-        batch = Warps(state, self.components, rows, splits.warp[rows], mask)
-        self.batch = batch
-        state.origin = None
-        state.moved = False
+        first = int(self.state.splits.pc[rows[0]])
+        batch = self._begin_batch(rows)
         if executed:
             self._finish_instruction(batch, pc, executed)
             pc += 1
@@ -340,12 +344,8 @@ class Emulator:
         if self._is_random:
             # A random schedule may stop at any instruction.
             end = state.random.randint(first + 1, end)
-        mask = None if splits.full[rows].all() else splits.mask[rows]
-        batch = Warps(state, self.components, rows, splits.warp[rows], mask)
-        self.batch = batch
+        batch = self._begin_batch(rows)
         counters.batches += 1
-        state.origin = None
-        state.moved = False
         self.recent.append(first)
         if self._on_block_start is not None:
             self._on_block_start(BlockStart(first, batch))

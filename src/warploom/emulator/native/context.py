@@ -38,8 +38,8 @@ class Field(IntEnum):
     BITS = 22  # address of the lanes of each warp split, as bits
     POINT = 23  # address of the program counters of the reconvergence points
     SEEN = 24  # address of the number of the last batch of each warp
+    CARRY = 25  # address of the carry flags of all lanes
     # Schedule
-    FIRST = 25  # first program counter of the batch
     BATCHES = 26
     LAST_BATCH = 27  # number of batches at which `warploom.schedule` returns
     DUE = 28  # number of batches from which a batch at WATCHED is not executed
@@ -57,8 +57,6 @@ class Field(IntEnum):
     ARRIVED = 39  # address of the number of threads that have arrived at each barrier
     TALLY = 40  # address of the number of threads of the batch that arrive at each barrier
     KEYS = 41  # address of the barrier of each warp of the batch
-    # Registers
-    CARRY = 42  # address of the carry flags of all lanes
 
 
 class Stop(IntEnum):

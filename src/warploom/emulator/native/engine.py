@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from hashlib import sha256
+from operator import is_not
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,7 +26,7 @@ from warploom.isa.model.form import Form
 class NativeEngine:
     """Native functions for the instructions of one launch.
 
-    `functions[pc]` is False for an instruction that the interpreter executes.
+    `is_native[pc]` is False for a branch, and for an instruction that the interpreter executes.
     """
 
     def __init__(self, program: Program, linked: Sequence[Linked], state: State, arch: str, is_eager: bool) -> None:
@@ -55,8 +56,10 @@ class NativeEngine:
         names: dict[int, str] = {}
         wanted: dict[str, Wanted] = {}
         self.code["block_end"] = program.block_end
+        for pc in range(len(linked) - 1, -1, -1):
+            rest = pc + 1 < program.block_end[pc] and self.code["flushes"][pc + 1]
+            self.code["flushes"][pc] = linked[pc].flushes or rest
         for pc, each in enumerate(linked):
-            self.code["flushes"][pc] = any(part.flushes for part in linked[pc : program.block_end[pc]])
             form = program.steps[pc].binding.form
             if form.execution is None or each.act is not form.execution or not self._allows(each, form):
                 continue
@@ -82,7 +85,6 @@ class NativeEngine:
             entry["records"] = start + first * RECORD.itemsize
             self._link_guard(pc)
             first += len(table.values)
-
         for pc, each in enumerate(linked):
             form = program.steps[pc].binding.form
             if form.control == "jump" and isinstance(target := getattr(each.operands, "tgt", None), int):
@@ -103,11 +105,8 @@ class NativeEngine:
         guard, entry = self.linked[pc].guard, self.code[pc]
         if guard is not None:
             row = guard.file[guard.index]
-            entry["guard"], entry["guard_stride"], entry["negated"] = (
-                _address(row),
-                row.strides[0],
-                self.linked[pc].negated,
-            )
+            entry["guard"], entry["guard_stride"] = _address(row), row.strides[0]
+            entry["negated"] = self.linked[pc].negated
 
     def leave_to_interpreter(self, pcs: set[int]) -> None:
         """Exclude the instructions at the program counters `pcs`, and no others, from native execution."""
@@ -125,8 +124,7 @@ class NativeEngine:
         low = (rank << 24) + (shared.end - shared.size)
         origin = _address(shared.bytes) + topology.cta_of * shared.stride
         self._windows = np.stack([low, low + shared.size, origin - low], axis=1).astype(np.int64)
-        self._kept = [arena.bytes, arena.starts, arena.ends, arena.state, memory.local]
-        pointers = [_address(array) for array in self._kept]
+        pointers = list(map(_address, (arena.bytes, arena.starts, arena.ends, arena.state, memory.local)))
         context = self.context
         context[Field.ARENA], context[Field.SEGMENTS] = pointers[0], len(arena.starts)
         context[Field.SEGMENT_STARTS : Field.SEGMENT_STATES + 1] = pointers[1:4]
@@ -165,7 +163,7 @@ class NativeEngine:
         splits, counters = state.splits, state.counters
         self._reserve(len(splits.status))
         arrays = (splits.status, splits.pc, splits.epoch, splits.warp, splits.bits, splits.point_pc)
-        if any(one is not other for one, other in zip(arrays, self._splits, strict=False)) or not self._splits:
+        if len(self._splits) != len(arrays) or any(map(is_not, arrays, self._splits)):
             self._splits = arrays
             context[Field.SPLITS] = len(splits.status)
             context[Field.STATUS : Field.POINT + 1] = [_address(array) for array in arrays]

@@ -15,10 +15,13 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from warploom.emulator.native.warps import I32, I64, POINTER, TracedWarp
+from warploom.emulator.native.builder import I32, I64, POINTER, Builder
+from warploom.emulator.native.warps import TracedWarp
 from warploom.isa.model.form import Form
-from warploom.numerics.tracing.kernels import TraceError
+from warploom.numerics.tracing.kernels import evaluate
+from warploom.numerics.tracing.values import TracedLanes, TraceError
 
+TracedLanes.evaluator = staticmethod(evaluate)  # `values` cannot import `kernels`, which imports `values`
 SIGNATURE = ir.FunctionType(I64, [POINTER, POINTER, I64, POINTER, POINTER])
 
 
@@ -30,36 +33,23 @@ def translate(module: ir.Module, name: str, form: Form, operands: SimpleNamespac
 
     Errors: TraceError if the semantics cannot be translated.
     """
-    function = ir.Function(module, SIGNATURE, name)
-    records, context, count, warps, masks = function.args
-    entry, head, body, end, leave, refuse = (
-        function.append_basic_block(name) for name in ("entry", "head", "body", "end", "leave", "refuse")
-    )
-    builder = ir.IRBuilder(entry)
-    builder.branch(head)
-    builder.position_at_end(head)
-    position = builder.phi(I64)
-    position.add_incoming(I64(0), entry)
-    builder.cbranch(builder.icmp_signed("<", position, count), body, end)
-    builder.position_at_end(leave)
-    builder.ret(position)
-    builder.position_at_end(refuse)
-    builder.ret(I64(0))
-    builder.position_at_end(end)
-    builder.ret(count)
-    builder.position_at_end(body)
-    warp = builder.load(builder.gep(warps, [position], source_etype=I64), typ=I64)
-    mask = builder.load(builder.gep(masks, [position], source_etype=I32), typ=I32)
-    traced = TracedWarp(builder, records, context, position, warp, mask, leave, refuse, arch)
-    execution: Any = form.execution
-    try:
-        with np.errstate(all="ignore"):  # for arithmetic on constants
-            execution(traced, operands)
-    except Exception as error:
-        # Semantics may use any function of arrays, so the translation can fail in many ways.
-        del module.globals[name]
-        raise TraceError(f"{form.name}: {error}") from error
-    following = builder.add(position, I64(1))
-    position.add_incoming(following, builder.block)
-    builder.branch(head)
+    b = Builder(module, name, SIGNATURE)
+    records, context, count, warps, masks = b.arguments
+    leave, refuse = b.append_basic_block("leave"), b.append_basic_block("refuse")
+    with b.loop(count) as position:
+        with b.goto_block(leave):
+            b.ret(position)
+        with b.goto_block(refuse):
+            b.ret(I64(0))
+        warp, mask = b.get(warps, position), b.get(masks, position, I32)
+        traced = TracedWarp(b, records, context, position, warp, mask, leave, refuse, arch)
+        execution: Any = form.execution
+        try:
+            with np.errstate(all="ignore"):  # for arithmetic on constants
+                execution(traced, operands)
+        except Exception as error:
+            # Semantics may use any function of arrays, so the translation can fail in many ways.
+            del module.globals[name]
+            raise TraceError(f"{form.name}: {error}") from error
+    b.ret(count)
     return traced.converged_only

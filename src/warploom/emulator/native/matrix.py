@@ -12,10 +12,9 @@ import numpy as np
 from llvmlite import ir
 from numpy.typing import NDArray
 
-from warploom.numerics.tracing.values import LANES, TracedLanes
+from warploom.emulator.native.builder import I8, I32, I64, POINTER
+from warploom.numerics.tracing.values import LANES, TracedLanes, splat
 
-I8, I32, I64 = (ir.IntType(bits) for bits in (8, 32, 64))
-POINTER = ir.PointerType()
 ROW_BYTES = 16
 ROW = ir.VectorType(I32, 4)
 _WORD = np.dtype(np.uint32)
@@ -77,16 +76,5 @@ class TracedMatrix:
                 self.builder.store(element, self._at(position * dtype.itemsize), align=dtype.itemsize)
 
     def _words(self, offsets: NDArray[np.int64]) -> TracedLanes:
-        places = ir.VectorType(POINTER, LANES)
-        index = ir.Constant(ir.VectorType(I64, LANES), [I64(offset) for offset in offsets.tolist()])
-        at = self.builder.gep(self._start, [index], source_etype=I8)
-        at.type = places
-        kind, mask = ir.VectorType(I32, LANES), ir.VectorType(ir.IntType(1), LANES)
-        name = f"llvm.masked.gather.v{LANES}i32.v{LANES}p0"
-        module = self.builder.module
-        function = module.globals.get(name)
-        if function is None:
-            function = ir.Function(module, ir.FunctionType(kind, [places, I32, mask, kind]), name)
-        everyone = ir.Constant(mask, [ir.Constant(ir.IntType(1), 1)] * LANES)
-        found = self.builder.call(function, [at, I32(4), everyone, ir.Constant(kind, ir.Undefined)])
-        return TracedLanes(self.builder, found, _WORD)
+        zero = TracedLanes(self.builder, splat(0, _WORD), _WORD)
+        return zero.constant(offsets // 4, _WORD).gather(self._start, _WORD)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.values import AddressValue, Constant, Dynamic, NotPredicate, PerWarp, Register, VectorValue
+from warploom.emulator.values import AddressValue, Constant, NotPredicate, PerWarp, Register, VectorValue
 
 LANES = 32
 RECORD = np.dtype([("start", np.uint64), ("stride", np.int64), ("offset", np.uint64)])
@@ -111,14 +111,13 @@ class OperandTable:
 
 @dataclass(slots=True)
 class Records:
-    """Records of the operands of all native instructions of a program.
-
-    `kept` holds references to the arrays whose addresses are in the records, so that they stay allocated.
-    """
+    """Records of the operands of all native instructions of a program."""
 
     table: NDArray[Any]
-    kept: list[NDArray[Any]] = field(default_factory=list[NDArray[Any]])
-    _wide: dict[int, NDArray[Any]] = field(default_factory=dict[int, NDArray[Any]])
+    # Array of each constant and special register, by `id`, and the array of all lanes whose address is in the records.
+    _wide: dict[int, tuple[NDArray[Any], NDArray[Any]]] = field(
+        default_factory=dict[int, tuple[NDArray[Any], NDArray[Any]]]
+    )
 
     def fill(self, first: int, values: list[Any]) -> None:
         """Write the records of one instruction, from index `first` on."""
@@ -132,14 +131,14 @@ class Records:
             row = value.file[value.index]
             return row.__array_interface__["data"][0], row.strides[0], 0
         array = value.array if isinstance(value, Constant) else value.table
-        wide = self._wide.get(id(array))
-        if wide is None:
-            shape = (len(array), LANES)
-            wide = self._wide[id(array)] = np.ascontiguousarray(np.broadcast_to(array, shape))
-            self.kept += [wide, array]
+        known = self._wide.get(id(value))
+        if known is None or known[0] is not array:
+            wide = np.ascontiguousarray(np.broadcast_to(array, (len(array), LANES)))
+            known = self._wide[id(value)] = array, wide
+        wide = known[1]
         return wide.__array_interface__["data"][0], wide.strides[0] if len(wide) > 1 else 0, 0
 
 
 def varying(values: list[Any]) -> Iterator[int]:
     """Yield the positions of special registers that change when other CTAs become resident."""
-    return (position for position, value in enumerate(values) if isinstance(value, (PerWarp, Dynamic)))
+    return (position for position, value in enumerate(values) if isinstance(value, PerWarp))

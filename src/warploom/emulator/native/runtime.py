@@ -13,8 +13,7 @@ from warploom.emulator.native.code_table import BATCH_COST, BRANCH, COLUMN, RECE
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.functions import SIGNATURE
 from warploom.emulator.warp_splits import Status
-
-LANES = 32
+from warploom.numerics.tracing.values import LANES
 
 
 def add_runtime(module: ir.Module) -> None:
@@ -244,12 +243,10 @@ def _add_schedule(module: ir.Module) -> None:
     stop_if(b.icmp_signed(">=", batches, b.get(context, Field.UNWATCHED_LIMIT)), Stop.SELECT)
     entry = b.at(code, b.mul(first, I64(len(COLUMN))))
     end = b.get(entry, COLUMN["block_end"])
-    stop_if(b.icmp_signed("==", end, I64(0)), Stop.SELECT)
     keeps = b.and_(b.get(context, Field.KEEPS_MATRICES), b.get(entry, COLUMN["flushes"]))
     stop_if(b.icmp_signed("!=", keeps, I64(0)), Stop.SELECT)
 
     count = b.get(context, Field.COUNT)
-    b.put(first, context, Field.FIRST)
     b.put(first, recent, b.and_(batches, I64(RECENT - 1)))
     b.put(b.add(batches, I64(1)), context, Field.BATCHES)
     last = b.at(code, b.mul(b.sub(end, I64(1)), I64(len(COLUMN))))

@@ -10,6 +10,7 @@ from llvmlite import ir
 
 from warploom.emulator import address_space
 from warploom.emulator.address_space import GLOBAL_BASE, SHARED_WINDOW, WINDOW_SIZE
+from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.matrix import ROW, ROW_BYTES, TracedMatrix
 from warploom.emulator.native.operands import Items, Location, Scalar
@@ -17,10 +18,8 @@ from warploom.emulator.warps import copy_elements
 from warploom.isa.model.records import CopyRecord, ThreadCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import Order
-from warploom.numerics.tracing.values import LANES, TracedLanes, TraceError, splat, vector_type
+from warploom.numerics.tracing.values import LANES, TracedLanes, TraceError, declare, splat, vector_type
 
-I1, I8, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 32, 64))
-POINTER = ir.PointerType()
 _U64 = np.dtype(np.uint64)
 _BOOL = np.dtype(np.bool_)
 
@@ -274,9 +273,8 @@ class TracedWarp:
 
     def _segment(self, low: ir.Value, end: ir.Value, storing: bool) -> tuple[ir.Value, ir.Value, ir.Value]:
         builder = self.builder
-        kind = ir.FunctionType(I64, [POINTER, I64, I64])
         name = "warploom.find_written" if storing else "warploom.find_segment"
-        find = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+        find = self._declare(name, I64, [POINTER, I64, I64])
         segment = builder.call(find, [self.context, low, end])  # -1 unless one segment contains the range
         found = builder.icmp_signed(">=", segment, I64(0))
         # The empty window of addresses from 2**64 - 1 on stands for a missing segment.
@@ -324,8 +322,7 @@ class TracedWarp:
             raise TraceError("arrivals at a barrier are not implemented in native code")
         self.converged_only = True
         builder = self.builder
-        kind = ir.FunctionType(I1, [POINTER, I64, I32, I32])
-        arrive = builder.module.globals.get("warploom.barrier") or ir.Function(builder.module, kind, "warploom.barrier")
+        arrive = self._declare("warploom.barrier", I1, [POINTER, I64, I32, I32])
         numbers = [
             I32(0) if each is None else builder.extract_element(each.astype(np.uint32).value, I32(0))
             for each in (number, threads)
@@ -367,9 +364,7 @@ class TracedWarp:
         return self.builder.bitcast(mask.value, I32)
 
     def _declare(self, name: str, result: ir.Type, arguments: Sequence[ir.Type]) -> ir.Function:
-        module = self.builder.module
-        known = module.globals.get(name)
-        return known or ir.Function(module, ir.FunctionType(result, list(arguments)), name)
+        return declare(self.builder.module, name, result, arguments)
 
     def __getattr__(self, name: str) -> Any:
         raise TraceError(f"Warps.{name} is not implemented in native code")

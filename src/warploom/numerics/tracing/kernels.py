@@ -361,6 +361,3 @@ _INTRINSICS: dict[str, tuple[str, tuple[ir.Value | str, ...]]] = {
     },
 }
 """LLVM intrinsics for the functions of `numerics.intrinsics`, with arguments that are not lane values."""
-
-
-TracedLanes.evaluator = staticmethod(evaluate)

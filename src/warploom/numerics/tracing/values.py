@@ -229,9 +229,9 @@ class TracedLanes(NDArrayOperatorsMixin):
         # Lanes whose results are not used may have any index.
         index = self.astype(np.uint32)
         index = index.apply("minimum", index.constant(len(table) - 1, np.uint32))
-        return index._gather(_table(self.builder.module, table), table.dtype)
+        return index.gather(_table(self.builder.module, table), table.dtype)
 
-    def _gather(self, start: ir.Value, dtype: DType) -> TracedLanes:
+    def gather(self, start: ir.Value, dtype: DType) -> TracedLanes:
         """Return the elements of an array of `dtype` at these indices.
 
         `start` is the address of the array. At least 4 bytes after the array can be read.
@@ -255,7 +255,7 @@ class TracedLanes(NDArrayOperatorsMixin):
             stack = builder.alloca(vector_type(self.dtype, 2 * LANES))  # the second half is not used
             place = builder.inttoptr(builder.ptrtoint(stack, ir.IntType(64)), ir.PointerType())
         builder.store(self.value, place, align=self.dtype.itemsize)
-        return (indices.astype(np.uint32) & np.uint32(LANES - 1))._gather(place, self.dtype)
+        return (indices.astype(np.uint32) & np.uint32(LANES - 1)).gather(place, self.dtype)
 
     def evaluate(self, kernel: Any, operands: Sequence[Any]) -> TracedLanes:
         """Return the result of a compiled function of numbers, an `Elementwise` of `numerics._compile`."""
