@@ -18,7 +18,10 @@ _CONSTANTS = ("BM", "D", "CAUSAL")
 
 @dataclass(frozen=True)
 class Attention:
-    """Attention kernel of the corpus. A CTA computes `rows` rows of one head, whose vectors have `width` elements."""
+    """Attention kernel of the corpus.
+
+    A CTA computes `rows` rows of one head, whose vectors have `width` elements.
+    """
 
     file: str
     rows: int

@@ -65,9 +65,11 @@ class Checkout:
         return inherited | {"WARPLOOM_CACHE": str(cache)} | dict.fromkeys(names, str(threads))
 
     def run(self, stored: StoredLaunch, cache: Path, options: Sequence[dict[str, Any]]) -> list[Measured]:
-        """Launch a kernel in a new process, once for each entry of `options` (keyword arguments of `wl.launch`).
+        """Launch a kernel in a new process, once for each entry of `options`.
 
-        Errors: RunError.
+        An entry contains keyword arguments of `wl.launch`.
+
+            Errors: RunError.
         """
         threads = max(option.get("workers", 1) for option in options)
         job = stored.job | {"options": options}

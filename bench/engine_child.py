@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def measure(job: dict[str, Any], arrays: list[Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Launch the kernel on copies of the arrays. Return the times, the counts and the digests of the arrays.
+    """Launch the kernel on copies of the arrays, and return times, counts and digests of the arrays.
 
     The first call in a process also imports Warploom.
 

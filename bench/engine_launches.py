@@ -1,4 +1,4 @@
-"""Launches that the benchmark `engines.py` measures: kernels of the corpus and compiled kernels of a folder."""
+"""Launches of corpus kernels and of compiled kernels, which the benchmark `engines.py` measures."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class Launch:
-    """Launch of a kernel. `ptx` is the path of a file or a text, and `args` are the arguments of `wl.launch`.
+    """Launch of a kernel.
 
-    The order of atomic operations decides about the contents of the arrays at the positions `unordered` of `args`.
+    `ptx` is the path of a file or a text. `args` are the arguments of `wl.launch`. `unordered` lists the positions in
+    `args` of arrays whose contents depend on the order of atomic operations.
     """
 
     name: str
@@ -64,7 +65,7 @@ class Launch:
         return list({id(array): array for array in found if isinstance(array, np.ndarray)}.values())
 
     def loose_arrays(self) -> set[int]:
-        """Return the indices in `arrays` of those at the positions `unordered`."""
+        """Return the indices in `arrays` of the arguments at the positions `unordered`."""
         at = {id(array): i for i, array in enumerate(self.arrays)}
         return {at[id(self.args[position])] for position in self.unordered}
 
@@ -163,7 +164,8 @@ def compiled_launches(folder: Path, count: int) -> list[Launch]:
     """Return the launches of `count` kernels that `warploom-lab kernels` compiled into a folder.
 
     Each family has the same share. Within a family, launches with 4 to 8 CTAs come first, then those with the next
-    smaller or larger number. Launches with equally suitable numbers are taken at equal distances of their sorted names.
+    smaller or larger number. If several launches are equally far from this range, the needed ones are taken at equal
+    intervals from a list that is sorted by name.
     """
     cases = list(compiled_cases(folder))
     chosen: list[dict[str, Any]] = []
@@ -220,6 +222,6 @@ def _family(case: dict[str, Any]) -> str | None:
 
 
 def _excess(case: dict[str, Any]) -> int:
-    """Return the distance of the number of CTAs from the wanted numbers."""
+    """Return by how much the number of CTAs is outside the range `CTAS`."""
     ctas = prod(case["grid"])
     return max(CTAS.start - ctas, ctas - CTAS.stop + 1, 0)

@@ -22,7 +22,7 @@ INSTRUCTION = re.compile(
 
 
 def matrix_case(gemm: Gemm) -> Case:
-    """Return the measurement of `mma.py` for the matrix instruction of a GEMM, with the batch that is usual there."""
+    """Return the case of `mma.py` for the matrix instruction of a GEMM, with the usual batch of `mma.py`."""
     text = (CORPUS / gemm.file).read_text(encoding="utf-8")
     found = INSTRUCTION.search(text)
     target = re.search(r"^\.target\s+(\w+)", text, re.MULTILINE)
@@ -35,7 +35,7 @@ def matrix_case(gemm: Gemm) -> Case:
 
 
 def measure_gemm(bench: Bench) -> Section:
-    """Measure GEMMs of the corpus in relation to the sums of their matrix instruction."""
+    """Measure the speed of corpus GEMMs relative to the speed of their matrix instruction in `mma.py`."""
     section = Section("GEMMs of the corpus: G multiply-adds per second, and the sums of bench/mma.py in the same run")
     for size in (512, 1024):
         for gemm in corpus_gemms(bench.only):

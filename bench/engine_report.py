@@ -44,7 +44,10 @@ class Section:
         return [row[name] for row in self.rows if name in row]
 
     def demand(self, name: str, bound: float, *, at_least: bool = True, text: str = "") -> None:
-        """Add goals for the geometric mean and for the worst value of a column of ratios. `text` replaces its name."""
+        """Add goals for the geometric mean and the worst value of a column.
+
+        `text` replaces the name of the column.
+        """
         self.demand_mean(name, bound, at_least=at_least, text=text)
         self.demand_each(name, bound, at_least=at_least, text=text)
 

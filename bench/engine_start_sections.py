@@ -52,7 +52,7 @@ def _renamed(body: str, number: int) -> str:
 
 
 def long_kernel() -> str:
-    """Return a kernel of 17,000 lines, which has many copies of an attention kernel and skips them if N is 0."""
+    """Return a kernel of 17,000 lines: many copies of an attention kernel, which are skipped if N is 0."""
     text = enlarged((CORPUS / "flash_fwd_f16_d128_causal_sm90.ptx").read_text(encoding="utf-8"), 0)
     head, entry, rest = text.partition(".visible .entry")
     signature, _, body = rest.partition("{")
@@ -73,7 +73,7 @@ END:
 
 
 def measure_modules(bench: Bench) -> Section:
-    """Measure the start of a small kernel of a long module, the start of a long kernel, and `warploom run`."""
+    """Measure the start of a small kernel of a long module and of a long kernel, and `warploom run`."""
     section = Section("Start of a process until the end of a kernel: seconds of processor time")
     null = [None] * 4
     launches = (

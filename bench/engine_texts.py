@@ -1,4 +1,4 @@
-"""PTX texts of the benchmark `engines.py`: loops of multiply-adds, and a GEMM without matrix instructions."""
+"""PTX texts of `engines.py`: loops of multiply-adds, and a GEMM without matrix instructions."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ LOOP:
 
 
 def _step(k: int) -> str:
-    """Return the loads and the 64 multiply-adds for one column of the tile of A and one row of the tile of B."""
+    """Return the loads and 64 multiply-adds for a column of the tile of A and a row of the tile of B."""
     lines = [
         f"    ld.shared.v4.f32 {{%{name}{i}, %{name}{i + 1}, %{name}{i + 2}, %{name}{i + 3}}}, "
         f"[%{address}+{4 * (k * TILE + i)}];"

@@ -7,8 +7,8 @@ checks the operands, allocates the result and computes all multiplications of th
 cost of a call. The fastest of several measurements counts. A measurement repeats a short call and divides the time.
 Each result is first compared bit for bit with NumPy's for finite operands, and with the results of mmaemu and MMA-Sim
 if they support the types. mmaemu and mmasim (PyPI) are left out if they are not installed. The
-last column relates Warploom's speed to that of a compiled loop on this thread that adds 16-bit products in 32 bits from
-the first-level cache.
+last column is the ratio of Warploom's speed to the speed of a compiled loop on one thread. The loop multiplies 16-bit
+integers in the first-level cache and adds the products in 32 bits.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ def _add_products(x: Array, a: Array, b: Array, c: Array, d: Array, rounds: int)
 def seconds(call: Callable[[], Any], repeat: int) -> float:
     """Return the shortest time of a call in `repeat` measurements, or in as many as fit in two seconds.
 
-    A measurement repeats short calls for about a millisecond, so that the timer does not count.
+    A measurement repeats short calls for about a millisecond, so that the cost of the timer is negligible.
     """
     start = time.perf_counter()
     call()

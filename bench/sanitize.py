@@ -1,4 +1,4 @@
-"""Compare the time of the corpus's GEMMs and attention kernels with and without the sanitizer, in one run.
+"""Compare the time of GEMMs and attention kernels of the corpus with and without the sanitizer.
 
     python bench/sanitize.py [--size 512] [--repeat 3] [--only WORD]
 

@@ -32,8 +32,8 @@ Result = TypeVar("Result")
 class Executable:
     """Program whose operands refer to the register arrays of a number of resident CTAs.
 
-    `bounded` contains the program counters of `bounded_waits`. `native` is None if the interpreter executes all
-    instructions.
+    `bounded` contains the program counters of waits with a time limit (see `bounded_waits`). `native` is None if the
+    interpreter executes all instructions.
     """
 
     key: tuple[Any, ...]

@@ -63,9 +63,7 @@ def _result(warps: Warps, product: Multiplication, workers: Any = None) -> Matri
 
 @lru_cache(maxsize=1024)
 def _multiplier(product: Multiplication, arch: str) -> Multiplier:
-    return multiplier(
-        product.model(arch), product.negate_a, product.negate_b, product.satfinite, product.rounding
-    )  # fmt: skip
+    return multiplier(product.model(arch), product.negate_a, product.negate_b, product.satfinite, product.rounding)
 
 
 def _read(warps: Warps, matrix: RegisterMatrix, *, transposed: bool = False) -> Matrix:

@@ -19,7 +19,7 @@ Inline = Literal["never", "always"]
 
 
 class Compiled:
-    """Compiled function.
+    """Python function with machine code for several signatures.
 
     The first call loads the signatures that the cache has. For arguments of other types, Numba compiles the function,
     and the machine code is added to the cache.

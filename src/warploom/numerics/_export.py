@@ -125,7 +125,8 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 class _Wrapper:
     """Builder of the function that converts Python objects to the arguments of a compiled function.
 
-    If an argument has another type than the signature, the function calls the object "fallback" of the table.
+    The function reads Python objects from a table (see `Stored.symbols`). If the type of an argument differs from the
+    signature, the function calls the object "fallback" of the table.
     """
 
     def __init__(self, module: ir.Module, result: Any, name: str) -> None:

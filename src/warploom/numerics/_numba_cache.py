@@ -13,7 +13,8 @@ from numba.core.caching import FunctionCache
 class KeyedCache(FunctionCache):
     """Cache that also notices changes of the functions, classes and constants that a function uses.
 
-    Numba's own key only contains the code of the function. `key` is a digest of the function.
+    `key` is the digest that `_fingerprint` computes of a function and of everything that it uses. Numba's own key only
+    contains the code of the function.
     """
 
     def __init__(self, function: Callable[..., Any], key: str) -> None:

@@ -42,8 +42,8 @@ _TYPES: dict[str, type[Any]] = {each.__name__: each for each in (np.ndarray, int
 class Stored:
     """Machine code for one signature of a function.
 
-    `name` is the symbol of the function that Python calls. `symbols` names the Python objects of its table. `needed`
-    lists the external functions that the code calls.
+    `name` is the symbol of the function that Python calls. The code reads the addresses of Python objects from a table.
+    `symbols` names these objects in the order of the table. `needed` lists the external functions that the code calls.
     """
 
     name: str

@@ -17,7 +17,7 @@ reversed64 = elementwise(np.uint64)(lambda x: np.uint64(reverse_bits(x)))
 
 @elementwise(np.uint32)
 def nth_one(mask, base, offset):
-    """Return the position of the |offset|-th one of a uint32 mask from bit `base` (see `bits.fns`)."""
+    """Return the position of the |offset|-th set bit of a uint32 mask from bit `base` (see `bits.fns`)."""
     # A downward search is an upward search in the reversed mask.
     word = reverse_bits(mask) if offset < 0 else mask
     start = np.uint32(31) - base if offset < 0 else base

@@ -92,9 +92,10 @@ def odd_sum(p, c):
 
 @inlined
 def directed_step(pattern, back, x, mode):
-    """Return the pattern of x rounded by `mode`, a number of `formats.MODES` except that of "rn".
+    """Return the bits of x, rounded in a directed mode.
 
-    `pattern` is the pattern nearest to x. `back` is the value of `pattern`.
+    `mode` is an index of `formats.MODES` other than that of "rn". `pattern` contains the bits of the number nearest to
+    x. `back` is this number.
     """
     inward = abs(back) > abs(x)
     outward = abs(back) < abs(x)

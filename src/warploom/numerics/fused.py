@@ -205,7 +205,7 @@ def _fused(x: _Operands, by: Multiplier) -> Array:
 
 
 def _sums(x: _Operands, model: Model, by: Multiplier) -> Array:
-    """Return the fused sums of `model` with the signs of a multiplier, for operands of any shape."""
+    """Return the fused sums of `model` for operands `x`. `by` states which of A and B are negated."""
     groups, rows, columns = x.shape
     depth, b_depth = x.a.shape[2], x.b.shape[2]
     to_rows, to_columns, to_depth = fused_fast.padded(rows, columns, depth, model.length)

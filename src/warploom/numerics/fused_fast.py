@@ -39,7 +39,7 @@ _LENGTH = Parameters._fields.index("length")
 
 @cache
 def parameters(model: Model, negate_a: bool = False, negate_b: bool = False) -> Numbers:
-    """Return the parameters of `run` for an arithmetic: `Parameters` and the layouts of A and B."""
+    """Return the argument `parameters` of `run` for a model: `Parameters`, and the `Layout` of A and of B."""
     least = F16.min_exponent if model.sum is Sum.T_FDPA_SPLIT else None
     result = E8M13 if model.result == "e8m13" else F32
     sums = Parameters(
@@ -61,9 +61,9 @@ def parameters(model: Model, negate_a: bool = False, negate_b: bool = False) -> 
 
 @cache
 def _strips() -> dict[int, Array]:
-    """Return an empty array for each strip width that this host supports, the widest first.
+    """Return the argument `strip` of `run` for each strip width that this host supports, the widest first.
 
-    The dtype of the array has one bit for each column of the strip.
+    The argument is an empty array. Numba compiles `run` for its dtype, which has one bit for each column of the strip.
     """
     widths = (32, 16, 8) if binding.get_host_cpu_features().get("avx512bw") else (16, 8)
     return {width: np.empty(0, f"u{width // 8}") for width in widths}

@@ -40,8 +40,9 @@ _NARROW = 100
 class Layout(NamedTuple):
     """Fields of an element type, as `decode_a` and `decode_b` use them.
 
-    The masks apply to stored words. `rebias` and `least` are f32 patterns: the difference of the exponent fields, and
-    the least normal number. `emin` is the exponent of subnormal numbers.
+    The masks apply to stored words. `rebias` is the difference between the exponent biases of f32 and of the type, in
+    the position of the f32 exponent. `least` is the least normal number, as the bits of an f32 number. `emin` is the
+    exponent of subnormal numbers.
     """
 
     magnitude_mask: Any

@@ -30,7 +30,7 @@ _NAME = re.compile(rf"(?<![\w$%.]){NAME}", re.ASCII)
 class _Declaration:
     """Text range of a function or of a declaration of variables.
 
-    `names` contains the declared names. It may contain names of initial values, too.
+    `names` contains the declared names. It may also contain names from initial values.
     """
 
     start: int
@@ -41,7 +41,8 @@ class _Declaration:
 class Outline:
     """Items of a module: parsed directives, and the text ranges of functions and variables.
 
-    `kernels` lists the names of the kernels. `sections` has the offsets of the sections, which are not parsed either.
+    `kernels` lists the names of the kernels. `sections` contains the offsets in the text at which the `.section` blocks
+    start. Functions, variables and sections are not parsed.
     """
 
     def __init__(
@@ -61,7 +62,8 @@ class Outline:
     def module(self, kernel: str) -> Module | None:
         """Return the module without the functions and variables that the kernel cannot reach.
 
-        Return None if the text may have a syntax error. The nodes have their positions in the whole text.
+        Return None if the text must be parsed as a whole to find its syntax errors. The nodes have their positions in
+        the whole text.
         """
         reached = self._reached(kernel)
         parser = Parser(self.source)
@@ -77,7 +79,7 @@ class Outline:
         return module
 
     def _line_table(self, module: Module) -> LineTable:
-        """Return the source lines of a module, with the names of functions from the sections."""
+        """Return the line table of a module. The sections contain the names of inlined functions."""
         parser = Parser(self.source)
         sections: list[TopLevel] = []
         for start in self._sections:
@@ -99,9 +101,9 @@ class Outline:
 
 
 def read_outline(text: str, name: str) -> Outline | None:
-    """Return the outline of a PTX text, or None if the text may have a syntax error.
+    """Return the outline of a PTX text with the name `name`.
 
-    `name` is the name of the text.
+    Return None if the text must be parsed as a whole to find its syntax errors.
     """
     outliner = _Outliner(Source(name, text))
     directives: list[TopLevel] = []

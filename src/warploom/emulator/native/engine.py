@@ -37,7 +37,8 @@ class NativeEngine:
         self.code = np.zeros(len(linked), INSTRUCTION)
         self.counts = np.zeros(len(linked), np.int64)
         self._families = sorted({each.family for each in linked})
-        self._family_of = np.array([self._families.index(each.family) for each in linked], np.int64)
+        numbers = {family: number for number, family in enumerate(self._families)}
+        self._family_of = np.array([numbers[each.family] for each in linked], np.int64)
         self.context = np.zeros(len(Field), np.int64)
         self._rows = np.zeros(0, np.int64)
         self._seen = np.zeros(state.topology.warps, np.int64)

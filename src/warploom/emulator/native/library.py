@@ -70,38 +70,38 @@ class Library:
         from warploom.emulator.native.compiler import compile_functions
 
         code, kinds = compile_functions(missing.values())
-        library = sha256("\n".join(sorted(missing)).encode()).hexdigest()
-        self._keep(library, code)
+        entry = sha256("\n".join(sorted(missing)).encode()).hexdigest()
+        self._keep(entry, code)
         # Other processes may have added functions in the meantime.
-        self._index = self._read_index() | self._index | {name: (library, kind) for name, kind in kinds.items()}
+        self._index = self._read_index() | self._index | {name: (entry, kind) for name, kind in kinds.items()}
         _STORE.write(f"{self._version}-index", json.dumps(self._index).encode())
 
     def _has(self, function: str) -> bool:
         """Load a function from the cache if it is not loaded. Return False if it must be compiled."""
-        library, kind = self._index.get(function, ("", ""))
-        return kind == "none" or (kind != "" and self._load(library))
+        entry, kind = self._index.get(function, ("", ""))
+        return kind == "none" or (kind != "" and self._load(entry))
 
-    def _load(self, library: str) -> bool:
-        if library in self._loaded:
+    def _load(self, entry: str) -> bool:
+        if entry in self._loaded:
             return True
-        code = _STORE.read(f"{self._version}-{library}")
+        code = _STORE.read(f"{self._version}-{entry}")
         if code is None:
             return False
-        self._add(library, code)
+        self._add(entry, code)
         return True
 
-    def _keep(self, library: str, code: bytes) -> None:
-        _STORE.write(f"{self._version}-{library}", code)
-        self._add(library, code)
+    def _keep(self, entry: str, code: bytes) -> None:
+        _STORE.write(f"{self._version}-{entry}", code)
+        self._add(entry, code)
 
-    def _add(self, library: str, code: bytes) -> None:
+    def _add(self, entry: str, code: bytes) -> None:
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
-        self._loaded.add(library)
+        self._loaded.add(entry)
 
     def _read_index(self) -> dict[str, tuple[str, str]]:
         found = _STORE.read(f"{self._version}-index")
-        return {} if found is None else {name: (library, kind) for name, (library, kind) in json.loads(found).items()}
+        return {} if found is None else {name: (entry, kind) for name, (entry, kind) in json.loads(found).items()}
 
 
 def _version() -> str:

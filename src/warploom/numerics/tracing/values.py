@@ -285,9 +285,9 @@ class TracedLanes(NDArrayOperatorsMixin):
 
 
 class TracedPairs(NDArrayOperatorsMixin):
-    """Values for each pair of lanes of a warp, as 32 columns.
+    """Traced matrix over the pairs of lanes of a warp, as 32 columns.
 
-    Column k contains the pairs of each lane with lane k.
+    Element l of column k is the value for the lanes l and k.
     """
 
     __slots__ = ("columns",)
