@@ -8,7 +8,7 @@ from warploom.emulator.batch import Batch
 from warploom.emulator.events import Barrier, Dispatcher, PhaseComplete
 from warploom.emulator.faults import Awaited, Fault, refuse
 from warploom.emulator.state import State
-from warploom.emulator.warp_splits import Status
+from warploom.emulator.warp_splits import Status, unpack
 from warploom.isa.model.semantics import Array
 
 BARRIERS = 16  # barriers of a CTA (PTX ISA 9.7.13.1)
@@ -94,8 +94,8 @@ class Barriers:
         # Per-warp rule of the PTX manual: a converged warp arrives with 32 threads, even if lanes are inactive.
         amounts = np.full(batch.count, 32, np.int64)
         if splits.diverged:
-            masks = splits.mask[batch.rows]
-            whole = (masks == splits.live[batch.warp_index]).all(axis=1)
+            masks = unpack(splits.bits[batch.rows])
+            whole = splits.bits[batch.rows] == splits.live_bits[batch.warp_index]
             amounts = np.where(whole, 32, masks.sum(axis=1))
             for position in np.flatnonzero(~whole).tolist():
                 warp = int(batch.warp_index[position])

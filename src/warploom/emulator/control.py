@@ -16,7 +16,7 @@ from warploom.emulator.memory import Memory
 from warploom.emulator.program import Program, RegisterLocation, Storage
 from warploom.emulator.state import State
 from warploom.emulator.values import Register
-from warploom.emulator.warp_splits import Status, describe_lanes
+from warploom.emulator.warp_splits import Status, describe_lanes, pack, unpack
 from warploom.isa.model.semantics import Array
 
 Rows = NDArray[np.intp]
@@ -57,15 +57,7 @@ class Control:
         if batch.mask is None:
             splits.goto(batch.rows, target)
             return
-        taken = batch.mask
-        present = splits.mask[batch.rows]
-        some = taken.any(axis=1)
-        every = (taken == present).all(axis=1)
-        splits.goto(batch.rows[every], target)
-        splits.goto(batch.rows[~some], pc + 1)
-        for position in np.flatnonzero(some & ~every):
-            targets = np.where(taken[position], target, pc + 1)
-            splits.split(int(batch.rows[position]), targets, self.program.reconvergence[pc])
+        splits.branch(batch.rows, pack(batch.mask), target, pc + 1, self.program.reconvergence[pc])
 
     def branch_table(self, batch: Batch, table: Array, index: Array) -> None:
         """Continue each active lane at `table[index]`, and the other lanes at the next instruction.
@@ -79,8 +71,9 @@ class Control:
         message = f"branch index {{}} is beyond a table of {len(table)} targets"
         refuse("emulator.branch-table", taken & (wide >= len(table)), message, wide)
         goals = np.where(taken, table[np.where(taken, wide, 0)], pc + 1)
+        present = unpack(splits.bits[batch.rows])
         for position, row in enumerate(batch.rows):
-            lanes = goals[position][splits.mask[row]]
+            lanes = goals[position][present[position]]
             if (lanes == lanes[0]).all():
                 splits.goto(batch.rows[position : position + 1], int(lanes[0]))
             else:
@@ -124,8 +117,8 @@ class Control:
         """
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
-        if not splits.diverged and batch.mask is None and not any(splits.calls[int(row)] for row in batch.rows):
-            splits.live[batch.warp_index] = False
+        if not splits.diverged and batch.mask is None and not splits.calls[batch.rows].any():
+            splits.live_bits[batch.warp_index] = 0
             splits.status[batch.rows] = Status.DONE
             self.on_exit(batch.warp_index)
             return
@@ -135,7 +128,7 @@ class Control:
             if splits.calls[slot] and not whole_kernel:
                 self._return(batch, position, slot, lanes)
                 continue
-            stays = bool((splits.mask[slot] & ~lanes).any())
+            stays = int(splits.bits[slot]) != int(pack(lanes))
             if stays:
                 splits.goto(batch.rows[position : position + 1], pc + 1)
             if lanes.any():
@@ -144,19 +137,18 @@ class Control:
 
     def _return(self, batch: Batch, position: int, slot: int, lanes: Array) -> None:
         splits, pc = self.splits, self.state.pc
-        site = splits.calls[slot][-1]
-        if (lanes != splits.mask[slot]).any():
+        *outer, site = splits.call_stack(slot)
+        if int(splits.bits[slot]) != int(pack(lanes)):
             # The returning lanes repeat this return as their own warp split. All lanes reconverge after the call.
             targets = np.where(lanes, pc, pc + 1)
-            splits.split(slot, targets, site + 1, splits.calls[slot][:-1])
+            splits.split(slot, targets, site + 1, tuple(outer))
             return
         results = self.linked[site].operands.ret_param or ()
         function = self.program.functions[self.program.steps[pc].function]
         one = batch.single(position, lanes)
         for actual, formal in zip(results, function.returns, strict=True):
             self._copy(one, actual, self.formal(formal))
-        splits.calls[slot] = splits.calls[slot][:-1]
-        splits.goto(np.array([slot], np.intp), site + 1)
+        splits.leave_call(slot)
 
     def _copy(self, one: Batch, target: Any, source: Any) -> None:
         if isinstance(target, LocalBytes) and isinstance(source, LocalBytes):
@@ -175,7 +167,7 @@ class Control:
     def reconverge_members(self, batch: Batch, members: Array) -> None:
         """Suspend warp splits until all live lanes of their member mask arrive at the instruction."""
         if self.splits.diverged:
-            missing: Array = np.any(self._wanted(batch, members) & ~self.splits.mask[batch.rows], axis=1)
+            missing: Array = np.any(self._wanted(batch, members) & ~unpack(self.splits.bits[batch.rows]), axis=1)
             self._reconverge(batch, missing)
 
     def warp_barrier(self, batch: Batch, members: Array) -> None:
@@ -197,7 +189,7 @@ class Control:
         """Suspend the warp splits whose active lanes lack members. Return the member masks of the others."""
         splits, pc, active = self.splits, self.state.pc, batch.active()
         missing: Array = np.any(self._wanted(batch, members) & ~active, axis=1)
-        excluded: Array = missing & np.any(splits.mask[batch.rows] & ~active, axis=1)
+        excluded: Array = missing & (splits.bits[batch.rows] != pack(active))
         if excluded.any():
             # Lanes that the guard excludes do not wait, as behind a branch. The others execute the barrier again.
             for row, lanes in zip(batch.suspend(excluded, pc, Status.READY).tolist(), active[excluded], strict=True):
@@ -245,7 +237,7 @@ class Control:
         """Suspend warp splits at an `.aligned` instruction until all live lanes of their warp arrive."""
         splits = self.splits
         if splits.diverged:
-            missing = np.any(splits.live[batch.warp_index] & ~splits.mask[batch.rows], axis=1)
+            missing = splits.live_bits[batch.warp_index] != splits.bits[batch.rows]
             for row in self._reconverge(batch, missing):
                 self._aligned.add(int(row))
 
@@ -292,7 +284,7 @@ class Control:
         """
         if batch.mask is None or batch.mask is batch.base:
             return
-        out = self.splits.mask[batch.rows] & ~batch.mask
+        out = unpack(self.splits.bits[batch.rows]) & ~batch.mask
         partial = np.flatnonzero(out.any(axis=1) & batch.mask.any(axis=1))
         if len(partial):
             warp = int(partial[0])

@@ -168,7 +168,7 @@ class DeadlockReport:
         """Yield the program counters that a group could reach later, nearest first."""
         program = self.program
         entries = [function.entry for function in program.functions.values()]
-        calls = {site + 1 for slot in group.slots for site in self.state.splits.calls[slot]}
+        calls = {site + 1 for slot in group.slots for site in self.state.splits.call_stack(slot)}
         pending = [*program.following[group.pc], *sorted(calls)]
         seen: set[int] = set()
         for pc in pending:

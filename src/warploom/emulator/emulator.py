@@ -25,14 +25,14 @@ from warploom.emulator.faults import Deadlock, Fault, Trap, diagnostic
 from warploom.emulator.grid import Grid
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
-from warploom.emulator.native.code_table import BATCH_COST, RECENT
+from warploom.emulator.native.code_table import BATCH_COST, OVERDUE_STEPS, RECENT
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.engine import NativeEngine
 from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
 from warploom.emulator.schedule import Schedule
-from warploom.emulator.warp_splits import Status
+from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
 from warploom.isa.model.effects import Control as ControlEffect
 from warploom.isa.model.effects import Effect, Flow, Members
@@ -241,7 +241,7 @@ class Emulator:
                 self._on_block_end(BlockEnd(self.state.pc))
             self._guarded(self.asynchronous.between_blocks)
             self.steps += 1
-            if self.steps % 64 == 0 and splits.diverged:
+            if self.steps % OVERDUE_STEPS == 0 and splits.diverged:
                 splits.release_overdue()
             if self.steps % 256 == 0:
                 report()
@@ -285,22 +285,20 @@ class Emulator:
         state, splits = self.state, self.state.splits
         while True:
             before = state.counters.batches
-            most = 64 - self.steps % 64 if splits.diverged else BATCHES_PER_CALL
             watched, limit = self.repetition.watched
             budget = self.request.step_budget
             stop, pc = native.schedule(
-                most, self.repetition.due, watched, limit, budget, bool(self.accumulators.cached)
-            )
+                BATCHES_PER_CALL, self.repetition.due, watched, limit, self.steps, budget,
+                bool(self.accumulators.cached),
+            )  # fmt: skip
             done = state.counters.batches - before
             self.recent.extend(native.recent(done))
             if stop == Stop.RESUME:
                 rows = native.rows
                 self._guarded(partial(self._resume_block, rows, pc, int(native.context[Field.EXECUTED])))
                 self._guarded(self.asynchronous.between_blocks)
-            elif stop == Stop.ARRIVE:
-                splits.arrive(native.rows)
             before_steps, self.steps = self.steps, self.steps + done
-            if splits.diverged and self.steps // 64 != before_steps // 64:
+            if done and splits.diverged and self.steps % OVERDUE_STEPS == 0:
                 splits.release_overdue()
             is_over = state.counters.spent > budget
             if (is_over or self.steps // 256 != before_steps // 256) and len(rows := native.rows):
@@ -309,7 +307,7 @@ class Emulator:
                 report()
             if is_over:
                 raise self._runaway()
-            if stop == Stop.SELECT and done < most:
+            if stop == Stop.SELECT:
                 return
             if not self._can_schedule():
                 return
@@ -317,7 +315,8 @@ class Emulator:
     def _begin_batch(self, rows: Rows) -> Warps:
         """Return the warp splits `rows` as a batch, which becomes the executing batch."""
         state, splits = self.state, self.state.splits
-        mask = None if splits.full[rows].all() else splits.mask[rows]
+        bits = splits.bits[rows]
+        mask = None if (bits == ALL_LANES).all() else unpack(bits)
         self.batch = Warps(state, self.components, rows, splits.warp[rows], mask)
         state.origin = None
         state.moved = False
@@ -442,7 +441,7 @@ class Emulator:
     def _on_exit(self, warps: Rows) -> None:
         state, splits = self.state, self.state.splits
         splits.status[np.isin(splits.warp, warps) & (splits.status == Status.RECONVERGING)] = Status.READY
-        exited = warps[~splits.live[warps].any(axis=1)]
+        exited = warps[splits.live_bits[warps] == 0]
         if len(exited):
             if self._on_exit_of is not None:
                 self._on_exit_of(Exit(state.pc, exited))

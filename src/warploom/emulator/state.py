@@ -67,12 +67,14 @@ class State:
                 file[:] = 0
         self._used = True
         masks = topology.present & (topology.cta_of < count)[:, None]
+        space = len(self.splits.points)
         self.splits = WarpSplits(masks, entry)
+        self.splits.reserve(space)  # as much as the last CTAs needed
         self.random = Random(seed)
         self.count_live_warps()
 
     def count_live_warps(self) -> None:
         """Update `live_warps`, the number of warps in each CTA that have not exited."""
-        alive = self.splits.live.any(axis=1)
-        counts = np.bincount(self.topology.cta_of, weights=alive, minlength=self.topology.ctas)
+        alive = self.topology.cta_of[self.splits.live_bits != 0]
+        counts = np.bincount(alive, minlength=self.topology.ctas)
         self.live_warps[:] = counts

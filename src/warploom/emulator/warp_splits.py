@@ -4,9 +4,7 @@ A converged warp is one warp split. A divergent branch splits it in two. They re
 of the branch.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +14,9 @@ Rows = NDArray[np.intp]
 
 PATIENCE = 1024  # epochs for which lanes wait at a reconvergence point while lanes of their warp spin
 LEAST_PATIENCE = 16
+ALL_LANES = 0xFFFF_FFFF
+NONE = -1
+"""Index of a missing reconvergence point, and the warp of a free element of `WarpSplits.points`."""
 
 
 class Status:
@@ -28,28 +29,26 @@ class Status:
     RECONVERGING = 3  # waiting for lanes of its warp, or warps of its warpgroup, at the same instruction
 
 
-@dataclass(eq=False, slots=True)
-class ReconvergencePoint:
-    """Instruction at which diverged lanes of a warp wait for each other."""
+POINT = np.dtype([(name, np.int64) for name in ("warp", "pc", "calls", "parent", "expected", "arrived", "epoch")])
+"""Reconvergence point: an instruction at which diverged lanes of a warp wait for each other.
 
-    warp: int
-    pc: int
-    calls: tuple[int, ...]  # call stack of the lanes: the program counters of the open calls
-    parent: ReconvergencePoint | None  # point of the enclosing divergence
-    expected: Mask  # lanes that will arrive
-    # Lanes that already wait.
-    arrived: Mask = field(default_factory=lambda: np.zeros(32, np.bool_))
-    epoch: int = 0
+- `warp`: index of the warp, or `NONE` for a free element
+- `calls`: call stack of the lanes (see `WarpSplits.calls`)
+- `parent`: index of the point of the enclosing divergence, or `NONE`
+- `expected`, `arrived`: lanes that will arrive, and those of them that already wait, as bits
+- `epoch`: largest epoch of the lanes that wait
+"""
 
 
 class WarpSplits:
     """State of the warp splits of all resident warps, in arrays with one element per warp split.
 
     The index of a warp split is its slot. `epoch` counts the backward jumps of a warp split. Warp splits execute in the
-    order of (epoch, pc). `bits` contains the lanes of `mask` as bits; lane 0 is the lowest bit. `live` is a mask of the
-    lanes that have not left the kernel.
+    order of (epoch, pc). `bits` contains the lanes of a warp split; lane 0 is the lowest bit. `point` is the index of
+    its innermost reconvergence point in `points`. `calls` is the index of its call stack (see `call_stack`).
+    `live_bits` contains the lanes of each warp that have not left the kernel.
 
-    Shapes: mask (slots, 32), live (warps, 32), other arrays (slots,).
+    Shapes: live_bits (warps,), other arrays (slots,).
     """
 
     def __init__(self, masks: Mask, entry: int) -> None:
@@ -59,17 +58,44 @@ class WarpSplits:
         self.pc = np.full(warps, entry, np.int64)
         # Selection by epoch keeps a spinning warp split from starving the others.
         self.epoch = np.zeros(warps, np.int64)
-        self.status = np.where(masks.any(axis=1), Status.READY, Status.DONE).astype(np.uint8)
-        self.mask = masks.copy()
-        self.full = np.all(masks, axis=1)
-        self.bits = _pack(masks)
-        self.point_pc = np.full(warps, -1, np.int64)  # pc of the innermost reconvergence point, or -1
-        self.points: list[ReconvergencePoint | None] = [None] * warps
-        self.calls: list[tuple[int, ...]] = [()] * warps  # program counters of the open calls
-        self.live = masks.copy()
-        self._open: list[ReconvergencePoint] = []
+        self.bits = pack(masks)
+        self.status = np.where(self.bits != 0, Status.READY, Status.DONE).astype(np.uint8)
+        self.point = np.full(warps, NONE, np.int64)
+        self.calls = np.zeros(warps, np.int64)
+        self.points = np.zeros(0, POINT)
+        self.live_bits = self.bits.copy()
+        # Numbers of slots beyond those of the warps, and of reconvergence points, that are in use.
+        self.extra_slots = 0
+        self.open_points = 0
+        self._stacks: list[tuple[int, ...]] = [()]
+        self._stack_numbers: dict[tuple[int, ...], int] = {(): 0}
         self._patience: dict[int, int] = {}
-        self.diverged = False
+
+    @property
+    def diverged(self) -> bool:
+        """True unless all live lanes of each warp are in the slot of the warp."""
+        return self.extra_slots + self.open_points > 0
+
+    @property
+    def mask(self) -> Mask:
+        """Lanes of all warp splits. Shapes: (slots, 32)."""
+        return unpack(self.bits)
+
+    @property
+    def live(self) -> Mask:
+        """Lanes that have not left the kernel. Shapes: (warps, 32)."""
+        return unpack(self.live_bits)
+
+    def call_stack(self, slot: int) -> tuple[int, ...]:
+        """Return the program counters of the open calls of a warp split, the outermost call first."""
+        return self._stacks[self.calls[slot]]
+
+    def _calls(self, stack: tuple[int, ...]) -> int:
+        """Return the number of a call stack."""
+        number = self._stack_numbers.setdefault(stack, len(self._stacks))
+        if number == len(self._stacks):
+            self._stacks.append(stack)
+        return number
 
     # Selection ------------------------------------------------------------------------------------------
 
@@ -95,12 +121,11 @@ class WarpSplits:
     def snapshot(self) -> object:
         """Return a value that is equal for two states with the same warp splits, regardless of their epochs."""
         slots = np.flatnonzero(self.status != Status.DONE)
-        masks = np.packbits(self.mask[slots], axis=1).view(">u4")[:, 0]
-        columns = [array.tolist() for array in (self.warp[slots], self.pc[slots], self.status[slots], masks)]
-        points = [_chain(self.points[slot]) for slot in slots.tolist()] if self.diverged else [()] * len(slots)
-        splits = frozenset(zip(*columns, [self.calls[slot] for slot in slots.tolist()], points, strict=True))
-        opened = [(p.warp, p.pc, p.calls, p.expected.tobytes(), p.arrived.tobytes()) for p in self._open]
-        return splits, frozenset(opened), dict(self._patience)
+        columns = [array[slots].tolist() for array in (self.warp, self.pc, self.status, self.bits, self.calls)]
+        chains = [tuple(self._chain(point)) for point in self.point[slots].tolist()]
+        points = self.points[self.points["warp"] != NONE]
+        opened = points[["warp", "pc", "calls", "expected", "arrived"]].tolist()
+        return frozenset(zip(*columns, chains, strict=True)), frozenset(opened), dict(self._patience)
 
     # Divergence -----------------------------------------------------------------------------------------
 
@@ -108,9 +133,28 @@ class WarpSplits:
         """Set the program counters of the warp splits with the indices `rows` to `pc`."""
         self.epoch[rows] += self.pc[rows] >= pc
         self.pc[rows] = pc
-        if self.diverged:
-            # Lanes at their reconvergence point wait there for the other lanes.
-            self.arrive(rows)
+        if self.open_points:
+            for row in rows.tolist():
+                self._arrive(row)
+
+    def branch(self, rows: Rows, taken: NDArray[np.uint32], target: int, following: int, point_pc: int) -> None:
+        """Continue the lanes `taken` of each warp split at `target`, and its other lanes at `following`.
+
+        Diverged lanes reconverge at the program counter `point_pc` (see `split`). Shapes: rows, taken (warp splits,).
+        """
+        present = self.bits[rows]
+        goals = np.where(taken == 0, following, target)
+        divided = (taken != 0) & (taken != present) & (target != following)
+        if not divided.any():
+            self.goto(rows, goals)
+            return
+        lanes = zip(taken.tolist(), present.tolist(), divided.tolist(), strict=True)
+        for position, (here, every, divides) in enumerate(lanes):
+            if divides:
+                parts = sorted([(target, here), (following, every & ~here)])
+                self._split(int(rows[position]), parts, point_pc, int(self.calls[rows[position]]))
+            else:
+                self.goto(rows[position : position + 1], int(goals[position]))
 
     def split(self, row: int, targets: NDArray[np.int64], point_pc: int, outer: tuple[int, ...] | None = None) -> None:
         """Divide warp split number `row` so that lane l continues at the program counter `targets[l]`.
@@ -118,48 +162,59 @@ class WarpSplits:
         The lanes reconverge at the program counter `point_pc`, or never if `point_pc` is -1. They reconverge with the
         call stack `outer`, or with their present call stack if `outer` is None.
         """
-        self.diverged = True
-        mask = self.mask[row].copy()
-        calls, warp = self.calls[row], int(self.warp[row])
-        origin, epoch = int(self.pc[row]), int(self.epoch[row])
-        point = self._point(row, point_pc, calls if outer is None else outer)
+        lanes = unpack(self.bits[row : row + 1])[0]
+        parts = [(int(pc), _bits(lanes & (targets == pc))) for pc in np.unique(targets[lanes])]
+        self._split(row, parts, point_pc, int(self.calls[row]) if outer is None else self._calls(outer))
+
+    def _split(self, row: int, parts: list[tuple[int, int]], point_pc: int, outer: int) -> None:
+        """Divide a warp split. `parts` contains program counters and the lanes that continue there, as bits."""
+        calls, warp, origin, epoch = (int(each[row]) for each in (self.calls, self.warp, self.pc, self.epoch))
+        point = self._point(row, point_pc, outer)
         self._free(row)
-        for target in np.unique(targets[mask]):
-            self._add(warp, mask & (targets == target), int(target), epoch + (origin >= target), point, calls)
+        for pc, lanes in parts:
+            self._add(warp, lanes, pc, epoch + (origin >= pc), point, calls)
 
     def call(self, row: int, lanes: Mask, entry: int, site: int, rest: int) -> None:
         """Call a function with some lanes of warp split number `row`. Its other lanes continue at `rest`.
 
         `entry` is the first program counter of the function, and `site` that of the call instruction.
         """
-        calls, warp, epoch = self.calls[row], int(self.warp[row]), int(self.epoch[row])
-        others = self.mask[row] & ~lanes
-        if not others.any():
-            self.calls[row] = (*calls, site)
+        bits, stack = _bits(lanes), (*self.call_stack(row), site)
+        calls, warp, epoch = int(self.calls[row]), int(self.warp[row]), int(self.epoch[row])
+        others = int(self.bits[row]) & ~bits
+        if not others:
+            self.calls[row] = self._calls(stack)
             self.goto(np.array([row], np.intp), entry)
             return
-        self.diverged = True
         point = self._point(row, site + 1, calls)  # all lanes reconverge after the call
         self._free(row)
-        self._add(warp, lanes, entry, epoch, point, (*calls, site))
+        self._add(warp, bits, entry, epoch, point, self._calls(stack))
         self._add(warp, others, rest, epoch, point, calls)
+
+    def leave_call(self, row: int) -> None:
+        """Return with all lanes of a warp split from its innermost call."""
+        *outer, site = self.call_stack(row)
+        self.calls[row] = self._calls(tuple(outer))
+        self.goto(np.array([row], np.intp), site + 1)
 
     def exit(self, row: int, lanes: Mask) -> None:
         """Remove lanes that leave the kernel from warp split number `row`."""
-        self.live[self.warp[row]] &= ~lanes
-        rest = self.mask[row] & ~lanes
-        point = self.points[row]
-        if rest.any():
-            self._set_mask(row, rest)
-        else:
+        bits, point = _bits(lanes), int(self.point[row])
+        self.live_bits[self.warp[row]] &= ALL_LANES & ~bits
+        self.bits[row] &= ALL_LANES & ~bits
+        if not self.bits[row]:
             self._free(row)
-        self._withdraw(point, None, lanes)
+        self._withdraw(point, NONE, bits)
 
     # Reconvergence --------------------------------------------------------------------------------------
 
+    def _waiting(self) -> Rows:
+        """Return the indices of the reconvergence points at which lanes wait."""
+        return np.flatnonzero((self.points["warp"] != NONE) & (self.points["arrived"] != 0))
+
     def has_arrivals(self) -> bool:
         """Return True if lanes wait at any reconvergence point."""
-        return any(point.arrived.any() for point in self._open)
+        return len(self._waiting()) > 0
 
     def release_stuck(self, excluded: set[int]) -> bool:
         """Let the lanes at one reconvergence point continue, because all other lanes wait or loop endlessly.
@@ -168,9 +223,10 @@ class WarpSplits:
         lanes continue.
         """
         spinning = {*self.warp[self.ready()].tolist()}
-        for point in self._open:
-            if point.arrived.any() and (point.warp in spinning or point.warp not in excluded):
-                if point.warp in spinning:
+        for point in self._waiting().tolist():
+            warp = int(self.points["warp"][point])
+            if warp in spinning or warp not in excluded:
+                if warp in spinning:
                     self._shorten_wait(point)
                 self._release(point)
                 return True
@@ -179,22 +235,24 @@ class WarpSplits:
     def release_overdue(self) -> None:
         """Release lanes from a reconvergence point if other lanes of their warp have long been looping."""
         # The looping lanes may wait for a lock of the waiting lanes. Since Volta, all lanes make progress.
-        for point in [point for point in self._open if point.arrived.any()]:
-            siblings = (self.warp == point.warp) & (self.status != Status.DONE)
-            ahead = int(self.epoch[siblings].max(initial=0)) - point.epoch
-            if ahead >= self._patience.get(point.pc, PATIENCE) and point.arrived.any():
+        for point in self._waiting().tolist():
+            warp, pc, *_, arrived, epoch = self.points[point].tolist()
+            siblings = (self.warp == warp) & (self.status != Status.DONE)
+            ahead = int(self.epoch[siblings].max(initial=0)) - epoch
+            if ahead >= self._patience.get(pc, PATIENCE) and arrived:
                 self._shorten_wait(point)
                 self._release(point)
 
-    def _shorten_wait(self, point: ReconvergencePoint) -> None:
+    def _shorten_wait(self, point: int) -> None:
         """Halve the time that lanes which diverge again will wait at this program counter (see `PATIENCE`)."""
-        self._patience[point.pc] = max(self._patience.get(point.pc, PATIENCE) // 2, LEAST_PATIENCE)
+        pc = int(self.points["pc"][point])
+        self._patience[pc] = max(self._patience.get(pc, PATIENCE) // 2, LEAST_PATIENCE)
 
-    def _release(self, point: ReconvergencePoint) -> None:
-        lanes = point.arrived.copy()
-        point.arrived[:] = False
-        point.expected &= ~lanes
-        self._add(point.warp, lanes, point.pc, point.epoch, point.parent, point.calls)
+    def _release(self, point: int) -> None:
+        warp, pc, calls, parent, expected, arrived, epoch = self.points[point].tolist()
+        self.points["arrived"][point] = 0
+        self.points["expected"][point] = expected & ~arrived
+        self._add(warp, arrived, pc, epoch, parent, calls)
 
     def merge_reconverging(self, row: int, candidates: Rows) -> bool:
         """Merge warp split number `row` with those of `candidates` that wait at the same instruction.
@@ -202,113 +260,126 @@ class WarpSplits:
         The candidates belong to the same warp. Return False if none of them waits there.
         """
         same = candidates[(self.pc[candidates] == self.pc[row]) & (self.status[candidates] == Status.RECONVERGING)]
-        others = [int(slot) for slot in same if slot != row]
+        others = [slot for slot in same.tolist() if slot != row]
         for other in others:
-            point = _common(self.points[row], self.points[other])
-            self._withdraw(self.points[row], point, self.mask[row])
-            self._withdraw(self.points[other], point, self.mask[other])
-            self._set_mask(row, self.mask[row] | self.mask[other])
-            self._set_point(row, point)
+            one, two = int(self.point[row]), int(self.point[other])
+            common = set(self._ancestors(one))
+            point = next((each for each in self._ancestors(two) if each in common), NONE)
+            self._withdraw(one, point, int(self.bits[row]))
+            self._withdraw(two, point, int(self.bits[other]))
+            self.bits[row] |= self.bits[other]
+            self.point[row] = point
             self.epoch[row] = max(self.epoch[row], self.epoch[other])
             self._free(other)
         return bool(others)
 
-    def _point(self, row: int, point_pc: int, calls: tuple[int, ...]) -> ReconvergencePoint | None:
-        point = self.points[row]
-        if point_pc < 0 or (point is not None and point.pc == point_pc and point.calls == calls):
-            return point
-        point = ReconvergencePoint(int(self.warp[row]), point_pc, calls, point, self.mask[row].copy())
-        self._open.append(point)
-        return point
+    def _arrive(self, row: int) -> None:
+        """Let a warp split wait for the other lanes if it is at its reconvergence point."""
+        names = self.warp, self.bits, self.pc, self.epoch, self.point, self.calls
+        warp, lanes, pc, epoch, point, calls = (int(each[row]) for each in names)
+        if self._is_at(point, pc, calls):
+            self._free(row)
+            self._add(warp, lanes, pc, epoch, point, calls)
 
-    def arrive(self, rows: Rows) -> None:
-        """Let the warp splits that are at their reconvergence point wait there for the other lanes."""
-        for slot in (int(row) for row in rows[self.point_pc[rows] == self.pc[rows]]):
-            point = self.points[slot]
-            if point is None or self.calls[slot] != point.calls:
-                continue
-            point.arrived |= self.mask[slot]
-            point.epoch = max(point.epoch, int(self.epoch[slot]))
-            self._free(slot)
-            self._complete(point)
+    def _is_at(self, point: int, pc: int, calls: int) -> bool:
+        return point != NONE and self.points["pc"][point] == pc and self.points["calls"][point] == calls
 
-    def _complete(self, point: ReconvergencePoint) -> None:
-        if (point.arrived != point.expected).any():
+    def _complete(self, point: int) -> None:
+        """Let the lanes at a reconvergence point continue if all expected lanes are there."""
+        warp, pc, calls, parent, expected, arrived, epoch = self.points[point].tolist()
+        if arrived != expected:
             return
-        self._open.remove(point)
-        if point.arrived.any():
-            self._add(point.warp, point.arrived, point.pc, point.epoch, point.parent, point.calls)
+        self.points["warp"][point] = NONE
+        self.open_points -= 1
+        if arrived:
+            self._add(warp, arrived, pc, epoch, parent, calls)
 
-    def _withdraw(self, point: ReconvergencePoint | None, until: ReconvergencePoint | None, lanes: Mask) -> None:
+    def _withdraw(self, point: int, until: int, lanes: int) -> None:
         """Stop expecting `lanes` at `point` and at each enclosing point inside `until`."""
-        while point is not None and point is not until:
-            outer = point.parent
-            point.expected &= ~lanes
+        while point not in (NONE, until):
+            parent = int(self.points["parent"][point])
+            self.points["expected"][point] &= ~lanes
             self._complete(point)
-            point = outer
+            point = parent
+
+    def _ancestors(self, point: int) -> Iterator[int]:
+        """Yield a reconvergence point and its enclosing points, from the inside to the outside."""
+        while point != NONE:
+            yield point
+            point = int(self.points["parent"][point])
+
+    def _chain(self, point: int) -> Iterator[tuple[int, int]]:
+        return ((int(self.points["pc"][each]), int(self.points["calls"][each])) for each in self._ancestors(point))
 
     # Slots ----------------------------------------------------------------------------------------------
 
-    def _add(
-        self, warp: int, mask: Mask, pc: int, epoch: int, point: ReconvergencePoint | None, calls: tuple[int, ...]
-    ) -> None:
+    def _point(self, row: int, pc: int, calls: int) -> int:
+        """Return the reconvergence point of the lanes of a warp split that diverges."""
+        parent = int(self.point[row])
+        if pc < 0 or self._is_at(parent, pc, calls):
+            return parent
+        if self.open_points == len(self.points):
+            self.reserve(1)
+        point = int(np.argmax(self.points["warp"] == NONE))
+        self.points[point] = int(self.warp[row]), pc, calls, parent, int(self.bits[row]), 0, 0
+        self.open_points += 1
+        return point
+
+    def _add(self, warp: int, lanes: int, pc: int, epoch: int, point: int, calls: int) -> None:
+        """Add a warp split, or let its lanes wait if they are at their reconvergence point."""
+        if self._is_at(point, pc, calls):
+            self.points["arrived"][point] |= lanes
+            self.points["epoch"][point] = max(self.points["epoch"][point], epoch)
+            self._complete(point)
+            return
         slot = warp if self.status[warp] == Status.DONE else self._extra_slot()
+        self.extra_slots += slot >= self.warps
         self.warp[slot] = warp
         self.pc[slot] = pc
         self.epoch[slot] = epoch
         self.status[slot] = Status.READY
         self.calls[slot] = calls
-        self._set_mask(slot, mask)
-        self._set_point(slot, point)
-        self.arrive(np.array([slot], np.intp))
+        self.bits[slot] = lanes
+        self.point[slot] = point
 
     def _extra_slot(self) -> int:
-        size = len(self.status)
-        free = np.flatnonzero(self.status[self.warps :] == Status.DONE)
-        if len(free):
-            return int(free[0]) + self.warps
-        grown = max(16, size // 2)
-        for name in ("warp", "pc", "epoch", "status", "mask", "full", "bits", "point_pc"):
-            array = getattr(self, name)
-            setattr(self, name, np.concatenate([array, np.zeros((grown, *array.shape[1:]), array.dtype)]))
-        self.point_pc[size:] = -1
-        self.points.extend([None] * grown)
-        self.calls.extend([()] * grown)
-        return size
+        if self.extra_slots == len(self.status) - self.warps:
+            self.reserve(1)
+        return self.warps + int(np.argmax(self.status[self.warps :] == Status.DONE))
 
     def _free(self, slot: int) -> None:
         self.status[slot] = Status.DONE
-        self.epoch[slot] = 0
-        self.calls[slot] = ()
-        self._set_mask(slot, np.zeros(32, np.bool_))
-        self._set_point(slot, None)
+        self.epoch[slot] = self.calls[slot] = self.bits[slot] = 0
+        self.point[slot] = NONE
+        self.extra_slots -= slot >= self.warps
 
-    def _set_mask(self, slot: int, mask: Mask) -> None:
-        self.mask[slot] = mask
-        self.bits[slot] = _pack(mask[None])[0]
-        self.full[slot] = bool(mask.all())
-
-    def _set_point(self, slot: int, point: ReconvergencePoint | None) -> None:
-        self.points[slot] = point
-        self.point_pc[slot] = -1 if point is None else point.pc
-
-
-def _pack(masks: Mask) -> NDArray[np.uint32]:
-    return np.packbits(masks, axis=1, bitorder="little").view("<u4")[:, 0].astype(np.uint32)
-
-
-def _chain(point: ReconvergencePoint | None) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    return () if point is None else ((point.pc, point.calls), *_chain(point.parent))
+    def reserve(self, splits: int) -> None:
+        """Make space for `splits` divergent branches."""
+        slots = len(self.status) - self.warps
+        if self.extra_slots + splits > slots:
+            grown = max(splits, self.warps, 16)
+            for name in ("warp", "pc", "epoch", "status", "bits", "point", "calls"):
+                array = getattr(self, name)
+                setattr(self, name, np.concatenate([array, np.zeros(grown, array.dtype)]))
+            self.point[-grown:] = NONE
+        if self.open_points + splits > len(self.points):
+            new = np.zeros(max(splits, self.warps, 16), POINT)
+            new["warp"] = NONE
+            self.points = np.concatenate([self.points, new])
 
 
-def _common(one: ReconvergencePoint | None, other: ReconvergencePoint | None) -> ReconvergencePoint | None:
-    seen: set[int] = set()
-    while one is not None:
-        seen.add(id(one))
-        one = one.parent
-    while other is not None and id(other) not in seen:
-        other = other.parent
-    return other
+def pack(masks: Mask) -> NDArray[np.uint32]:
+    """Return the lanes of masks as bits. Shapes: masks (..., 32)."""
+    return np.packbits(masks, axis=-1, bitorder="little").view(np.uint32)[..., 0]
+
+
+def unpack(bits: NDArray[np.uint32]) -> Mask:
+    """Return the masks of lanes that are given as bits. Shapes: bits (count,), result (count, 32)."""
+    return np.unpackbits(bits.view(np.uint8).reshape(-1, 4), axis=1, bitorder="little").view(np.bool_)
+
+
+def _bits(mask: Mask) -> int:
+    return int(pack(mask))
 
 
 def describe_lanes(mask: Mask) -> str:

@@ -4,7 +4,7 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportMissingTypeStubs=false
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from llvmlite import ir
@@ -47,6 +47,34 @@ class Builder(ir.IRBuilder):
             place = self.alloca(first.type)
         self.store(first, place)
         return place
+
+    def count(self, base: ir.Value, index: int, step: ir.Value | int) -> None:
+        """Add a number to element `index` of an array."""
+        amount = I64(step) if isinstance(step, int) else step
+        self.put(self.add(self.get(base, index), amount), base, index)
+
+    def lower(self, base: ir.Value, index: int, value: ir.Value) -> None:
+        """Replace element `index` of an array by `value` if `value` is smaller."""
+        found = self.get(base, index)
+        self.put(self.select(self.icmp_signed("<", value, found), value, found), base, index)
+
+    def larger(self, one: ir.Value, other: ir.Value) -> ir.Value:
+        """Return the larger of two numbers."""
+        return self.select(self.icmp_signed(">", one, other), one, other)
+
+    def search(self, start: ir.Value, is_found: Callable[[ir.Value], ir.Value]) -> ir.Value:
+        """Return the first index from `start` on for which the code of `is_found` gives True."""
+        before = self.block
+        head, after = self.append_basic_block("search"), self.append_basic_block("found")
+        self.branch(head)
+        self.position_at_end(head)
+        index = self.phi(I64)
+        index.add_incoming(start, before)
+        found = is_found(index)
+        index.add_incoming(self.add(index, I64(1)), self.block)
+        self.cbranch(found, after, head)
+        self.position_at_end(after)
+        return index
 
     @contextmanager
     def loop(self, count: ir.Value) -> Generator[ir.Value]:

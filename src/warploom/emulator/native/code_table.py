@@ -4,13 +4,14 @@ import numpy as np
 
 BATCH_COST = 32  # a batch of fewer warps counts as this many against the step budget
 RECENT = 256  # number of batches whose first program counters are kept
+OVERDUE_STEPS = 64  # number of batches after which diverged warps are searched for lanes that have waited too long
 BRANCH = 1
 """Function of a branch, which `warploom.schedule` executes itself."""
 INSTRUCTION = np.dtype(
     [
         ("function", np.uint64), ("records", np.uint64), ("guard", np.uint64), ("guard_stride", np.int64),
         ("negated", np.int64), ("target", np.int64), ("block_end", np.int64), ("flushes", np.int64),
-        ("converged_only", np.int64),
+        ("converged_only", np.int64), ("point", np.int64),
     ]
 )  # fmt: skip
 """Instruction for native execution.
@@ -22,7 +23,8 @@ INSTRUCTION = np.dtype(
 - `target`: program counter to which a branch jumps
 - `block_end`: end of the basic block that starts at the instruction
 - `flushes`: 1 if cached accumulators must be written to registers before the rest of the block
-- `converged_only`: 1 if the interpreter must execute the instruction while any warp is diverged
+- `converged_only`: 1 if the interpreter must execute the instruction for a batch with diverged warps
+- `point`: program counter at which lanes that a branch divides reconverge, or -1
 """
 COLUMN = {name: number for number, name in enumerate(INSTRUCTION.names or ())}
 """Index of each field among the 64-bit numbers of an instruction."""

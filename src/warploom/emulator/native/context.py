@@ -30,33 +30,43 @@ class Field(IntEnum):
     GUARDED = 15  # address of the lanes that a guard leaves active, as bits
     COUNT = 16  # number of warp splits in the batch
     # Warp splits
-    SPLITS = 17  # number of warp splits
-    STATUS = 18
-    PC = 19
-    EPOCH = 20
-    WARP = 21
-    BITS = 22  # address of the lanes of each warp split, as bits
-    POINT = 23  # address of the program counters of the reconvergence points
-    SEEN = 24  # address of the number of the last batch of each warp
-    CARRY = 25  # address of the carry flags of all lanes
+    SPLITS = 17  # number of slots
+    WARP_SLOTS = 18  # number of slots of the warps, which come first
+    STATUS = 19
+    PC = 20
+    EPOCH = 21
+    WARP = 22
+    BITS = 23  # address of the lanes of each warp split, as bits
+    POINT = 24  # address of the indices of the reconvergence points
+    CALLS = 25  # address of the numbers of the call stacks
+    POINTS = 26  # address of the reconvergence points
+    POINT_COUNT = 27  # number of reconvergence points that POINTS has space for
+    EXTRA_SLOTS = 28  # number of slots after WARP_SLOTS that are in use
+    OPEN_POINTS = 29  # number of reconvergence points in use
+    FIRST_FREE_SLOT = 30  # all slots from WARP_SLOTS up to this one are in use
+    FIRST_FREE_POINT = 31
+    LIVE = 32  # address of the lanes of each warp that have not left the kernel, as bits
+    SEEN = 33  # address of the number of the last batch of each warp
+    CARRY = 34  # address of the carry flags of all lanes
     # Schedule
-    BATCHES = 26
-    LAST_BATCH = 27  # number of batches at which `warploom.schedule` returns
-    DUE = 28  # number of batches from which a batch at WATCHED is not executed
-    WATCHED = 29  # program counter, or -1 for any
-    UNWATCHED_LIMIT = 30  # number of batches from which no batch is executed
-    SPENT = 31
-    BUDGET = 32
-    TICKS = 33
-    RECENT = 34  # address of the first program counters of the last batches
-    DIVERGED = 35
-    KEEPS_MATRICES = 36  # 1 if accumulators are cached as matrices
+    BATCHES = 35
+    LAST_BATCH = 36  # number of batches at which `warploom.schedule` returns
+    DUE = 37  # number of batches from which a batch at WATCHED is not executed
+    WATCHED = 38  # program counter, or -1 for any
+    UNWATCHED_LIMIT = 39  # number of batches from which no batch is executed
+    STEPS = 40  # number of batches of the wave
+    SPENT = 41
+    BUDGET = 42
+    TICKS = 43
+    RECENT = 44  # address of the first program counters of the last batches
+    WHOLE = 45  # 1 if each warp split of the batch has all live lanes of its warp
+    KEEPS_MATRICES = 46  # 1 if accumulators are cached as matrices
     # Barriers
-    CTA_OF = 37  # address of the CTA of each warp
-    LIVE_WARPS = 38  # address of the number of live warps of each CTA
-    ARRIVED = 39  # address of the number of threads that have arrived at each barrier
-    TALLY = 40  # address of the number of threads of the batch that arrive at each barrier
-    KEYS = 41  # address of the barrier of each warp of the batch
+    CTA_OF = 47  # address of the CTA of each warp
+    LIVE_WARPS = 48  # address of the number of live warps of each CTA
+    ARRIVED = 49  # address of the number of threads that have arrived at each barrier
+    TALLY = 50  # address of the number of threads of the batch that arrive at each barrier
+    KEYS = 51  # address of the barrier of each warp of the batch
 
 
 class Stop(IntEnum):
@@ -64,4 +74,4 @@ class Stop(IntEnum):
 
     SELECT = 0  # the next batch must be selected by the emulator
     RESUME = 1  # the batch continues in the interpreter, at the returned program counter
-    ARRIVE = 2  # warp splits of the batch have reached reconvergence points
+    PAUSE = 2  # the emulator must check its limits before the next batch

@@ -23,6 +23,10 @@ from warploom.emulator.state import Counters, State
 from warploom.isa.model.form import Form
 
 
+_SPLITS = ("status", "pc", "epoch", "warp", "bits", "point", "calls", "points")
+"""Arrays of `WarpSplits`, in the order of their fields in the context."""
+
+
 class NativeEngine:
     """Native functions for the instructions of one launch.
 
@@ -40,6 +44,7 @@ class NativeEngine:
         numbers = {family: number for number, family in enumerate(self._families)}
         self._family_of = np.array([numbers[each.family] for each in linked], np.int64)
         self.context = np.zeros(len(Field), np.int64)
+        self.code["point"] = program.reconvergence
         self._rows = np.zeros(0, np.int64)
         self._seen = np.zeros(state.topology.warps, np.int64)
         self._recent = np.zeros(RECENT, np.int64)
@@ -145,36 +150,43 @@ class NativeEngine:
         count = batch.count
         self._reserve(count)
         self._warps[:count] = batch.warp_index
-        self._masks[:count] = self.state.splits.bits[batch.rows]
+        splits = self.state.splits
+        self._masks[:count] = lanes = splits.bits[batch.rows]
         self.context[Field.COUNT] = count
-        self.context[Field.DIVERGED] = self.state.splits.diverged
+        self.context[Field.WHOLE] = not splits.diverged or bool((lanes == splits.live_bits[batch.warp_index]).all())
         return self.library.run(self._address, first, end), int(self.context[Field.EXECUTED])
 
     def schedule(
-        self, most: int, due: int, watched: int, limit: int, budget: int, keeps_matrices: bool
+        self, most: int, due: int, watched: int, limit: int, steps: int, budget: int, keeps_matrices: bool
     ) -> tuple[Stop, int]:
         """Select and execute batches until the emulator is needed, or `most` batches have been executed.
 
         After `due` executed batches, stop before a batch at the program counter `watched`, or before any batch if
         `watched` is -1. After `limit` executed batches, or if the step budget is spent, stop before any batch. If
-        `keeps_matrices` is set, also stop before a block that reads accumulators from registers. Return the reason for
-        the stop, and the program counter at which the interpreter continues the batch.
+        `keeps_matrices` is set, also stop before a block that reads accumulators from registers. While warps are
+        diverged, stop at every multiple of `OVERDUE_STEPS`; `steps` batches of the wave have been executed before.
+        Return the reason for the stop, and the program counter at which the interpreter continues the batch.
         """
         state, context = self.state, self.context
         splits, counters = state.splits, state.counters
         self._reserve(len(splits.status))
-        arrays = (splits.status, splits.pc, splits.epoch, splits.warp, splits.bits, splits.point_pc)
+        arrays = tuple(getattr(splits, name) for name in _SPLITS)
         if len(self._splits) != len(arrays) or any(map(is_not, arrays, self._splits)):
             self._splits = arrays
-            context[Field.SPLITS] = len(splits.status)
-            context[Field.STATUS : Field.POINT + 1] = [_address(array) for array in arrays]
+            context[Field.STATUS : Field.POINTS + 1] = [_address(array) for array in arrays]
+            context[Field.SPLITS], context[Field.POINT_COUNT] = len(splits.status), len(splits.points)
+            context[Field.LIVE], context[Field.WARP_SLOTS] = _address(splits.live_bits), splits.warps
         self._seen.fill(-1)
+        context[Field.EXTRA_SLOTS : Field.FIRST_FREE_POINT + 1] = (
+            splits.extra_slots, splits.open_points, splits.warps, 0,
+        )  # fmt: skip
         context[Field.BATCHES] = before = counters.batches
-        context[Field.LAST_BATCH : Field.UNWATCHED_LIMIT + 1] = before + most, due, watched, limit
+        context[Field.LAST_BATCH : Field.STEPS + 1] = before + most, due, watched, limit, steps
         context[Field.SPENT : Field.TICKS + 1] = counters.spent, budget, state.grid.ticks
-        context[Field.DIVERGED : Field.KEEPS_MATRICES + 1] = splits.diverged, keeps_matrices
+        context[Field.KEEPS_MATRICES] = keeps_matrices
         found = self.library.schedule(self._address)
         counters.batches, counters.spent = int(context[Field.BATCHES]), int(context[Field.SPENT])
+        splits.extra_slots, splits.open_points = int(context[Field.EXTRA_SLOTS]), int(context[Field.OPEN_POINTS])
         state.grid.ticks = int(context[Field.TICKS])
         return Stop(found & 3), found >> 2
 

@@ -9,8 +9,9 @@ from llvmlite import ir
 from warploom.emulator.access import DIRTY, LOCKED
 from warploom.emulator.barriers import BARRIERS
 from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER, Builder
-from warploom.emulator.native.code_table import BATCH_COST, BRANCH, COLUMN, RECENT
+from warploom.emulator.native.code_table import BATCH_COST, BRANCH, COLUMN, OVERDUE_STEPS, RECENT
 from warploom.emulator.native.context import Field, Stop
+from warploom.emulator.native.divergence import add_divergence
 from warploom.emulator.native.functions import SIGNATURE
 from warploom.emulator.warp_splits import Status
 from warploom.numerics.tracing.values import LANES
@@ -24,7 +25,9 @@ def add_runtime(module: ir.Module) -> None:
     _add_guard(module)
     _add_run(module)
     _add_select(module)
+    add_divergence(module)
     _add_branch(module)
+    _add_advance(module)
     _add_schedule(module)
 
 
@@ -127,9 +130,9 @@ def _add_run(module: ir.Module) -> None:
         pc = b.add(first, number)
         entry = b.at(code, b.mul(pc, I64(len(COLUMN))))
         address = b.get(entry, COLUMN["function"])
-        needs_converged = b.and_(b.get(entry, COLUMN["converged_only"]), b.get(context, Field.DIVERGED))
+        is_divided = b.icmp_signed(">", b.get(entry, COLUMN["converged_only"]), b.get(context, Field.WHOLE))
         is_native = b.icmp_unsigned(">", address, I64(BRANCH))
-        with b.if_then(b.or_(b.not_(is_native), b.icmp_signed("!=", needs_converged, I64(0)))):
+        with b.if_then(b.or_(b.not_(is_native), is_divided)):
             b.ret(pc)
         chosen = b.variable(masks)
         active = b.variable(I32(1))
@@ -160,7 +163,8 @@ def _add_select(module: ir.Module) -> None:
     status, pcs, epochs, warp_of, bits, seen = (
         b.array(context, field) for field in (Field.STATUS, Field.PC, Field.EPOCH, Field.WARP, Field.BITS, Field.SEEN)
     )
-    rows, warps, masks = (b.array(context, field) for field in (Field.ROWS, Field.WARPS, Field.MASKS))
+    rows, warps, masks, live = (b.array(context, field) for field in (Field.ROWS, Field.WARPS, Field.MASKS, Field.LIVE))
+    missing = b.variable(I32(0))
     splits, batch = b.get(context, Field.SPLITS), b.get(context, Field.BATCHES)
     least_epoch, least_pc, found = b.variable(I64(-1)), b.variable(I64(-1)), b.variable(I64(0))
     with b.loop(splits) as row, b.if_then(b.icmp_unsigned("==", b.get(status, row, I8), I8(Status.READY))):
@@ -181,18 +185,22 @@ def _add_select(module: ir.Module) -> None:
                 b.put(batch, seen, warp)
                 b.put(row, rows, position)
                 b.put(warp, warps, position)
-                b.put(b.get(bits, row, I32), masks, position, I32)
+                lanes = b.get(bits, row, I32)
+                b.put(lanes, masks, position, I32)
+                others = b.xor(lanes, b.get(live, warp, I32))
+                b.store(b.or_(b.load(missing, typ=I32), others), missing)
                 b.store(b.add(position, I64(1)), found)
     b.put(b.load(found, typ=I64), context, Field.COUNT)
+    b.put(b.zext(b.icmp_unsigned("==", b.load(missing, typ=I32), I32(0)), I64), context, Field.WHOLE)
     b.ret(chosen)
 
 
 def _add_branch(module: ir.Module) -> None:
-    """Add the function that returns True if a branch is uniform in each warp split of the batch.
+    """Add the function that writes the lanes which take a branch to GUARDED.
 
-    GUARDED then has the lanes that take the branch.
+    The function returns the number of warp splits that the branch divides, or -1 if there is no space for their parts.
     """
-    b = Builder(module, "warploom.branch", ir.FunctionType(I1, [POINTER, POINTER, I64]))
+    b = Builder(module, "warploom.branch", ir.FunctionType(I64, [POINTER, POINTER, I64]))
     context, entry, pc = b.arguments
     masks, guarded, counts = (b.array(context, field) for field in (Field.MASKS, Field.GUARDED, Field.COUNTS))
     count = b.get(context, Field.COUNT)
@@ -200,16 +208,55 @@ def _add_branch(module: ir.Module) -> None:
         with b.loop(count) as position:
             b.put(b.get(masks, position, I32), guarded, position, I32)
         b.put(b.add(b.get(counts, pc), count), counts, pc)
-        b.ret(I1(1))
+        b.ret(I64(0))
     union = b.call(module.globals["warploom.guard"], [context, entry])
+    divided = b.variable(I64(0))
     with b.loop(count) as position:
         taken = b.get(guarded, position, I32)
-        partly = b.icmp_unsigned("!=", taken, b.get(masks, position, I32))
-        with b.if_then(b.and_(partly, b.icmp_unsigned("!=", taken, I32(0)))):
-            b.ret(I1(0))
+        partly = _divides(b, taken, b.get(masks, position, I32))
+        b.store(b.add(b.load(divided, typ=I64), b.zext(partly, I64)), divided)
+    wanted = b.load(divided, typ=I64)
+    slots = b.sub(b.get(context, Field.SPLITS), b.get(context, Field.WARP_SLOTS))
+    no_slot = b.icmp_signed(">", b.add(b.get(context, Field.EXTRA_SLOTS), wanted), slots)
+    points = b.add(b.get(context, Field.OPEN_POINTS), wanted)
+    no_point = b.icmp_signed(">", points, b.get(context, Field.POINT_COUNT))
+    with b.if_then(b.and_(b.icmp_signed(">", wanted, I64(0)), b.or_(no_slot, no_point))):
+        b.ret(I64(-1))
     with b.if_then(b.icmp_unsigned("!=", union, I32(0))):  # a branch that no lane takes is not counted
         b.put(b.add(b.get(counts, pc), count), counts, pc)
-    b.ret(I1(1))
+    b.ret(wanted)
+
+
+def _divides(b: Builder, taken: ir.Value, present: ir.Value) -> ir.Value:
+    """Return True if some of the lanes that are present take a branch, and others do not."""
+    return b.and_(b.icmp_unsigned("!=", taken, present), b.icmp_unsigned("!=", taken, I32(0)))
+
+
+def _add_advance(module: ir.Module) -> None:
+    """Add the function that moves the warp splits of a batch to their next basic blocks.
+
+    The arguments after the context are the first program counter of the batch, the end of its block, the target of its
+    branch, and the reconvergence point. The lanes in GUARDED continue at the target, and the others at the end.
+    """
+    b = Builder(module, "warploom.advance", ir.FunctionType(ir.VoidType(), [POINTER, I64, I64, I64, I64]))
+    context, first, end, target, point_pc = b.arguments
+    pcs, epochs, rows, masks, guarded = (
+        b.array(context, field) for field in (Field.PC, Field.EPOCH, Field.ROWS, Field.MASKS, Field.GUARDED)
+    )
+    with b.loop(b.get(context, Field.COUNT)) as position:
+        row, taken, present = b.get(rows, position), b.get(guarded, position, I32), b.get(masks, position, I32)
+        divides = b.and_(_divides(b, taken, present), b.icmp_signed("!=", target, end))
+        with b.if_else(divides) as (divided, uniform):
+            with divided:
+                b.call(module.globals["warploom.split"], [context, row, taken, target, end, point_pc])
+            with uniform:
+                pc = b.select(b.icmp_unsigned("==", taken, I32(0)), end, target)
+                back = b.zext(b.icmp_signed(">=", first, pc), I64)
+                b.put(b.add(b.get(epochs, row), back), epochs, row)
+                b.put(pc, pcs, row)
+                with b.if_then(b.icmp_signed(">", b.get(context, Field.OPEN_POINTS), I64(0))):
+                    b.call(module.globals["warploom.arrive"], [context, row])
+    b.ret_void()
 
 
 def _add_schedule(module: ir.Module) -> None:
@@ -219,10 +266,7 @@ def _add_schedule(module: ir.Module) -> None:
     """
     b = Builder(module, "warploom.schedule", ir.FunctionType(I64, [POINTER]))
     (context,) = b.arguments
-    code, pcs, epochs, points, rows, guarded, recent = (
-        b.array(context, field)
-        for field in (Field.CODE, Field.PC, Field.EPOCH, Field.POINT, Field.ROWS, Field.GUARDED, Field.RECENT)
-    )
+    code, recent = b.array(context, Field.CODE), b.array(context, Field.RECENT)
     again = b.append_basic_block("again")
     b.branch(again)
     b.position_at_end(again)
@@ -232,7 +276,7 @@ def _add_schedule(module: ir.Module) -> None:
             b.ret(I64(reason) if pc is None else b.or_(b.shl(pc, I64(2)), I64(reason)))
 
     batches = b.get(context, Field.BATCHES)
-    stop_if(b.icmp_signed(">=", batches, b.get(context, Field.LAST_BATCH)), Stop.SELECT)
+    stop_if(b.icmp_signed(">=", batches, b.get(context, Field.LAST_BATCH)), Stop.PAUSE)
     stop_if(b.icmp_signed(">", b.get(context, Field.SPENT), b.get(context, Field.BUDGET)), Stop.SELECT)
     first = b.call(module.globals["warploom.select"], [context])
     stop_if(b.icmp_signed("<", first, I64(0)), Stop.SELECT)
@@ -257,23 +301,18 @@ def _add_schedule(module: ir.Module) -> None:
     target = b.variable(end)
     with b.if_then(is_branch):
         b.put(I64(0), context, Field.EXECUTED)
-        agree = b.call(module.globals["warploom.branch"], [context, last, straight])
-        stop_if(b.not_(agree), Stop.RESUME, straight)
+        divided = b.call(module.globals["warploom.branch"], [context, last, straight])
+        stop_if(b.icmp_signed("<", divided, I64(0)), Stop.RESUME, straight)
         b.store(b.get(last, COLUMN["target"]), target)
     length = b.sub(end, first)
-    b.put(b.add(b.get(context, Field.TICKS), length), context, Field.TICKS)
-    cost = b.select(b.icmp_signed(">", count, I64(BATCH_COST)), count, I64(BATCH_COST))
-    b.put(b.add(b.get(context, Field.SPENT), b.mul(length, cost)), context, Field.SPENT)
-    arrived = b.variable(I64(0))
-    with b.loop(count) as position:
-        row = b.get(rows, position)
-        taken = b.icmp_unsigned("!=", b.get(guarded, position, I32), I32(0))
-        pc = b.select(b.and_(is_branch, b.not_(taken)), end, b.load(target, typ=I64))
-        back = b.zext(b.icmp_signed(">=", first, pc), I64)
-        b.put(b.add(b.get(epochs, row), back), epochs, row)
-        b.put(pc, pcs, row)
-        there = b.zext(b.icmp_signed("==", b.get(points, row), pc), I64)
-        b.store(b.or_(b.load(arrived, typ=I64), there), arrived)
-    both = b.and_(b.load(arrived, typ=I64), b.get(context, Field.DIVERGED))
-    stop_if(b.icmp_signed("!=", both, I64(0)), Stop.ARRIVE, first)
+    b.count(context, Field.TICKS, length)
+    cost = b.larger(count, I64(BATCH_COST))
+    b.count(context, Field.SPENT, b.mul(length, cost))
+    point_pc = b.get(last, COLUMN["point"])
+    b.call(module.globals["warploom.advance"], [context, first, end, b.load(target, typ=I64), point_pc])
+    steps = b.add(b.get(context, Field.STEPS), I64(1))
+    b.put(steps, context, Field.STEPS)
+    diverged = b.add(b.get(context, Field.EXTRA_SLOTS), b.get(context, Field.OPEN_POINTS))
+    is_overdue = b.icmp_signed("==", b.and_(steps, I64(OVERDUE_STEPS - 1)), I64(0))
+    stop_if(b.and_(is_overdue, b.icmp_signed("!=", diverged, I64(0))), Stop.PAUSE)
     b.branch(again)

@@ -33,7 +33,7 @@ class Lifetimes:
         self.context = context
         self.topology = context.topology
         self.clocks = context.clocks
-        self.live = context.splits.live
+        self.live = context.splits.live_bits
         warps = self.topology.warps
         self.arrivals = np.zeros(warps, np.int64)  # of each warp at its cluster barrier
         self.passed = np.zeros(warps, np.int64)  # phases of the cluster barrier that each warp knows to be complete
