@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from warploom.isa.instructions.reductions import HALVES, combine
+from warploom.isa.instructions.reductions import HALVES, combine, update
 from warploom.isa.model.types import TYPES
-from warploom.numerics import atomics
 from warploom_lab.campaign import patterns
 
 Array = NDArray[Any]
@@ -49,12 +48,7 @@ def _compare(op: str, type: str, seed: int, kind: str, places: int, shared: bool
         new = act(expected[place : place + 1].view(dtype), values[warp, lane : lane + 1].view(dtype))
         expected[place] = np.ascontiguousarray(new).view(memory.dtype)[0]
     found, index = np.zeros_like(old), at * memory.itemsize
-    if type in HALVES:
-        atomics.halves(memory.view(np.uint16), index, mask, op, HALVES[type], values, found)
-    elif TYPES[type].kind == "float":
-        atomics.sums(memory, index, mask, not shared, values, found)
-    else:
-        atomics.integers(memory, index, mask, op, TYPES[type].kind == "signed", values, values, found)
+    update(op, type, not shared).apply(memory, index, mask, values, values, found)
     np.testing.assert_array_equal(found, old)
     np.testing.assert_array_equal(memory, expected)
 
@@ -68,6 +62,6 @@ def test_a_swap_stores_where_it_finds_what_it_asks_for(width: int) -> None:
     index = np.zeros((1, 32), np.int64)
     index[0, 7:] = width
     found = np.zeros((1, 32), memory.dtype)
-    atomics.integers(memory, index, np.ones((1, 32), np.bool_), "cas", False, values, compares, found)
+    update("cas", f"b{8 * width}", False).apply(memory, index, np.ones((1, 32), np.bool_), values, compares, found)
     assert memory.tolist() == [5, 19]
     assert found[0].tolist() == [5] * 7 + [6, 17, 17] + [19] * 22

@@ -20,10 +20,8 @@ from warploom.emulator.events import Access, AccessKind, CopyAccess, Dispatcher,
 from warploom.emulator.faults import Fault
 from warploom.emulator.shared_memory import Location, SharedMemory
 from warploom.emulator.state import State
-from warploom.isa.instructions.reductions import HALVES
+from warploom.isa.instructions.reductions import update
 from warploom.isa.model.semantics import Array, Lanes
-from warploom.isa.model.types import TYPES
-from warploom.numerics import atomics
 
 _UNSIGNED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
 
@@ -187,15 +185,8 @@ class Memory:
             if self._on_access is not None:
                 size, new = raw.itemsize, values[None]
                 self._on_access(self._access("update", array, location, index, part, size, new, op, type))
-            lanes = access.uniform(part)
-            if type in HALVES:
-                atomics.halves(array.view(np.uint16), index, lanes, op, HALVES[type], values, out)
-            elif TYPES[type].kind == "float":
-                # A sum of f32 flushes subnormals in global memory and keeps them in shared memory.
-                atomics.sums(array.view(raw), index, lanes, kind == "global", values, out)
-            else:
-                signed = TYPES[type].kind == "signed"
-                atomics.integers(array.view(raw), index, lanes, op, signed, values, compares, out)
+            change = update(op, type, kind == "global")
+            change.apply(array, index, access.uniform(part), values, compares, out)
         return out
 
     def tile(

@@ -1,13 +1,15 @@
 """Compiled atomic operations on memory, executed lane after lane.
 
-`words` is the memory, as an array of words of the accessed width. `index` contains the byte offsets of the words that
-the lanes in `mask` update. `values` contains the operands of the lanes. `out` receives the old words.
+`words` is the memory. `index` contains the byte offsets of the words that the lanes in `mask` update. `values` contains
+the operands of the lanes. `out` receives the old words.
 
-Shapes: index, mask, values, compares and out (warps, 32).
+Shapes: index and mask (warps, 32); values, compares and out (warps, 32 * words of a lane).
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false, reportUnknownArgumentType=false
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -92,26 +94,34 @@ def _half(old, value, compare, op, infinity):
 _KERNELS = {function: specialized(_loop, function, inline="always") for function in (_integer, _single, _double, _half)}
 
 
-def integers(
-    words: Array, index: Array, mask: Array, op: str, signed: bool, values: Array, compares: Array, out: Array
-) -> None:
-    """Apply the integer operation `op`, one of `OPERATIONS`, to unsigned words.
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Atomic operation on unsigned words of dtype `word`.
 
-    `signed` selects signed "min" and "max". `compares` contains the expected words of "cas".
+    `function(old, value, compare, *options)` returns the word that replaces `old`. A value may have several words.
     """
-    sign = words.dtype.type(1 << (words.itemsize * 8 - 1) if signed else 0)
-    _KERNELS[_integer](words, index, mask, values, compares, out, OPERATIONS.index(op), sign)
+
+    function: Callable[..., Any]
+    word: np.dtype[Any]
+    options: tuple[Any, Any]
+
+    def apply(self, words: Array, index: Array, mask: Array, values: Array, compares: Array, out: Array) -> None:
+        """Update words in memory. `compares` contains the expected words of "cas"."""
+        given, expected, old = (each.view(self.word) for each in (values, compares, out))
+        _KERNELS[self.function](words.view(self.word), index, mask, given, expected, old, *self.options)
 
 
-def sums(words: Array, index: Array, mask: Array, flush: bool, values: Array, out: Array) -> None:
-    """Add f32 or f64 numbers, given as unsigned patterns. `flush` replaces subnormal f32 numbers by zeros."""
-    if words.itemsize == 4:
-        _KERNELS[_single](words, index, mask, values, values, out, 0, flush)
-    else:
-        _KERNELS[_double](words, index, mask, values, values, out, 0, False)
+def integer_update(op: str, word: np.dtype[Any], signed: bool) -> Update:
+    """Return the integer operation `op`, one of `OPERATIONS`. `signed` selects signed "min" and "max"."""
+    sign = word.type(1 << (word.itemsize * 8 - 1) if signed else 0)
+    return Update(_integer, word, (OPERATIONS.index(op), sign))
 
 
-def halves(words: Array, index: Array, mask: Array, op: str, fmt: Format, values: Array, out: Array) -> None:
-    """Apply "add", "min" or "max" to f16 or bf16 numbers or pairs. `words` is uint16 even for pairs."""
-    parts = values.view(np.uint16)
-    _KERNELS[_half](words, index, mask, parts, parts, out.view(np.uint16), OPERATIONS.index(op), fmt.inf_code)
+def sum_update(word: np.dtype[Any], flush: Any) -> Update:
+    """Return the sum of f32 or f64 numbers, given as patterns. `flush` replaces subnormal f32 numbers by zeros."""
+    return Update(_single, word, (0, flush)) if word.itemsize == 4 else Update(_double, word, (0, False))
+
+
+def half_update(op: str, fmt: Format) -> Update:
+    """Return "add", "min" or "max" of f16 or bf16 numbers, given as patterns."""
+    return Update(_half, np.dtype(np.uint16), (OPERATIONS.index(op), fmt.inf_code))

@@ -59,9 +59,24 @@ _access = st.one_of(
     st.builds(lambda a: f"st.shared.b32 [%r10], {a};", _WORD),
     st.builds(lambda d: f"ld.shared.b32 {d}, [%r10];", _WORD),
 )
+_UPDATES = (
+    "atom.global.add.u32 {d}, [%rd3], {a};", "atom.min.s32 {d}, [%rd3], {a};", "atom.global.inc.u32 {d}, [%rd3], {a};",
+    "atom.global.cas.b32 {d}, [%rd3], {a}, {b};", "atom.shared.exch.b32 {d}, [%r10], {a};",
+    "atom.global.add.f32 %f1, [%rd3], %f0;", "atom.shared.add.f32 %f2, [%r10], %f1;", "red.add.f32 [%rd3], %f3;",
+    "atom.global.add.noftz.f16x2 {d}, [%rd3], {a};", "red.global.xor.b32 [%rd3+4], {a};",
+    "red.shared.max.u32 [%r10], {b};",
+)  # fmt: skip
+_update = st.builds(
+    lambda where, text, d, a, b: where + text.format(d=d, a=a, b=b),
+    _address,
+    st.sampled_from(_UPDATES),
+    _WORD,
+    _WORD,
+    _WORD,
+)
 _guard = st.one_of(st.just(""), st.just(""), _PREDICATE.map(lambda p: f"@{p} "), _PREDICATE.map(lambda p: f"@!{p} "))
 _guarded = st.builds(lambda guard, text: guard + text, _guard, _arithmetic)
-_simple = st.one_of(_guarded, _guarded, _guarded, _access)
+_simple = st.one_of(_guarded, _guarded, _guarded, _access, _update)
 
 
 @st.composite

@@ -45,6 +45,7 @@ class Builder(ir.IRBuilder):
         """Return a pointer to a variable in the stack frame, with its first value."""
         with self.goto_entry_block():
             place = self.alloca(first.type)
+            place.type = POINTER
         self.store(first, place)
         return place
 
@@ -75,6 +76,21 @@ class Builder(ir.IRBuilder):
         self.cbranch(found, after, head)
         self.position_at_end(after)
         return index
+
+    @contextmanager
+    def each_bit(self, bits: ir.Value) -> Generator[ir.Value]:
+        """Execute the body for the position of each bit that is set, from the lowest to the highest."""
+        rest = self.variable(bits)
+        head, body, after = (self.append_basic_block(name) for name in ("bits", "bit", "after"))
+        self.branch(head)
+        self.position_at_end(head)
+        left = self.load(rest, typ=bits.type)
+        self.cbranch(self.icmp_unsigned("!=", left, bits.type(0)), body, after)
+        self.position_at_end(body)
+        self.store(self.and_(left, self.sub(left, bits.type(1))), rest)
+        yield self.zext(self.cttz(left, I1(1)), I64)
+        self.branch(head)
+        self.position_at_end(after)
 
     @contextmanager
     def loop(self, count: ir.Value) -> Generator[ir.Value]:

@@ -22,7 +22,6 @@ from warploom.emulator.program import Program
 from warploom.emulator.state import Counters, State
 from warploom.isa.model.form import Form
 
-
 _SPLITS = ("status", "pc", "epoch", "warp", "bits", "point", "calls", "points")
 """Arrays of `WarpSplits`, in the order of their fields in the context."""
 
@@ -100,10 +99,10 @@ class NativeEngine:
     def _allows(self, each: Linked, form: Form) -> bool:
         """Return True if this launch allows native execution of an instruction.
 
-        Warpgroup instructions, guarded instructions that lanes execute together, and asynchronous instructions of a
+        Branches, calls and returns, warpgroup instructions, guarded instructions that lanes execute together, and asynchronous instructions of a
         schedule other than "eager" are left to the interpreter.
         """
-        if each.reconverges == "warpgroup" or (each.guard is not None and (each.reconverges or each.skips_idle)):
+        if form.control or each.reconverges == "warpgroup" or (each.guard is not None and (each.reconverges or each.skips_idle)):
             return False
         return self.is_eager or not form.is_asynchronous
 

@@ -10,15 +10,18 @@ from llvmlite import ir
 
 from warploom.emulator import address_space
 from warploom.emulator.address_space import GLOBAL_BASE, SHARED_WINDOW, WINDOW_SIZE
-from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER
+from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER, Builder
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.matrix import ROW, ROW_BYTES, TracedMatrix
 from warploom.emulator.native.operands import Items, Location, Scalar
 from warploom.emulator.warps import copy_elements
+from warploom.isa.instructions.reductions import update
 from warploom.isa.model.records import CopyRecord, ThreadCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import Order
-from warploom.numerics.tracing.values import LANES, TracedLanes, TraceError, declare, splat, vector_type
+from warploom.numerics.atomics import Update
+from warploom.numerics.tracing.kernels import trace_kernel
+from warploom.numerics.tracing.values import LANES, TracedLanes, TraceError, declare, element_type, splat, vector_type
 
 _U64 = np.dtype(np.uint64)
 _BOOL = np.dtype(np.bool_)
@@ -36,7 +39,7 @@ class TracedWarp:
     count = 1
 
     def __init__(
-        self, builder: ir.IRBuilder, records: ir.Value, context: ir.Value, position: ir.Value, warp: ir.Value,
+        self, builder: Builder, records: ir.Value, context: ir.Value, position: ir.Value, warp: ir.Value,
         mask: ir.Value, leave: ir.Block, refuse: ir.Block, arch: str,
     ) -> None:  # fmt: skip
         self.builder = builder
@@ -167,6 +170,39 @@ class TracedWarp:
             each = value.view(dtype) if same else value.astype(dtype)
             target = builder.gep(places, [I64(item * dtype.itemsize)], source_etype=I8) if item else places
             builder.call(function, [each.value, target, I32(dtype.itemsize), mask.value])
+
+    def atomic(
+        self, space: str, addresses: TracedLanes, op: str, type: str, values: TracedLanes,
+        compares: TracedLanes | None = None,
+    ) -> TracedLanes:  # fmt: skip
+        """Apply an atomic operation for one active lane after the other. Return the old values."""
+        dtype = TYPES[type].dtype
+        word = np.dtype(f"u{self._element(type).itemsize}")
+        given = values.astype(dtype).view(word)
+        expected = given if compares is None else compares.astype(dtype).view(word)
+        places = self._reach(space, addresses, self.lanes, word.itemsize, storing=True)
+        change = update(op, type, self._is_global(space, addresses))
+        b, kind = self.builder, element_type(word)
+        arrays = [b.variable(each) for each in (places, given.value, expected.value, given.constant(0, word).value)]
+        with b.each_bit(self.mask) as lane:
+            place = b.get(arrays[0], lane, POINTER)
+            old = b.load(place, typ=kind)
+            operands = [
+                TracedLanes(b, _broadcast(b, each), word)
+                for each in (old, *(b.get(a, lane, kind) for a in arrays[1:3]))
+            ]
+            new = _changed(change, *operands)
+            b.store(b.extract_element(new.value, I32(0)), place)
+            b.put(old, arrays[3], lane, kind)
+        return TracedLanes(b, b.load(arrays[3], typ=vector_type(word)), word).view(dtype)
+
+    def _is_global(self, space: str, addresses: TracedLanes) -> TracedLanes | bool:
+        """Return True if an access is to global memory. All active lanes access the same state space."""
+        if space:
+            return space == "global"
+        shared = self._reduce_mask(address_space.in_window("shared", addresses) & self.lanes)
+        found = self.builder.icmp_unsigned("==", shared, I32(0))
+        return TracedLanes(self.builder, _broadcast(self.builder, found), _BOOL)
 
     # Matrices ---------------------------------------------------------------------------------------------
 
@@ -375,6 +411,20 @@ def _present(operand: Items) -> list[Scalar]:
     if len(found) != len(operand.items):
         raise TraceError("a source vector with the sink is not implemented in native code")
     return found
+
+
+def _changed(change: Update, old: TracedLanes, value: TracedLanes, compare: TracedLanes) -> TracedLanes:
+    """Return the values that replace the old values in an atomic operation."""
+    if change.word == old.dtype:
+        return trace_kernel(change.function, old, value, compare, *change.options).astype(old.dtype)
+    bits = 8 * change.word.itemsize
+    result: TracedLanes | None = None
+    for shift in range(0, 8 * old.dtype.itemsize, bits):
+        words = [(each >> old.dtype.type(shift)).astype(change.word) for each in (old, value, compare)]
+        new = trace_kernel(change.function, *words, *change.options).astype(change.word).astype(old.dtype)
+        result = new if result is None else result | (new << old.dtype.type(shift))
+    assert result is not None
+    return result
 
 
 def _suffix(dtype: np.dtype[Any]) -> str:

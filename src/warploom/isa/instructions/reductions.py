@@ -9,7 +9,7 @@ import numpy as np
 
 from warploom.isa.model.semantics import Array
 from warploom.isa.model.types import TYPES
-from warploom.numerics import floats, integers, packed
+from warploom.numerics import atomics, floats, integers, packed
 from warploom.numerics.formats import BF16, F16
 
 Combine = Callable[[Array, Array], Array]
@@ -120,3 +120,16 @@ def combine(op: str, type: str, space: str = "global") -> Combine:
     if (op, type) == ("add", "f32") and not space.startswith("shared"):
         return partial(floats.add, ftz=True)
     return _FLOAT[op]
+
+
+def update(op: str, type: str, flush: Any) -> atomics.Update:
+    """Return the atomic operation `op` on values of a type.
+
+    `flush` replaces subnormal f32 numbers by zeros. It is True for sums in global memory (see `combine`).
+    """
+    if type in HALVES:
+        return atomics.half_update(op, HALVES[type])
+    word = np.dtype(f"u{TYPES[type].dtype.itemsize}")
+    if TYPES[type].kind == "float":
+        return atomics.sum_update(word, flush)
+    return atomics.integer_update(op, word, TYPES[type].kind == "signed")
