@@ -16,7 +16,7 @@ import pytest
 
 from warploom.numerics import _stored
 from warploom.numerics._compile import njit, specialized
-from warploom.numerics._compiled import Compiled
+from warploom.numerics._compiled import Compiled, store_functions
 from warploom.numerics._fingerprint import UnidentifiedObject, fingerprint
 
 STEP = 3
@@ -123,7 +123,8 @@ def _folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def fresh(function: Any, **options: Any) -> Any:
-    """A compiled function as in a new process, without Numba's own cache of this file."""
+    """A compiled function as in a process after this one, without Numba's own cache of this file."""
+    store_functions()
     return Compiled(function, is_stored=False, **options)
 
 
@@ -204,6 +205,7 @@ def test_further_arguments_of_specialized_loops() -> None:
     x = np.arange(4, dtype=np.int64)
     copies: list[Any] = [specialized(loop, rounded) for _ in range(2)]
     for compiled in copies:
+        store_functions()
         out = np.zeros(4, np.int64)
         compiled(x, out, 5)
         assert (out == 5 * x + 1).all()
@@ -221,6 +223,7 @@ def test_arguments_of_other_types_are_compiled_and_stored_as_well() -> None:
     assert again(2.5, 1) is True
     assert again(1, 2) is False
     assert again(2**70 > 0, 1) is False
+    store_functions()
     assert len(_stored.read(again._key)) == 3
 
 
@@ -228,6 +231,7 @@ def test_functions_that_return_arrays_stay_with_numba() -> None:
     compiled = fresh(doubled)
     assert compiled(WIDE).tolist() == (2 * WIDE).tolist()
     assert compiled(WIDE + 1).tolist() == (2 * WIDE + 2).tolist()
+    store_functions()
     assert _stored.read(compiled._key) == []
 
 
@@ -254,6 +258,7 @@ def test_record_arrays_stay_with_numba() -> None:
     records = np.array([(1, 2.0), (3, 4.0)], np.dtype([("a", np.int64), ("b", np.float64)]))
     compiled = fresh(sum_of_a)
     assert compiled(records) == 4
+    store_functions()
     assert _stored.read(compiled._key) == []
 
 
@@ -272,6 +277,7 @@ def test_a_function_that_returns_nothing() -> None:
 
 def test_damaged_entries_are_compiled_again(tmp_path: Path) -> None:
     fresh(half)(1.0)
+    store_functions()
     for entry in (tmp_path / "functions").iterdir():
         entry.write_bytes(entry.read_bytes()[:-1] + b"?")
     loaded = fresh(half)

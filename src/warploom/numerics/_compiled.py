@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import atexit
 import inspect
 from collections.abc import Callable
 from functools import cached_property
@@ -22,7 +23,7 @@ class Compiled:
     """Python function with machine code for several signatures.
 
     The first call loads the signatures that the cache has. For arguments of other types, Numba compiles the function,
-    and the machine code is added to the cache.
+    and the machine code is added to the cache at the end of the process.
     """
 
     def __init__(self, function: Callable[..., Any], inline: Inline = "never", *, is_stored: bool = True) -> None:
@@ -51,9 +52,9 @@ class Compiled:
         known = len(dispatcher.overloads)
         result = dispatcher(*arguments)
         if len(dispatcher.overloads) != known:
-            new = list(dispatcher.overloads.values())[known:]
-            # The next call loads the machine code that has been stored, because its calls take less time than Numba's.
-            self._call = self._first_call if self._store(new) else dispatcher
+            if not _unstored:
+                atexit.register(store_functions)
+            _unstored.setdefault(self, []).extend(list(dispatcher.overloads.values())[known:])
         return result
 
     @cached_property
@@ -79,12 +80,12 @@ class Compiled:
             return None
         return sha256(f"{_stored.host()} {found}".encode()).hexdigest()
 
-    def _store(self, results: list[Any]) -> bool:
-        """Store signatures that Numba has compiled. Return False if a signature cannot be stored."""
+    def store(self, results: list[Any]) -> None:
+        """Store signatures that Numba has compiled. Signatures that only Numba can call are left out."""
         from warploom.numerics._export import UnsupportedSignature, export
 
         if self._key is None:
-            return False
+            return
         has_rest = bool(self.function.__code__.co_flags & inspect.CO_VARARGS)
         for result in results:
             # The same code in another process has the same name.
@@ -92,9 +93,8 @@ class Compiled:
             try:
                 new = export(result, f"{self.__name__}.{self._key}.{signature}", has_rest)
             except UnsupportedSignature:
-                return False
+                continue
             _stored.write(self._key, [*(each for each in _stored.read(self._key) if each.name != new.name), new])
-        return True
 
     # Attributes that Numba reads in a compiled caller ---------------------------------------------------
 
@@ -113,3 +113,18 @@ class Compiled:
     def targetoptions(self) -> dict[str, Any]:
         """Options of the compilation."""
         return self.dispatcher.targetoptions
+
+
+_unstored: dict[Compiled, list[Any]] = {}
+"""Signatures that Numba has compiled and that the cache does not have yet, by function."""
+
+
+def store_functions() -> None:
+    """Add the signatures that this process has compiled to the cache.
+
+    Numba emits the machine code of each signature a second time, which takes as long as a small launch. Therefore the
+    end of the process calls this function.
+    """
+    while _unstored:
+        function, results = _unstored.popitem()
+        function.store(results)
