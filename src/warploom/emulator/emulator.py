@@ -1,6 +1,6 @@
 """Emulator of one launch: the resident CTAs, and the loop that executes their warps."""
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -25,13 +25,14 @@ from warploom.emulator.faults import Deadlock, Fault, Trap, diagnostic
 from warploom.emulator.grid import Grid
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
-from warploom.emulator.native.code_table import BATCH_COST, OVERDUE_STEPS, RECENT
+from warploom.emulator.native.code_table import BATCH_COST, OVERDUE_STEPS
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.engine import NativeEngine
 from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
 from warploom.emulator.schedule import Schedule
+from warploom.emulator.state import RECENT
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
 from warploom.isa.model.effects import Control as ControlEffect
@@ -122,7 +123,7 @@ class Emulator:
         self.ctas_done = 0
         self._delays = False
         self.batch: Warps | None = None
-        self.recent: deque[int] = deque(maxlen=RECENT)  # first program counters of the last batches
+        self._first_batch = 0  # number of the wave's first batch
         self.linker = executable.linker
         self.linked = executable.linked
         self.native = executable.native
@@ -168,7 +169,7 @@ class Emulator:
         self.grid.ticks = wave << WAVE_TICKS  # clocks exceed their values in earlier waves
         self.steps = 0
         self.ctas_done = 0
-        self.recent.clear()
+        self._first_batch = state.counters.batches
         self.accumulators.discard()
         state.start(ctas, program.entry, self.schedule.seed)
         shared = self.grid.total_shared
@@ -285,14 +286,11 @@ class Emulator:
         state, splits = self.state, self.state.splits
         while True:
             before = state.counters.batches
-            watched, limit = self.repetition.watched
             budget = self.request.step_budget
-            stop, pc = native.schedule(
-                BATCHES_PER_CALL, self.repetition.due, watched, limit, self.steps, budget,
-                bool(self.accumulators.cached),
-            )  # fmt: skip
+            keeps_matrices = bool(self.accumulators.cached)
+            stop, pc = native.schedule(BATCHES_PER_CALL, self.repetition.watch, self.steps, budget, keeps_matrices)
+            self.repetition.due = native.due
             done = state.counters.batches - before
-            self.recent.extend(native.recent(done))
             if stop == Stop.RESUME:
                 rows = native.rows
                 self._guarded(partial(self._resume_block, rows, pc, int(native.context[Field.EXECUTED])))
@@ -344,8 +342,8 @@ class Emulator:
             # A random schedule may stop at any instruction.
             end = state.random.randint(first + 1, end)
         batch = self._begin_batch(rows)
+        state.recent[counters.batches % RECENT] = first
         counters.batches += 1
-        self.recent.append(first)
         if self._on_block_start is not None:
             self._on_block_start(BlockStart(first, batch))
         self._execute(batch, first, first, end)
@@ -502,7 +500,8 @@ class Emulator:
         state, program, batch = self.state, self.program, self.batch
         splits = state.splits
         warp = int(batch.warp_index[0]) if batch is not None and batch.count else -1
-        pcs = {pc for first in self.recent for pc in range(first, program.block_end[first])}
+        recent = self._recent()
+        pcs = {pc for first in recent for pc in range(first, program.block_end[first])}
         if not pcs:
             return state.placement.describe(warp)
         lines = sorted({program.line_of(pc) for pc in pcs})
@@ -510,11 +509,17 @@ class Emulator:
         most = f", most often {program.place_of(self._busiest())}" if len(lines) > 1 else ""
         waiting = int(np.isin(splits.status, (Status.WAITING, Status.RECONVERGING)).sum())
         others = f"; ready warps: {len(splits.ready())}, waiting: {waiting}, exited CTAs: {self.ctas_done}"
-        return f"{state.placement.describe(warp)}; the last {len(self.recent)} batches executed {ran}{most}{others}"
+        return f"{state.placement.describe(warp)}; the last {len(recent)} batches executed {ran}{most}{others}"
 
     def _busiest(self) -> int:
         """Return the program counter of the block that was executed most often of late."""
-        return Counter(self.recent).most_common(1)[0][0] if self.recent else self.program.entry
+        recent = self._recent()
+        return Counter(recent).most_common(1)[0][0] if recent else self.program.entry
+
+    def _recent(self) -> list[int]:
+        """Return the first program counters of the last batches of the wave."""
+        last = self.state.counters.batches
+        return [int(self.state.recent[batch % RECENT]) for batch in range(max(self._first_batch, last - RECENT), last)]
 
 
 def _has_only(form: Form, kinds: tuple[type[Effect], ...]) -> bool:

@@ -24,6 +24,7 @@ from warploom.emulator.bounded_waits import leads_to
 from warploom.emulator.events import Access
 from warploom.emulator.executable import analysis
 from warploom.emulator.link import Linked
+from warploom.emulator.native.watch import NOTHING, SPACING, Watch, compared
 from warploom.emulator.program import Program
 from warploom.emulator.state import State
 from warploom.emulator.values import Dynamic
@@ -36,7 +37,6 @@ Rows = NDArray[np.intp]
 
 FIRST = 256  # batches before the first snapshot
 PAUSE = 4  # under a random schedule, ratio of the batches that are not recorded to those that are
-SPACING = 128  # batches between two comparisons with a snapshot
 MOST_MEMORY = 1 << 28  # bytes of memory that a snapshot may contain
 _NO_EXIT = 1 << 12  # batches after which warps in loops without an exit are endless
 _RECORDED = 256  # batches recorded of a loop without an exit
@@ -88,16 +88,12 @@ class Repetition:
     # Search -----------------------------------------------------------------------------------------------
 
     @property
-    def watched(self) -> tuple[int, int]:
-        """Program counter and number of batches that decide when `repeats` must be called.
-
-        After `due` batches, call `repeats` before a batch at the program counter, or before any batch if the program
-        counter is -1. After the returned number of batches, call `repeats` before any batch.
-        """
+    def watch(self) -> Watch:
+        """Batches before which `repeats` must be called."""
         snapshot = self._snapshot
         if snapshot is None or self.recording:
-            return -1, self.due
-        return snapshot.pc, self._limit
+            return Watch(self.due, -1, self.due, NOTHING)
+        return Watch(self.due, snapshot.pc, self._limit, self._compared)
 
     def repeats(self, rows: Rows) -> bool:
         """Return True if all warps that can run are in endless loops. `rows` is the next batch."""
@@ -174,13 +170,21 @@ class Repetition:
             splits.epoch.copy(),
         )
         self._limit = limit or batch + self._span
-        self._sample = int(splits.warp[rows[0]])  # warp that is compared first
+        self._choose_sample(int(splits.warp[rows[0]]))
         self.due = batch + (1 if recording else SPACING)
         if recording:
             self.recording = True
             self._completed = components.asynchronous.completed
             self.components.memory.watch(self._on_access)
             self._record(rows)
+
+    def _choose_sample(self, warp: int) -> None:
+        """Choose the warp whose registers are compared first."""
+        assert self._snapshot is not None
+        self._sample = warp
+        self._compared = compared(
+            ((file, self._snapshot.files[width]) for width, file in self.state.files.items()), warp
+        )
 
     def _stop(self) -> None:
         """Stop recording, and forget what has been recorded."""
@@ -207,7 +211,7 @@ class Repetition:
         for file, saved in pairs:
             differs = (file != saved).any(axis=(0, 2))
             if differs.any():
-                self._sample = int(differs.argmax())
+                self._choose_sample(int(differs.argmax()))
                 return False
         if not np.array_equal(state.carry, snapshot.carry) or state.splits.snapshot() != snapshot.splits:
             return False

@@ -13,6 +13,8 @@ from warploom.emulator.grid import Grid, Placement, Topology
 from warploom.emulator.warp_splits import WarpSplits
 from warploom.isa.model.semantics import Array
 
+RECENT = 256  # number of batches whose first program counters are kept
+
 
 @dataclass(slots=True)
 class Counters:
@@ -39,6 +41,7 @@ class State:
         self.carry = np.zeros((topology.warps, 32), np.bool_)
         self.counters = Counters()
         self.pc = 0  # program counter of the executing instruction
+        self.recent = np.zeros(RECENT, np.int64)  # first program counter of batch b, at b modulo RECENT
         self.run_length = 1  # number of adjacent multiplications from `pc` that execute together
         self.moved = False  # True if the instruction changed program counters
         # Program counter, warp and lane that issued the asynchronous operation in execution.

@@ -88,7 +88,7 @@ class WarpSplits:
 
     def call_stack(self, slot: int) -> tuple[int, ...]:
         """Return the program counters of the open calls of a warp split, the outermost call first."""
-        return self._stacks[self.calls[slot]]
+        return self._stacks[int(self.calls[slot])]
 
     def _calls(self, stack: tuple[int, ...]) -> int:
         """Return the number of a call stack."""

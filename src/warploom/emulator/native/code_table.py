@@ -3,7 +3,6 @@
 import numpy as np
 
 BATCH_COST = 32  # a batch of fewer warps counts as this many against the step budget
-RECENT = 256  # number of batches whose first program counters are kept
 OVERDUE_STEPS = 64  # number of batches after which diverged warps are searched for lanes that have waited too long
 BRANCH = 1
 """Function of a branch, which `warploom.schedule` executes itself."""

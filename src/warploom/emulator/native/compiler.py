@@ -37,14 +37,16 @@ def compile_runtime() -> bytes:
     """Return the machine code of the functions of `runtime` as an object file."""
     module = ir.Module()
     add_runtime(module)
-    return _compile(module)
+    return _compile(module, 3)
 
 
-def _compile(module: ir.Module) -> bytes:
-    machine = target_machine(1)
+def _compile(module: ir.Module, level: int = 0) -> bytes:
+    """Return the object file of a module. Level 0 keeps compilation fast, and level 3 makes the code fast."""
+    machine = target_machine(max(level, 1))
     module.triple = machine.triple
     parsed = llvm.parse_assembly(str(module))
-    passes = llvm.create_new_module_pass_manager()
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=level))
+    passes = builder.getModulePassManager() if level else llvm.create_new_module_pass_manager()
     passes.add_instruction_combine_pass()
-    passes.run(parsed, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0)))
+    passes.run(parsed, builder)
     return machine.emit_object(parsed)

@@ -51,22 +51,24 @@ class Field(IntEnum):
     # Schedule
     BATCHES = 35
     LAST_BATCH = 36  # number of batches at which `warploom.schedule` returns
-    DUE = 37  # number of batches from which a batch at WATCHED is not executed
+    DUE = 37  # number of batches from which a batch at WATCHED is not executed (see `watch.Watch`)
     WATCHED = 38  # program counter, or -1 for any
     UNWATCHED_LIMIT = 39  # number of batches from which no batch is executed
-    STEPS = 40  # number of batches of the wave
-    SPENT = 41
-    BUDGET = 42
-    TICKS = 43
-    RECENT = 44  # address of the first program counters of the last batches
-    WHOLE = 45  # 1 if each warp split of the batch has all live lanes of its warp
-    KEEPS_MATRICES = 46  # 1 if accumulators are cached as matrices
+    COMPARED = 40  # address of the table of registers to compare
+    COMPARED_FILES = 41  # number of its rows
+    STEPS = 42  # number of batches of the wave
+    SPENT = 43
+    BUDGET = 44
+    TICKS = 45
+    RECENT = 46  # address of the first program counters of the last batches
+    WHOLE = 47  # 1 if each warp split of the batch has all live lanes of its warp
+    KEEPS_MATRICES = 48  # 1 if accumulators are cached as matrices
     # Barriers
-    CTA_OF = 47  # address of the CTA of each warp
-    LIVE_WARPS = 48  # address of the number of live warps of each CTA
-    ARRIVED = 49  # address of the number of threads that have arrived at each barrier
-    TALLY = 50  # address of the number of threads of the batch that arrive at each barrier
-    KEYS = 51  # address of the barrier of each warp of the batch
+    CTA_OF = 49  # address of the CTA of each warp
+    LIVE_WARPS = 50  # address of the number of live warps of each CTA
+    ARRIVED = 51  # address of the number of threads that have arrived at each barrier
+    TALLY = 52  # address of the number of threads of the batch that arrive at each barrier
+    KEYS = 53  # address of the barrier of each warp of the batch
 
 
 class Stop(IntEnum):

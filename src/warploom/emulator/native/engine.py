@@ -13,11 +13,12 @@ from warploom.emulator.barriers import Barriers
 from warploom.emulator.batch import Batch
 from warploom.emulator.link import Linked
 from warploom.emulator.memory import Memory
-from warploom.emulator.native.code_table import BRANCH, INSTRUCTION, RECENT
+from warploom.emulator.native.code_table import BRANCH, INSTRUCTION
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.library import library
 from warploom.emulator.native.operands import RECORD, OperandTable, Records, UnsupportedOperand, varying
 from warploom.emulator.native.wanted import Wanted
+from warploom.emulator.native.watch import Watch
 from warploom.emulator.program import Program
 from warploom.emulator.state import Counters, State
 from warploom.isa.model.form import Form
@@ -46,11 +47,10 @@ class NativeEngine:
         self.code["point"] = program.reconvergence
         self._rows = np.zeros(0, np.int64)
         self._seen = np.zeros(state.topology.warps, np.int64)
-        self._recent = np.zeros(RECENT, np.int64)
         self._splits: tuple[NDArray[Any], ...] = ()
         self._address = _address(self.context)
         self.context[Field.CODE : Field.COUNTS + 1] = _address(self.code), _address(self.counts)
-        self.context[Field.SEEN], self.context[Field.RECENT] = _address(self._seen), _address(self._recent)
+        self.context[Field.SEEN], self.context[Field.RECENT] = _address(self._seen), _address(state.recent)
         self._tables: list[tuple[int, Any]] = []
         self._link(program, linked, arch)
         self._functions = self.code["function"].copy()
@@ -99,10 +99,14 @@ class NativeEngine:
     def _allows(self, each: Linked, form: Form) -> bool:
         """Return True if this launch allows native execution of an instruction.
 
-        Branches, calls and returns, warpgroup instructions, guarded instructions that lanes execute together, and asynchronous instructions of a
-        schedule other than "eager" are left to the interpreter.
+        Branches, calls, returns, warpgroup instructions, guarded instructions that lanes execute together, and
+        asynchronous instructions of a schedule other than "eager" are left to the interpreter.
         """
-        if form.control or each.reconverges == "warpgroup" or (each.guard is not None and (each.reconverges or each.skips_idle)):
+        if (
+            form.control
+            or each.reconverges == "warpgroup"
+            or (each.guard is not None and (each.reconverges or each.skips_idle))
+        ):
             return False
         return self.is_eager or not form.is_asynchronous
 
@@ -155,15 +159,13 @@ class NativeEngine:
         self.context[Field.WHOLE] = not splits.diverged or bool((lanes == splits.live_bits[batch.warp_index]).all())
         return self.library.run(self._address, first, end), int(self.context[Field.EXECUTED])
 
-    def schedule(
-        self, most: int, due: int, watched: int, limit: int, steps: int, budget: int, keeps_matrices: bool
-    ) -> tuple[Stop, int]:
+    def schedule(self, most: int, watch: Watch, steps: int, budget: int, keeps_matrices: bool) -> tuple[Stop, int]:
         """Select and execute batches until the emulator is needed, or `most` batches have been executed.
 
-        After `due` executed batches, stop before a batch at the program counter `watched`, or before any batch if
-        `watched` is -1. After `limit` executed batches, or if the step budget is spent, stop before any batch. If
-        `keeps_matrices` is set, also stop before a block that reads accumulators from registers. While warps are
-        diverged, stop at every multiple of `OVERDUE_STEPS`; `steps` batches of the wave have been executed before.
+        Stop as `watch` requests. If the step budget is spent, stop before any batch. If `keeps_matrices` is set, also
+        stop before a block that reads accumulators from registers. While warps are diverged, stop at every multiple of
+        `OVERDUE_STEPS`; `steps` batches of the wave have been executed before.
+
         Return the reason for the stop, and the program counter at which the interpreter continues the batch.
         """
         state, context = self.state, self.context
@@ -180,7 +182,10 @@ class NativeEngine:
             splits.extra_slots, splits.open_points, splits.warps, 0,
         )  # fmt: skip
         context[Field.BATCHES] = before = counters.batches
-        context[Field.LAST_BATCH : Field.STEPS + 1] = before + most, due, watched, limit, steps
+        table = watch.table
+        context[Field.LAST_BATCH : Field.STEPS + 1] = (
+            before + most, watch.due, watch.pc, watch.limit, _address(table), len(table), steps,
+        )  # fmt: skip
         context[Field.SPENT : Field.TICKS + 1] = counters.spent, budget, state.grid.ticks
         context[Field.KEEPS_MATRICES] = keeps_matrices
         found = self.library.schedule(self._address)
@@ -188,11 +193,6 @@ class NativeEngine:
         splits.extra_slots, splits.open_points = int(context[Field.EXTRA_SLOTS]), int(context[Field.OPEN_POINTS])
         state.grid.ticks = int(context[Field.TICKS])
         return Stop(found & 3), found >> 2
-
-    def recent(self, batches: int) -> list[int]:
-        """Return the first program counters of the last `batches` batches that `schedule` has executed."""
-        last = self.state.counters.batches
-        return [int(self._recent[number % RECENT]) for number in range(last - min(batches, RECENT), last)]
 
     def count(self, counters: Counters) -> None:
         """Add the instructions that have been executed since the last call to the statistics."""
@@ -204,6 +204,11 @@ class NativeEngine:
                 counters.by_family[family] += number
         counters.instructions += int(found.sum())
         self.counts.fill(0)
+
+    @property
+    def due(self) -> int:
+        """Number of batches at `Watch.due` after the last call of `schedule`."""
+        return int(self.context[Field.DUE])
 
     @property
     def rows(self) -> NDArray[np.intp]:

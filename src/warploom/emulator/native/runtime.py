@@ -9,10 +9,12 @@ from llvmlite import ir
 from warploom.emulator.access import DIRTY, LOCKED
 from warploom.emulator.barriers import BARRIERS
 from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER, Builder
-from warploom.emulator.native.code_table import BATCH_COST, BRANCH, COLUMN, OVERDUE_STEPS, RECENT
+from warploom.emulator.native.code_table import BATCH_COST, BRANCH, COLUMN, OVERDUE_STEPS
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.divergence import add_divergence
 from warploom.emulator.native.functions import SIGNATURE
+from warploom.emulator.native.watch import COLUMNS, SPACING
+from warploom.emulator.state import RECENT
 from warploom.emulator.warp_splits import Status
 from warploom.numerics.tracing.values import LANES
 
@@ -28,6 +30,7 @@ def add_runtime(module: ir.Module) -> None:
     add_divergence(module)
     _add_branch(module)
     _add_advance(module)
+    _add_differ(module)
     _add_schedule(module)
 
 
@@ -259,6 +262,25 @@ def _add_advance(module: ir.Module) -> None:
     b.ret_void()
 
 
+def _add_differ(module: ir.Module) -> None:
+    """Add the function that returns True if a register in the table COMPARED differs from its saved value."""
+    b = Builder(module, "warploom.differ", ir.FunctionType(I1, [POINTER]))
+    (context,) = b.arguments
+    with b.loop(b.get(context, Field.COMPARED_FILES)) as file:
+        row = b.at(b.array(context, Field.COMPARED), b.mul(file, I64(len(COLUMNS))))
+        start, saved, count, stride, words = (b.get(row, number) for number in range(len(COLUMNS)))
+        with b.loop(count) as register:
+            offset = b.mul(register, stride)
+            one, other = (b.inttoptr(b.add(each, offset), POINTER) for each in (start, saved))
+            difference = b.variable(I64(0))
+            with b.loop(words) as word:
+                part = b.xor(b.get(one, word), b.get(other, word))
+                b.store(b.or_(b.load(difference, typ=I64), part), difference)
+            with b.if_then(b.icmp_signed("!=", b.load(difference, typ=I64), I64(0))):
+                b.ret(I1(1))
+    b.ret(I1(0))
+
+
 def _add_schedule(module: ir.Module) -> None:
     """Add the function that selects and executes batches until the emulator is needed.
 
@@ -280,11 +302,13 @@ def _add_schedule(module: ir.Module) -> None:
     stop_if(b.icmp_signed(">", b.get(context, Field.SPENT), b.get(context, Field.BUDGET)), Stop.SELECT)
     first = b.call(module.globals["warploom.select"], [context])
     stop_if(b.icmp_signed("<", first, I64(0)), Stop.SELECT)
+    stop_if(b.icmp_signed(">=", batches, b.get(context, Field.UNWATCHED_LIMIT)), Stop.SELECT)
     watched = b.get(context, Field.WATCHED)
     is_watched = b.or_(b.icmp_signed("==", watched, first), b.icmp_signed("<", watched, I64(0)))
     is_due = b.icmp_signed(">=", batches, b.get(context, Field.DUE))
-    stop_if(b.and_(is_due, is_watched), Stop.SELECT)
-    stop_if(b.icmp_signed(">=", batches, b.get(context, Field.UNWATCHED_LIMIT)), Stop.SELECT)
+    with b.if_then(b.and_(is_due, is_watched)):
+        stop_if(b.not_(b.call(module.globals["warploom.differ"], [context])), Stop.SELECT)
+        b.put(b.add(batches, I64(SPACING)), context, Field.DUE)
     entry = b.at(code, b.mul(first, I64(len(COLUMN))))
     end = b.get(entry, COLUMN["block_end"])
     keeps = b.and_(b.get(context, Field.KEEPS_MATRICES), b.get(entry, COLUMN["flushes"]))

@@ -1,0 +1,48 @@
+"""Request of the search for endless loops to stop native code before certain batches."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.isa.model.semantics import Array
+
+SPACING = 128  # batches between two comparisons of the registers with a snapshot
+COLUMNS = ("registers", "saved", "count", "stride", "words")
+"""Columns of `Watch.table`: two addresses, the number of registers, the distance in bytes from a register to the next
+one, and the number of 64-bit words to compare of each register."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Batches before which native code stops.
+
+    After `due` batches, native code stops before a batch at the program counter `pc`, or before any batch if `pc` is
+    -1. If the registers in `table` differ from their saved values, it continues instead, for at least `SPACING`
+    batches. After `limit` batches, it stops before any batch.
+
+    Shapes: table (register files, len(COLUMNS)).
+    """
+
+    due: int
+    pc: int
+    limit: int
+    table: NDArray[np.int64]
+
+
+def compared(pairs: Iterable[tuple[Array, Array]], warp: int) -> NDArray[np.int64]:
+    """Return the table for the registers of one warp. `pairs` contains register files and their saved copies.
+
+    Shapes: each array (registers, warps, 32), C-contiguous.
+    """
+    rows: list[tuple[int, ...]] = []
+    for file, saved in pairs:
+        if file.size:
+            addresses = (each[0, warp].__array_interface__["data"][0] for each in (file, saved))
+            rows.append((*addresses, len(file), file.strides[0], file.strides[1] // 8))
+    return np.array(rows, np.int64).reshape(-1, len(COLUMNS))
+
+
+NOTHING = compared((), 0)
+"""Table without registers."""
