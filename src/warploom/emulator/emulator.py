@@ -2,7 +2,6 @@
 
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,19 +18,17 @@ from warploom.emulator.bulk_copies import CopyExecutor
 from warploom.emulator.control import Control
 from warploom.emulator.deadlock import DeadlockReport
 from warploom.emulator.endless import EndlessLoops
-from warploom.emulator.events import BlockEnd, BlockStart, Dispatcher, Exit, Guard, Launch, Observer, Resident, Suspend
+from warploom.emulator.events import BlockEnd, BlockStart, Dispatcher, Exit, Guard, Launch, Resident, Suspend
 from warploom.emulator.executable import Executable
 from warploom.emulator.faults import Deadlock, Fault, Trap, diagnostic
-from warploom.emulator.grid import Grid
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.native.code_table import BATCH_COST, RECENT
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.engine import NativeEngine
-from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
-from warploom.emulator.schedule import Schedule
+from warploom.emulator.request import Request
 from warploom.emulator.warp_splits import Status
 from warploom.emulator.warps import Components, Warps
 from warploom.isa.model.effects import Control as ControlEffect
@@ -43,62 +40,8 @@ Rows = NDArray[np.intp]
 
 BATCHES_PER_CALL = 4096  # batches that native code executes before the emulator reports its progress
 WAVE_TICKS = 36  # low bits of the clock that count within one wave; the step budget keeps them from overflowing
-STEP_BUDGET = 1_000_000_000  # of a run by default
 SPLIT_CHANCE = 1 / 16  # probability, under a random schedule, that only some warps of a batch run
 DELAY = 32  # backward jumps of the other clusters before the first clusters start under a lazy schedule
-
-
-@dataclass(frozen=True, slots=True)
-class Waves:
-    """Division of a grid into waves of `resident` CTAs. The last wave has the remaining CTAs.
-
-    `numbers` selects consecutive waves to run.
-    """
-
-    resident: int
-    grid: Grid
-    numbers: range
-
-    def of(self, number: int) -> NDArray[np.int64]:
-        """Return the coordinates of the CTAs of wave `number`. Shapes: (CTAs, 3)."""
-        each = self.resident // self.grid.cluster_size
-        return self.grid.clusters(number * each, (number + 1) * each).reshape(-1, 3)
-
-    @property
-    def ctas(self) -> int:
-        """Number of CTAs in the selected waves."""
-        end = min(self.numbers.stop * self.resident, self.grid.ctas)
-        return end - self.numbers.start * self.resident
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """Request to run a grid.
-
-    `parameters` contains the bytes of the kernel's parameter block. `waves` selects some waves; None runs the whole
-    grid.
-
-    Units: `shared` is the dynamic shared memory in bytes, `step_budget` a number of warp instructions.
-    """
-
-    program: Program
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    cluster: tuple[int, int, int]
-    shared: int
-    parameters: bytes
-    arch: str
-    schedule: Schedule
-    explicit_cluster: bool = False
-    step_budget: int = STEP_BUDGET
-    observers: tuple[Observer, ...] = ()
-    pool: Any = None  # threads for matrix arithmetic (`numerics.fused.Workers`)
-    waves: Waves | None = None
-
-    def shape(self) -> Grid:
-        """Return the sizes of the grid, of its CTAs and clusters, and of shared memory."""
-        total = self.program.dynamic_start + self.shared
-        return Grid(self.grid, self.block, self.cluster, self.shared, total, self.explicit_cluster)
 
 
 class Emulator:
@@ -111,6 +54,7 @@ class Emulator:
         program = request.program
         self.request = request
         self.program = program
+        self.executable = executable
         self.grid = executable.grid
         self.schedule = request.schedule
         self.arena = arena
@@ -159,24 +103,22 @@ class Emulator:
 
     # Waves --------------------------------------------------------------------------------------------------
 
-    def start(self, ctas: NDArray[np.int64], wave: int = 0) -> None:
-        """Make the CTAs of a wave resident. Only global memory keeps its contents from earlier waves.
-
-        Shapes: ctas (CTAs, 3), coordinates of at most `resident` CTAs in whole clusters.
-        """
+    def start(self, wave: int) -> None:
+        """Make the CTAs of a wave resident. Only global memory keeps its contents from earlier waves."""
         state, program = self.state, self.program
         self.grid.ticks = wave << WAVE_TICKS  # clocks exceed their values in earlier waves
         self.steps = 0
         self.ctas_done = 0
         self.recent.clear()
         self.accumulators.discard()
-        state.start(ctas, program.entry, self.schedule.seed)
+        self.executable.place(wave)
+        state.start(program.entry, self.schedule.seed)
         shared = self.grid.total_shared
         events = self.events
         self.memory = Memory(state, self.arena, shared, program.local_bytes, events)
         self.barriers = Barriers(state, events)
         self.mbarriers = Mbarriers(state, self.memory, self.schedule, events, self._bounded)
-        self.pools = RegisterPools(state, registers_at_entry(program), events)
+        self.pools = RegisterPools(state, program.analysis(registers_at_entry), events)
         copies = CopyExecutor(self.memory, self.mbarriers.complete, self.grid.explicit_cluster)
         self.asynchronous = AsyncOperations(state, copies, self.schedule, self._make_batch, events)
         self.control = Control(state, program, self.linked, self.memory, self.linker.formal, self._on_exit, events)
@@ -187,7 +129,6 @@ class Emulator:
         self.repetition = Repetition(
             state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
         )
-        self.linker.refresh()
         if self.native is not None:
             self.native.start(self.memory, self.barriers)
         if self._on_resident is not None:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.barriers import Barriers
+from warploom.emulator.barriers import BARRIERS, Barriers
 from warploom.emulator.batch import Batch
+from warploom.emulator.grid import Topology
 from warploom.emulator.link import Linked
 from warploom.emulator.memory import Memory
 from warploom.emulator.native.code_table import BRANCH, INSTRUCTION, RECENT
@@ -19,6 +20,7 @@ from warploom.emulator.native.library import library
 from warploom.emulator.native.operands import RECORD, OperandTable, Records, UnsupportedOperand, varying
 from warploom.emulator.native.wanted import Wanted
 from warploom.emulator.program import Program
+from warploom.emulator.shared_memory import SharedMemory
 from warploom.emulator.state import Counters, State
 from warploom.isa.model.form import Form
 
@@ -44,12 +46,21 @@ class NativeEngine:
         self._seen = np.zeros(state.topology.warps, np.int64)
         self._recent = np.zeros(RECENT, np.int64)
         self._splits: tuple[NDArray[Any], ...] = ()
+        self._windows: NDArray[np.int64] = np.zeros((0, 3), np.int64)
+        self._shared = 0  # address of shared memory that `_windows` contains
+        self._tally = np.zeros(state.topology.ctas * BARRIERS, np.int64)
         self._address = _address(self.context)
-        self.context[Field.CODE : Field.COUNTS + 1] = _address(self.code), _address(self.counts)
-        self.context[Field.SEEN], self.context[Field.RECENT] = _address(self._seen), _address(self._recent)
+        fixed = {
+            Field.CODE: self.code, Field.COUNTS: self.counts, Field.SEEN: self._seen, Field.RECENT: self._recent,
+            Field.CARRY: state.carry, Field.CTA_OF: state.topology.cta_of, Field.LIVE_WARPS: state.live_warps,
+            Field.TALLY: self._tally,
+        }  # fmt: skip
+        for field, array in fixed.items():
+            self.context[field] = _address(array)
         self._tables: list[tuple[int, Any]] = []
         self._link(program, linked, arch)
         self._functions = self.code["function"].copy()
+        self._excluded = set[int]()
         self.is_native = (self._functions > BRANCH).tolist()
 
     def _link(self, program: Program, linked: Sequence[Linked], arch: str) -> None:
@@ -111,30 +122,33 @@ class NativeEngine:
 
     def leave_to_interpreter(self, pcs: set[int]) -> None:
         """Exclude the instructions at the program counters `pcs`, and no others, from native execution."""
+        if pcs == self._excluded:
+            return
+        self._excluded = pcs
         self.code["function"] = self._functions
         self.code["function"][list(pcs)] = 0
         self.is_native = (self.code["function"] > BRANCH).tolist()
 
-    def start(self, memory: Memory, barriers: Barriers) -> None:
-        """Prepare for the CTAs that have become resident."""
-        arena, shared = memory.arena, memory.shared
+    def refresh(self) -> None:
+        """Update the records of the special registers, after other CTAs have got the coordinates."""
         for number, value in self._tables:
             self.records.fill(number, [value])
-        topology = self.state.topology
-        rank = topology.rank[topology.cta_of]
-        low = (rank << 24) + (shared.end - shared.size)
-        origin = _address(shared.bytes) + topology.cta_of * shared.stride
-        self._windows = np.stack([low, low + shared.size, origin - low], axis=1).astype(np.int64)
-        pointers = list(map(_address, (arena.bytes, arena.starts, arena.ends, arena.state, memory.local)))
-        context = self.context
-        context[Field.ARENA], context[Field.SEGMENTS] = pointers[0], len(arena.starts)
-        context[Field.SEGMENT_STARTS : Field.SEGMENT_STATES + 1] = pointers[1:4]
-        context[Field.SHARED_WINDOWS] = _address(self._windows)
-        context[Field.LOCAL_START], context[Field.LOCAL_STRIDE] = pointers[4], memory.local_stride
-        context[Field.LOCAL_BYTES], context[Field.CARRY] = memory.local_bytes, _address(self.state.carry)
-        self._tally = np.zeros(len(barriers.arrived), np.int64)
-        arrays = topology.cta_of, self.state.live_warps, barriers.arrived, self._tally
-        context[Field.CTA_OF : Field.KEYS] = [_address(array) for array in arrays]
+
+    def start(self, memory: Memory, barriers: Barriers) -> None:
+        """Prepare for the CTAs that have become resident."""
+        arena, shared, context = memory.arena, memory.shared, self.context
+        if not len(self._windows):
+            self._windows = _shared_windows(self.state.topology, shared)
+            context[Field.SHARED_WINDOWS] = _address(self._windows)
+        first = _address(shared.bytes)
+        self._windows[:, 2] += first - self._shared
+        self._shared = first
+        context[Field.ARENA], context[Field.SEGMENTS] = _address(arena.bytes), len(arena.starts)
+        segments = arena.starts, arena.ends, arena.state
+        context[Field.SEGMENT_STARTS : Field.SEGMENT_STATES + 1] = [_address(array) for array in segments]
+        context[Field.LOCAL_START], context[Field.LOCAL_STRIDE] = _address(memory.local), memory.local_stride
+        context[Field.LOCAL_BYTES], context[Field.ARRIVED] = memory.local_bytes, _address(barriers.arrived)
+        self._tally[:] = 0
 
     def run(self, batch: Batch, first: int, end: int) -> tuple[int, int]:
         """Execute the instructions [first, end) of a batch, up to one that needs the interpreter.
@@ -209,6 +223,12 @@ class NativeEngine:
         self.context[Field.ROWS : Field.GUARDED + 1] = [_address(array) for array in arrays]
         self._keys = np.zeros(2 * count, np.int64)
         self.context[Field.KEYS] = _address(self._keys)
+
+
+def _shared_windows(topology: Topology, shared: SharedMemory) -> NDArray[np.int64]:
+    """Return first address, end, and distance to the indices of `SharedMemory.bytes` of each warp's shared memory."""
+    low = (topology.rank[topology.cta_of] << 24) + (shared.end - shared.size)
+    return np.stack([low, low + shared.size, topology.cta_of * shared.stride - low], axis=1)
 
 
 def _address(array: NDArray[Any]) -> int:
