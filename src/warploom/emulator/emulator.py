@@ -73,15 +73,14 @@ class Emulator:
         self._bounded = executable.bounded if self.schedule.kind == "lazy" else frozenset[int]()
         self._leads = leads_to(program, self._bounded)
         self.events = Dispatcher(request.observers)
-        self._attach_observers()
-
-    def _attach_observers(self) -> None:
-        state, events = self.state, self.events
         launch = Launch(
-            self.program, self.linked, self.grid, self.topology, self.request.arch, self.schedule, self.arena,
-            state.counters,
-        )  # fmt: skip
-        events.attach(launch)
+            program, self.linked, self.grid, self.topology, request.arch, self.schedule, arena, self.state.counters
+        )
+        self.events.attach(launch)
+        self._set_handlers(launch)
+
+    def _set_handlers(self, launch: Launch) -> None:
+        state, events = self.state, self.events
         self._on_resident = events.handler(Resident)
         self._on_block_start = events.handler(BlockStart)
         self._on_block_end = events.handler(BlockEnd)
@@ -382,17 +381,20 @@ class Emulator:
 
     def _on_exit(self, warps: Rows) -> None:
         state, splits = self.state, self.state.splits
-        splits.status[np.isin(splits.warp, warps) & (splits.status == Status.RECONVERGING)] = Status.READY
+        if splits.diverged:
+            # The other lanes of these warps may no longer have to wait for lanes that have left.
+            splits.status[np.isin(splits.warp, warps) & (splits.status == Status.RECONVERGING)] = Status.READY
         exited = warps[~splits.live[warps].any(axis=1)]
         if len(exited):
             if self._on_exit_of is not None:
                 self._on_exit_of(Exit(state.pc, exited))
             self.asynchronous.on_exit(exited)
         state.count_live_warps()
-        self.ctas_done = int((state.live_warps[: len(state.placement.coordinates)] == 0).sum())
+        ctas = len(state.placement.coordinates)
+        self.ctas_done = ctas - int(np.count_nonzero(state.live_warps[:ctas]))
         if self.topology.cluster_size > 1:
             self.memory.shared.exited = state.live_warps == 0
-        self.barriers.on_exit(np.unique(self.topology.cta_of[warps]))
+        self.barriers.on_exit()
 
     def update_counters(self) -> None:
         """Add the instructions that native code has executed to the statistics."""
