@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu
@@ -165,6 +166,9 @@ class Arguments:
         In the result, NumPy arrays replace other host arrays, and pointer tables replace lists of arrays. `number` is
         the position of the argument.
         """
+        if is_array(value):
+            _check_array(number, parameter, value)
+            return self._buffer(number, parameter, value, "")
         if isinstance(value, TensorMap):
             if parameter.size != TENSOR_MAP_BYTES:
                 raise argument_error(number, parameter, value, _expected(parameter))
@@ -183,10 +187,7 @@ class Arguments:
             self.buffers.add(f"the table of argument {number} ({name})", table.table)
             self._tables.append(table)
             return table
-        if not is_array(value):
-            return value
-        _check_array(number, parameter, value)
-        return self._buffer(number, parameter, value, "")
+        return value
 
     def _buffer(self, number: int, parameter: Parameter, array: Any, prefix: str) -> Any:
         """Add a device buffer for an array in host memory, and return the array as a NumPy array.
@@ -222,13 +223,13 @@ class Arguments:
         """
 
         def resolve(parameter: Parameter, value: object) -> object:
+            if is_array(value):
+                return address(value)
             if isinstance(value, TensorMap):
                 return tensor_map(value.fields(address(value.array)))
             if isinstance(value, Struct):
                 return structure(parameter, value)
-            if isinstance(value, _PointerTable):
-                return address(value.table)
-            return address(value) if is_array(value) else value
+            return address(value.table) if isinstance(value, _PointerTable) else value
 
         def structure(parameter: Parameter, value: Struct) -> bytes:
             block = bytearray(parameter.size)
@@ -297,14 +298,15 @@ def _check_array(number: int, parameter: Parameter, array: Any) -> None:
     """Refuse an array that a kernel cannot use. Errors: UsageError launch.argument."""
     if not parameter.takes_address:
         raise argument_error(number, parameter, array, "a TensorMap" if parameter.is_array else "a number")
-    found = strided(array)
+    # `strided` takes longer than the other checks together.
+    found = array if is_numpy(array) else strided(array)
     if hasattr(array, "mask"):
         raise argument_error(number, parameter, array, "an array without a mask")
     if found.dtype.hasobject or found.dtype.kind in "USmM":
         raise argument_error(number, parameter, array, "an array of numbers")
     if not found.dtype.isnative:
         raise argument_error(number, parameter, array, "an array in this machine's byte order")
-    if not found.is_contiguous:
+    if not (array.flags.c_contiguous if is_numpy(array) else strided(array).is_contiguous):
         raise UsageError(
             f"argument {number} ({parameter.readable_name}) is an array of shape {found.shape} that is not contiguous",
             code="launch.argument",
@@ -315,6 +317,11 @@ def _check_array(number: int, parameter: Parameter, array: Any) -> None:
 def is_array(value: object) -> TypeGuard[Any]:
     """Return True if a value is an array of NumPy, PyTorch, CuPy or JAX."""
     return isinstance(value, np.ndarray) or is_foreign_type(type(value))
+
+
+def is_numpy(value: object) -> TypeGuard[NDArray[Any]]:
+    """Return True if a value is an array of NumPy."""
+    return isinstance(value, np.ndarray)
 
 
 def _is_array_list(value: object) -> TypeGuard[Sequence[Any]]:

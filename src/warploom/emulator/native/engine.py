@@ -1,6 +1,7 @@
 """Native execution of sequences of instructions for the warps of a batch."""
 
 from collections.abc import Sequence
+from ctypes import addressof, c_char
 from hashlib import sha256
 from operator import is_not
 from types import SimpleNamespace
@@ -23,6 +24,8 @@ from warploom.emulator.program import Program
 from warploom.emulator.shared_memory import SharedMemory
 from warploom.emulator.state import Counters, State
 from warploom.isa.model.form import Form
+
+_BYTES = c_char * 0
 
 
 class NativeEngine:
@@ -232,7 +235,8 @@ def _shared_windows(topology: Topology, shared: SharedMemory) -> NDArray[np.int6
 
 
 def _address(array: NDArray[Any]) -> int:
-    return int(array.__array_interface__["data"][0])
+    # This takes a third of the time of `__array_interface__`.
+    return addressof(_BYTES.from_buffer(array.data))
 
 
 def _name(form: Form, operands: SimpleNamespace, arch: str) -> str:
