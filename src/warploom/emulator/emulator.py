@@ -160,7 +160,8 @@ class Emulator:
             is_endless = counters.batches >= repetition.due and len(rows) > 0 and repetition.repeats(rows)
             if not len(rows) or is_endless:
                 if not (splits.status != Status.DONE).any() and not splits.has_arrivals():
-                    self._guarded(partial(self.asynchronous.on_exit, np.arange(self.topology.warps)))
+                    if not self.asynchronous.is_idle:
+                        self._guarded(partial(self.asynchronous.on_exit, np.arange(self.topology.warps)))
                     self.accumulators.discard()
                     return
                 if not (

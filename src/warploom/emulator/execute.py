@@ -17,6 +17,7 @@ from warploom.emulator.program import GlobalVariable, Program
 from warploom.emulator.request import Request
 from warploom.emulator.stats import Progress, Stats
 from warploom.emulator.waves import inter_cta_communication
+from warploom.isa.model.parameters import block_bytes
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Float, Initializer, Integer, Name, Symbol
 
@@ -28,8 +29,8 @@ def reserve(program: Program, arena: Arena) -> dict[str, int]:
 
     Return the address of each variable by name. The parameter block has the name "".
     """
-    size = max((p.offset + p.size for p in program.parameters), default=1)
-    found = {"": arena.reserve("the kernel's parameters", size, writable=False, kind="param").start}
+    size = block_bytes(program.parameters)
+    found = {"": arena.reserve("the kernel's parameters", size or 1, writable=False, kind="param").start}
     for variable in program.globals:
         label = f"the {variable.space} variable {readable_name(variable.name)}"
         segment = arena.reserve(label, variable.size, writable=variable.space == "global", kind=variable.space)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu
-from warploom.isa.model.parameters import Parameter, aligned, argument_error, encode, is_scalar
+from warploom.isa.model.parameters import Parameter, aligned, argument_error, block_bytes, encode, is_scalar
 from warploom.isa.model.signature import Signature
 from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMap, strided
@@ -221,27 +221,7 @@ class Arguments:
 
         `address` returns the device address of an array. `tensor_map` encodes a tensor map as 128 bytes.
         """
-
-        def resolve(parameter: Parameter, value: object) -> object:
-            if is_array(value):
-                return address(value)
-            if isinstance(value, TensorMap):
-                return tensor_map(value.fields(address(value.array)))
-            if isinstance(value, Struct):
-                return structure(parameter, value)
-            return address(value.table) if isinstance(value, _PointerTable) else value
-
-        def structure(parameter: Parameter, value: Struct) -> bytes:
-            block = bytearray(parameter.size)
-            for part in value.fields:
-                place, end = part.parameter(parameter), part.offset + part.size
-                if end > parameter.size:
-                    raise argument_error(number, place, part.value, f"a field within the {parameter.size} bytes")
-                found = resolve(place, part.value)
-                block[part.offset : end] = found if isinstance(found, bytes) else encode(number, place, found)
-            return bytes(block)
-
-        return resolve(self.parameters[number], self.values[number])
+        return _resolve(number, self.parameters[number], self.values[number], address, tensor_map)
 
     def contents(self, arena: Arena) -> tuple[Any, ...]:
         """Return views of the arrays in `arena`, the emulator's memory, in parameter order.
@@ -269,7 +249,7 @@ class Arguments:
 
         Errors: UsageError launch.argument.
         """
-        block = bytearray(max((p.offset + p.size for p in self.parameters), default=1))
+        block = bytearray(block_bytes(self.parameters) or 1)
         for number, parameter in enumerate(self.parameters):
             value = self.device_value(number, address, tensor_map)
             if not parameter.is_array:
@@ -280,6 +260,28 @@ class Arguments:
                 raise argument_error(number, parameter, self.values[number], _expected(parameter))
             block[parameter.offset : parameter.offset + len(data)] = data
         return bytes(block)
+
+
+def _resolve(
+    number: int, parameter: Parameter, value: object, address: Callable[[object], int],
+    tensor_map: Callable[[TensorMapFields], bytes],
+) -> object:  # fmt: skip
+    if is_array(value):
+        return address(value)
+    if isinstance(value, TensorMap):
+        return tensor_map(value.fields(address(value.array)))
+    if isinstance(value, _PointerTable):
+        return address(value.table)
+    if not isinstance(value, Struct):
+        return value
+    block = bytearray(parameter.size)
+    for part in value.fields:
+        place, end = part.parameter(parameter), part.offset + part.size
+        if end > parameter.size:
+            raise argument_error(number, place, part.value, f"a field within the {parameter.size} bytes")
+        found = _resolve(number, place, part.value, address, tensor_map)
+        block[part.offset : end] = found if isinstance(found, bytes) else encode(number, place, found)
+    return bytes(block)
 
 
 def _kind(value: object) -> str:

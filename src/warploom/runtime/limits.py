@@ -20,7 +20,7 @@ from warploom.isa.model.capacity import (
     SHARED_KIB,
     shared_bytes,
 )
-from warploom.isa.model.parameters import size_of
+from warploom.isa.model.parameters import block_bytes, size_of
 from warploom.isa.model.signature import Signature
 from warploom.ptx import Block, Variable
 
@@ -125,7 +125,7 @@ def check_resources(program: Program, geometry: Geometry, step_budget: int) -> N
     Errors: UsageError launch.limit.
     """
     size = program.analysis(_sizes)
-    _check(size.parameters, PARAMETER_BYTES, "bytes of parameters", "a kernel can have")
+    _check(block_bytes(program.parameters), PARAMETER_BYTES, "bytes of parameters", "a kernel can have")
     if program.local_bytes > LOCAL_BYTES:
         largest = _largest(program, "local", "param")
         _check(program.local_bytes, LOCAL_BYTES, f"bytes of local memory for each thread{largest}", "a GPU has")
@@ -142,18 +142,15 @@ def check_resources(program: Program, geometry: Geometry, step_budget: int) -> N
 
 
 class _Sizes(NamedTuple):
-    """Sizes of all parameters, of all constant variables, and of the registers of a warp. Units: bytes."""
+    """Sizes of all constant variables, and of the registers of a warp. Units: bytes."""
 
-    parameters: int
     constants: int
     registers: int
 
 
 def _sizes(program: Program) -> _Sizes:
     return _Sizes(
-        max((each.offset + each.size for each in program.parameters), default=0),
-        sum(each.size for each in program.globals if each.space == "const"),
-        program.registers.bytes_per_warp(),
+        sum(each.size for each in program.globals if each.space == "const"), program.registers.bytes_per_warp()
     )
 
 
