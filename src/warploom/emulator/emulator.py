@@ -24,7 +24,7 @@ from warploom.emulator.faults import Deadlock, Fault, Trap, diagnostic
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.native.code_table import BATCH_COST, RECENT
-from warploom.emulator.native.context import Field, Stop
+from warploom.emulator.native.context import Stop
 from warploom.emulator.native.engine import NativeEngine
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
@@ -111,7 +111,7 @@ class Emulator:
         self.recent.clear()
         self.accumulators.discard()
         self.executable.place(wave)
-        state.start(program.entry, self.schedule.seed)
+        state.start(program.entry, self.schedule)
         shared = self.grid.total_shared
         events = self.events
         self.memory = Memory(state, self.arena, shared, program.local_bytes, events)
@@ -236,7 +236,7 @@ class Emulator:
             self.recent.extend(native.recent(done))
             if stop == Stop.RESUME:
                 rows = native.rows
-                self._guarded(partial(self._resume_block, rows, pc, int(native.context[Field.EXECUTED])))
+                self._guarded(partial(self._resume_block, rows, pc, native.executed))
                 self._guarded(self.asynchronous.between_blocks)
             elif stop == Stop.ARRIVE:
                 splits.arrive(native.rows)
@@ -252,7 +252,7 @@ class Emulator:
                 raise self._runaway()
             if stop == Stop.SELECT and done < most:
                 return
-            if not self._can_schedule():
+            if not self._can_schedule() or self.ctas_done == len(state.placement.coordinates):
                 return
 
     def _begin_batch(self, rows: Rows) -> Warps:

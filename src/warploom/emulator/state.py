@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.grid import Grid, Placement, Topology
+from warploom.emulator.schedule import Schedule
 from warploom.emulator.warp_splits import WarpSplits
 from warploom.isa.model.semantics import Array
 
@@ -61,7 +62,7 @@ class State:
         self.placement = Placement(self.placement.kernel, topology, ctas)
         self._present = topology.present & (topology.cta_of < count)[:, None]
 
-    def start(self, entry: int, seed: int) -> None:
+    def start(self, entry: int, schedule: Schedule) -> None:
         """Make the CTAs resident. Their warps start at `entry`, and all registers are 0."""
         self.carry[:] = False
         if self._used:
@@ -69,7 +70,8 @@ class State:
                 file[:] = 0
         self._used = True
         self.splits = WarpSplits(self._present, entry)
-        self.random.seed(seed)
+        if schedule.kind == "random":
+            self.random.seed(schedule.seed)
         self.live_warps[:] = 0
         self.live_warps[: len(self.placement.coordinates)] = self.topology.warps_per_cta
 

@@ -26,6 +26,7 @@ from warploom.emulator.state import Counters, State
 from warploom.isa.model.form import Form
 
 _BYTES = c_char * 0
+_STOPS = tuple(Stop)
 
 
 class NativeEngine:
@@ -44,7 +45,6 @@ class NativeEngine:
         self._families = sorted({each.family for each in linked})
         numbers = {family: number for number, family in enumerate(self._families)}
         self._family_of = np.array([numbers[each.family] for each in linked], np.int64)
-        self.context = np.zeros(len(Field), np.int64)
         self._rows = np.zeros(0, np.int64)
         self._seen = np.zeros(state.topology.warps, np.int64)
         self._recent = np.zeros(RECENT, np.int64)
@@ -52,14 +52,16 @@ class NativeEngine:
         self._windows: NDArray[np.int64] = np.zeros((0, 3), np.int64)
         self._shared = 0  # address of shared memory that `_windows` contains
         self._tally = np.zeros(state.topology.ctas * BARRIERS, np.int64)
-        self._address = _address(self.context)
+        context = np.zeros(len(Field), np.int64)
+        self._address = _address(context)
+        self._fields = context.data  # NumPy takes three times as long for access to a field
         fixed = {
             Field.CODE: self.code, Field.COUNTS: self.counts, Field.SEEN: self._seen, Field.RECENT: self._recent,
             Field.CARRY: state.carry, Field.CTA_OF: state.topology.cta_of, Field.LIVE_WARPS: state.live_warps,
             Field.TALLY: self._tally,
         }  # fmt: skip
         for field, array in fixed.items():
-            self.context[field] = _address(array)
+            self._fields[field] = _address(array)
         self._tables: list[tuple[int, Any]] = []
         self._link(program, linked, arch)
         self._functions = self.code["function"].copy()
@@ -139,18 +141,18 @@ class NativeEngine:
 
     def start(self, memory: Memory, barriers: Barriers) -> None:
         """Prepare for the CTAs that have become resident."""
-        arena, shared, context = memory.arena, memory.shared, self.context
+        arena, shared, fields = memory.arena, memory.shared, self._fields
         if not len(self._windows):
             self._windows = _shared_windows(self.state.topology, shared)
-            context[Field.SHARED_WINDOWS] = _address(self._windows)
+            fields[Field.SHARED_WINDOWS] = _address(self._windows)
         first = _address(shared.bytes)
         self._windows[:, 2] += first - self._shared
         self._shared = first
-        context[Field.ARENA], context[Field.SEGMENTS] = _address(arena.bytes), len(arena.starts)
-        segments = arena.starts, arena.ends, arena.state
-        context[Field.SEGMENT_STARTS : Field.SEGMENT_STATES + 1] = [_address(array) for array in segments]
-        context[Field.LOCAL_START], context[Field.LOCAL_STRIDE] = _address(memory.local), memory.local_stride
-        context[Field.LOCAL_BYTES], context[Field.ARRIVED] = memory.local_bytes, _address(barriers.arrived)
+        fields[Field.ARENA], fields[Field.SEGMENTS] = _address(arena.bytes), len(arena.starts)
+        for field, array in enumerate((arena.starts, arena.ends, arena.state), Field.SEGMENT_STARTS):
+            fields[field] = _address(array)
+        fields[Field.LOCAL_START], fields[Field.LOCAL_STRIDE] = _address(memory.local), memory.local_stride
+        fields[Field.LOCAL_BYTES], fields[Field.ARRIVED] = memory.local_bytes, _address(barriers.arrived)
         self._tally[:] = 0
 
     def run(self, batch: Batch, first: int, end: int) -> tuple[int, int]:
@@ -163,9 +165,9 @@ class NativeEngine:
         self._reserve(count)
         self._warps[:count] = batch.warp_index
         self._masks[:count] = self.state.splits.bits[batch.rows]
-        self.context[Field.COUNT] = count
-        self.context[Field.DIVERGED] = self.state.splits.diverged
-        return self.library.run(self._address, first, end), int(self.context[Field.EXECUTED])
+        self._fields[Field.COUNT] = count
+        self._fields[Field.DIVERGED] = self.state.splits.diverged
+        return self.library.run(self._address, first, end), self.executed
 
     def schedule(
         self, most: int, due: int, watched: int, limit: int, budget: int, keeps_matrices: bool
@@ -177,28 +179,30 @@ class NativeEngine:
         `keeps_matrices` is set, also stop before a block that reads accumulators from registers. Return the reason for
         the stop, and the program counter at which the interpreter continues the batch.
         """
-        state, context = self.state, self.context
+        state, fields = self.state, self._fields
         splits, counters = state.splits, state.counters
-        self._reserve(len(splits.status))
         arrays = (splits.status, splits.pc, splits.epoch, splits.warp, splits.bits, splits.point_pc)
         if len(self._splits) != len(arrays) or any(map(is_not, arrays, self._splits)):
             self._splits = arrays
-            context[Field.SPLITS] = len(splits.status)
-            context[Field.STATUS : Field.POINT + 1] = [_address(array) for array in arrays]
+            self._reserve(len(splits.status))
+            fields[Field.SPLITS] = len(splits.status)
+            for field, array in enumerate(arrays, Field.STATUS):
+                fields[field] = _address(array)
         self._seen.fill(-1)
-        context[Field.BATCHES] = before = counters.batches
-        context[Field.LAST_BATCH : Field.UNWATCHED_LIMIT + 1] = before + most, due, watched, limit
-        context[Field.SPENT : Field.TICKS + 1] = counters.spent, budget, state.grid.ticks
-        context[Field.DIVERGED : Field.KEEPS_MATRICES + 1] = splits.diverged, keeps_matrices
+        fields[Field.BATCHES], fields[Field.LAST_BATCH] = counters.batches, counters.batches + most
+        fields[Field.DUE], fields[Field.WATCHED], fields[Field.UNWATCHED_LIMIT] = due, watched, limit
+        fields[Field.SPENT], fields[Field.BUDGET], fields[Field.TICKS] = counters.spent, budget, state.grid.ticks
+        fields[Field.DIVERGED], fields[Field.KEEPS_MATRICES] = splits.diverged, keeps_matrices
         found = self.library.schedule(self._address)
-        counters.batches, counters.spent = int(context[Field.BATCHES]), int(context[Field.SPENT])
-        state.grid.ticks = int(context[Field.TICKS])
-        return Stop(found & 3), found >> 2
+        counters.batches, counters.spent = fields[Field.BATCHES], fields[Field.SPENT]
+        state.grid.ticks = fields[Field.TICKS]
+        return _STOPS[found & 3], found >> 2
 
     def recent(self, batches: int) -> list[int]:
         """Return the first program counters of the last `batches` batches that `schedule` has executed."""
         last = self.state.counters.batches
-        return [int(self._recent[number % RECENT]) for number in range(last - min(batches, RECENT), last)]
+        recent = self._recent.tolist()
+        return [recent[number % RECENT] for number in range(last - min(batches, RECENT), last)]
 
     def count(self, counters: Counters) -> None:
         """Add the instructions that have been executed since the last call to the statistics."""
@@ -214,7 +218,12 @@ class NativeEngine:
     @property
     def rows(self) -> NDArray[np.intp]:
         """Indices of the warp splits of the batch at which `schedule` stopped."""
-        return self._rows[: int(self.context[Field.COUNT])].astype(np.intp)
+        return self._rows[: self._fields[Field.COUNT]].astype(np.intp)
+
+    @property
+    def executed(self) -> int:
+        """Number of warps that have executed the instruction at which native code stopped."""
+        return self._fields[Field.EXECUTED]
 
     def _reserve(self, count: int) -> None:
         """Make space for a batch of `count` warp splits."""
@@ -223,9 +232,10 @@ class NativeEngine:
         self._rows, self._warps = np.zeros(count, np.int64), np.zeros(count, np.int64)
         self._masks, self._guarded = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
         arrays = self._rows, self._warps, self._masks, self._guarded
-        self.context[Field.ROWS : Field.GUARDED + 1] = [_address(array) for array in arrays]
+        for field, array in enumerate(arrays, Field.ROWS):
+            self._fields[field] = _address(array)
         self._keys = np.zeros(2 * count, np.int64)
-        self.context[Field.KEYS] = _address(self._keys)
+        self._fields[Field.KEYS] = _address(self._keys)
 
 
 def _shared_windows(topology: Topology, shared: SharedMemory) -> NDArray[np.int64]:
