@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from warploom.emulator.arena import Arena
 
 _POINTER = "u64"
+_SCALARS: tuple[type[object], ...] = (int, float, np.generic)
 
 
 class _Field(NamedTuple):
@@ -166,6 +167,8 @@ class Arguments:
         In the result, NumPy arrays replace other host arrays, and pointer tables replace lists of arrays. `number` is
         the position of the argument.
         """
+        if isinstance(value, _SCALARS):
+            return value
         if is_array(value):
             _check_array(number, parameter, value)
             return self._buffer(number, parameter, value, "")
@@ -266,6 +269,8 @@ def _resolve(
     number: int, parameter: Parameter, value: object, address: Callable[[object], int],
     tensor_map: Callable[[TensorMapFields], bytes],
 ) -> object:  # fmt: skip
+    if isinstance(value, _SCALARS):
+        return value
     if is_array(value):
         return address(value)
     if isinstance(value, TensorMap):

@@ -64,7 +64,7 @@ def load_kernel(source: KernelSource, name: str | None) -> LoadedKernel:
     """
     if isinstance(source, (str, Path)):
         is_path = isinstance(source, Path) or not is_text(source)
-        return _load_file(Path(source), name) if is_path else _load_text(source, "<ptx>", name)
+        return _load_file(str(source), name) if is_path else _load_text(*text_of(source), name)
     if isinstance(source, Module):
         return LoadedKernel(read_signature(source, name))
     from warploom.author import Kernel
@@ -86,20 +86,20 @@ def _load_text(text: str, file: str, name: str | None, shared: int = 0, block: E
     return LoadedKernel(_read_kernel(text, file, name), shared, block)
 
 
-def _load_file(path: Path, name: str | None) -> LoadedKernel:
+def _load_file(path: str, name: str | None) -> LoadedKernel:
     version = _version(path)
-    return _load_text(*text_of(path), name) if version is None else _load_version(path, name, version)
+    return _load_text(*text_of(Path(path)), name) if version is None else _load_version(path, name, version)
 
 
 @lru_cache(maxsize=16)
-def _load_version(path: Path, name: str | None, version: tuple[int, ...]) -> LoadedKernel:
-    return _load_text(*text_of(path), name)
+def _load_version(path: str, name: str | None, version: tuple[int, ...]) -> LoadedKernel:
+    return _load_text(*text_of(Path(path)), name)
 
 
-def _version(path: Path) -> tuple[int, ...] | None:
+def _version(path: str) -> tuple[int, ...] | None:
     """Return numbers that differ after each change of a file, or None if a change of late may not be visible yet."""
     try:
-        if not S_ISREG(path.stat().st_mode):
+        if not S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - a Path takes longer than the call
             return None
         # Opening the file makes the client of a network file system ask for the present attributes.
         file = os.open(path, os.O_RDONLY)

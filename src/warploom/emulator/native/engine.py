@@ -206,13 +206,11 @@ class NativeEngine:
 
     def count(self, counters: Counters) -> None:
         """Add the instructions that have been executed since the last call to the statistics."""
-        if not self.counts.any():
-            return
-        found = np.bincount(self._family_of, self.counts, len(self._families)).astype(np.int64)
-        for family, number in zip(self._families, found.tolist(), strict=True):
+        found = np.bincount(self._family_of, self.counts, len(self._families)).tolist()
+        for family, number in zip(self._families, found, strict=True):
             if number:
-                counters.by_family[family] += number
-        counters.instructions += int(found.sum())
+                counters.by_family[family] += int(number)
+                counters.instructions += int(number)
         self.counts.fill(0)
 
     @property
