@@ -73,14 +73,15 @@ class Emulator:
         self._bounded = executable.bounded if self.schedule.kind == "lazy" else frozenset[int]()
         self._leads = leads_to(program, self._bounded)
         self.events = Dispatcher(request.observers)
-        launch = Launch(
-            program, self.linked, self.grid, self.topology, request.arch, self.schedule, arena, self.state.counters
-        )
-        self.events.attach(launch)
-        self._set_handlers(launch)
+        self._attach_observers()
 
-    def _set_handlers(self, launch: Launch) -> None:
+    def _attach_observers(self) -> None:
         state, events = self.state, self.events
+        launch = Launch(
+            self.program, self.linked, self.grid, self.topology, self.request.arch, self.schedule, self.arena,
+            state.counters,
+        )  # fmt: skip
+        events.attach(launch)
         self._on_resident = events.handler(Resident)
         self._on_block_start = events.handler(BlockStart)
         self._on_block_end = events.handler(BlockEnd)

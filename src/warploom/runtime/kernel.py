@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     KernelSource = str | Path | Module | Kernel | Program
 
 _SETTLED = 2_000_000_000
-"""Nanoseconds after which another change of a file has another time stamp, on every file system."""
+"""Nanoseconds between two changes of a file that have different time stamps on every file system."""
 
 
 @dataclass(eq=False)
@@ -97,7 +97,10 @@ def _load_version(path: str, name: str | None, version: tuple[int, ...]) -> Load
 
 
 def _version(path: str) -> tuple[int, ...] | None:
-    """Return numbers that differ after each change of a file, or None if a change of late may not be visible yet."""
+    """Return numbers that differ after each change of a file. Return None if the last change is recent.
+
+    A file may change again without a change of its time stamps shortly after a change.
+    """
     try:
         if not S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - a Path takes longer than the call
             return None

@@ -50,7 +50,7 @@ class NativeEngine:
         self._recent = np.zeros(RECENT, np.int64)
         self._splits: tuple[NDArray[Any], ...] = ()
         self._windows: NDArray[np.int64] = np.zeros((0, 3), np.int64)
-        self._shared = 0  # address of shared memory that `_windows` contains
+        self._shared = 0  # host address of shared memory, which the distances in `_windows` include
         self._tally = np.zeros(state.topology.ctas * BARRIERS, np.int64)
         context = np.zeros(len(Field), np.int64)
         self._address = _address(context)
@@ -135,7 +135,7 @@ class NativeEngine:
         self.is_native = (self.code["function"] > BRANCH).tolist()
 
     def refresh(self) -> None:
-        """Update the records of the special registers, after other CTAs have got the coordinates."""
+        """Update the records of the special registers, after a change of the coordinates of the CTAs."""
         for number, value in self._tables:
             self.records.fill(number, [value])
 
@@ -201,7 +201,7 @@ class NativeEngine:
     def recent(self, batches: int) -> list[int]:
         """Return the first program counters of the last `batches` batches that `schedule` has executed."""
         last = self.state.counters.batches
-        recent = self._recent.tolist()
+        recent = self._recent.data
         return [recent[number % RECENT] for number in range(last - min(batches, RECENT), last)]
 
     def count(self, counters: Counters) -> None:
@@ -237,7 +237,7 @@ class NativeEngine:
 
 
 def _shared_windows(topology: Topology, shared: SharedMemory) -> NDArray[np.int64]:
-    """Return first address, end, and distance to the indices of `SharedMemory.bytes` of each warp's shared memory."""
+    """Return the shared window of each warp: first address, end, and distance to the index of its bytes."""
     low = (topology.rank[topology.cta_of] << 24) + (shared.end - shared.size)
     return np.stack([low, low + shared.size, topology.cta_of * shared.stride - low], axis=1)
 
