@@ -35,6 +35,7 @@ class Barriers:
         # Mode, numbers of true and of all lanes, and the warps, lanes and destinations of each reduction.
         self._votes: dict[int, tuple[str, list[int], list[tuple[int, Array, Any]]]] = {}
         self.cluster_of = topology.cluster_of
+        self._uses_clusters = False  # True once a thread has arrived at a cluster barrier
         self.cluster_phase = np.zeros(topology.ctas // topology.cluster_size, np.int64)
         # Phase in which each thread has arrived without waiting for it yet, or -1.
         self.cluster_joined = np.full((topology.warps, 32), -1, np.int64)
@@ -182,6 +183,7 @@ class Barriers:
 
         Errors: Fault emulator.cluster-barrier if a thread arrives twice without a wait.
         """
+        self._uses_clusters = True
         clusters = self.cluster_of[batch.warp_index]
         active = batch.active()
         message = "a thread arrives at the cluster barrier again before it has waited for its last arrival"
@@ -243,17 +245,16 @@ class Barriers:
 
     # Exits ------------------------------------------------------------------------------------------------
 
-    def on_exit(self, ctas: Array) -> None:
-        """Complete the barriers of `ctas` that waited only for threads that have left the kernel."""
+    def on_exit(self) -> None:
+        """Complete the barriers that waited only for threads that have left the kernel."""
         for key, warp in list(self._parts):
             if self.splits.live[warp].any():
                 self.arrived[key] += self._add_part(key, warp, np.zeros(32, np.bool_))
-        keys = (ctas[:, None] * BARRIERS + np.arange(BARRIERS)[None, :]).reshape(-1)
-        keys = keys[self.arrived[keys] > 0]
+        keys = np.flatnonzero(self.arrived)
         if len(keys):
             self._complete(keys)
-        if (self.cluster_joined >= 0).any():
-            self._complete_clusters(np.unique(ctas // self.state.topology.cluster_size))
+        if self._uses_clusters:
+            self._complete_clusters(np.arange(len(self.cluster_phase)))
 
     def awaited(self, slot: int) -> Awaited | None:
         """Return the barrier at which the warp split with index `slot` waits, or None."""

@@ -14,7 +14,10 @@ from integrations.dask.launches import waves_of
 
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.arena import Arena
-from warploom.emulator.execute import Request, Stats, initialise, waves
+from warploom.emulator.execute import initialise
+from warploom.emulator.request import Request
+from warploom.emulator.stats import Stats
+from warploom.emulator.waves import waves
 from warploom.integrations.dask.grid import GridJob, PartResult, merge_results, run_part, single_worker_reason
 from warploom.integrations.dask.shared_payload import mapped, pack
 from warploom.runtime import cpu

@@ -12,17 +12,11 @@ from numpy.typing import NDArray
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.access import DIRTY
 from warploom.emulator.arena import Arena
-from warploom.emulator.execute import (
-    Progress,
-    Request,
-    Stats,
-    Waves,
-    execute,
-    initialise,
-    inter_cta_communication,
-    waves,
-)  # fmt: skip
+from warploom.emulator.execute import execute, initialise
 from warploom.emulator.faults import RunError
+from warploom.emulator.request import Request
+from warploom.emulator.stats import Progress, Stats
+from warploom.emulator.waves import Waves, inter_cta_communication
 from warploom.integrations.dask.compatibility import Requirements
 from warploom.integrations.dask.footprint import Footprint, FootprintRecorder, InterCtaCommunication
 from warploom.integrations.dask.merge import conflict, merge
@@ -89,7 +83,7 @@ def run_grid(
     """
     started = time.perf_counter()
     initialise(request.program, arena, segments, request.parameters)
-    job = GridJob(request, waves(request.program, request.shape()), arena, segments, sanitize)
+    job = GridJob(request, divide(request.program, request.shape()), arena, segments, sanitize)
     copies = _SANITIZED_COPIES if sanitize else _RECORDED_COPIES
     report = WorkReport()
     with WorkerPool(workers, Requirements(memory=_PROCESS_BYTES + len(arena.bytes) * copies)) as pool:
