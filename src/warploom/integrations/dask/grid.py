@@ -16,7 +16,7 @@ from warploom.emulator.execute import execute, initialise
 from warploom.emulator.faults import RunError
 from warploom.emulator.request import Request
 from warploom.emulator.stats import Progress, Stats
-from warploom.emulator.waves import Waves, inter_cta_communication
+from warploom.emulator.waves import Waves, divide, inter_cta_communication
 from warploom.integrations.dask.compatibility import Requirements
 from warploom.integrations.dask.footprint import Footprint, FootprintRecorder, InterCtaCommunication
 from warploom.integrations.dask.merge import conflict, merge
