@@ -245,6 +245,11 @@ class Barriers:
 
     # Exits ------------------------------------------------------------------------------------------------
 
+    @property
+    def await_exits(self) -> bool:
+        """True if an exit may complete a barrier at which no whole warp waits."""
+        return self._uses_clusters or bool(self._parts)
+
     def on_exit(self) -> None:
         """Complete the barriers that waited only for threads that have left the kernel."""
         for key, warp in list(self._parts):

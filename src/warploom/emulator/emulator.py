@@ -223,6 +223,12 @@ class Emulator:
         is_simple = kind == "lazy" and self.asynchronous.is_idle and not self._delays and not self._bounded
         return (kind == "eager" or is_simple) and not self.memory.is_watched
 
+    def _allows_exits(self) -> bool:
+        """Return True if native code may let warps exit."""
+        is_observed = self._on_exit_of is not None
+        is_local = self.topology.cluster_size == 1 and self.asynchronous.is_idle
+        return is_local and not is_observed and not self.barriers.await_exits
+
     def _schedule(self, native: NativeEngine, report: Callable[[], None]) -> None:
         """Let native code select and execute batches until the interpreter is needed."""
         state, splits = self.state, self.state.splits
@@ -230,8 +236,11 @@ class Emulator:
             before = state.counters.batches
             budget = self.request.step_budget
             keeps_matrices = bool(self.accumulators.cached)
-            stop, pc = native.schedule(BATCHES_PER_CALL, self.repetition.watch, self.steps, budget, keeps_matrices)
+            stop, pc = native.schedule(
+                BATCHES_PER_CALL, self.repetition.watch, self.steps, budget, keeps_matrices, self._allows_exits()
+            )
             self.repetition.due = native.due
+            self.ctas_done += native.exited_ctas
             done = state.counters.batches - before
             if stop == Stop.RESUME:
                 rows = native.rows

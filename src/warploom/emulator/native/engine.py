@@ -15,7 +15,7 @@ from warploom.emulator.batch import Batch
 from warploom.emulator.grid import Topology
 from warploom.emulator.link import Linked
 from warploom.emulator.memory import Memory
-from warploom.emulator.native.code_table import BRANCH, INSTRUCTION
+from warploom.emulator.native.code_table import BRANCH, EXIT, INSTRUCTION
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.library import library
 from warploom.emulator.native.operands import RECORD, OperandTable, Records, UnsupportedOperand, varying
@@ -69,7 +69,7 @@ class NativeEngine:
         self._link(program, linked, arch)
         self._functions = self.code["function"].copy()
         self._excluded = set[int]()
-        self.is_native = (self._functions > BRANCH).tolist()
+        self.is_native = (self._functions > EXIT).tolist()
 
     def _link(self, program: Program, linked: Sequence[Linked], arch: str) -> None:
         tables: dict[int, OperandTable] = {}
@@ -110,6 +110,8 @@ class NativeEngine:
             if form.control == "jump" and isinstance(target := getattr(each.operands, "tgt", None), int):
                 self.code["function"][pc], self.code["target"][pc] = BRANCH, target
                 self._link_guard(pc)
+            elif form.control in ("return", "exit") and each.guard is None:
+                self.code["function"][pc] = EXIT
 
     def _allows(self, each: Linked, form: Form) -> bool:
         """Return True if this launch allows native execution of an instruction.
@@ -139,7 +141,7 @@ class NativeEngine:
         self._excluded = pcs
         self.code["function"] = self._functions
         self.code["function"][list(pcs)] = 0
-        self.is_native = (self.code["function"] > BRANCH).tolist()
+        self.is_native = (self.code["function"] > EXIT).tolist()
 
     def refresh(self) -> None:
         """Update the records of the special registers, after a change of the coordinates of the CTAs."""
@@ -177,12 +179,15 @@ class NativeEngine:
         self._fields[Field.WHOLE] = not splits.diverged or bool((lanes == splits.live_bits[batch.warp_index]).all())
         return self.library.run(self._address, first, end), self.executed
 
-    def schedule(self, most: int, watch: Watch, steps: int, budget: int, keeps_matrices: bool) -> tuple[Stop, int]:
+    def schedule(
+        self, most: int, watch: Watch, steps: int, budget: int, keeps_matrices: bool, allows_exits: bool
+    ) -> tuple[Stop, int]:
         """Select and execute batches until the emulator is needed, or `most` batches have been executed.
 
         Stop as `watch` requests. If the step budget is spent, stop before any batch. If `keeps_matrices` is set, also
         stop before a block that reads accumulators from registers. While warps are diverged, stop at every multiple of
-        `OVERDUE_STEPS`; `steps` batches of the wave have been executed before.
+        `OVERDUE_STEPS`; `steps` batches of the wave have been executed before. If `allows_exits` is set, let warps exit
+        whose exit has no effect on other warps.
 
         Return the reason for the stop, and the program counter at which the interpreter continues the batch.
         """
@@ -203,6 +208,7 @@ class NativeEngine:
         fields[Field.DUE], fields[Field.WATCHED], fields[Field.UNWATCHED_LIMIT] = watch.due, watch.pc, watch.limit
         fields[Field.COMPARED], fields[Field.COMPARED_FILES] = _address(watch.table), len(watch.table)
         fields[Field.STEPS], fields[Field.KEEPS_MATRICES] = steps, keeps_matrices
+        fields[Field.ALLOWS_EXITS], fields[Field.EXITED_CTAS] = allows_exits, 0
         fields[Field.SPENT], fields[Field.BUDGET], fields[Field.TICKS] = counters.spent, budget, state.grid.ticks
         found = self.library.schedule(self._address)
         counters.batches, counters.spent = fields[Field.BATCHES], fields[Field.SPENT]
@@ -218,6 +224,11 @@ class NativeEngine:
                 counters.by_family[family] += int(number)
                 counters.instructions += int(number)
         self.counts.fill(0)
+
+    @property
+    def exited_ctas(self) -> int:
+        """Number of CTAs whose last warp has exited in the last call of `schedule`."""
+        return self._fields[Field.EXITED_CTAS]
 
     @property
     def due(self) -> int:
