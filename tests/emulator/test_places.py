@@ -76,7 +76,7 @@ def test_special_registers_of_clusters() -> None:
 def test_ctas_that_do_not_fit_come_in_waves(resident: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waves, "RESIDENT_WARPS", resident)
     # Shared memory and registers begin anew in every wave: a stale count would show.
-    found = run(f"""{COORDINATES}
+    found = run(f"""{COORDINATES}  // {resident} warps, because a program keeps its waves
         .shared .b32 s[1];
         atom.shared.add.u32 %r10, [s], 1;
         bar.sync 0;
@@ -94,7 +94,7 @@ def test_ctas_that_do_not_fit_come_in_waves(resident: int, monkeypatch: pytest.M
 @pytest.mark.parametrize("resident", [2, 4, 6])
 def test_a_wave_holds_whole_clusters(resident: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waves, "RESIDENT_WARPS", resident)
-    found = run(f"""{COORDINATES}
+    found = run(f"""{COORDINATES}  // {resident} warps, because a program keeps its waves
         .shared .b32 s[1];
         st.shared.u32 [s], %r6;
         barrier.cluster.arrive.aligned;

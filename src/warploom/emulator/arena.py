@@ -18,7 +18,7 @@ ALIGNMENT = 1024
 _HOST_REACH = 1 << 40  # bytes; larger than the heap, and than the range of a process's mappings
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Segment:
     """Range of the arena for one buffer, one module variable or the kernel's parameters.
 
