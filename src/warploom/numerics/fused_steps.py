@@ -176,7 +176,7 @@ def _intrinsic(emit: Callable[..., Value | None], result: str = "none") -> Any:
 # --- elements
 
 
-def _exponents(v: Vectors, value: Value, emin: Value, zero: int) -> Value:
+def element_exponents(v: Vectors, value: Value, emin: Value, zero: int = _ZERO) -> Value:
     """Return the exponents of f32 values, at least `emin`, with codes for zeros and special values."""
     bits = v.builder.bitcast(value, emin.type)
     field = v.and_(v.lshr(bits, 23), 255)
@@ -185,7 +185,7 @@ def _exponents(v: Vectors, value: Value, emin: Value, zero: int) -> Value:
     return v.select(v.compare("==", v.shl(bits, 1), 0), zero, exponent)
 
 
-def _values(v: Vectors, words: Value, of: Layout) -> Value:
+def element_values(v: Vectors, words: Value, of: Layout) -> Value:
     """Return the f32 values of element patterns. The patterns are 32-bit lanes, zero-extended."""
     b = v.builder
     f32 = ir.VectorType(F32_TYPE, words.type.count)
@@ -219,9 +219,9 @@ def _decoder(position: int, pairs: bool) -> Any:
 
             def convert(i: Value) -> None:
                 found = v.load(stored, words, i)
-                value = _values(v, found if stored == i32 else builder.zext(found, i32), of)
+                value = element_values(v, found if stored == i32 else builder.zext(found, i32), of)
                 v.store(value, values, i)
-                exponent = builder.trunc(_exponents(v, value, of.emin, _ZERO), ir.VectorType(I16, DECODED))
+                exponent = builder.trunc(element_exponents(v, value, of.emin), ir.VectorType(I16, DECODED))
                 if pairs:
                     wide = builder.zext(exponent, i32)
                     v.store(v.or_(wide, v.shl(wide, 16)), exponents, i)
@@ -311,7 +311,7 @@ def _emit_load_addends(builder: ir.IRBuilder, width: int, c: Any, tile: Tile, *_
         with given:
             for r, h in v.vectors:
                 words = v.load(ir.VectorType(ir.IntType(bits), v.count), tile.c, v.position(tile.columns, r, h))
-                value = _values(v, builder.zext(words, v.i32), f16) if bits == 16 else words
+                value = element_values(v, builder.zext(words, v.i32), f16) if bits == 16 else words
                 v.store(value, tile.sums, r * width + h)
         with absent:
             for r, h in v.vectors:
@@ -375,7 +375,7 @@ def _emit_raise_tops(
     tops = [cgutils.alloca_once(builder, v.exponents) for _ in v.rows]
     for r in v.rows:
         addends = [v.load(v.f32, tile.sums, r * width + h) for h in range(0, width, v.count)]
-        exponents = v.joined([_exponents(v, addend, emin_addend, 2 * _ZERO) for addend in addends])
+        exponents = v.joined([element_exponents(v, addend, emin_addend, 2 * _ZERO) for addend in addends])
         builder.store(builder.trunc(exponents, v.exponents), tops[r])
 
     def raise_each(k: Value) -> None:
