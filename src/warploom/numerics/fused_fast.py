@@ -123,15 +123,14 @@ def multiply_rows(
         while first < depth:
             last = min(first + length, depth)
             far = raise_tops(strip, index, tile, first, last, 0)
-            if far and not is_widened:
-                widen(base.a, base.a_wide, a_size)
-                widen(base.b, base.b_wide, b_size)
-                is_widened = True
             for column in range(0, width, part):
-                if far >> column & 0xFFFF:
-                    add_wide(strip, index, tile, first, last, column)
-                else:
-                    add_narrow(strip, index, tile, first, last, column)
+                if not far >> column & 0xFFFF and add_narrow(strip, index, tile, first, last, column):
+                    continue
+                if not is_widened:
+                    widen(base.a, base.a_wide, a_size)
+                    widen(base.b, base.b_wide, b_size)
+                    is_widened = True
+                add_wide(strip, index, tile, first, last, column)
             first = last
         store_results(strip, d, tile, 0, 0, 0)
 

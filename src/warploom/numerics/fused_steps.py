@@ -399,22 +399,25 @@ def _emit_raise_tops(
 
 def _emit_add_narrow(
     builder: ir.IRBuilder, width: int, index: Any, tile: Tile, first: Value, last: Value, column: Value
-) -> None:
-    """Add products with f32 multiplications and 32-bit sums, if all |E| are at most `_NARROW`."""
+) -> Value:
+    """Add products with f32 multiplications and 32-bit sums, if all |E| are at most `_NARROW`.
+
+    Return True if this has succeeded. If a sum overflows, the function returns False and changes nothing.
+    """
     v = _Strip(builder, width)
     sparse = index is not types.none
     p = v.parameters(tile.parameters)
-    half = builder.icmp_signed("!=", p.half, v.number(0))
-    mask, fraction = v.splat(p.mask, v.count), v.narrow(p.fraction)
+    fraction = v.narrow(p.fraction)
     at = [builder.add(v.number(r * width), column) for r in v.rows]
     sums = [cgutils.alloca_once(builder, v.i32) for _ in v.rows]
-    totals = [cgutils.alloca_once(builder, v.f64) for _ in v.rows]
+    totals = [cgutils.alloca_once(builder, v.i32) for _ in v.rows]
+    overflow = cgutils.alloca_once(builder, v.i32)
+    builder.store(v.constant(v.i32, 0), overflow)
     scales: list[Value] = []
     for r in v.rows:
         top = builder.sext(v.load(ir.VectorType(I16, v.count), tile.tops, at[r]), v.i32)
         scales.append(builder.bitcast(v.shl(v.add(v.sub(fraction, top), 127), 23), v.f32))
-        addend = builder.fptosi(v.fmul(v.load(v.f32, tile.sums, at[r]), scales[r]), v.i32)
-        builder.store(builder.sitofp(addend, v.f64), totals[r])
+        builder.store(builder.fptosi(v.fmul(v.load(v.f32, tile.sums, at[r]), scales[r]), v.i32), totals[r])
 
     def add_each(k: Value) -> None:
         row = builder.mul(k, v.number(width))
@@ -433,20 +436,41 @@ def _emit_add_narrow(
             builder.store(v.constant(v.i32, 0), sums[r])
         _steps(v, start, stop, add_each)
         for r in v.rows:
-            total = v.fadd(builder.load(totals[r]), builder.sitofp(builder.load(sums[r]), v.f64))
-            builder.store(total, totals[r])
+            total, part = builder.load(totals[r]), builder.load(sums[r])
+            new = v.add(total, part)
+            # The sum has overflowed if its sign differs from the signs of both numbers.
+            signs = v.and_(v.xor(new, total), v.xor(new, part))
+            builder.store(v.or_(builder.load(overflow), signs), overflow)
+            builder.store(new, totals[r])
 
     v.loop(first, last, _BLOCK, add_block)
-    for r in v.rows:
-        # Compute 2**(E - F) from the bits of 2**(F - E).
-        power = v.sub(1023 + 127, v.lshr(builder.bitcast(scales[r], v.i32), 23))
-        power = builder.bitcast(v.shl(builder.zext(power, v.i64), 52), v.f64)
-        value = v.fmul(builder.load(totals[r]), power)
-        with builder.if_else(half) as (to_nearest, toward_zero):
-            with to_nearest:
-                v.store(_to_nearest_half(v, value), tile.sums, at[r])
-            with toward_zero:
-                v.store(builder.fptrunc(_masked(v, value, mask), v.f32), tile.sums, at[r])
+    overflows = builder.bitcast(v.compare("<", builder.load(overflow), 0), ir.IntType(v.count))
+    fits = builder.icmp_unsigned("==", overflows, ir.Constant(overflows.type, 0))
+    with builder.if_then(fits, likely=True):
+        half = builder.icmp_signed("!=", p.half, v.number(0))
+        # The highest bits of a 32-bit number, as many as the significand of the result has.
+        mask = v.narrow(builder.ashr(p.mask, v.number(52 - 31)))
+        for r in v.rows:
+            total = builder.load(totals[r])
+            # Compute 2**(E - F) from the bits of 2**(F - E).
+            power = builder.bitcast(v.sub(254 << 23, builder.bitcast(scales[r], v.i32)), v.f32)
+            with builder.if_else(half) as (to_nearest, toward_zero):
+                with to_nearest:
+                    value = v.fmul(builder.sitofp(total, v.f64), builder.fpext(power, v.f64))
+                    v.store(_to_nearest_half(v, value), tile.sums, at[r])
+                with toward_zero:
+                    v.store(v.fmul(_truncated(v, total, mask), power), tile.sums, at[r])
+    return fits
+
+
+def _truncated(v: _Strip, total: Value, mask: Value) -> Value:
+    """Return 32-bit integers as f32, truncated to the significant bits in `mask`."""
+    magnitude = v.select(v.compare("<", total, 0), v.sub(0, total), total)
+    zeros = v.builder.call(v.function("ctlz", total.type, I1), [v.or_(magnitude, 1), ir.Constant(I1, 0)])
+    # The conversion takes 2**31 for -2**31, whose sign is replaced as well.
+    value = v.builder.sitofp(v.and_(magnitude, v.lshr(mask, zeros)), v.f32)
+    bits = v.and_(v.builder.bitcast(value, v.i32), 0x7FFFFFFF)
+    return v.builder.bitcast(v.or_(bits, v.and_(total, -1 << 31)), v.f32)
 
 
 def _emit_add_wide(
@@ -528,5 +552,5 @@ def _to_nearest_half(v: _Strip, value: Value) -> Value:
 load_addends = _intrinsic(_emit_load_addends)
 store_results = _intrinsic(_emit_store_results)
 raise_tops = _intrinsic(_emit_raise_tops, "int64")
-add_narrow = _intrinsic(_emit_add_narrow)
+add_narrow = _intrinsic(_emit_add_narrow, "boolean")
 add_wide = _intrinsic(_emit_add_wide)

@@ -19,11 +19,12 @@ from warploom.numerics.fused_fast import LENGTH, multiply_rows
 from warploom.numerics.fused_steps import DECODED, Tile, address, decode_a
 from warploom.numerics.intrinsics import set_rounding
 from warploom.numerics.register_steps import (
+    Registers,
     add_pairs,
-    collect_groups,
     decode_rows,
-    spread,
-    spread_groups,
+    gather,
+    gather_groups,
+    scatter_groups,
     widen_bytes,
 )
 
@@ -59,45 +60,6 @@ class Sizes(NamedTuple):
 
 
 @njit
-def _gather(
-    file: Array, warp: int, registers: Numbers, first: int, count: int, table: Numbers, target: int, step: int
-) -> None:
-    """Copy `count` matrices from the registers that follow number `first` of `registers`.
-
-    The matrices start at the addresses `target`, `target` + `step`, ….
-    """
-    size = len(table)
-    for j in range(count):
-        for r in range(size):
-            at = registers[first + j * size + r] * file.shape[1] + warp
-            spread(file, address(file) + 32 * file.itemsize * at, address(table) + 256 * r, target + step * j)
-
-
-@njit
-def _gather_c(
-    file: Array, warp: int, registers: Numbers, first: int, count: int, table: Numbers, target: int, step: int
-) -> None:
-    """Copy matrices C to a strip (see `_gather`). The registers of each C are followed by those of D."""
-    size = len(table)
-    for j in range(count):
-        for r in range(size):
-            at = registers[first + 2 * j * size + r] * file.shape[1] + warp
-            spread_groups(file, address(file) + 32 * file.itemsize * at, address(table) + 64 * r, target + step * j)
-
-
-@njit
-def _scatter_d(
-    file: Array, warp: int, registers: Numbers, first: int, count: int, table: Numbers, source: int, step: int
-) -> None:
-    """Copy a strip to matrices D: the inverse of `_gather_c`."""
-    size = len(table)
-    for j in range(count):
-        for r in range(size):
-            at = registers[first + (2 * j + 1) * size + r] * file.shape[1] + warp
-            collect_groups(file, address(file) + 32 * file.itemsize * at, address(table) + 64 * r, source + step * j)
-
-
-@njit
 def fused(
     file: Array, warps: Numbers, blocks: Blocks, sizes: Sizes, elements: Any, strip: Array, parameters: Numbers
 ) -> bool:
@@ -130,44 +92,43 @@ def fused(
     b_exponents = tops + 4 * tile_size
     b_words = b_exponents + 4 * b_size
     fields = address(parameters)
+    counts, numbers = blocks.counts, address(blocks.registers)
+    a_count, b_count, c_count = len(blocks.a), len(blocks.b), len(blocks.c)
+    a_table, b_table, c_table = address(blocks.a), address(blocks.b), address(blocks.c)
+    stride = 128 * file.shape[1]
     for warp in warps:
-        at = 0
-        for n in range(len(blocks.counts)):
-            count, others = blocks.counts[n, 0], blocks.counts[n, 1]
-            _gather(file, warp, blocks.registers, at, count, blocks.a, a_words, 4 * sizes.rows * sizes.words)
+        registers = address(file) + 128 * warp
+        at = numbers
+        for n in range(len(counts)):
+            count, others = counts[n]
+            b_at = at + 8 * count * a_count
+            c_at = b_at + 8 * others * b_count
+            step = 4 * sizes.rows * sizes.words
+            gather(file, Registers(registers, stride, at, count, a_count, a_count, a_table, a_words, step))
             decode_a(a_kind, a_words, a_values, a_exponents, count * a_size, fields)
-            b_at = at + count * len(blocks.a)
-            c_at = b_at + others * len(blocks.b)
-            at = c_at + 2 * count * others * len(blocks.c)
             for first in range(0, others, per_strip):
                 here = min(per_strip, others - first)
-                b_first = b_at + first * len(blocks.b)
-                _gather(file, warp, blocks.registers, b_first, here, blocks.b, b_words, 4 * sizes.columns)
+                numbers_b = b_at + 8 * first * b_count
+                step = 4 * sizes.columns
+                gather(file, Registers(registers, stride, numbers_b, here, b_count, b_count, b_table, b_words, step))
                 decode_rows(strip, b_kind, b_words, b_values, b_exponents, sizes.words, fields)
                 for m in range(count):
-                    c_first = c_at + 2 * (m * others + first) * len(blocks.c)
-                    _gather_c(file, warp, blocks.registers, c_first, here, blocks.c, c_words, 4 * sizes.c_words)
+                    c = c_at + 16 * (m * others + first) * c_count
+                    d = c + 8 * c_count
+                    step = 4 * sizes.c_words
+                    gather_groups(
+                        file, Registers(registers, stride, c, here, 2 * c_count, c_count, c_table, c_words, step)
+                    )
                     row = m * a_size
                     base = Tile(
-                        fields,
-                        a_values + 4 * row,
-                        a_wide + 8 * row,
-                        a_exponents + 4 * row,
-                        b_values,
-                        b_exponents,
-                        b_wide,
-                        0,
-                        c_words,
-                        c_words,
-                        sums,
-                        tops,
-                        sizes.depth,
-                        width,
-                    )
-                    multiply_rows(
-                        strip, None, c_kind, c_kind, base, sizes.rows, parameters[LENGTH], a_size, b_size
+                        fields, a_values + 4 * row, a_wide + 8 * row, a_exponents + 4 * row, b_values, b_exponents,
+                        b_wide, 0, c_words, c_words, sums, tops, sizes.depth, width,
                     )  # fmt: skip
-                    _scatter_d(file, warp, blocks.registers, c_first, here, blocks.c, c_words, 4 * sizes.c_words)
+                    multiply_rows(strip, None, c_kind, c_kind, base, sizes.rows, parameters[LENGTH], a_size, b_size)
+                    scatter_groups(
+                        file, Registers(registers, stride, d, here, 2 * c_count, c_count, c_table, c_words, step)
+                    )
+            at = c_at + 16 * count * others * c_count
     return scratch.size > 0  # true; this use keeps the memory allocated up to here
 
 
@@ -191,29 +152,40 @@ def integer(
     b_words = c_words + 4 * tile_size
     a_pairs = b_words + 4 * b_size
     a_words = a_pairs + 8 * most
+    counts, numbers = blocks.counts, address(blocks.registers)
+    a_count, b_count, c_count = len(blocks.a), len(blocks.b), len(blocks.c)
+    a_table, b_table, c_table = address(blocks.a), address(blocks.b), address(blocks.c)
+    stride = 128 * file.shape[1]
+    step = 4 * sizes.columns
     for warp in warps:
-        at = 0
-        for n in range(len(blocks.counts)):
-            count, others = blocks.counts[n, 0], blocks.counts[n, 1]
-            _gather(file, warp, blocks.registers, at, count, blocks.a, a_words, 4 * a_size)
+        registers = address(file) + 128 * warp
+        at = numbers
+        for n in range(len(counts)):
+            count, others = counts[n]
+            b_at = at + 8 * count * a_count
+            c_at = b_at + 8 * others * b_count
+            gather(file, Registers(registers, stride, at, count, a_count, a_count, a_table, a_words, 4 * a_size))
             widen_bytes(a_kind, a_words, a_pairs, count * a_size)
-            b_at = at + count * len(blocks.a)
-            c_at = b_at + others * len(blocks.b)
-            at = c_at + 2 * count * others * len(blocks.c)
             for first in range(0, others, per_strip):
                 here = min(per_strip, others - first)
-                b_first = b_at + first * len(blocks.b)
-                _gather(file, warp, blocks.registers, b_first, here, blocks.b, b_words, 4 * sizes.columns)
+                numbers_b = b_at + 8 * first * b_count
+                gather(file, Registers(registers, stride, numbers_b, here, b_count, b_count, b_table, b_words, step))
                 widen_bytes(b_kind, b_words, b_pairs, b_size)
                 for m in range(count):
-                    c_first = c_at + 2 * (m * others + first) * len(blocks.c)
-                    _gather_c(file, warp, blocks.registers, c_first, here, blocks.c, c_words, 4 * sizes.c_words)
+                    c = c_at + 16 * (m * others + first) * c_count
+                    d = c + 8 * c_count
+                    gather_groups(
+                        file, Registers(registers, stride, c, here, 2 * c_count, c_count, c_table, c_words, step)
+                    )
                     for row in range(sizes.rows):
                         add_pairs(
                             strip, a_pairs + 4 * sizes.words * (m * sizes.rows + row), b_pairs, count * a_size,
                             b_size, sizes.words, c_words + 4 * width * row, clamp,
                         )  # fmt: skip
-                    _scatter_d(file, warp, blocks.registers, c_first, here, blocks.c, c_words, 4 * sizes.c_words)
+                    scatter_groups(
+                        file, Registers(registers, stride, d, here, 2 * c_count, c_count, c_table, c_words, step)
+                    )
+            at = c_at + 16 * count * others * c_count
     return scratch.size > 0  # true; this use keeps the memory allocated up to here
 
 
@@ -229,25 +201,38 @@ def double(file: Array, warps: Numbers, blocks: Blocks, sizes: Sizes, strip: Arr
     per_strip = width // sizes.columns
     a, b = np.empty((1, sizes.rows, sizes.depth)), np.zeros((1, sizes.depth, width))
     c, d = np.zeros((1, sizes.rows, width)), np.empty((1, sizes.rows, width))
+    counts, numbers = blocks.counts, address(blocks.registers)
+    a_count, b_count, c_count = len(blocks.a), len(blocks.b), len(blocks.c)
+    a_table, b_table, c_table = address(blocks.a), address(blocks.b), address(blocks.c)
+    stride = 256 * file.shape[1]
+    step = 8 * sizes.columns
     for warp in warps:
-        at = 0
-        for n in range(len(blocks.counts)):
-            count, others = blocks.counts[n, 0], blocks.counts[n, 1]
-            b_at = at + count * len(blocks.a)
-            c_at = b_at + others * len(blocks.b)
+        registers = address(file) + 256 * warp
+        at = numbers
+        for n in range(len(counts)):
+            count, others = counts[n]
+            b_at = at + 8 * count * a_count
+            c_at = b_at + 8 * others * b_count
             for first in range(0, others, per_strip):
                 here = min(per_strip, others - first)
-                b_first = b_at + first * len(blocks.b)
-                _gather(file, warp, blocks.registers, b_first, here, blocks.b, address(b), 8 * sizes.columns)
+                numbers_b = b_at + 8 * first * b_count
+                gather(file, Registers(registers, stride, numbers_b, here, b_count, b_count, b_table, address(b), step))
                 for m in range(count):
-                    a_first = at + m * len(blocks.a)
-                    c_first = c_at + 2 * (m * others + first) * len(blocks.c)
-                    _gather(file, warp, blocks.registers, a_first, 1, blocks.a, address(a), 0)
-                    _gather_c(file, warp, blocks.registers, c_first, here, blocks.c, address(c), 8 * sizes.columns)
+                    numbers_a = at + 8 * m * a_count
+                    gather(file, Registers(registers, stride, numbers_a, 1, a_count, a_count, a_table, address(a), 0))
+                    numbers_c = c_at + 16 * (m * others + first) * c_count
+                    numbers_d = numbers_c + 8 * c_count
+                    gather_groups(
+                        file,
+                        Registers(registers, stride, numbers_c, here, 2 * c_count, c_count, c_table, address(c), step),
+                    )
                     d[:] = c
                     _add_chains(a, b, c, d, mode)
-                    _scatter_d(file, warp, blocks.registers, c_first, here, blocks.c, address(d), 8 * sizes.columns)
-            at = c_at + 2 * count * others * len(blocks.c)
+                    scatter_groups(
+                        file,
+                        Registers(registers, stride, numbers_d, here, 2 * c_count, c_count, c_table, address(d), step),
+                    )
+            at = c_at + 16 * count * others * c_count
 
 
 @njit

@@ -8,6 +8,8 @@ whose dtype has one bit for each column of a tile, and `words` is an array of ma
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
 
+from typing import Any, NamedTuple
+
 from llvmlite import ir
 
 from warploom.numerics._numba import cgutils, intrinsic, types
@@ -19,53 +21,66 @@ GROUP = 4
 _LANES = 32
 
 
-@intrinsic
-def spread(context, words, register, table, target):
-    """Copy the word of each lane of a register to the array at `target`.
+class Registers(NamedTuple):
+    """Registers of matrices side by side in an array.
 
-    `table` is the address of 32 positions in the array, of type i64. `words` gives the type of a word.
+    `file` is the address of register 0 of a warp, and `stride` the distance to register 1. Matrix j has the registers
+    with the numbers `numbers[j * period : j * period + size]`. `table` contains the positions of the words of each
+    register in a matrix. Matrices start at the addresses `target`, `target` + `step`, …. Units: bytes.
+
+    Shapes: numbers and table are addresses of arrays of i64; table (size, lanes or groups of lanes).
     """
 
-    def generate(context, builder, signature, arguments):
-        v = Vectors(builder)
-        kind = ir.IntType(signature.args[0].dtype.bitwidth)
-        _, register, table, target = arguments
-        for lane in range(_LANES):
-            v.store(v.load(kind, register, lane), target, v.load(I64, table, lane))
-        return context.get_dummy_value()
-
-    return types.none(words, *[types.int64] * 3), generate
-
-
-@intrinsic
-def spread_groups(context, words, register, table, target):
-    """Copy the words of a register to the array at `target`, in groups of `GROUP` lanes.
-
-    `table` is the address of the position of each group in the array, of type i64.
-    """
-    return types.none(words, *[types.int64] * 3), _copy_groups(to_register=False)
+    file: Any
+    stride: Any
+    numbers: Any
+    count: Any
+    period: Any
+    size: Any
+    table: Any
+    target: Any
+    step: Any
 
 
-@intrinsic
-def collect_groups(context, words, register, table, source):
-    """Copy words of the array at `source` to a register: the inverse of `spread_groups`."""
-    return types.none(words, *[types.int64] * 3), _copy_groups(to_register=True)
+def _copier(group: int, to_registers: bool) -> Any:
+    """Return an intrinsic that copies between `Registers` and the array, for groups of `group` lanes."""
+
+    @intrinsic
+    def copy(context, words, registers):
+        def generate(context, builder, signature, arguments):
+            v = Vectors(builder)
+            bits = signature.args[0].dtype.bitwidth
+            kind = ir.IntType(bits) if group == 1 else ir.VectorType(ir.IntType(bits), group)
+            of = Registers(*[builder.extract_value(arguments[1], i) for i in range(len(Registers._fields))])
+
+            def copy_matrix(j: Value) -> None:
+                array = builder.add(of.target, builder.mul(of.step, j))
+                first = builder.mul(of.period, j)
+
+                def copy_register(r: Value) -> None:
+                    number = v.load(I64, of.numbers, builder.add(first, r))
+                    register = builder.add(of.file, builder.mul(of.stride, number))
+                    row = builder.mul(r, v.number(_LANES // group))
+                    for i in range(_LANES // group):
+                        position = v.load(I64, of.table, builder.add(row, v.number(i)))
+                        if to_registers:
+                            v.store(v.load(kind, array, position), register, group * i)
+                        else:
+                            v.store(v.load(kind, register, group * i), array, position)
+
+                v.loop(0, of.size, 1, copy_register)
+
+            v.loop(0, of.count, 1, copy_matrix)
+            return context.get_dummy_value()
+
+        return types.none(words, registers), generate
+
+    return copy
 
 
-def _copy_groups(to_register):
-    def generate(context, builder, signature, arguments):
-        v = Vectors(builder)
-        _, register, table, array = arguments
-        kind = ir.VectorType(ir.IntType(signature.args[0].dtype.bitwidth), GROUP)
-        for number in range(_LANES // GROUP):
-            position = v.load(I64, table, number)
-            if to_register:
-                v.store(v.load(kind, array, position), register, GROUP * number)
-            else:
-                v.store(v.load(kind, register, GROUP * number), array, position)
-        return context.get_dummy_value()
-
-    return generate
+gather = _copier(1, to_registers=False)
+gather_groups = _copier(GROUP, to_registers=False)
+scatter_groups = _copier(GROUP, to_registers=True)
 
 
 @intrinsic
