@@ -16,7 +16,7 @@ from warploom.numerics._compile import NEAREST, njit
 from warploom.numerics.chains import chain_with_nan, directed, nearest
 from warploom.numerics.formats import Array
 from warploom.numerics.fused_fast import LENGTH, multiply_rows
-from warploom.numerics.fused_steps import DECODED, Tile, address, decode_a
+from warploom.numerics.fused_steps import Tile, address, decode_a
 from warploom.numerics.intrinsics import set_rounding
 from warploom.numerics.register_steps import (
     Registers,
@@ -60,6 +60,15 @@ class Sizes(NamedTuple):
 
 
 @njit
+def _most(counts: Numbers) -> int:
+    """Return the greatest number of matrices A in a block."""
+    most = 0
+    for n in range(len(counts)):
+        most = max(most, counts[n, 0])
+    return most
+
+
+@njit
 def fused(
     file: Array, warps: Numbers, blocks: Blocks, sizes: Sizes, elements: Any, strip: Array, parameters: Numbers
 ) -> bool:
@@ -74,8 +83,8 @@ def fused(
     width = 8 * strip.itemsize
     per_strip = width // sizes.columns
     a_size = sizes.rows * sizes.depth
-    most = (blocks.counts[:, 0].max() * a_size + DECODED - 1) // DECODED * DECODED
-    b_size = (sizes.depth * width + DECODED - 1) // DECODED * DECODED
+    most = _most(blocks.counts) * a_size
+    b_size = sizes.depth * width
     tile_size = sizes.rows * width
     # Strips that are not full contain zeros, or numbers of an earlier strip.
     scratch = np.zeros(3 * (most + b_size) + 2 * tile_size, np.float64)
@@ -145,7 +154,7 @@ def integer(
     width = 8 * strip.itemsize
     per_strip = width // sizes.columns
     a_size, b_size, tile_size = sizes.rows * sizes.words, sizes.words * width, sizes.rows * width
-    most = blocks.counts[:, 0].max() * a_size
+    most = _most(blocks.counts) * a_size
     scratch = np.zeros(3 * (most + b_size) + tile_size, np.int32)
     b_pairs = address(scratch)
     c_words = b_pairs + 8 * b_size
