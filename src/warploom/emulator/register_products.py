@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from warploom.isa.model.multiplication import Multiplication, RegisterMatrix, Sh
 from warploom.layout import FragmentMap
 from warploom.numerics import fused_fast, register_products
 from warploom.numerics.formats import STORAGE, Array
-from warploom.numerics.intrinsics import ROUNDING
 from warploom.numerics.models import Model, Sum
 from warploom.numerics.register_products import Blocks, Sizes
 from warploom.numerics.register_steps import GROUP
@@ -143,7 +142,7 @@ def _lanes(kind: _Kind) -> _Lanes | None:
     """Return the positions for a kind of multiplication, or None if no compiled function executes it."""
     bits = _SUMS.get(kind.model.sum)
     orders = kind.a.order(), kind.b.order(transposed=True), kind.c.order(), kind.d.order()
-    if bits is None or kind.model.c_type != kind.model.d_type or kind.c.tiles > 1:
+    if bits is None or kind.rounding != "rn" or kind.model.c_type != kind.model.d_type or kind.c.tiles > 1:
         return None
     if not all(each is not None and each.warps == 1 and each.dtype.itemsize * 8 == bits for each in orders):
         return None
@@ -163,7 +162,7 @@ def _lanes(kind: _Kind) -> _Lanes | None:
     per_word = columns // c_words
     b_column = position[b_column // per_word] * per_word + b_column % per_word
     return _Lanes(
-        Sizes(rows, columns, kind.a.cols, words, c_words), a, b_row, b_column,
+        Sizes(rows, columns, kind.a.cols, words, c_words, 0), a, b_row, b_column,
         np.ascontiguousarray(c_row[:, :, 0]), np.ascontiguousarray(c_column[:, :, 0]),
     )  # fmt: skip
 
@@ -210,18 +209,22 @@ def _call(kind: _Kind, blocks: Sequence[Sequence[Sequence[Multiplication]]], wid
                 registers += (*_numbers(product.c), *_numbers(product.d))
     tables = lanes.tables(width)
     bound = Blocks(np.array(counts, np.int64), np.array(registers, np.int64), *tables)
-    strip, model, sizes = fused_fast.enclosing_strip(width), kind.model, lanes.sizes
+    strip, model = fused_fast.enclosing_strip(width), kind.model
+    sizes = lanes.sizes._replace(most=max(count for count, _ in counts))
     file = _file(blocks[0][0][0].d)
+    scratch = partial(register_products.scratch, sizes, strip)
     match model.sum:
         case Sum.T_FDPA:
-            kinds = _empty(model.a_type), _empty(model.b_type), _empty(model.d_type)
             parameters = fused_fast.parameters(model, kind.negate_a, kind.negate_b)
-            return lambda warps: register_products.fused(file, warps, bound, sizes, kinds, strip, parameters)
+            kinds = _empty(model.a_type), _empty(model.b_type), _empty(model.d_type)
+            return lambda warps: register_products.fused(
+                file, warps, bound, sizes, kinds, strip, scratch(), parameters
+            )  # fmt: skip
         case Sum.INTEGER:
-            kinds = _empty(model.a_type), _empty(model.b_type)
-            return lambda warps: register_products.integer(file, warps, bound, sizes, kinds, strip, int(kind.satfinite))
+            signs, clamp = (_empty(model.a_type), _empty(model.b_type)), int(kind.satfinite)
+            return lambda warps: register_products.integer(file, warps, bound, sizes, signs, strip, scratch(), clamp)
         case _:
-            return lambda warps: register_products.double(file, warps, bound, sizes, strip, ROUNDING[kind.rounding])
+            return lambda warps: register_products.double(file, warps, bound, sizes, strip, scratch())
 
 
 def _numbers(matrix: RegisterMatrix | SharedMatrix) -> tuple[int, ...]:

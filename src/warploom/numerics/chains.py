@@ -14,8 +14,7 @@ Rounding = Literal["rn", "rz", "rm", "rp"]
 
 
 @njit
-def nearest(a: Any, b: Any, d: Any) -> None:
-    """Add A B to D by fused multiply-adds to nearest even. Shapes: a (G, M, K), b (G, K, N), d (G, M, N)."""
+def _nearest(a: Any, b: Any, d: Any) -> None:
     groups, rows, depth = a.shape
     columns = b.shape[2]
     for g in range(groups):
@@ -27,8 +26,7 @@ def nearest(a: Any, b: Any, d: Any) -> None:
 
 
 @njit
-def directed(a: Any, b: Any, d: Any, mode: int) -> None:
-    """Add A B to D in the rounding mode `mode`, a value of `intrinsics.ROUNDING`. Shapes: as in `nearest`."""
+def _directed(a: Any, b: Any, d: Any, mode: int) -> None:
     groups, rows, depth = a.shape
     columns = b.shape[2]
     set_rounding(mode)
@@ -48,21 +46,10 @@ def multiply_add(a: Array, b: Array, c: Array, rounding: Rounding = "rn") -> Arr
     d = c.copy()
     across = np.ascontiguousarray(b.swapaxes(1, 2))
     if rounding == "rn":
-        nearest(np.ascontiguousarray(a), across, d)
+        _nearest(np.ascontiguousarray(a), across, d)
     else:
-        directed(np.ascontiguousarray(a), across, d, ROUNDING[rounding])
+        _directed(np.ascontiguousarray(a), across, d, ROUNDING[rounding])
     return d
-
-
-@njit
-def chain_with_nan(a: Any, b: Any, c: Any) -> Any:
-    """Return c + Σ aₖbₖ in the current rounding mode, with the GPU's NaN patterns. Shapes: a and b (K,)."""
-    for k in range(len(a)):
-        x, y = a[k], b[k]
-        result = directed_fma(x, y, c)
-        # The GPU returns the first NaN of the element of B, the running sum and the element of A.
-        c = result if result == result else nan64(y, c, x)
-    return c
 
 
 @njit
@@ -71,7 +58,13 @@ def _chains_with_nan(a: Any, b: Any, c: Any, positions: Any, mode: int, found: A
     set_rounding(mode)
     for i in range(len(positions)):
         g, m, n = positions[i]
-        found[i] = chain_with_nan(a[g, m], b[g, n], c[g, m, n])
+        value = c[g, m, n]
+        for k in range(a.shape[2]):
+            x, y = a[g, m, k], b[g, n, k]
+            result = directed_fma(x, y, value)
+            # The GPU returns the first NaN of the element of B, the running sum and the element of A.
+            value = result if result == result else nan64(y, value, x)
+        found[i] = value
     set_rounding(NEAREST)
 
 

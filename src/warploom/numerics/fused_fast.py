@@ -10,7 +10,7 @@ from llvmlite import binding
 from numpy.typing import NDArray
 
 from warploom.numerics import fused_steps
-from warploom.numerics._compile import njit
+from warploom.numerics._compile import inlined, njit
 from warploom.numerics.formats import E8M13, F16, F32, FORMATS, Array
 from warploom.numerics.fused_steps import (
     DECODED,
@@ -49,7 +49,6 @@ def parameters(model: Model, negate_a: bool = False, negate_b: bool = False) -> 
         emin_c=FORMATS[model.c_type].min_exponent,
         emin_d=FORMATS[model.d_type].min_exponent,
         emin=_NO_EMIN if model.emin is None else model.emin,
-        half=int(model.d_type == "f16"),
         mask=-1 << (52 - result.mantissa_bits),
         places=result.mantissa_bits - result.min_exponent,
     )
@@ -88,7 +87,7 @@ def padded(rows: int, columns: int, depth: int, length: int) -> tuple[int, int, 
     return -(-rows // 8) * 8, -(-columns // 8) * 8, -(-depth // step) * step
 
 
-@njit
+@inlined
 def multiply_rows(
     strip: Array, index: Any, c: Any, d: Any, base: Tile, rows: int, length: int, a_size: int, b_size: int
 ) -> None:  # fmt: skip
@@ -118,21 +117,21 @@ def multiply_rows(
             depth,
             columns,
         )
-        load_addends(strip, c, tile, 0, 0, 0)
+        load_addends(strip, index, c, tile, 0, 0, 0)
         first = 0
         while first < depth:
             last = min(first + length, depth)
-            far = raise_tops(strip, index, tile, first, last, 0)
+            far = raise_tops(strip, index, d, tile, first, last, 0)
             for column in range(0, width, part):
-                if not far >> column & 0xFFFF and add_narrow(strip, index, tile, first, last, column):
+                if not far >> column & 0xFFFF and add_narrow(strip, index, d, tile, first, last, column):
                     continue
                 if not is_widened:
                     widen(base.a, base.a_wide, a_size)
                     widen(base.b, base.b_wide, b_size)
                     is_widened = True
-                add_wide(strip, index, tile, first, last, column)
+                add_wide(strip, index, d, tile, first, last, column)
             first = last
-        store_results(strip, d, tile, 0, 0, 0)
+        store_results(strip, index, d, tile, 0, 0, 0)
 
 
 @njit

@@ -6,7 +6,8 @@ exponent E for each element. Then `add_narrow` or `add_wide` truncates the produ
 them and rounds the sums, for `PART` columns at a time.
 
 Some arguments of the intrinsics only give types. `strip` is an array whose dtype has one bit for each column of a
-strip. `index` is None for a dense A. `c` and `d` are arrays of elements of C and D.
+strip. `index` is None for a dense A. `c` and `d` are arrays of elements of C and D. Each step rounds to f16 if the
+elements of D have 16 bits.
 """
 
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
@@ -81,9 +82,9 @@ def layout(fmt: Format, negate: bool = False, emin: int | None = None) -> Layout
 class Parameters(NamedTuple):
     """Parameters of the sums. Compiled code reads them from an array of 64-bit integers.
 
-    `emin_c` and `emin_d` are the least exponents of the addend of the first step and of the other steps. If `half` is
-    not 0, each step rounds to f16. Otherwise each step truncates normal numbers to the f64 bits in `mask`, and
-    subnormal numbers to multiples of 2**-`places`.
+    `emin_c` and `emin_d` are the least exponents of the addend of the first step and of the other steps. Unless a step
+    rounds to f16, it truncates normal numbers to the f64 bits in `mask`, and subnormal numbers to multiples of
+    2**-`places`.
     """
 
     length: Any
@@ -91,7 +92,6 @@ class Parameters(NamedTuple):
     emin_c: Any
     emin_d: Any
     emin: Any
-    half: Any
     mask: Any
     places: Any
 
@@ -155,20 +155,21 @@ class _Strip(Vectors):
 
 
 def _intrinsic(emit: Callable[..., Value | None], result: str = "none") -> Any:
-    """Return an intrinsic of (strip, typed array, Tile, integers) whose code `emit` generates.
+    """Return an intrinsic of (strip, index, array of C or D, Tile, integers) whose code `emit` generates.
 
     `result` is the name of a type of Numba.
     """
 
     @intrinsic
-    def generated(context, strip, typed, tile, first, last, column):
+    def generated(context, strip, index, elements, tile, first, last, column):
         def generate(context, builder, signature, arguments):
-            width = signature.args[0].dtype.bitwidth
-            fields = Tile(*[builder.extract_value(arguments[2], i) for i in range(len(Tile._fields))])
-            made = emit(builder, width, signature.args[1], fields, *arguments[3:])
+            width, bits = (signature.args[i].dtype.bitwidth for i in (0, 2))
+            fields = Tile(*[builder.extract_value(arguments[3], i) for i in range(len(Tile._fields))])
+            is_sparse = signature.args[1] is not types.none
+            made = emit(builder, width, is_sparse, bits, fields, *arguments[4:])
             return context.get_dummy_value() if made is None else made
 
-        return getattr(types, result)(strip, typed, tile, *[types.int64] * 3), generate
+        return getattr(types, result)(strip, index, elements, tile, *[types.int64] * 3), generate
 
     return generated
 
@@ -176,13 +177,13 @@ def _intrinsic(emit: Callable[..., Value | None], result: str = "none") -> Any:
 # --- elements
 
 
-def element_exponents(v: Vectors, value: Value, emin: Value, zero: int = _ZERO) -> Value:
+def element_exponents(v: Vectors, value: Value, emin: Value) -> Value:
     """Return the exponents of f32 values, at least `emin`, with codes for zeros and special values."""
     bits = v.builder.bitcast(value, emin.type)
     field = v.and_(v.lshr(bits, 23), 255)
     exponent = v.call("smax", v.sub(field, 127), emin)
     exponent = v.select(v.compare("==", field, 255), _SPECIAL, exponent)
-    return v.select(v.compare("==", v.shl(bits, 1), 0), zero, exponent)
+    return v.select(v.compare("==", v.shl(bits, 1), 0), _ZERO, exponent)
 
 
 def element_values(v: Vectors, words: Value, of: Layout) -> Value:
@@ -301,10 +302,9 @@ def widen(context, values, wide, count):
     return types.none(*[types.int64] * 3), generate
 
 
-def _emit_load_addends(builder: ir.IRBuilder, width: int, c: Any, tile: Tile, *_: Value) -> None:
+def _emit_load_addends(builder: ir.IRBuilder, width: int, sparse: bool, bits: int, tile: Tile, *_: Value) -> None:
     """Write the elements of C to `sums`, or zeros if the address of C is 0."""
     v = _Strip(builder, width)
-    bits = c.dtype.bitwidth
     f16 = Layout(*[v.constant(v.i32, field) for field in layout(F16)])
     present = builder.icmp_signed("!=", tile.c, v.number(0))
     with builder.if_else(present) as (given, absent):
@@ -318,13 +318,13 @@ def _emit_load_addends(builder: ir.IRBuilder, width: int, c: Any, tile: Tile, *_
                 v.store(v.constant(v.f32, 0.0), tile.sums, r * width + h)
 
 
-def _emit_store_results(builder: ir.IRBuilder, width: int, d: Any, tile: Tile, *_: Value) -> None:
+def _emit_store_results(builder: ir.IRBuilder, width: int, sparse: bool, bits: int, tile: Tile, *_: Value) -> None:
     """Write `sums` to D, with canonical NaNs."""
     v = _Strip(builder, width)
     for r, h in v.vectors:
         value = v.load(v.f32, tile.sums, r * width + h)
         nan = builder.fcmp_unordered("uno", value, value)
-        if d.dtype.bitwidth == 16:
+        if bits == 16:
             words = builder.trunc(v.select(nan, F16.nan_code, _half_words(v, value)), ir.VectorType(I16, v.count))
         else:
             words = v.select(nan, F32.nan_code, builder.bitcast(value, v.i32))
@@ -359,8 +359,21 @@ def _row_of_b(v: _Strip, tile: Tile, position: Value) -> Value:
     return v.builder.mul(v.builder.sext(v.load(I32, tile.index, position), I64), v.number(v.width))
 
 
+def _addend_exponents(v: _Strip, addends: list[Value], emin: Value) -> Value:
+    """Return the exponents of f32 values, as `element_exponents` does, but as 16-bit integers."""
+    b = v.builder
+    halves = v.joined([b.bitcast(addend, ir.VectorType(I16, 2 * v.count)) for addend in addends])
+    odd = ir.Constant(ir.VectorType(I32, v.width), list(range(1, 2 * v.width, 2)))
+    high = b.shuffle_vector(halves, ir.Constant(halves.type, ir.Undefined), odd)
+    field = v.and_(v.lshr(high, 7), 255)
+    exponent = v.call("smax", v.sub(field, 127), emin)
+    exponent = v.select(v.compare("==", field, 255), _SPECIAL, exponent)
+    zeros = v.joined([b.fcmp_ordered("==", addend, v.constant(v.f32, 0.0)) for addend in addends])
+    return v.select(zeros, 2 * _ZERO, exponent)
+
+
 def _emit_raise_tops(
-    builder: ir.IRBuilder, width: int, index: Any, tile: Tile, first: Value, last: Value, _: Value
+    builder: ir.IRBuilder, width: int, sparse: bool, bits: int, tile: Tile, first: Value, last: Value, _: Value
 ) -> Value:
     """Write the exponent E of each element of the tile to `tops`.
 
@@ -368,15 +381,13 @@ def _emit_raise_tops(
     E is 0 for a sum of zeros. For a sum with special values, E is greater than `_FAR`.
     """
     v = _Strip(builder, width)
-    sparse = index is not types.none
     p = v.parameters(tile.parameters)
     is_first = builder.icmp_signed("==", first, v.number(0))
-    emin_addend = v.narrow(builder.select(is_first, p.emin_c, p.emin_d))
+    emin_addend = v.splat(builder.trunc(builder.select(is_first, p.emin_c, p.emin_d), I16), width)
     tops = [cgutils.alloca_once(builder, v.exponents) for _ in v.rows]
     for r in v.rows:
         addends = [v.load(v.f32, tile.sums, r * width + h) for h in range(0, width, v.count)]
-        exponents = v.joined([element_exponents(v, addend, emin_addend, 2 * _ZERO) for addend in addends])
-        builder.store(builder.trunc(exponents, v.exponents), tops[r])
+        builder.store(_addend_exponents(v, addends, emin_addend), tops[r])
 
     def raise_each(k: Value) -> None:
         shared = None if sparse else v.load(v.exponents, tile.b_exponents, builder.mul(k, v.number(width)))
@@ -392,20 +403,19 @@ def _emit_raise_tops(
     for r in v.rows:
         top = builder.load(tops[r])
         top = v.select(v.compare("<", top, -_FAR), 0, v.call("smax", top, emin))
-        far = v.or_(far, v.compare(">", v.call("smax", top, builder.neg(top)), _NARROW))
+        far = v.or_(far, builder.icmp_unsigned(">", v.add(top, _NARROW), v.constant(v.exponents, 2 * _NARROW)))
         v.store(top, tile.tops, r * width)
     return builder.zext(builder.bitcast(far, ir.IntType(width)), I64)
 
 
 def _emit_add_narrow(
-    builder: ir.IRBuilder, width: int, index: Any, tile: Tile, first: Value, last: Value, column: Value
+    builder: ir.IRBuilder, width: int, sparse: bool, bits: int, tile: Tile, first: Value, last: Value, column: Value
 ) -> Value:
     """Add products with f32 multiplications and 32-bit sums, if all |E| are at most `_NARROW`.
 
     Return True if this has succeeded. If a sum overflows, the function returns False and changes nothing.
     """
     v = _Strip(builder, width)
-    sparse = index is not types.none
     p = v.parameters(tile.parameters)
     fraction = v.narrow(p.fraction)
     at = [builder.add(v.number(r * width), column) for r in v.rows]
@@ -447,19 +457,17 @@ def _emit_add_narrow(
     overflows = builder.bitcast(v.compare("<", builder.load(overflow), 0), ir.IntType(v.count))
     fits = builder.icmp_unsigned("==", overflows, ir.Constant(overflows.type, 0))
     with builder.if_then(fits, likely=True):
-        half = builder.icmp_signed("!=", p.half, v.number(0))
         # The highest bits of a 32-bit number, as many as the significand of the result has.
         mask = v.narrow(builder.ashr(p.mask, v.number(52 - 31)))
         for r in v.rows:
             total = builder.load(totals[r])
             # Compute 2**(E - F) from the bits of 2**(F - E).
             power = builder.bitcast(v.sub(254 << 23, builder.bitcast(scales[r], v.i32)), v.f32)
-            with builder.if_else(half) as (to_nearest, toward_zero):
-                with to_nearest:
-                    value = v.fmul(builder.sitofp(total, v.f64), builder.fpext(power, v.f64))
-                    v.store(_to_nearest_half(v, value), tile.sums, at[r])
-                with toward_zero:
-                    v.store(v.fmul(_truncated(v, total, mask), power), tile.sums, at[r])
+            if bits == 16:
+                value = v.fmul(builder.sitofp(total, v.f64), builder.fpext(power, v.f64))
+                v.store(_to_nearest_half(v, value), tile.sums, at[r])
+            else:
+                v.store(v.fmul(_truncated(v, total, mask), power), tile.sums, at[r])
     return fits
 
 
@@ -474,16 +482,14 @@ def _truncated(v: _Strip, total: Value, mask: Value) -> Value:
 
 
 def _emit_add_wide(
-    builder: ir.IRBuilder, width: int, index: Any, tile: Tile, first: Value, last: Value, column: Value
+    builder: ir.IRBuilder, width: int, sparse: bool, bits: int, tile: Tile, first: Value, last: Value, column: Value
 ) -> None:
     """Add any products in f64.
 
     The range of f64 includes all products. Its additions propagate infinities and NaNs.
     """
     v = _Strip(builder, width, 8)
-    sparse = index is not types.none
     p = v.parameters(tile.parameters)
-    half = builder.icmp_signed("!=", p.half, v.number(0))
     mask, fraction, places = (v.splat(each, v.count) for each in (p.mask, p.fraction, p.places))
     vectors = range(0, min(width, PART), v.count)
 
@@ -517,15 +523,14 @@ def _emit_add_wide(
         _steps(v, first, last, add_each)
         for h in vectors:
             value = v.fmul(builder.load(totals[h]), power(builder.neg(shifts[h])))
-            with builder.if_else(half) as (to_nearest, toward_zero):
-                with to_nearest:
-                    v.store(_to_nearest_half(v, value), tile.sums, at[h])
-                with toward_zero:
-                    steps = v.fadd(v.call("trunc", v.fmul(value, power(places))), 0.0)  # not -0
-                    is_subnormal = builder.fcmp_ordered("<", v.call("fabs", value), v.constant(v.f64, 2.0**-126))
-                    subnormal = v.fmul(steps, power(builder.neg(places)))
-                    value = v.select(is_subnormal, subnormal, _masked(v, value, mask))
-                    v.store(builder.fptrunc(value, v.f32), tile.sums, at[h])
+            if bits == 16:
+                v.store(_to_nearest_half(v, value), tile.sums, at[h])
+                continue
+            steps = v.fadd(v.call("trunc", v.fmul(value, power(places))), 0.0)  # not -0
+            is_subnormal = builder.fcmp_ordered("<", v.call("fabs", value), v.constant(v.f64, 2.0**-126))
+            subnormal = v.fmul(steps, power(builder.neg(places)))
+            value = v.select(is_subnormal, subnormal, _masked(v, value, mask))
+            v.store(builder.fptrunc(value, v.f32), tile.sums, at[h])
 
     v.loop(0, len(v.rows), 1, add_row)
 

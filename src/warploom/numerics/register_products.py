@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.numerics._compile import NEAREST, njit
-from warploom.numerics.chains import chain_with_nan, directed, nearest
+from warploom.numerics._compile import njit
 from warploom.numerics.formats import Array
 from warploom.numerics.fused_fast import LENGTH, multiply_rows
 from warploom.numerics.fused_steps import Tile, address, decode_a
-from warploom.numerics.intrinsics import set_rounding
 from warploom.numerics.register_steps import (
     Registers,
+    add_chains,
     add_pairs,
     decode_rows,
     gather,
@@ -29,6 +28,9 @@ from warploom.numerics.register_steps import (
 )
 
 Numbers = NDArray[np.int64]
+
+_ALIGNMENT = 64
+"""Alignment of scratch memory. Units: bytes."""
 
 
 class Blocks(NamedTuple):
@@ -50,28 +52,31 @@ class Blocks(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """M, N and K of one multiplication, and the numbers of words in K elements and in a row of C."""
+    """M, N and K of one multiplication, and the numbers of words in K elements and in a row of C.
+
+    `most` is the greatest number of matrices A in a block.
+    """
 
     rows: Any
     columns: Any
     depth: Any
     words: Any
     c_words: Any
+    most: Any
 
 
-@njit
-def _most(counts: Numbers) -> int:
-    """Return the greatest number of matrices A in a block."""
-    most = 0
-    for n in range(len(counts)):
-        most = max(most, counts[n, 0])
-    return most
+def scratch(sizes: Sizes, strip: Array) -> Array:
+    """Return an array of zeros for the argument `scratch` of the functions below. Each call needs its own."""
+    width = 8 * strip.itemsize
+    a, b = sizes.most * sizes.rows * sizes.depth, sizes.depth * width
+    return np.zeros(3 * (a + b) + 2 * sizes.rows * width + _ALIGNMENT, np.float64)
 
 
 @njit
 def fused(
-    file: Array, warps: Numbers, blocks: Blocks, sizes: Sizes, elements: Any, strip: Array, parameters: Numbers
-) -> bool:
+    file: Array, warps: Numbers, blocks: Blocks, sizes: Sizes, elements: Any, strip: Array, scratch: Array,
+    parameters: Numbers,
+) -> None:  # fmt: skip
     """Compute D = A B + C with fused sums for each warp.
 
     `elements` contains three arrays, whose dtypes are those of the elements of A, of B, and of C and D. `strip` and
@@ -83,13 +88,11 @@ def fused(
     width = 8 * strip.itemsize
     per_strip = width // sizes.columns
     a_size = sizes.rows * sizes.depth
-    most = _most(blocks.counts) * a_size
+    most = sizes.most * a_size
     b_size = sizes.depth * width
     tile_size = sizes.rows * width
-    # Strips that are not full contain zeros, or numbers of an earlier strip.
-    scratch = np.zeros(3 * (most + b_size) + 2 * tile_size, np.float64)
-    # The order keeps the vectors aligned.
-    b_wide = address(scratch)
+    # Strips that are not full contain zeros, or numbers of an earlier strip. The order keeps the vectors aligned.
+    b_wide = (address(scratch) + _ALIGNMENT - 1) & -_ALIGNMENT
     b_values = b_wide + 8 * b_size
     sums = b_values + 4 * b_size
     a_wide = sums + 4 * tile_size
@@ -109,14 +112,14 @@ def fused(
         registers = address(file) + 128 * warp
         at = numbers
         for n in range(len(counts)):
-            count, others = counts[n]
+            count, others = counts[n, 0], counts[n, 1]
             b_at = at + 8 * count * a_count
             c_at = b_at + 8 * others * b_count
             step = 4 * sizes.rows * sizes.words
             gather(file, Registers(registers, stride, at, count, a_count, a_count, a_table, a_words, step))
             decode_a(a_kind, a_words, a_values, a_exponents, count * a_size, fields)
             for first in range(0, others, per_strip):
-                here = min(per_strip, others - first)
+                here = per_strip if first + per_strip < others else others - first
                 numbers_b = b_at + 8 * first * b_count
                 step = 4 * sizes.columns
                 gather(file, Registers(registers, stride, numbers_b, here, b_count, b_count, b_table, b_words, step))
@@ -138,13 +141,12 @@ def fused(
                         file, Registers(registers, stride, d, here, 2 * c_count, c_count, c_table, c_words, step)
                     )
             at = c_at + 16 * count * others * c_count
-    return scratch.size > 0  # true; this use keeps the memory allocated up to here
 
 
 @njit
 def integer(
-    file: Array, warps: Numbers, blocks: Blocks, sizes: Sizes, elements: Any, strip: Array, clamp: int
-) -> bool:
+    file: Array, warps: Numbers, blocks: Blocks, sizes: Sizes, elements: Any, strip: Array, scratch: Array, clamp: int
+) -> None:
     """Compute D = A B + C of 8-bit integers for each warp. The sums wrap to 32 bits, or are clamped if `clamp` is 1.
 
     `elements` contains two arrays, whose dtypes are those of the elements of A and B. The other arguments are those of
@@ -154,9 +156,8 @@ def integer(
     width = 8 * strip.itemsize
     per_strip = width // sizes.columns
     a_size, b_size, tile_size = sizes.rows * sizes.words, sizes.words * width, sizes.rows * width
-    most = _most(blocks.counts) * a_size
-    scratch = np.zeros(3 * (most + b_size) + tile_size, np.int32)
-    b_pairs = address(scratch)
+    most = sizes.most * a_size
+    b_pairs = (address(scratch) + _ALIGNMENT - 1) & -_ALIGNMENT
     c_words = b_pairs + 8 * b_size
     b_words = c_words + 4 * tile_size
     a_pairs = b_words + 4 * b_size
@@ -170,13 +171,13 @@ def integer(
         registers = address(file) + 128 * warp
         at = numbers
         for n in range(len(counts)):
-            count, others = counts[n]
+            count, others = counts[n, 0], counts[n, 1]
             b_at = at + 8 * count * a_count
             c_at = b_at + 8 * others * b_count
             gather(file, Registers(registers, stride, at, count, a_count, a_count, a_table, a_words, 4 * a_size))
             widen_bytes(a_kind, a_words, a_pairs, count * a_size)
             for first in range(0, others, per_strip):
-                here = min(per_strip, others - first)
+                here = per_strip if first + per_strip < others else others - first
                 numbers_b = b_at + 8 * first * b_count
                 gather(file, Registers(registers, stride, numbers_b, here, b_count, b_count, b_table, b_words, step))
                 widen_bytes(b_kind, b_words, b_pairs, b_size)
@@ -195,21 +196,22 @@ def integer(
                         file, Registers(registers, stride, d, here, 2 * c_count, c_count, c_table, c_words, step)
                     )
             at = c_at + 16 * count * others * c_count
-    return scratch.size > 0  # true; this use keeps the memory allocated up to here
 
 
 @njit
-def double(file: Array, warps: Numbers, blocks: Blocks, sizes: Sizes, strip: Array, mode: int) -> None:
-    """Compute D = A B + C of f64 numbers for each warp by fused multiply-adds.
+def double(file: Array, warps: Numbers, blocks: Blocks, sizes: Sizes, strip: Array, scratch: Array) -> None:
+    """Compute D = A B + C of f64 numbers for each warp by fused multiply-adds to nearest even.
 
-    `mode` is a value of `intrinsics.ROUNDING`. The other arguments are those of `fused`.
+    The arguments are those of `fused`.
 
     Shapes: file (registers, all warps, 32) of u64, warps (count,) of i64.
     """
     width = 8 * strip.itemsize
     per_strip = width // sizes.columns
-    a, b = np.empty((1, sizes.rows, sizes.depth)), np.zeros((1, sizes.depth, width))
-    c, d = np.zeros((1, sizes.rows, width)), np.empty((1, sizes.rows, width))
+    a_size = sizes.rows * sizes.depth
+    b_words = (address(scratch) + _ALIGNMENT - 1) & -_ALIGNMENT
+    c_words = b_words + 8 * sizes.depth * width
+    a_words = c_words + 8 * sizes.rows * width
     counts, numbers = blocks.counts, address(blocks.registers)
     a_count, b_count, c_count = len(blocks.a), len(blocks.b), len(blocks.c)
     a_table, b_table, c_table = address(blocks.a), address(blocks.b), address(blocks.c)
@@ -219,41 +221,24 @@ def double(file: Array, warps: Numbers, blocks: Blocks, sizes: Sizes, strip: Arr
         registers = address(file) + 256 * warp
         at = numbers
         for n in range(len(counts)):
-            count, others = counts[n]
+            count, others = counts[n, 0], counts[n, 1]
             b_at = at + 8 * count * a_count
             c_at = b_at + 8 * others * b_count
+            gather(file, Registers(registers, stride, at, count, a_count, a_count, a_table, a_words, 8 * a_size))
             for first in range(0, others, per_strip):
-                here = min(per_strip, others - first)
+                here = per_strip if first + per_strip < others else others - first
                 numbers_b = b_at + 8 * first * b_count
-                gather(file, Registers(registers, stride, numbers_b, here, b_count, b_count, b_table, address(b), step))
+                gather(file, Registers(registers, stride, numbers_b, here, b_count, b_count, b_table, b_words, step))
                 for m in range(count):
-                    numbers_a = at + 8 * m * a_count
-                    gather(file, Registers(registers, stride, numbers_a, 1, a_count, a_count, a_table, address(a), 0))
-                    numbers_c = c_at + 16 * (m * others + first) * c_count
-                    numbers_d = numbers_c + 8 * c_count
+                    c = c_at + 16 * (m * others + first) * c_count
+                    d = c + 8 * c_count
                     gather_groups(
-                        file,
-                        Registers(registers, stride, numbers_c, here, 2 * c_count, c_count, c_table, address(c), step),
+                        file, Registers(registers, stride, c, here, 2 * c_count, c_count, c_table, c_words, step)
                     )
-                    d[:] = c
-                    _add_chains(a, b, c, d, mode)
+                    for row in range(sizes.rows):
+                        a = a_words + 8 * sizes.depth * (m * sizes.rows + row)
+                        add_chains(strip, a, b_words, sizes.depth, c_words + 8 * width * row)
                     scatter_groups(
-                        file,
-                        Registers(registers, stride, numbers_d, here, 2 * c_count, c_count, c_table, address(d), step),
+                        file, Registers(registers, stride, d, here, 2 * c_count, c_count, c_table, c_words, step)
                     )
             at = c_at + 16 * count * others * c_count
-
-
-@njit
-def _add_chains(a: Array, b: Array, c: Array, d: Array, mode: int) -> None:
-    """Add A B to D, which contains C. Shapes: as in `chains.nearest`, with G = 1."""
-    if mode == NEAREST:
-        nearest(a, b, d)
-    else:
-        directed(a, b, d, mode)
-    set_rounding(mode)
-    for m in range(d.shape[1]):
-        for n in range(d.shape[2]):
-            if d[0, m, n] != d[0, m, n]:
-                d[0, m, n] = chain_with_nan(a[0, m], b[0, :, n], c[0, m, n])
-    set_rounding(NEAREST)

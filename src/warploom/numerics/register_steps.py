@@ -14,11 +14,14 @@ from llvmlite import ir
 
 from warploom.numerics._numba import cgutils, intrinsic, types
 from warploom.numerics.fused_steps import LAYOUT_B, PART, Layout, element_exponents, element_values
-from warploom.numerics.vectors import I16, I32, I64, Value, Vectors
+from warploom.numerics.vectors import F64_TYPE, I16, I32, I64, Value, Vectors
 
 GROUP = 4
 """Number of lanes whose words are adjacent in a row of a tile."""
 _LANES = 32
+_UNROLL = 4
+_WIDE = 8
+"""Number of f64 numbers in a vector."""
 
 
 class Registers(NamedTuple):
@@ -61,12 +64,20 @@ def _copier(group: int, to_registers: bool) -> Any:
                     number = v.load(I64, of.numbers, builder.add(first, r))
                     register = builder.add(of.file, builder.mul(of.stride, number))
                     row = builder.mul(r, v.number(_LANES // group))
-                    for i in range(_LANES // group):
-                        position = v.load(I64, of.table, builder.add(row, v.number(i)))
+
+                    def copy_group(i: Value, u: int) -> None:
+                        position = v.load(I64, of.table, builder.add(row, builder.add(i, v.number(u))))
+                        lane = builder.mul(builder.add(i, v.number(u)), v.number(group))
                         if to_registers:
-                            v.store(v.load(kind, array, position), register, group * i)
+                            v.store(v.load(kind, array, position), register, lane)
                         else:
-                            v.store(v.load(kind, register, group * i), array, position)
+                            v.store(v.load(kind, register, lane), array, position)
+
+                    def copy_groups(i: Value) -> None:
+                        for u in range(_UNROLL):
+                            copy_group(i, u)
+
+                    v.loop(0, _LANES // group, _UNROLL, copy_groups)
 
                 v.loop(0, of.size, 1, copy_register)
 
@@ -193,3 +204,59 @@ def add_pairs(context, strip, a, b, a_size, b_size, row_length, addends, clamp):
         return context.get_dummy_value()
 
     return types.none(strip, *[types.int64] * 7), generate
+
+
+@intrinsic
+def add_chains(context, strip, a, b, depth, addends):
+    """Add the products of one row of A and matrix B to a row of a tile by f64 fused multiply-adds, in place.
+
+    NaN results have the bits that GPUs return.
+
+    Shapes: a (depth,), b (depth, strip), addends (strip,), all f64.
+    """
+
+    def generate(context, builder, signature, arguments):
+        v = Vectors(builder)
+        width = signature.args[0].dtype.bitwidth
+        _, a, b, depth, addends = arguments
+        kind, bits = ir.VectorType(F64_TYPE, _WIDE), ir.VectorType(I64, _WIDE)
+        columns = range(0, width, _WIDE)
+        sums = {h: cgutils.alloca_once(builder, kind) for h in columns}
+
+        def is_nan(value: Value) -> Value:
+            return builder.fcmp_unordered("uno", value, value)
+
+        def quiet(value: Value) -> Value:
+            return builder.bitcast(v.or_(builder.bitcast(value, bits), 1 << 51), kind)
+
+        def add(propagates: bool) -> None:
+            for h in columns:
+                builder.store(v.load(kind, addends, h), sums[h])
+
+            def add_product(k: Value) -> None:
+                x = v.splat(v.load(F64_TYPE, a, k), _WIDE)
+                for h in columns:
+                    y = v.load(kind, b, builder.add(builder.mul(k, v.number(width)), v.number(h)))
+                    before = builder.load(sums[h])
+                    result = v.call("fma", x, y, before)
+                    if propagates:
+                        # GPUs return the first NaN of the element of B, the running sum and the element of A.
+                        nan = builder.bitcast(v.constant(bits, 0xFFF8 << 48), kind)
+                        for operand in (x, before, y):
+                            nan = v.select(is_nan(operand), quiet(operand), nan)
+                        result = v.select(is_nan(result), nan, result)
+                    builder.store(result, sums[h])
+
+            v.loop(0, depth, 1, add_product)
+
+        add(propagates=False)
+        found = [builder.bitcast(is_nan(builder.load(sums[h])), ir.IntType(_WIDE)) for h in columns]
+        for other in found[1:]:
+            found[0] = builder.or_(found[0], other)
+        with builder.if_then(builder.icmp_unsigned("!=", found[0], ir.Constant(found[0].type, 0)), likely=False):
+            add(propagates=True)
+        for h in columns:
+            v.store(builder.load(sums[h]), addends, h)
+        return context.get_dummy_value()
+
+    return types.none(strip, *[types.int64] * 4), generate
