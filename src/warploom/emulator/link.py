@@ -134,12 +134,12 @@ class Linker:
         pc = 0
         while pc < len(linked):
             end = self._end_of_run(linked, pc)
-            operands = tuple(each.operands for each in linked[pc:end])
             first = linked[pc]
             if first.act_on_run is multiplications.multiply_run and first.guard is None:
-                first.run = multiplications.run_of(operands, self.arch)
-            elif len(operands) > 1:
-                first.run = operands
+                products = [each.operands.multiplication for each in linked[pc:end]]
+                first.run = multiplications.run_of(products, self.arch)
+            elif end - pc > 1:
+                first.run = tuple(each.operands for each in linked[pc:end])
             pc = end
 
     def _end_of_run(self, linked: list[Linked], first: int) -> int:

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.emulator.batch import Batch, Rows
 from warploom.emulator.register_products import Group, group
 from warploom.isa.instructions.fragments import Matrix, gather, scatter
 from warploom.isa.model.multiplication import BlockScales, Metadata, Multiplication, RegisterMatrix, SharedMatrix
@@ -23,9 +24,9 @@ _SIX_BITS = frozenset({"e3m2", "e2m3"})
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Adjacent multiplications of matrices in registers. None reads a result of another.
+    """Adjacent multiplications of matrices in registers, which do not read results of each other.
 
-    `groups` contains all multiplications.
+    `groups` contains all multiplications, and `length` is their number.
     """
 
     groups: tuple[Group, ...]
@@ -35,9 +36,9 @@ class Run:
         return self.length
 
 
-def run_of(run: Sequence[Bound], arch: str) -> Run:
-    """Return the run of adjacent instructions."""
-    return Run(group([i.multiplication for i in run], arch), len(run))
+def run_of(products: Sequence[Multiplication], arch: str) -> Run:
+    """Return the run of adjacent multiplications. `arch` selects the numerics."""
+    return Run(group(products, arch), len(products))
 
 
 def multiply(warps: Warps, i: Bound) -> None:
@@ -47,14 +48,17 @@ def multiply(warps: Warps, i: Bound) -> None:
 
 def multiply_run(warps: Warps, run: Run) -> None:
     """Execute adjacent multiplications of matrices in registers, on the worker threads."""
+    batch = cast("Batch", warps)
     for each in run.groups:
-        if each.call is None or warps.mask is not None:
+        if each.call is None or batch.mask is not None:
             _multiply_all(warps, each.products)
-            continue
-        macs = warps.count * each.macs
-        call, index = each.call, warps.warp_index
-        warps.each(lambda part: call(index[part]), shares(warps.pool(), warps.count, macs))
-        warps.count_macs(macs)
+        else:
+            _call(warps, batch.warp_index, each.call, warps.count * each.macs)
+
+
+def _call(warps: Warps, index: Rows, call: Callable[[Rows], object], macs: int) -> None:
+    warps.each(lambda part: call(index[part]), shares(warps.pool(), warps.count, macs))
+    warps.count_macs(macs)
 
 
 def _multiply_all(warps: Warps, products: Sequence[Multiplication]) -> None:

@@ -1,4 +1,4 @@
-"""Adjacent multiplications of matrices in registers, grouped into calls of `numerics.register_products`."""
+"""Groups of adjacent multiplications of matrices in registers that one compiled call executes."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ def group(products: Sequence[Multiplication], arch: str) -> tuple[Group, ...]:
     No multiplication of a run reads a result of the run.
     """
     found: list[Group] = []
-    start = 0
-    read: set[tuple[int, int]] = set()
+    start, read = 0, set[tuple[int, int]]()
     for number, product in enumerate(products):
         # A multiplication may overwrite an operand of an earlier one.
         if read & registers_of(product.d.registers):
             found += _independent(products[start:number], arch)
-            start, read = number, set()
+            start, read = number, set[tuple[int, int]]()
         read |= _operands(product)
     return (*found, *_independent(products[start:], arch))
 
 
 def _operands(product: Multiplication) -> frozenset[tuple[int, int]]:
-    values: list[Any] = [each.registers for each in (product.a, product.b, product.c) if isinstance(each, RegisterMatrix)]
+    matrices = (product.a, product.b, product.c)
+    values: list[Any] = [each.registers for each in matrices if isinstance(each, RegisterMatrix)]
     if product.metadata is not None:
         values.append(product.metadata.registers)
     for scales in product.scales or ():
@@ -230,12 +230,15 @@ def _call(kind: _Kind, blocks: Sequence[Sequence[Sequence[Multiplication]]], wid
 def _numbers(matrix: RegisterMatrix | SharedMatrix) -> tuple[int, ...]:
     """Return the numbers of the registers of a matrix."""
     assert isinstance(matrix, RegisterMatrix)
+    assert isinstance(matrix.registers, VectorValue)
     return tuple(matrix.registers.numbers.tolist())
 
 
 def _file(matrix: RegisterMatrix) -> Array:
     """Return the register file of a matrix, as unsigned integers."""
-    file: Array = matrix.registers.file
+    assert isinstance(matrix.registers, VectorValue)
+    file = matrix.registers.file
+    assert file is not None
     return file.view(f"u{file.dtype.itemsize}")
 
 

@@ -76,7 +76,7 @@ def strip(columns: int) -> Array:
 
 
 def enclosing_strip(columns: int) -> Array:
-    """Return the argument `strip` for the narrowest strip of at least `columns` columns, or for the widest strip."""
+    """Return the argument `strip` for the narrowest strip that has `columns` columns, else for the widest."""
     wide = [kind for width, kind in _strips().items() if width >= columns]
     return wide[-1] if wide else next(iter(_strips().values()))
 

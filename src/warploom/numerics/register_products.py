@@ -147,7 +147,9 @@ def fused(
 def integer(
     file: Array, warps: Numbers, blocks: Blocks, sizes: Sizes, elements: Any, strip: Array, scratch: Array, clamp: int
 ) -> None:
-    """Compute D = A B + C of 8-bit integers for each warp. The sums wrap to 32 bits, or are clamped if `clamp` is 1.
+    """Compute D = A B + C of 8-bit integers for each warp.
+
+    The sums wrap to 32 bits. If `clamp` is 1, they are clamped instead.
 
     `elements` contains two arrays, whose dtypes are those of the elements of A and B. The other arguments are those of
     `fused`.

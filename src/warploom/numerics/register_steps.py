@@ -1,4 +1,4 @@
-"""Copies between registers and tiles, and integer sums of tiles, as Numba intrinsics that generate vector instructions.
+"""Copies between registers and tiles, and sums of tiles, as Numba intrinsics.
 
 The arguments of the intrinsics are addresses and numbers. `strip` and `words` only give types: `strip` is an array
 whose dtype has one bit for each column of a tile, and `words` is an array of matrix elements.
@@ -190,9 +190,7 @@ def add_pairs(context, strip, a, b, a_size, b_size, row_length, addends, clamp):
                     # LLVM finds the instruction that adds the products of adjacent lanes, if the processor has it.
                     products = builder.mul(builder.sext(other, wide), builder.sext(factor, wide))
                     even, odd = (
-                        builder.shuffle_vector(
-                            products, undefined, ir.Constant(i32, list(range(first, 2 * count, 2)))
-                        )
+                        builder.shuffle_vector(products, undefined, ir.Constant(i32, list(range(first, 2 * count, 2))))
                         for first in range(2)
                     )
                     builder.store(v.add(builder.load(sums[h]), v.add(even, odd)), sums[h])
@@ -208,9 +206,9 @@ def add_pairs(context, strip, a, b, a_size, b_size, row_length, addends, clamp):
 
 @intrinsic
 def add_chains(context, strip, a, b, depth, addends):
-    """Add the products of one row of A and matrix B to a row of a tile by f64 fused multiply-adds, in place.
+    """Add the products of one row of A and matrix B to a row of a tile by fused multiply-adds.
 
-    NaN results have the bits that GPUs return.
+    The operation is in place. NaN results have the bits that GPUs return.
 
     Shapes: a (depth,), b (depth, strip), addends (strip,), all f64.
     """

@@ -66,7 +66,10 @@ class Vectors:
         return self.builder.call(self.function(name, *[kind] * len(operands)), operands)
 
     def function(self, name: str, kind: ir.VectorType, *others: Any) -> Value:
-        """Return an LLVM intrinsic whose result and first operand have one vector type. `others` are further types."""
+        """Return an LLVM intrinsic whose result and first operand have the type `kind`.
+
+        `others` are the types of the other operands.
+        """
         full_name = f"llvm.{name}.v{kind.count}{_letter(kind.element)}"
         signature = ir.FunctionType(kind, [kind, *others])
         return cgutils.get_or_insert_function(self.builder.module, signature, full_name)
