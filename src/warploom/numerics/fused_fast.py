@@ -89,7 +89,7 @@ def padded(rows: int, columns: int, depth: int, length: int) -> tuple[int, int, 
 
 @inlined
 def multiply_rows(
-    strip: Array, index: Any, c: Any, d: Any, base: Tile, rows: int, length: int, a_size: int, b_size: int
+    strip: Array, index: Any, scales: Any, c: Any, d: Any, base: Tile, rows: int, length: int, a_size: int, b_size: int
 ) -> None:  # fmt: skip
     """Compute the tiles of one strip. `base` contains the operands of the first tile.
 
@@ -116,33 +116,39 @@ def multiply_rows(
             base.tops,
             depth,
             columns,
+            base.a_scales + 2 * m,
+            base.b_scales,
         )
-        load_addends(strip, index, c, tile, 0, 0, 0)
+        load_addends(strip, index, scales, c, tile, 0, 0, 0)
         first = 0
         while first < depth:
             last = min(first + length, depth)
-            far = raise_tops(strip, index, d, tile, first, last, 0)
+            far = raise_tops(strip, index, scales, d, tile, first, last, 0)
             for column in range(0, width, part):
-                if not far >> column & 0xFFFF and add_narrow(strip, index, d, tile, first, last, column):
+                if not far >> column & 0xFFFF and add_narrow(strip, index, scales, d, tile, first, last, column):
                     continue
                 if not is_widened:
                     widen(base.a, base.a_wide, a_size)
                     widen(base.b, base.b_wide, b_size)
                     is_widened = True
-                add_wide(strip, index, d, tile, first, last, column)
+                add_wide(strip, index, scales, d, tile, first, last, column)
             first = last
-        store_results(strip, index, d, tile, 0, 0, 0)
+        store_results(strip, index, scales, d, tile, 0, 0, 0)
 
 
 @njit
-def run(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Array, parameters: Numbers) -> bool:
+def run(
+    a: Any, b: Any, c: Any, d: Any, index: Any, scale_a: Any, scale_b: Any, strip: Array, parameters: Numbers
+) -> bool:
     """Compute D = A B + C for G independent instructions.
 
     Return False if the shapes do not suit this function. The arrays contain raw bits as unsigned integers. They must be
     C-contiguous. `d` may be the array `c`. If `c` is empty, C is zero. `index` is None for a dense A.
+    `scale_a` and `scale_b` are the exponents of block scales, or None.
 
-    Shapes: a (G, M, K); b (G, N, K), or longer along K with `index` (G, M, K) of i32; c and d (G, M, N). M must be a
-    multiple of 8, N of the columns of a strip, and K of 4, or of L if K exceeds L.
+    Shapes: a (G, M, K); b (G, N, K), or longer along K with `index` (G, M, K) of i32; c and d (G, M, N); scale_a
+    (G, M) and scale_b (G, N) of i16. M must be a multiple of 8, N of the columns of a strip, and K of 4, or of L if K
+    exceeds L.
     """
     groups, rows, depth = a.shape
     columns, b_depth = b.shape[1], b.shape[2]
@@ -194,8 +200,10 @@ def run(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Array, parameters: Nu
                 tops,
                 depth,
                 columns,
+                address(scale_a) + 2 * g * rows,
+                address(scale_b) + 2 * (g * columns + first_column),
             )
-            multiply_rows(strip, index, c, d, base, rows, length, a_size, b_size)
+            multiply_rows(strip, index, scale_a, c, d, base, rows, length, a_size, b_size)
     return scratch.size > 0  # true; this use keeps the memory allocated up to here
 
 

@@ -6,8 +6,8 @@ exponent E for each element. Then `add_narrow` or `add_wide` truncates the produ
 them and rounds the sums, for `PART` columns at a time.
 
 Some arguments of the intrinsics only give types. `strip` is an array whose dtype has one bit for each column of a
-strip. `index` is None for a dense A. `c` and `d` are arrays of elements of C and D. Each step rounds to f16 if the
-elements of D have 16 bits.
+strip. `index` is None for a dense A. `scales` is None if A and B have no block scales. `c` and `d` are arrays of
+elements of C and D. Each step rounds to f16 if the elements of D have 16 bits.
 """
 
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
@@ -106,7 +106,8 @@ class Tile(NamedTuple):
 
     Shapes: parameters (LAYOUT_B + len(Layout),) of i64; a (rows, K) of f32; a_exponents (rows, K) of pairs of i16; b
     (K, strip) of f32; b_exponents (K, strip) of i16; index (rows, K) of i32; c and d (rows, columns); sums
-    (rows, strip) of f32; tops (rows, strip) of i16. a_wide and b_wide are a and b in f64.
+    (rows, strip) of f32; tops (rows, strip) of i16; a_scales (rows,) and b_scales (strip,) of i16, the exponents of
+    the block scales. a_wide and b_wide are a and b in f64.
     """
 
     parameters: Any
@@ -123,6 +124,8 @@ class Tile(NamedTuple):
     tops: Any
     depth: Any
     columns: Any
+    a_scales: Any
+    b_scales: Any
 
 
 class _Strip(Vectors):
@@ -154,22 +157,35 @@ class _Strip(Vectors):
         return self.splat(self.builder.trunc(value, I32), self.count)
 
 
+class _Kind(NamedTuple):
+    """Types of the operands of an intrinsic: columns of the strip, options of A and B, and bits of an element."""
+
+    width: int
+    sparse: bool
+    scaled: bool
+    bits: int
+
+
 def _intrinsic(emit: Callable[..., Value | None], result: str = "none") -> Any:
-    """Return an intrinsic of (strip, index, array of C or D, Tile, integers) whose code `emit` generates.
+    """Return an intrinsic of (strip, index, scales, array of C or D, Tile, integers) whose code `emit` generates.
 
     `result` is the name of a type of Numba.
     """
 
     @intrinsic
-    def generated(context, strip, index, elements, tile, first, last, column):
+    def generated(context, strip, index, scales, elements, tile, first, last, column):
         def generate(context, builder, signature, arguments):
-            width, bits = (signature.args[i].dtype.bitwidth for i in (0, 2))
-            fields = Tile(*[builder.extract_value(arguments[3], i) for i in range(len(Tile._fields))])
-            is_sparse = signature.args[1] is not types.none
-            made = emit(builder, width, is_sparse, bits, fields, *arguments[4:])
+            kind = _Kind(
+                width=signature.args[0].dtype.bitwidth,
+                sparse=signature.args[1] is not types.none,
+                scaled=signature.args[2] is not types.none,
+                bits=signature.args[3].dtype.bitwidth,
+            )
+            fields = Tile(*[builder.extract_value(arguments[4], i) for i in range(len(Tile._fields))])
+            made = emit(builder, kind, fields, *arguments[5:])
             return context.get_dummy_value() if made is None else made
 
-        return getattr(types, result)(strip, index, elements, tile, *[types.int64] * 3), generate
+        return getattr(types, result)(strip, index, scales, elements, tile, *[types.int64] * 3), generate
 
     return generated
 
@@ -302,29 +318,31 @@ def widen(context, values, wide, count):
     return types.none(*[types.int64] * 3), generate
 
 
-def _emit_load_addends(builder: ir.IRBuilder, width: int, sparse: bool, bits: int, tile: Tile, *_: Value) -> None:
+def _emit_load_addends(builder: ir.IRBuilder, kind: _Kind, tile: Tile, *_: Value) -> None:
     """Write the elements of C to `sums`, or zeros if the address of C is 0."""
+    width = kind.width
     v = _Strip(builder, width)
     f16 = Layout(*[v.constant(v.i32, field) for field in layout(F16)])
     present = builder.icmp_signed("!=", tile.c, v.number(0))
     with builder.if_else(present) as (given, absent):
         with given:
             for r, h in v.vectors:
-                words = v.load(ir.VectorType(ir.IntType(bits), v.count), tile.c, v.position(tile.columns, r, h))
-                value = element_values(v, builder.zext(words, v.i32), f16) if bits == 16 else words
+                words = v.load(ir.VectorType(ir.IntType(kind.bits), v.count), tile.c, v.position(tile.columns, r, h))
+                value = element_values(v, builder.zext(words, v.i32), f16) if kind.bits == 16 else words
                 v.store(value, tile.sums, r * width + h)
         with absent:
             for r, h in v.vectors:
                 v.store(v.constant(v.f32, 0.0), tile.sums, r * width + h)
 
 
-def _emit_store_results(builder: ir.IRBuilder, width: int, sparse: bool, bits: int, tile: Tile, *_: Value) -> None:
+def _emit_store_results(builder: ir.IRBuilder, kind: _Kind, tile: Tile, *_: Value) -> None:
     """Write `sums` to D, with canonical NaNs."""
+    width = kind.width
     v = _Strip(builder, width)
     for r, h in v.vectors:
         value = v.load(v.f32, tile.sums, r * width + h)
         nan = builder.fcmp_unordered("uno", value, value)
-        if bits == 16:
+        if kind.bits == 16:
             words = builder.trunc(v.select(nan, F16.nan_code, _half_words(v, value)), ir.VectorType(I16, v.count))
         else:
             words = v.select(nan, F32.nan_code, builder.bitcast(value, v.i32))
@@ -372,25 +390,39 @@ def _addend_exponents(v: _Strip, addends: list[Value], emin: Value) -> Value:
     return v.select(zeros, 2 * _ZERO, exponent)
 
 
-def _emit_raise_tops(
-    builder: ir.IRBuilder, width: int, sparse: bool, bits: int, tile: Tile, first: Value, last: Value, _: Value
-) -> Value:
+def _scales(v: _Strip, tile: Tile, kind: ir.VectorType, column: Value | int) -> list[Value]:
+    """Return the exponents of the products of the block scales, from `column` on, for each row."""
+    part = v.load(ir.VectorType(I16, kind.count), tile.b_scales, column)
+    rows = [v.add(part, v.splat(v.load(I16, tile.a_scales, r), kind.count)) for r in v.rows]
+    return rows if kind == part.type else [v.builder.sext(each, kind) for each in rows]
+
+
+def _exceeds(v: _Strip, exponents: Value) -> Value:
+    """Return a mask of the exponents whose magnitude is greater than `_NARROW`."""
+    limit = v.constant(exponents.type, 2 * _NARROW)
+    return v.builder.icmp_unsigned(">", v.add(exponents, _NARROW), limit)
+
+
+def _emit_raise_tops(builder: ir.IRBuilder, kind: _Kind, tile: Tile, first: Value, last: Value, _: Value) -> Value:
     """Write the exponent E of each element of the tile to `tops`.
 
     Return a mask with a bit for each column: 1 if the column needs `add_wide`, 0 if `add_narrow` can add its products.
     E is 0 for a sum of zeros. For a sum with special values, E is greater than `_FAR`.
     """
+    width = kind.width
     v = _Strip(builder, width)
     p = v.parameters(tile.parameters)
     is_first = builder.icmp_signed("==", first, v.number(0))
     emin_addend = v.splat(builder.trunc(builder.select(is_first, p.emin_c, p.emin_d), I16), width)
     tops = [cgutils.alloca_once(builder, v.exponents) for _ in v.rows]
+    scales = _scales(v, tile, v.exponents, 0) if kind.scaled else []
     for r in v.rows:
         addends = [v.load(v.f32, tile.sums, r * width + h) for h in range(0, width, v.count)]
-        builder.store(_addend_exponents(v, addends, emin_addend), tops[r])
+        exponents = _addend_exponents(v, addends, emin_addend)
+        builder.store(v.sub(exponents, scales[r]) if kind.scaled else exponents, tops[r])
 
     def raise_each(k: Value) -> None:
-        shared = None if sparse else v.load(v.exponents, tile.b_exponents, builder.mul(k, v.number(width)))
+        shared = None if kind.sparse else v.load(v.exponents, tile.b_exponents, builder.mul(k, v.number(width)))
         for r in v.rows:
             at = builder.add(builder.mul(tile.depth, v.number(r)), k)
             exponent = builder.bitcast(v.splat(v.load(I32, tile.a_exponents, at), width // 2), v.exponents)
@@ -402,19 +434,22 @@ def _emit_raise_tops(
     far = v.constant(ir.VectorType(I1, width), 0)
     for r in v.rows:
         top = builder.load(tops[r])
+        if kind.scaled:
+            top = v.add(top, scales[r])
         top = v.select(v.compare("<", top, -_FAR), 0, v.call("smax", top, emin))
-        far = v.or_(far, builder.icmp_unsigned(">", v.add(top, _NARROW), v.constant(v.exponents, 2 * _NARROW)))
+        far = v.or_(far, _exceeds(v, top))
+        if kind.scaled:
+            far = v.or_(far, _exceeds(v, v.sub(top, scales[r])))
         v.store(top, tile.tops, r * width)
     return builder.zext(builder.bitcast(far, ir.IntType(width)), I64)
 
 
-def _emit_add_narrow(
-    builder: ir.IRBuilder, width: int, sparse: bool, bits: int, tile: Tile, first: Value, last: Value, column: Value
-) -> Value:
+def _emit_add_narrow(builder: ir.IRBuilder, kind: _Kind, tile: Tile, first: Value, last: Value, column: Value) -> Value:
     """Add products with f32 multiplications and 32-bit sums, if all |E| are at most `_NARROW`.
 
     Return True if this has succeeded. If a sum overflows, the function returns False and changes nothing.
     """
+    width = kind.width
     v = _Strip(builder, width)
     p = v.parameters(tile.parameters)
     fraction = v.narrow(p.fraction)
@@ -428,15 +463,20 @@ def _emit_add_narrow(
         top = builder.sext(v.load(ir.VectorType(I16, v.count), tile.tops, at[r]), v.i32)
         scales.append(builder.bitcast(v.shl(v.add(v.sub(fraction, top), 127), 23), v.f32))
         builder.store(builder.fptosi(v.fmul(v.load(v.f32, tile.sums, at[r]), scales[r]), v.i32), totals[r])
+    factors = scales
+    if kind.scaled:
+        exponents = _scales(v, tile, v.i32, column)
+        bits = [v.add(builder.bitcast(scales[r], v.i32), v.shl(exponents[r], 23)) for r in v.rows]
+        factors = [builder.bitcast(each, v.f32) for each in bits]
 
     def add_each(k: Value) -> None:
         row = builder.mul(k, v.number(width))
-        shared = None if sparse else v.load(v.f32, tile.b, builder.add(row, column))
+        shared = None if kind.sparse else v.load(v.f32, tile.b, builder.add(row, column))
         for r in v.rows:
             position = builder.add(builder.mul(tile.depth, v.number(r)), k)
             factor = v.splat(v.load(F32_TYPE, tile.a, position), v.count)
             other = shared or v.load(v.f32, tile.b, builder.add(_row_of_b(v, tile, position), column))
-            term = builder.fptosi(v.fmul(v.fmul(other, factor), scales[r]), v.i32)
+            term = builder.fptosi(v.fmul(v.fmul(other, factor), factors[r]), v.i32)
             builder.store(v.add(builder.load(sums[r]), term), sums[r])
 
     def add_block(start: Value) -> None:
@@ -463,7 +503,7 @@ def _emit_add_narrow(
             total = builder.load(totals[r])
             # Compute 2**(E - F) from the bits of 2**(F - E).
             power = builder.bitcast(v.sub(254 << 23, builder.bitcast(scales[r], v.i32)), v.f32)
-            if bits == 16:
+            if kind.bits == 16:
                 value = v.fmul(builder.sitofp(total, v.f64), builder.fpext(power, v.f64))
                 v.store(_to_nearest_half(v, value), tile.sums, at[r])
             else:
@@ -481,13 +521,12 @@ def _truncated(v: _Strip, total: Value, mask: Value) -> Value:
     return v.builder.bitcast(v.or_(bits, v.and_(total, -1 << 31)), v.f32)
 
 
-def _emit_add_wide(
-    builder: ir.IRBuilder, width: int, sparse: bool, bits: int, tile: Tile, first: Value, last: Value, column: Value
-) -> None:
+def _emit_add_wide(builder: ir.IRBuilder, kind: _Kind, tile: Tile, first: Value, last: Value, column: Value) -> None:
     """Add any products in f64.
 
     The range of f64 includes all products. Its additions propagate infinities and NaNs.
     """
+    width = kind.width
     v = _Strip(builder, width, 8)
     p = v.parameters(tile.parameters)
     mask, fraction, places = (v.splat(each, v.count) for each in (p.mask, p.fraction, p.places))
@@ -503,6 +542,7 @@ def _emit_add_wide(
         totals = {h: cgutils.alloca_once(builder, v.f64) for h in vectors}
         shifts: dict[int, Value] = {}
         scales: dict[int, Value] = {}
+        row_scale = builder.sext(v.load(I16, tile.a_scales, r), I64) if kind.scaled else None
         for h in vectors:
             top = builder.sext(v.load(ir.VectorType(I16, v.count), tile.tops, at[h]), v.i64)
             # Any finite scale keeps infinities and NaNs.
@@ -510,11 +550,15 @@ def _emit_add_wide(
             scales[h] = power(shifts[h])
             addend = v.fmul(builder.fpext(v.load(v.f32, tile.sums, at[h]), v.f64), scales[h])
             builder.store(v.fadd(v.call("trunc", addend), 0.0), totals[h])  # not -0
+            if kind.scaled:
+                others = v.load(ir.VectorType(I16, v.count), tile.b_scales, builder.add(column, v.number(h)))
+                exponents = v.add(builder.sext(others, v.i64), v.splat(row_scale, v.count))
+                scales[h] = power(v.add(shifts[h], exponents))
 
         def add_each(k: Value) -> None:
             position = builder.add(start, k)
             factor = v.splat(v.load(F64_TYPE, tile.a_wide, position), v.count)
-            row = _row_of_b(v, tile, position) if sparse else builder.mul(k, v.number(width))
+            row = _row_of_b(v, tile, position) if kind.sparse else builder.mul(k, v.number(width))
             for h in vectors:
                 other = v.load(v.f64, tile.b_wide, builder.add(builder.add(row, column), v.number(h)))
                 term = v.call("trunc", v.fmul(v.fmul(other, factor), scales[h]))
@@ -523,7 +567,7 @@ def _emit_add_wide(
         _steps(v, first, last, add_each)
         for h in vectors:
             value = v.fmul(builder.load(totals[h]), power(builder.neg(shifts[h])))
-            if bits == 16:
+            if kind.bits == 16:
                 v.store(_to_nearest_half(v, value), tile.sums, at[h])
                 continue
             steps = v.fadd(v.call("trunc", v.fmul(value, power(places))), 0.0)  # not -0

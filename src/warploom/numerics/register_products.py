@@ -134,9 +134,11 @@ def fused(
                     row = m * a_size
                     base = Tile(
                         fields, a_values + 4 * row, a_wide + 8 * row, a_exponents + 4 * row, b_values, b_exponents,
-                        b_wide, 0, c_words, c_words, sums, tops, sizes.depth, width,
+                        b_wide, 0, c_words, c_words, sums, tops, sizes.depth, width, 0, 0,
                     )  # fmt: skip
-                    multiply_rows(strip, None, c_kind, c_kind, base, sizes.rows, parameters[LENGTH], a_size, b_size)
+                    multiply_rows(
+                        strip, None, None, c_kind, c_kind, base, sizes.rows, parameters[LENGTH], a_size, b_size
+                    )
                     scatter_groups(
                         file, Registers(registers, stride, d, here, 2 * c_count, c_count, c_table, c_words, step)
                     )
