@@ -76,4 +76,4 @@ def test_a_run_ends_where_something_is_needed(monkeypatch: pytest.MonkeyPatch) -
         ],
         2,
     )
-    assert found == [3]
+    assert found == [3, 1]

@@ -48,7 +48,8 @@ class Linked:
     """Instruction that is ready to run.
 
     `act` executes the instruction. `act_on_run` executes a run, which is a sequence of adjacent multiplications. If a
-    run starts at this instruction, `run` contains the operands of each multiplication in the run.
+    run starts at this instruction, `run` describes the run: operands of asynchronous multiplications, or a
+    `multiplications.Run`.
     """
 
     act: Callable[[Any, Any], None]
@@ -60,7 +61,7 @@ class Linked:
     skips_idle: bool  # True if warps without active lanes leave the batch first
     act_on_run: Callable[[Any, Any], None] | None
     flushes: bool = False  # True if cached accumulators are written to registers first
-    run: tuple[SimpleNamespace, ...] = ()
+    run: tuple[SimpleNamespace, ...] | multiplications.Run = ()
 
     @property
     def multiplication(self) -> Multiplication | None:
@@ -133,8 +134,12 @@ class Linker:
         pc = 0
         while pc < len(linked):
             end = self._end_of_run(linked, pc)
-            if end - pc > 1:
-                linked[pc].run = tuple(each.operands for each in linked[pc:end])
+            first = linked[pc]
+            if first.act_on_run is multiplications.multiply_run and first.guard is None:
+                products = [each.operands.multiplication for each in linked[pc:end]]
+                first.run = multiplications.run_of(products, self.arch)
+            elif end - pc > 1:
+                first.run = tuple(each.operands for each in linked[pc:end])
             pc = end
 
     def _end_of_run(self, linked: list[Linked], first: int) -> int:

@@ -1,13 +1,15 @@
 """Execution of matrix multiplications, as described by the records in `isa.model.multiplication`."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.joined_products import JoinedProducts, join
+from warploom.emulator.batch import Batch, Rows
+from warploom.emulator.register_products import Group, group
 from warploom.isa.instructions.fragments import Matrix, gather, scatter
 from warploom.isa.model.multiplication import BlockScales, Metadata, Multiplication, RegisterMatrix, SharedMatrix
 from warploom.isa.model.semantics import Array, Bound, Warps
@@ -20,33 +22,51 @@ _SIX_BITS = frozenset({"e3m2", "e2m3"})
 # Synchronous multiplications --------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Adjacent multiplications of matrices in registers, which do not read results of each other.
+
+    `groups` contains all multiplications, and `length` is their number.
+    """
+
+    groups: tuple[Group, ...]
+    length: int
+
+    def __len__(self) -> int:
+        return self.length
+
+
+def run_of(products: Sequence[Multiplication], arch: str) -> Run:
+    """Return the run of adjacent multiplications. `arch` selects the numerics."""
+    return Run(group(products, arch), len(products))
+
+
 def multiply(warps: Warps, i: Bound) -> None:
     """Execute one multiplication of matrices in registers."""
-    product: Multiplication = i.multiplication
-    _write(warps, product, _result(warps, product, warps.pool()))
+    _multiply_all(warps, (i.multiplication,))
 
 
-def multiply_run(warps: Warps, run: Sequence[Bound]) -> None:
-    """Execute adjacent independent multiplications of matrices in registers, on the worker threads."""
-    first = vars(run[0])
-    if "joined" not in first:
-        first["joined"] = join([i.multiplication for i in run])
-    joined: list[JoinedProducts | Multiplication] = first["joined"]
-    workers = warps.pool() if len(joined) == 1 else None
-    results = warps.each(lambda each: _joined_result(warps, each, workers), joined)
-    for each, result in zip(joined, results, strict=True):
-        if isinstance(each, JoinedProducts):
-            each.d.write(warps, result)
-            warps.count_macs(result.size * each.first.k)
+def multiply_run(warps: Warps, run: Run) -> None:
+    """Execute adjacent multiplications of matrices in registers, on the worker threads."""
+    batch = cast("Batch", warps)
+    for each in run.groups:
+        if each.call is None or batch.mask is not None:
+            _multiply_all(warps, each.products)
         else:
-            _write(warps, each, result)
+            _call(warps, batch.warp_index, each.call, warps.count * each.macs)
 
 
-def _joined_result(warps: Warps, joined: JoinedProducts | Multiplication, workers: Any) -> Matrix:
-    if isinstance(joined, Multiplication):
-        return _result(warps, joined, workers)
-    compute = _multiplier(joined.first, warps.arch)
-    return compute(_read(warps, joined.a), joined.b.read(warps), joined.c.read(warps), workers=workers)
+def _call(warps: Warps, index: Rows, call: Callable[[Rows], object], macs: int) -> None:
+    warps.each(lambda part: call(index[part]), shares(warps.pool(), warps.count, macs))
+    warps.count_macs(macs)
+
+
+def _multiply_all(warps: Warps, products: Sequence[Multiplication]) -> None:
+    """Execute independent multiplications one by one."""
+    workers = warps.pool() if len(products) == 1 else None
+    results = warps.each(lambda product: _result(warps, product, workers), products)
+    for product, result in zip(products, results, strict=True):
+        _write(warps, product, result)
 
 
 def _result(warps: Warps, product: Multiplication, workers: Any = None) -> Matrix:
