@@ -19,10 +19,8 @@ from warploom.emulator.state import Counters, State
 from warploom.emulator.waves import Waves, divide
 
 ENGINES = ("auto", "compiler", "interpreter")
-_KEPT = 2
-"""Number of linked programs that a program keeps."""
 _MOST_KEPT = 32 << 20
-"""Most bytes of registers of a linked program that is kept.
+"""Most bytes of registers of the linked programs that a program keeps.
 
 Linking takes little of the time of larger launches.
 """
@@ -46,6 +44,11 @@ class Executable:
     bounded: frozenset[int]
     native: NativeEngine | None
     _wave: int = field(default=-1, init=False)  # number of the wave whose coordinates the special registers have
+
+    @property
+    def register_bytes(self) -> int:
+        """Number of bytes of all registers."""
+        return sum(file.nbytes for file in self.state.files.values())
 
     def place(self, wave: int) -> None:
         """Give the resident CTAs the coordinates of wave number `wave`."""
@@ -84,11 +87,12 @@ def acquire(request: Request, segments: Mapping[str, int]) -> Executable:
         request.waves and request.waves.resident, arch, engine, is_eager, *segments.items(),
     )  # fmt: skip
     program = request.program
-    kept: dict[tuple[Any, ...], Executable] = program.analyses.setdefault(Executable, {})
-    found = kept.pop(key, None)
-    if found is not None:
-        found.state.counters = Counters()
-        return found
+    kept = _kept(program)
+    for found in kept:
+        if found.key == key:
+            kept.remove(found)
+            found.state.counters = Counters()
+            return found
     grid = request.shape()
     divided = request.waves or divide(program, grid)
     topology = Topology(grid, divided.resident)
@@ -104,10 +108,13 @@ def acquire(request: Request, segments: Mapping[str, int]) -> Executable:
 
 def release(program: Program, executable: Executable) -> None:
     """Keep a linked program for later launches."""
-    kept: dict[tuple[Any, ...], Executable] = program.analyses.setdefault(Executable, {})
     executable.state.on_suspend = None
-    if sum(file.nbytes for file in executable.state.files.values()) > _MOST_KEPT:
-        return
-    kept[executable.key] = executable
-    while len(kept) > _KEPT:
-        del kept[next(iter(kept))]
+    kept = _kept(program)
+    kept.append(executable)
+    while sum(each.register_bytes for each in kept) > _MOST_KEPT:
+        del kept[0]
+
+
+def _kept(program: Program) -> list[Executable]:
+    """Return the list of the linked programs that a program keeps, with the latest at the end."""
+    return program.analyses.setdefault(Executable, [])

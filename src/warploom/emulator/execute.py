@@ -1,8 +1,7 @@
 """Execution of a whole grid in waves of resident CTAs."""
 
 import struct
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -10,13 +9,12 @@ from warploom.diagnostics import Diagnostic
 from warploom.diagnostics.symbols import readable_name
 from warploom.emulator.address_space import CODE_BASE, GLOBAL_BASE
 from warploom.emulator.arena import Arena
-from warploom.emulator.emulator import Emulator
-from warploom.emulator.executable import acquire, release
-from warploom.emulator.faults import RunError, Unsupported, diagnostic
+from warploom.emulator.faults import Unsupported, diagnostic
 from warploom.emulator.program import GlobalVariable, Program
 from warploom.emulator.request import Request
-from warploom.emulator.stats import Progress, Stats
-from warploom.emulator.waves import inter_cta_communication
+from warploom.emulator.run_waves import run_waves
+from warploom.emulator.stats import Report, Stats
+from warploom.emulator.threads import run_on_threads, thread_parts
 from warploom.isa.model.parameters import block_bytes
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Float, Initializer, Integer, Name, Symbol
@@ -105,55 +103,18 @@ def _encode(value: int | float, type: str) -> bytes:
 
 
 def execute(
-    request: Request, arena: Arena, segments: dict[str, int], progress: Callable[[Progress], None] | None = None
+    request: Request, arena: Arena, segments: dict[str, int], progress: Report | None = None
 ) -> tuple[Stats, tuple[Diagnostic, ...]]:
     """Run a grid on the memory `arena`. Return statistics, and the findings of the observers.
 
-    `segments` is the result of `reserve`. `progress` is called at intervals.
+    `segments` is the result of `reserve`. `progress` is called at intervals, by several threads in turn if
+    `request.pool` has several.
 
     Errors: Unsupported before the run; RunError, with the statistics and the findings up to this point. A
         KeyboardInterrupt gets a note with the location of the kernel.
     """
-    started = time.perf_counter()
-    program = request.program
-    initialise(program, arena, segments, request.parameters)
-    executable = acquire(request, segments)
-    waves = request.waves or executable.waves
-    emulator = Emulator(request, executable, arena, segments)
-    counters, total, done = emulator.state.counters, waves.ctas, 0
-    delays = request.schedule.kind == "lazy" and any(program.analysis(inter_cta_communication))
-    ended: RunError | None = None
-
-    def report() -> None:
-        if progress is not None:
-            emulator.update_counters()
-            seconds = time.perf_counter() - started
-            finished = done + emulator.ctas_done
-            progress(Progress(finished, total, counters.macs, counters.instructions, seconds))
-
-    for number in waves.numbers:
-        emulator.start(number)
-        if delays:
-            emulator.delay_first_clusters()
-        try:
-            report()
-            emulator.run(report)
-        except RunError as error:
-            emulator.events.stopped(error.diagnostics, emulator.state.pc)
-            ended = error
-            break
-        except KeyboardInterrupt as stop:
-            stop.add_note(f"the run stopped in {emulator.locate()}")
-            raise
-        done += emulator.ctas_done
-        emulator.ctas_done = 0
-    report()
-    emulator.update_counters()
-    families, seconds = dict(counters.by_family.most_common()), time.perf_counter() - started
-    stats = Stats(families, counters.macs, seconds, done + emulator.ctas_done, counters.batches, counters.spent)
-    findings = emulator.events.findings()
-    release(program, executable)
-    if ended is not None:
-        ended.stats, ended.findings = stats, findings
-        raise ended
-    return stats, findings
+    initialise(request.program, arena, segments, request.parameters)
+    parts = thread_parts(request)
+    if len(parts) > 1:
+        return run_on_threads(parts, request.pool, arena, segments, progress)
+    return run_waves(request, arena, segments, progress)

@@ -15,7 +15,7 @@ RESIDENT_WARPS = 1024
 LEAST_WARPS = 512  # least resident warps of a wave if a grid is divided only to occupy two workers
 REGISTER_BYTES = 1 << 30
 SHARED_BYTES = 1 << 30
-_WITHIN_CLUSTER = frozenset({"shared", "shared::cta", "shared::cluster", "local"})
+WITHIN_CLUSTER = frozenset({"shared", "shared::cta", "shared::cluster", "local"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,6 @@ def _communicates(step: Step) -> Access | None:
     for access in form.effects_of(Access):
         loads = access.kind != "write" and access.value and form.operands[access.value].access != "read"
         space = form.operands[access.address].space_word(slots)
-        if loads and access.is_ordered(slots) and space not in _WITHIN_CLUSTER:
+        if loads and access.is_ordered(slots) and space not in WITHIN_CLUSTER:
             return access
     return None

@@ -1,7 +1,6 @@
 """Execution of a grid on several Dask workers. Each worker runs some waves of CTAs."""
 
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Any
@@ -213,12 +212,7 @@ def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, t
         for number, contents in (result.segments or {}).items():
             job.arena.view(job.arena.segments[number])[:] = contents
             job.arena.state[number] = DIRTY
-    counts: Counter[str] = Counter()
-    for result in ran:
-        counts.update(result.stats.instructions)
-    macs, batches, spent = (sum(getattr(result.stats, name) for result in ran) for name in ("macs", "batches", "spent"))
-    ctas = sum(result.stats.ctas for result in ran)
-    stats = Stats(dict(counts.most_common()), macs, 0.0, ctas, batches, spent)
+    stats = Stats.total([result.stats for result in ran])
     report, program = Report(frozenset(rules())), job.request.program
     for result in ran:
         if result.report is not None:
