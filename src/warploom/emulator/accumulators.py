@@ -33,7 +33,7 @@ class _Matrices:
     Shapes: matrices (warpgroups, elements), current (warpgroups,).
     """
 
-    file: Array
+    file: Array  # register file in units of `order.dtype`
     numbers: NDArray[np.uint64]
     order: Order
     matrices: Array
@@ -55,7 +55,7 @@ class Accumulators:
     def __init__(self, members: Rows, workers: Workers | None) -> None:
         self.members = members
         self.workers = workers
-        self.cached: list[_Matrices] = []
+        self.cached: dict[VectorValue, _Matrices] = {}
 
     def update(self, value: VectorValue, order: Order, groups: Rows, change: Change) -> None:
         """Update the accumulators of the warpgroups `groups` in place, as matrices.
@@ -63,16 +63,18 @@ class Accumulators:
         `order` maps the registers in `value` to matrix elements. `change(matrices)` returns functions that do the
         update. These functions run in parallel, possibly after this method has returned.
 
-        Shapes: groups (warpgroups,), matrices (warpgroups, elements of a matrix).
+        Shapes: groups (warpgroups,), ascending; matrices (warpgroups, elements of a matrix).
         """
-        assert value.file is not None
-        cached = self._matrices(value.file, value.numbers, order)
+        cached = self.cached.get(value)
+        if cached is None or cached.order is not order:
+            cached = self._add(value, order)
+        cached.wait()
         missing = groups[~cached.current[groups]]
         if len(missing):
             self._read(cached, missing)
         cached.current[groups] = True
         first, count = int(groups[0]), len(groups)
-        if int(groups[-1]) - first + 1 == count and (count == 1 or bool((np.diff(groups) == 1).all())):
+        if int(groups[-1]) - first + 1 == count:
             works = change(cached.matrices[first : first + count])
             if self.workers is not None and len(works) > 1:  # a single work item uses the workers itself
                 cached.pending = [self.workers.pool.submit(work) for work in works]
@@ -88,34 +90,31 @@ class Accumulators:
 
     def discard(self) -> None:
         """Drop all matrices without writing them back to the registers."""
-        for cached in self.cached:
+        for cached in self.cached.values():
             cached.wait()
         self.cached.clear()
 
     def flush(self) -> None:
         """Write all matrices back to the registers, and drop the matrices."""
-        for cached in self.cached:
+        for cached in self.cached.values():
             self._write(cached)
         self.cached.clear()
 
-    def _matrices(self, file: Array, numbers: NDArray[np.uint64], order: Order) -> _Matrices:
-        for cached in self.cached:
-            if cached.order is order and np.array_equal(cached.numbers, numbers):
-                cached.wait()
-                return cached
-        for cached in [cached for cached in self.cached if np.isin(cached.numbers, numbers).any()]:
-            self._write(cached)
-            self.cached.remove(cached)
+    def _add(self, value: VectorValue, order: Order) -> _Matrices:
+        """Add matrices for the registers in `value`, after a flush of other matrices with some of these registers."""
+        for other in [each for each in self.cached if np.isin(each.numbers, value.numbers).any()]:
+            self._write(self.cached.pop(other))
+        assert value.file is not None
         groups = len(self.members)
         matrices = np.empty((groups, order.warps * order.target.size), order.dtype)
-        self.cached.append(_Matrices(file, numbers, order, matrices, np.zeros(groups, np.bool_)))
-        return self.cached[-1]
+        current = np.zeros(groups, np.bool_)
+        self.cached[value] = _Matrices(value.file.view(order.dtype), value.numbers, order, matrices, current)
+        return self.cached[value]
 
     def _read(self, cached: _Matrices, groups: Rows) -> None:
         warps = self.members[groups].reshape(-1)
         matrices = np.empty((len(warps), cached.order.target.size), cached.order.dtype)
-        file = cached.file.view(cached.order.dtype)
-        permute.gather(file, cached.numbers, warps, cached.order.target, matrices)
+        permute.gather(cached.file, cached.numbers, warps, cached.order.target, matrices)
         cached.matrices[groups] = matrices.reshape(len(groups), -1)
 
     def _write(self, cached: _Matrices) -> None:
@@ -123,5 +122,4 @@ class Accumulators:
         groups = np.flatnonzero(cached.current)
         warps = self.members[groups].reshape(-1)
         matrices = cached.matrices[groups].reshape(len(warps), -1)
-        file = cached.file.view(cached.order.dtype)
-        permute.scatter(matrices, cached.order.target, file, cached.numbers, warps)
+        permute.scatter(matrices, cached.order.target, cached.file, cached.numbers, warps)

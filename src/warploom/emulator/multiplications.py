@@ -1,17 +1,22 @@
 """Execution of matrix multiplications, as described by the records in `isa.model.multiplication`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.joined_products import JoinedProducts, join
+from warploom.emulator.joined_products import JoinedMatrix, JoinedProducts, join
+from warploom.emulator.values import VectorValue
 from warploom.isa.instructions.fragments import Matrix, gather, scatter
 from warploom.isa.model.multiplication import BlockScales, Metadata, Multiplication, RegisterMatrix, SharedMatrix
 from warploom.isa.model.semantics import Array, Bound, Warps
-from warploom.layout import scale_factors
+from warploom.layout import Order, scale_factors
 from warploom.numerics.formats import STORAGE
 from warploom.numerics.fused import Multiplier, multiplier, shares
 
@@ -115,52 +120,121 @@ def issue(warps: Warps, i: Bound) -> None:
 
 def issue_run(warps: Warps, run: Sequence[Bound]) -> None:
     """Issue adjacent warpgroup multiplications as one asynchronous operation."""
-    products: list[Multiplication] = [i.multiplication for i in run]
-    captured = {
-        matrix.name: _captured(warps, [each.shared[number].descriptor for each in products])
-        for number, matrix in enumerate(products[0].shared)
-    }
-    captured["keeps"] = _captured(warps, [each.keeps for each in products])  # read at issue, unlike the matrices
-    warps.defer("multiplication", lambda batch, values: _execute(batch, products, values), captured)
+    known: dict[int, _Run] = vars(run[0]).setdefault("runs", {})
+    if len(run) not in known:
+        known[len(run)] = _Run.of([i.multiplication for i in run])
+    found = known[len(run)]
+    # The descriptors and predicates are read at issue, unlike the matrices.
+    captured = {name: warps.read_vector(vector)[:, :, 0].T for name, vector in found.descriptors.items()}
+    captured["keeps"] = keeps = np.empty((warps.count, len(run)), np.bool_)
+    for number, each in enumerate(found.keeps):
+        keeps[:, number] = warps.read(each)[:, 0]
+    warps.defer("multiplication", lambda batch, values: _execute(batch, found.chains, values), captured)
 
 
-def _captured(warps: Warps, operands: Sequence[Any]) -> Array:
-    return np.stack([np.broadcast_to(warps.read(each), (warps.count, 32)) for each in operands], axis=2)
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """Multiplications of a run with the same accumulators, each of which adds to the result of the one before.
+
+    `steps` are the numbers of the multiplications in the run. Their matrices A are joined along K. `a` is this matrix
+    if it is in registers.
+    """
+
+    products: Sequence[Multiplication]
+    steps: slice
+    a: RegisterMatrix | JoinedMatrix | None
+    order: Order  # of the accumulators
+
+    @classmethod
+    def of(cls, run: Sequence[Multiplication], steps: slice) -> _Chain:
+        products = run[steps]
+        first = products[0]
+        a: RegisterMatrix | JoinedMatrix | None = None
+        if isinstance(first.a, RegisterMatrix):
+            a = first.a if len(products) == 1 else _side_by_side([each.a for each in products])
+        order = first.d.map.order()
+        assert order is not None, "accumulators have whole elements, each in one register"
+        return cls(products, steps, a, order)
+
+    def parts(self) -> list[_Chain]:
+        """Return a chain for each multiplication."""
+        start = self.steps.start
+        found = [_Chain.of(self.products, slice(number, number + 1)) for number in range(len(self.products))]
+        return [replace(each, steps=slice(start + number, start + number + 1)) for number, each in enumerate(found)]
 
 
-def _execute(warps: Warps, products: Sequence[Multiplication], captured: Mapping[str, Array]) -> None:
+def _side_by_side(matrices: Sequence[RegisterMatrix | SharedMatrix]) -> JoinedMatrix:
+    found = [each for each in matrices if isinstance(each, RegisterMatrix)]
+    first = found[0]
+    items = tuple(item for each in found for item in each.registers.items)
+    registers = VectorValue(first.registers.type, items)
+    return JoinedMatrix(registers, first.map, first.element, len(found), is_factor=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Warpgroup multiplications that are issued together.
+
+    `descriptors` has the matrix descriptors of A and B by the name of the matrix. `keeps` are the predicates of the
+    multiplications.
+    """
+
+    chains: list[_Chain]
+    descriptors: dict[str, VectorValue]
+    keeps: list[Any]
+
+    @classmethod
+    def of(cls, products: Sequence[Multiplication]) -> _Run:
+        edges = [number for number in range(1, len(products)) if not _continues(products[number], products[number - 1])]
+        descriptors = {
+            matrix.name: VectorValue("b64", tuple(each.shared[number].descriptor for each in products))
+            for number, matrix in enumerate(products[0].shared)
+        }
+        chains = [_Chain.of(products, slice(*pair)) for pair in pairwise([0, *edges, len(products)])]
+        return cls(chains, descriptors, [each.keeps for each in products])
+
+
+def _continues(product: Multiplication, before: Multiplication) -> bool:
+    a = product.a
+    if isinstance(a, RegisterMatrix) and (a.map.order() is None or getattr(a.registers, "file", None) is None):
+        return False
+    return product.continues(before)
+
+
+def _execute(warps: Warps, chains: Sequence[_Chain], captured: Mapping[str, Array]) -> None:
     """Execute multiplications that have been issued.
 
-    `captured` contains the operands that were read at issue. Shapes: each array (warps, 32, products).
+    `captured` contains the operands that were read at issue. Shapes: each array (warps, multiplications).
     """
     leaders = warps.warpgroups()[:, 0]
-    values = {name: array[leaders, 0] for name, array in captured.items()}
-    keeps = values.pop("keeps").astype(np.bool_)
-    first = 0
-    while first < len(products):
-        end = first + 1
-        while end < len(products) and products[end].continues(products[end - 1]) and keeps[:, end].all():
-            end += 1
-        descriptors = {name: array[:, first:end] for name, array in values.items()}
-        _accumulate(warps, products[first], descriptors, keeps[:, first])
-        first = end
+    values = {name: array[leaders] for name, array in captured.items()}
+    keeps = values.pop("keeps")
+    all_keep: list[bool] = keeps.all(axis=0).tolist()
+    for chain in chains:
+        steps = range(chain.steps.start, chain.steps.stop)
+        for each in [chain] if all(all_keep[step] for step in steps[1:]) else chain.parts():
+            descriptors = {name: array[:, each.steps] for name, array in values.items()}
+            first = each.steps.start
+            _accumulate(warps, each, descriptors, None if all_keep[first] else ~keeps[:, first])
 
 
 def _accumulate(
-    warps: Warps, product: Multiplication, descriptors: Mapping[str, Array], keeps: NDArray[np.bool_]
+    warps: Warps, chain: _Chain, descriptors: Mapping[str, Array], cleared: NDArray[np.bool_] | None
 ) -> None:
-    """Add A B to the accumulators. Accumulators with `keeps` False are first set to zero.
+    """Add A B to the accumulators. The accumulators in the mask `cleared` are first set to zero.
 
     `descriptors` contains the matrix descriptors of A and B by the name of the matrix.
 
-    Shapes: descriptors (warpgroups, steps along K); keeps (warpgroups,).
+    Shapes: descriptors (warpgroups, steps along K); cleared (warpgroups,).
     """
-    groups = warps.warpgroups()
-    a, d = product.a, product.d
-    registers = None if isinstance(a, SharedMatrix) else _read(warps, a)
+    product = chain.products[0]
+    d, groups = product.d, len(descriptors["B"])
+    registers = _read(warps, chain.a) if isinstance(chain.a, RegisterMatrix) else None
+    if isinstance(chain.a, JoinedMatrix):
+        registers = chain.a.read(warps)
     index = None if product.metadata is None else _index(warps, product.metadata)
-    macs = len(groups) * d.map.rows * d.map.cols * product.k * descriptors["B"].shape[1]
-    parts = shares(warps.pool(), len(groups), macs)
+    macs = groups * d.map.rows * d.map.cols * product.k * len(chain.products)
+    parts = shares(warps.pool(), groups, macs)
 
     def operands(part: slice) -> tuple[Matrix, Matrix]:
         found = {each.name: _read_tiles(warps, each, descriptors[each.name][part], part) for each in product.shared}
@@ -170,21 +244,18 @@ def _accumulate(
 
     def change(units: Matrix) -> list[Callable[[], object]]:
         accumulators = units.view(STORAGE[d.element]).reshape(-1, *d.map.matrix_shape)
-        if not keeps.all():
-            accumulators[~keeps] = 0
-        addends = accumulators if keeps.any() else None
+        if cleared is not None:
+            accumulators[cleared] = 0
         return [
             partial(
-                _multiplier(product, warps.arch), part_a, part_b, None if addends is None else addends[part],
+                _multiplier(product, warps.arch), part_a, part_b, accumulators[part],
                 index=None if index is None else index[part], out=accumulators[part],
                 workers=warps.pool() if len(parts) == 1 else None,
             )
             for part, (part_a, part_b) in zip(parts, matrices, strict=True)
         ]  # fmt: skip
 
-    order = d.map.order()
-    assert order is not None, "accumulators have whole elements, each in one register"
-    warps.update_fragment(d.registers, order, change)
+    warps.update_fragment(d.registers, chain.order, change)
     warps.count_macs(macs)
 
 
@@ -194,27 +265,26 @@ def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint
     Shapes: descriptors (warpgroups, steps), result (warpgroups, rows, steps * K of a tile).
     """
     fields = descriptors >> np.uint64(14)
-    starts = (descriptors.astype(np.int64) & 0x3FFF) << 4
     transposed = matrix.major == "MN"
     if (fields == fields[0, 0]).all():  # descriptors seldom differ in more than their start addresses
-        words = warps.shared_tile(starts, *matrix.offsets(int(fields[0, 0])), part, transposed)
+        words = warps.shared_tile(descriptors, *matrix.chunks(int(fields[0, 0])), part, transposed)
     else:
-        words = _read_each(warps, matrix, fields, starts, part)
-    elements = words.view(STORAGE[matrix.element])
-    return np.ascontiguousarray(elements.swapaxes(1, 2)) if transposed else elements
+        words = _read_each(warps, matrix, descriptors, fields, part)
+    return words.view(STORAGE[matrix.element])
 
 
-def _read_each(warps: Warps, matrix: SharedMatrix, fields: Array, starts: Array, part: slice) -> Array:
+def _read_each(warps: Warps, matrix: SharedMatrix, descriptors: Array, fields: Array, part: slice) -> Array:
     numbers = np.arange(len(warps.warpgroups()))[part]
     steps: list[Array] = []
     for step in range(fields.shape[1]):
         words: Array | None = None
         for kind in np.unique(fields[:, step]):
             some = np.flatnonzero(fields[:, step] == kind)
-            tile = warps.shared_tile(starts[some, step, None], *matrix.offsets(int(kind)), numbers[some], False)
+            found = matrix.chunks(int(kind))
+            tile = warps.shared_tile(descriptors[some, step, None], *found, numbers[some], matrix.major == "MN")
             if words is None:
                 words = np.empty((len(fields), *tile.shape[1:]), np.uint64)
             words[some] = tile
         assert words is not None
         steps.append(words)
-    return np.concatenate(steps, axis=1 if matrix.major == "MN" else 2)
+    return np.concatenate(steps, axis=2)

@@ -146,15 +146,16 @@ class Warps(Batch):
         return np.ascontiguousarray(wide).view(f"u{dtype.itemsize}")
 
     def shared_tile(
-        self, starts: Array, offsets: Array, swizzle: int, base_offset: int, groups: Rows | slice, down: bool
-    ) -> Array:
+        self, descriptors: Array, offsets: Array, swizzle: int, base_offset: int, groups: Rows | slice,
+        transposed: bool,
+    ) -> Array:  # fmt: skip
         """Return the matrices of some warpgroups in shared memory. See `Memory.tile`.
 
         `groups` contains the numbers of the warpgroups in the batch.
         """
         leaders = self.warpgroups()[groups, 0]
         return self.components.memory.tile(
-            self.location.cta[leaders], leaders, starts, offsets, swizzle, base_offset, down
+            self.location.cta[leaders], leaders, descriptors, offsets, swizzle, base_offset, transposed
         )
 
     # Addresses --------------------------------------------------------------------------------------------

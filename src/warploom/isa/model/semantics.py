@@ -316,16 +316,17 @@ class Warps(Protocol):
         ...
 
     def shared_tile(
-        self, starts: Array, offsets: Array, swizzle: int, base_offset: int, groups: NDArray[np.intp] | slice,
-        down: bool,
+        self, descriptors: Array, offsets: Array, swizzle: int, base_offset: int, groups: NDArray[np.intp] | slice,
+        transposed: bool,
     ) -> Array:  # fmt: skip
-        """Return tiles of shared memory, read as 8-byte words at swizzled addresses.
+        """Return tiles of shared memory, read as 16-byte chunks at swizzled addresses.
 
-        The address of a word is the start of a tile plus an entry of `offsets`. `groups` selects rows of
-        `warpgroups()`. With `down`, the tiles of a warpgroup are stacked vertically. Otherwise they are side by side.
+        The address of a chunk is the start address of a matrix descriptor plus an entry of `offsets`. A line of
+        `offsets` is a row of the tile, or a column with 16-bit elements if `transposed` is set. `groups` selects rows
+        of `warpgroups()`. The tiles of a warpgroup are side by side.
 
-        Shapes: starts (n, tiles) for n selected warpgroups; offsets (rows, k). The uint64 result is (n, tiles * rows,
-        k), or without `down` (n, rows, tiles * k).
+        Shapes: descriptors (n, tiles) for n selected warpgroups; offsets (lines, chunks). The uint64 result is
+        (n, lines, tiles * 2 * chunks), or (n, 8 * chunks, tiles * lines / 4) if `transposed` is set.
 
         Units: offsets are bytes. `swizzle` is 0, 32, 64 or 128 bytes. `base_offset` is as in a matrix descriptor.
 
