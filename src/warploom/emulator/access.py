@@ -199,21 +199,14 @@ def gather_tiles(
     groups, tiles = descriptors.shape
     lines, chunks = offsets.shape
     elements = out.view(np.uint16)
-    # The swizzle moves chunks within 1024 bytes, so tiles far enough from the ends of the window are in bounds.
-    least = most = offsets[0, 0]  # Numba needs 0.4 s to compile NumPy's min and max
-    for line_offsets in offsets:
-        for offset in line_offsets:
-            least, most = min(least, offset), max(most, offset)
-    least, most = least - 1024, most + 1024
     for g in range(groups):
         for t in range(tiles):
             start = np.int64(descriptors[g, t] & np.uint64(0x3FFF)) << 4
-            inside = start + least >= low and start + most <= high
             for line in range(lines):
                 for chunk in range(chunks):
                     address = start + offsets[line, chunk]  # of the chunk, before the swizzle
                     address ^= (((address >> 7) - phase) & chunk_mask) << 4
-                    if not inside and (address < low or address + 16 > high):
+                    if address < low or address + 16 > high:
                         return g * tiles + t
                     # `origins[g]` is the byte offset of the CTA's window.
                     source = np.uint64(origins[g] + address - low) >> np.uint64(3)

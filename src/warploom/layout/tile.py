@@ -138,15 +138,23 @@ def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
     Shapes: coordinates (rank, boxes), the innermost dimension first.
     Errors: UsageError for a map that cannot be used.
     """
-    relative, shared_offset, counts = _box(fields)
-    offset = coordinates[0] * fields.element_bits // 8
-    inside = (coordinates[0] >= 0) & (coordinates[0] + fields.box[0] <= fields.global_dim[0])
-    for axis in range(1, fields.rank):
-        start = coordinates[axis]
-        reach = (counts[axis] - 1) * fields.element_stride[axis]
-        inside &= (start >= 0) & (start + reach < fields.global_dim[axis])
-        offset = offset + start * fields.global_stride[axis - 1]
-    return Boxes(offset, inside, relative, shared_offset)
+    relative, shared_offset, _ = _box(fields)
+    last, strides = _limits(fields)
+    inside = ((coordinates >= 0) & (coordinates <= last)).all(axis=0)
+    return Boxes(strides @ coordinates >> 3, inside, relative, shared_offset)
+
+
+@lru_cache(maxsize=1024)
+def _limits(fields: TensorMapFields) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the last coordinates of a box of a tiled map that is entirely in bounds, and the strides of the tensor.
+
+    Shapes: coordinates (rank, 1), strides (rank,). Units: strides in bits.
+    """
+    counts = _counts(fields)
+    reach = [fields.box[0], *((counts[axis] - 1) * fields.element_stride[axis] + 1 for axis in range(1, fields.rank))]
+    last = np.array(fields.global_dim[: fields.rank], np.int64) - reach
+    strides = [fields.element_bits, *(8 * stride for stride in fields.global_stride[: fields.rank - 1])]
+    return last[:, None], np.array(strides, np.int64)
 
 
 def stored_ranges(
