@@ -100,8 +100,10 @@ class FakeWarps:
         return ~held if isinstance(item, Negated) else held
 
     def read_vector(self, value: Value) -> Array:
-        items = [item if isinstance(item, Value) else Value(value.type, (item,)) for item in value.items]
-        return np.stack([self.read(item) for item in items])
+        return np.stack([self.read(Value(value.type, (item,))) for item in value.items])
+
+    def read_first_lane(self, value: Any) -> Array:
+        return np.stack([np.broadcast_to(self.read(item), (self.count, 32))[:, 0] for item in value.items], axis=1)
 
     def write(self, value: Value, result: Array) -> None:
         assert result.dtype == TYPES[value.type].dtype
@@ -129,8 +131,10 @@ class FakeWarps:
     def each(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         return [work(item) for item in items]
 
-    def update_fragment(self, value: Value, order: Order, change: Callable[..., Any]) -> None:
+    def update_fragment(self, value: Value, order: Order, change: Callable[..., Any], cleared: Array | None) -> None:
         units = self.read_fragment(value, order)
+        if cleared is not None:
+            units[cleared] = 0
         for work in change(units):
             work()
         self.write_fragment(value, order, units)

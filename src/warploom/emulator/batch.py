@@ -129,6 +129,10 @@ class Batch:
         """Return the values of all registers of a vector operand. Shapes: (registers, warps, 32)."""
         return value.fetch_all(self)
 
+    def read_first_lane(self, value: Any) -> Array:
+        """Return the values of all items of a vector operand in lane 0. Shapes: (warps, items)."""
+        return value.fetch_first_lane(self)
+
     def write(self, value: Any, result: Array) -> None:
         """Write a result to the active lanes of a destination operand. None stands for the sink `_`."""
         if value is not None:

@@ -3,7 +3,6 @@
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -211,6 +210,14 @@ class Emulator:
 
         Errors: Trap, Deadlock.
         """
+        try:
+            self._run(report)
+        except Fault as fault:
+            raise Trap([self._diagnose(fault)]) from None
+        except UsageError as error:
+            raise Trap([self._diagnose(Fault("emulator.refused", str(error)))]) from None
+
+    def _run(self, report: Callable[[], None]) -> None:
         splits, counters, repetition = self.state.splits, self.state.counters, self.repetition
         while True:
             if (native := self.native) is not None and self._can_schedule():
@@ -220,11 +227,11 @@ class Emulator:
             is_endless = counters.batches >= repetition.due and len(rows) > 0 and repetition.repeats(rows)
             if not len(rows) or is_endless:
                 if not (splits.status != Status.DONE).any() and not splits.has_arrivals():
-                    self._guarded(partial(self.asynchronous.on_exit, np.arange(self.topology.warps)))
+                    self.asynchronous.on_exit(np.arange(self.topology.warps))
                     self.accumulators.discard()
                     return
                 if not (
-                    self._guarded(self.asynchronous.unblock)
+                    self.asynchronous.unblock()
                     or splits.release_stuck({*self.control.partially_arrived()})
                     or self.mbarriers.expire()
                 ):
@@ -236,10 +243,10 @@ class Emulator:
                 if is_endless:
                     repetition.restart()
                 continue
-            self._guarded(partial(self._execute_block, rows))
+            self._execute_block(rows)
             if self._on_block_end is not None:
                 self._on_block_end(BlockEnd(self.state.pc))
-            self._guarded(self.asynchronous.between_blocks)
+            self.asynchronous.between_blocks()
             self.steps += 1
             if self.steps % 64 == 0 and splits.diverged:
                 splits.release_overdue()
@@ -295,8 +302,8 @@ class Emulator:
             self.recent.extend(native.recent(done))
             if stop == Stop.RESUME:
                 rows = native.rows
-                self._guarded(partial(self._resume_block, rows, pc, int(native.context[Field.EXECUTED])))
-                self._guarded(self.asynchronous.between_blocks)
+                self._resume_block(rows, pc, int(native.context[Field.EXECUTED]))
+                self.asynchronous.between_blocks()
             elif stop == Stop.ARRIVE:
                 splits.arrive(native.rows)
             before_steps, self.steps = self.steps, self.steps + done
@@ -459,14 +466,6 @@ class Emulator:
             self.native.count(self.state.counters)
 
     # Errors -------------------------------------------------------------------------------------------------
-
-    def _guarded(self, action: Callable[[], Any]) -> Any:
-        try:
-            return action()
-        except Fault as fault:
-            raise Trap([self._diagnose(fault)]) from None
-        except UsageError as error:
-            raise Trap([self._diagnose(Fault("emulator.refused", str(error)))]) from None
 
     def _diagnose(self, fault: Fault) -> Diagnostic:
         pc, warp, lane = self.state.pc, -1, -1

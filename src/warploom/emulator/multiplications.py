@@ -125,10 +125,7 @@ def issue_run(warps: Warps, run: Sequence[Bound]) -> None:
         known[len(run)] = _Run.of([i.multiplication for i in run])
     found = known[len(run)]
     # The descriptors and predicates are read at issue, unlike the matrices.
-    captured = {name: warps.read_vector(vector)[:, :, 0].T for name, vector in found.descriptors.items()}
-    captured["keeps"] = keeps = np.empty((warps.count, len(run)), np.bool_)
-    for number, each in enumerate(found.keeps):
-        keeps[:, number] = warps.read(each)[:, 0]
+    captured = {name: warps.read_first_lane(vector) for name, vector in found.operands.items()}
     warps.defer("multiplication", lambda batch, values: _execute(batch, found.chains, values), captured)
 
 
@@ -175,23 +172,22 @@ def _side_by_side(matrices: Sequence[RegisterMatrix | SharedMatrix]) -> JoinedMa
 class _Run:
     """Warpgroup multiplications that are issued together.
 
-    `descriptors` has the matrix descriptors of A and B by the name of the matrix. `keeps` are the predicates of the
-    multiplications.
+    `operands` has the matrix descriptors of A and B by the name of the matrix, and the predicates "keeps".
     """
 
     chains: list[_Chain]
-    descriptors: dict[str, VectorValue]
-    keeps: list[Any]
+    operands: dict[str, VectorValue]
 
     @classmethod
     def of(cls, products: Sequence[Multiplication]) -> _Run:
         edges = [number for number in range(1, len(products)) if not _continues(products[number], products[number - 1])]
-        descriptors = {
+        operands = {
             matrix.name: VectorValue("b64", tuple(each.shared[number].descriptor for each in products))
             for number, matrix in enumerate(products[0].shared)
         }
         chains = [_Chain.of(products, slice(*pair)) for pair in pairwise([0, *edges, len(products)])]
-        return cls(chains, descriptors, [each.keeps for each in products])
+        operands["keeps"] = VectorValue("pred", tuple(each.keeps for each in products))
+        return cls(chains, operands)
 
 
 def _continues(product: Multiplication, before: Multiplication) -> bool:
@@ -244,8 +240,6 @@ def _accumulate(
 
     def change(units: Matrix) -> list[Callable[[], object]]:
         accumulators = units.view(STORAGE[d.element]).reshape(-1, *d.map.matrix_shape)
-        if cleared is not None:
-            accumulators[cleared] = 0
         return [
             partial(
                 _multiplier(product, warps.arch), part_a, part_b, accumulators[part],
@@ -255,7 +249,7 @@ def _accumulate(
             for part, (part_a, part_b) in zip(parts, matrices, strict=True)
         ]  # fmt: skip
 
-    warps.update_fragment(d.registers, chain.order, change)
+    warps.update_fragment(d.registers, chain.order, change, cleared)
     warps.count_macs(macs)
 
 

@@ -151,6 +151,15 @@ class VectorValue:
             return self.file[self.indices[:, None], batch.warps[None, :]]
         return np.stack([np.broadcast_to(item.fetch(batch), (batch.count, 32)) for item in self.items])
 
+    def fetch_first_lane(self, batch: Batch) -> Array:
+        """Return the values of all items in lane 0 of each warp. Shapes: (warps, items)."""
+        if self.file is not None:
+            return self.file[self.numbers, batch.warp_index[:, None], 0]
+        values = np.empty((batch.count, len(self.items)), TYPES[self.type].dtype)
+        for number, item in enumerate(self.items):
+            values[:, number] = item.fetch(batch)[:, 0]
+        return values
+
     def put_all(self, batch: Batch, results: Array) -> None:
         """Write one result to the active lanes of each register. Shapes: results (registers, warps, 32)."""
         if self.file is not None and batch.mask is None and isinstance(self.indices, slice):

@@ -138,23 +138,26 @@ def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
     Shapes: coordinates (rank, boxes), the innermost dimension first.
     Errors: UsageError for a map that cannot be used.
     """
-    relative, shared_offset, _ = _box(fields)
-    last, strides = _limits(fields)
+    last, strides, relative, shared_offset = _tiles(fields)
     inside = ((coordinates >= 0) & (coordinates <= last)).all(axis=0)
     return Boxes(strides @ coordinates >> 3, inside, relative, shared_offset)
 
 
 @lru_cache(maxsize=1024)
-def _limits(fields: TensorMapFields) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the last coordinates of a box of a tiled map that is entirely in bounds, and the strides of the tensor.
+def _tiles(
+    fields: TensorMapFields,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the coordinates of the last box in bounds of a tiled map, the strides of the tensor, and offsets of rows.
 
-    Shapes: coordinates (rank, 1), strides (rank,). Units: strides in bits.
+    The offsets of the rows of a box are those in global and in shared memory.
+
+    Shapes: coordinates (rank, 1), strides (rank,), offsets (rows,). Units: strides in bits, offsets in bytes.
     """
-    counts = _counts(fields)
+    relative, shared_offset, counts = _box(fields)
     reach = [fields.box[0], *((counts[axis] - 1) * fields.element_stride[axis] + 1 for axis in range(1, fields.rank))]
     last = np.array(fields.global_dim[: fields.rank], np.int64) - reach
     strides = [fields.element_bits, *(8 * stride for stride in fields.global_stride[: fields.rank - 1])]
-    return last[:, None], np.array(strides, np.int64)
+    return last[:, None], np.array(strides, np.int64), relative, shared_offset
 
 
 def stored_ranges(

@@ -64,6 +64,10 @@ class Warps(Protocol):
         """Return the values of a vector operand, with shape (registers, warps, 32)."""
         ...
 
+    def read_first_lane(self, value: Any) -> Array:
+        """Return the values of all items of a vector operand in lane 0, with shape (warps, items)."""
+        ...
+
     def write(self, value: Value | None, result: Array) -> None:
         """Write a result to the active lanes, extended to the width of the register. Do nothing for None."""
 
@@ -86,14 +90,17 @@ class Warps(Protocol):
         """
 
     def update_fragment(
-        self, value: Value, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]]
-    ) -> None:
+        self, value: Value, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]],
+        cleared: Lanes | None,
+    ) -> None:  # fmt: skip
         """Change the matrix of each warpgroup in a vector of registers.
 
-        `change` receives the matrices and writes to them. `change` returns functions for the remaining work, which run
-        in any order and finish before the next access to the registers.
+        The matrices in the mask `cleared` are first set to zero. `change` receives the matrices and writes to them.
+        `change` returns functions for the remaining work, which run in any order and finish before the next access to
+        the registers.
 
-        Shapes: the matrices are (warpgroups, units) in the order of `warpgroups()`, as in `read_fragment`.
+        Shapes: the matrices are (warpgroups, units) in the order of `warpgroups()`, as in `read_fragment`; cleared is
+        (warpgroups,).
         """
 
     def read_carry(self) -> Lanes:
