@@ -324,7 +324,7 @@ class Emulator:
     def _begin_batch(self, rows: Rows) -> Warps:
         """Return the warp splits `rows` as a batch, which becomes the executing batch."""
         state, splits = self.state, self.state.splits
-        mask = None if splits.full[rows].all() else splits.mask[rows]
+        mask = None if np.count_nonzero(splits.full[rows]) == len(rows) else splits.mask[rows]
         self.batch = Warps(state, self.components, rows, splits.warp[rows], mask)
         state.origin = None
         state.moved = False

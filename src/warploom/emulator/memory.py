@@ -218,7 +218,7 @@ class Memory:
         out = np.empty((groups, rows, tiles * words), np.uint64)
         shared = self.shared
         missed = access.gather_tiles(
-            shared.words, cta * shared.stride, descriptors, offsets, CHUNK_MASK[swizzle], base_offset,
+            shared.words, cta * shared.stride, access.uniform(descriptors), offsets, CHUNK_MASK[swizzle], base_offset,
             SHARED_START, shared.end, out, transposed,
         )  # fmt: skip
         if missed >= 0:
