@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any
@@ -143,29 +143,26 @@ class _Chain:
     order: Order  # of the accumulators
 
     @classmethod
-    def of(cls, run: Sequence[Multiplication], steps: slice) -> _Chain:
-        products = run[steps]
-        first = products[0]
-        a: RegisterMatrix | JoinedMatrix | None = None
-        if isinstance(first.a, RegisterMatrix):
-            a = first.a if len(products) == 1 else _side_by_side([each.a for each in products])
-        order = first.d.map.order()
+    def of(cls, products: Sequence[Multiplication], start: int) -> _Chain:
+        """Return the chain of `products`. The first one has the number `start` in its run."""
+        matrices = [each.a for each in products if isinstance(each.a, RegisterMatrix)]
+        a = _side_by_side(matrices) if len(matrices) > 1 else next(iter(matrices), None)
+        order = products[0].d.map.order()
         assert order is not None, "accumulators have whole elements, each in one register"
-        return cls(products, steps, a, order)
+        return cls(products, slice(start, start + len(products)), a, order)
 
     def parts(self) -> list[_Chain]:
         """Return a chain for each multiplication."""
-        start = self.steps.start
-        found = [_Chain.of(self.products, slice(number, number + 1)) for number in range(len(self.products))]
-        return [replace(each, steps=slice(start + number, start + number + 1)) for number, each in enumerate(found)]
+        return [_Chain.of([product], number) for number, product in enumerate(self.products, self.steps.start)]
 
 
-def _side_by_side(matrices: Sequence[RegisterMatrix | SharedMatrix]) -> JoinedMatrix:
-    found = [each for each in matrices if isinstance(each, RegisterMatrix)]
-    first = found[0]
-    items = tuple(item for each in found for item in each.registers.items)
+def _side_by_side(matrices: Sequence[RegisterMatrix]) -> JoinedMatrix:
+    """Join the matrices A of several multiplications along K."""
+    first = matrices[0]
+    vectors = [matrix.registers for matrix in matrices]
+    items = tuple(item for vector in vectors if isinstance(vector, VectorValue) for item in vector.items)
     registers = VectorValue(first.registers.type, items)
-    return JoinedMatrix(registers, first.map, first.element, len(found), is_factor=False)
+    return JoinedMatrix(registers, first.map, first.element, len(matrices), is_factor=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,17 +177,19 @@ class _Run:
 
     @classmethod
     def of(cls, products: Sequence[Multiplication]) -> _Run:
+        """Divide adjacent multiplications into chains."""
         edges = [number for number in range(1, len(products)) if not _continues(products[number], products[number - 1])]
         operands = {
             matrix.name: VectorValue("b64", tuple(each.shared[number].descriptor for each in products))
             for number, matrix in enumerate(products[0].shared)
         }
-        chains = [_Chain.of(products, slice(*pair)) for pair in pairwise([0, *edges, len(products)])]
+        chains = [_Chain.of(products[start:end], start) for start, end in pairwise([0, *edges, len(products)])]
         operands["keeps"] = VectorValue("pred", tuple(each.keeps for each in products))
         return cls(chains, operands)
 
 
 def _continues(product: Multiplication, before: Multiplication) -> bool:
+    """Return True if a multiplication belongs to the same chain as the multiplication before it."""
     a = product.a
     if isinstance(a, RegisterMatrix) and (a.map.order() is None or getattr(a.registers, "file", None) is None):
         return False
@@ -205,10 +204,9 @@ def _execute(warps: Warps, chains: Sequence[_Chain], captured: Mapping[str, Arra
     leaders = warps.warpgroups()[:, 0]
     values = {name: array[leaders] for name, array in captured.items()}
     keeps = values.pop("keeps")
-    all_keep: list[bool] = keeps.all(axis=0).tolist()
+    all_keep: list[bool] = np.logical_and.reduce(keeps).tolist()
     for chain in chains:
-        steps = range(chain.steps.start, chain.steps.stop)
-        for each in [chain] if all(all_keep[step] for step in steps[1:]) else chain.parts():
+        for each in [chain] if all(all_keep[chain.steps][1:]) else chain.parts():
             descriptors = {name: array[:, each.steps] for name, array in values.items()}
             first = each.steps.start
             _accumulate(warps, each, descriptors, None if all_keep[first] else ~keeps[:, first])
@@ -225,9 +223,7 @@ def _accumulate(
     """
     product = chain.products[0]
     d, groups = product.d, len(descriptors["B"])
-    registers = _read(warps, chain.a) if isinstance(chain.a, RegisterMatrix) else None
-    if isinstance(chain.a, JoinedMatrix):
-        registers = chain.a.read(warps)
+    registers = chain.a.read(warps) if isinstance(chain.a, JoinedMatrix) else chain.a and _read(warps, chain.a)
     index = None if product.metadata is None else _index(warps, product.metadata)
     macs = groups * d.map.rows * d.map.cols * product.k * len(chain.products)
     parts = shares(warps.pool(), groups, macs)

@@ -139,7 +139,7 @@ def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
     Errors: UsageError for a map that cannot be used.
     """
     last, strides, relative, shared_offset = _tiles(fields)
-    inside = ((coordinates >= 0) & (coordinates <= last)).all(axis=0)
+    inside: NDArray[np.bool_] = np.logical_and.reduce((coordinates >= 0) & (coordinates <= last))
     return Boxes(strides @ coordinates >> 3, inside, relative, shared_offset)
 
 
