@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.joined_products import JoinedMatrix, JoinedProducts, join
+from warploom.emulator.joined_products import JoinedProducts, join
 from warploom.emulator.values import VectorValue
 from warploom.isa.instructions.fragments import Matrix, gather, scatter
 from warploom.isa.model.multiplication import BlockScales, Metadata, Multiplication, RegisterMatrix, SharedMatrix
@@ -133,20 +133,21 @@ def issue_run(warps: Warps, run: Sequence[Bound]) -> None:
 class _Chain:
     """Multiplications of a run with the same accumulators, each of which adds to the result of the one before.
 
-    `steps` are the numbers of the multiplications in the run. Their matrices A are joined along K. `a` is this matrix
-    if it is in registers.
+    `steps` are the numbers of the multiplications in the run. Their matrices A and B are joined along K. `a` contains
+    the registers of the joined matrix A, and the order of the registers, unless the matrices A are in shared memory or
+    the chain has one multiplication.
     """
 
     products: Sequence[Multiplication]
     steps: slice
-    a: RegisterMatrix | JoinedMatrix | None
+    a: tuple[VectorValue, Order] | None
     order: Order  # of the accumulators
 
     @classmethod
     def of(cls, products: Sequence[Multiplication], start: int) -> _Chain:
         """Return the chain of `products`. The first one has the number `start` in its run."""
         matrices = [each.a for each in products if isinstance(each.a, RegisterMatrix)]
-        a = _side_by_side(matrices) if len(matrices) > 1 else next(iter(matrices), None)
+        a = _side_by_side(matrices) if len(matrices) > 1 else None
         order = products[0].d.map.order()
         assert order is not None, "accumulators have whole elements, each in one register"
         return cls(products, slice(start, start + len(products)), a, order)
@@ -156,13 +157,18 @@ class _Chain:
         return [_Chain.of([product], number) for number, product in enumerate(self.products, self.steps.start)]
 
 
-def _side_by_side(matrices: Sequence[RegisterMatrix]) -> JoinedMatrix:
-    """Join the matrices A of several multiplications along K."""
-    first = matrices[0]
+def _side_by_side(matrices: Sequence[RegisterMatrix]) -> tuple[VectorValue, Order]:
+    """Return the registers of several matrices as one matrix, side by side, and the order of the registers."""
+    first, count = matrices[0], len(matrices)
+    one = first.map.order()
+    assert one is not None
+    row = np.uint64(one.target.size * one.warps // first.map.matrix_shape[0])  # units in a row of one matrix
+    number = np.arange(count, dtype=np.uint64)[:, None, None]
+    target = one.target // row * (count * row) + number * row + one.target % row
     vectors = [matrix.registers for matrix in matrices]
     items = tuple(item for vector in vectors if isinstance(vector, VectorValue) for item in vector.items)
-    registers = VectorValue(first.registers.type, items)
-    return JoinedMatrix(registers, first.map, first.element, len(matrices), is_factor=False)
+    order = Order(one.dtype, one.warps, np.ascontiguousarray(target.reshape(-1, one.target.shape[1])))
+    return VectorValue(first.registers.type, items), order
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +229,7 @@ def _accumulate(
     """
     product = chain.products[0]
     d, groups = product.d, len(descriptors["B"])
-    registers = chain.a.read(warps) if isinstance(chain.a, JoinedMatrix) else chain.a and _read(warps, chain.a)
+    registers = _registers_of_a(warps, chain)
     index = None if product.metadata is None else _index(warps, product.metadata)
     macs = groups * d.map.rows * d.map.cols * product.k * len(chain.products)
     parts = shares(warps.pool(), groups, macs)
@@ -247,6 +253,17 @@ def _accumulate(
 
     warps.update_fragment(d.registers, chain.order, change, cleared)
     warps.count_macs(macs)
+
+
+def _registers_of_a(warps: Warps, chain: _Chain) -> Matrix | None:
+    """Return the joined matrix A of each warpgroup if it is in registers, else None."""
+    a = chain.products[0].a
+    if isinstance(a, SharedMatrix):
+        return None
+    if chain.a is None:
+        return _read(warps, a)
+    units = warps.read_fragment(*chain.a)
+    return units.view(STORAGE[a.element]).reshape(len(units), a.map.matrix_shape[0], -1)
 
 
 def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint64], part: slice) -> Matrix:
