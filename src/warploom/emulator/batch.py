@@ -55,7 +55,7 @@ class Batch:
         """Indices of the warps and of their CTAs, for accesses to memory."""
         if self._location is None:
             cta = self.state.topology.cta_of[self.warp_index]
-            self._location = Location(self.warp_index.astype(np.int64), cta, self.asynchronous)
+            self._location = Location(self.warp_index.astype(np.int64, copy=False), cta, self.asynchronous)
         return self._location
 
     def warpgroups(self) -> NDArray[np.intp]:

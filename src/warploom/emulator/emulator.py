@@ -448,7 +448,9 @@ class Emulator:
 
     def _on_exit(self, warps: Rows) -> None:
         state, splits = self.state, self.state.splits
-        splits.status[np.isin(splits.warp, warps) & (splits.status == Status.RECONVERGING)] = Status.READY
+        waiting = np.flatnonzero(splits.status == Status.RECONVERGING)
+        if len(waiting):
+            splits.status[waiting[np.isin(splits.warp[waiting], warps)]] = Status.READY
         exited = warps[~splits.live[warps].any(axis=1)]
         if len(exited):
             if self._on_exit_of is not None:

@@ -201,12 +201,13 @@ class VectorValue:
 class AddressValue:
     """Address operand `[base + offset]`."""
 
-    __slots__ = ("base", "extra", "offset", "type")
+    __slots__ = ("_narrow", "base", "extra", "offset", "type")
 
     def __init__(self, base: Any, offset: int, extra: tuple[Any, ...]) -> None:
         self.type = "b64"
         self.base = base
         self.offset = np.uint64(offset % 2**64)
+        self._narrow = np.uint32(offset % 2**32)
         self.extra = extra  # coordinate vectors of a tensor copy
 
     def effective(self, batch: Batch) -> NDArray[np.uint64]:
@@ -217,7 +218,7 @@ class AddressValue:
         if base.dtype == np.uint64:
             return base + self.offset
         # The sum with a 32-bit base wraps to 32 bits, as shared addresses do.
-        return (base + np.uint32(int(self.offset) & 0xFFFF_FFFF)).astype(np.uint64)
+        return (base + self._narrow).astype(np.uint64)
 
 
 def integer_constant(value: int, type: str) -> Constant:
