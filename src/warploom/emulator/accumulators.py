@@ -49,6 +49,7 @@ class _Matrices:
         self.pending.clear()
 
     def overlaps(self, numbers: NDArray[np.uint64]) -> bool:
+        """Return True if some of the registers `numbers` contain elements of these matrices."""
         return not set(self.numbers.tolist()).isdisjoint(numbers.tolist())
 
 
@@ -113,7 +114,10 @@ class Accumulators:
         self.cached.clear()
 
     def _of(self, value: VectorValue, order: Order) -> _Matrices:
-        """Return the matrices for the registers in `value`. Write other matrices for these registers back first."""
+        """Return the matrices for the registers in `value`.
+
+        Other matrices with some of these registers are first written back.
+        """
         found = self._matrices.get(value)
         if found is None or found.order is not order:
             assert value.file is not None

@@ -225,7 +225,7 @@ class AsyncOperations:
             self._execute_copies(list(self.copies))
 
     def _bulk_groups(self, request: Any, warps: Array, lanes: Array) -> Array:
-        """Return the number of the open bulk group for each copy, or -1 for copies that complete on an mbarrier."""
+        """Return the number of the open bulk group of each copy. Without a bulk group, the number is -1."""
         return self.bulk_groups[warps, lanes] if request.completion == "group" else np.full(len(warps), -1)
 
     def _execute_copies(self, copies: list[_Copy]) -> None:

@@ -69,7 +69,7 @@ class Batch:
     def guard(self, predicate: Array) -> bool:
         """Restrict the active lanes to those with a true predicate. Return False if no lane is left."""
         lanes = predicate if self.base is None else predicate & self.base
-        active = np.count_nonzero(lanes)
+        active = int(np.count_nonzero(lanes))
         if active and (self.base is not None or active < lanes.size):
             # Copied, because the instruction may write the predicate's register.
             self.mask = lanes.copy() if lanes is predicate else lanes
@@ -105,7 +105,7 @@ class Batch:
     def dismiss_idle(self, pc: int) -> None:
         """Remove the warp splits without active lanes from the batch. They continue at `pc`."""
         if self.mask is not None and self.mask is not self.base:
-            busy = self.mask.any(axis=1)
+            busy: NDArray[np.bool_] = np.any(self.mask, axis=1)
             if np.count_nonzero(busy) < self.count:
                 self.suspend(~busy, pc, Status.READY)
 

@@ -131,7 +131,7 @@ def issue_run(warps: Warps, run: Sequence[Bound]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """Multiplications of a run with the same accumulators, each of which adds to the result of the one before.
+    """Multiplications of a run that add to the same accumulators, one after the other.
 
     `steps` are the numbers of the multiplications in the run. Their matrices A and B are joined along K. `a` contains
     the registers of the joined matrix A, and the order of the registers, unless the matrices A are in shared memory or
@@ -158,7 +158,7 @@ class _Chain:
 
 
 def _side_by_side(matrices: Sequence[RegisterMatrix]) -> tuple[VectorValue, Order]:
-    """Return the registers of several matrices as one matrix, side by side, and the order of the registers."""
+    """Join matrices side by side. Return the registers of the joined matrix, and their order."""
     first, count = matrices[0], len(matrices)
     one = first.map.order()
     assert one is not None

@@ -147,9 +147,9 @@ def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
 def _tiles(
     fields: TensorMapFields,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the coordinates of the last box in bounds of a tiled map, the strides of the tensor, and offsets of rows.
+    """Return the last coordinates in bounds, the strides of the tensor, and the offsets of the rows of a box.
 
-    The offsets of the rows of a box are those in global and in shared memory.
+    At the last coordinates, the whole box is in bounds. The offsets are those in global and in shared memory.
 
     Shapes: coordinates (rank, 1), strides (rank,), offsets (rows,). Units: strides in bits, offsets in bytes.
     """
