@@ -147,7 +147,7 @@ def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
 def _tiles(
     fields: TensorMapFields,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the last coordinates in bounds, the strides of the tensor, and the offsets of the rows of a box.
+    """Return the last coordinates in bounds, the strides of the tensor, and the offsets of rows.
 
     At the last coordinates, the whole box is in bounds. The offsets are those in global and in shared memory.
 
