@@ -59,7 +59,7 @@ class Barriers:
         if not suspend:
             return
         waits = self.arrived[keys] > 0
-        if waits.any():
+        if np.count_nonzero(waits):
             rows = batch.suspend(waits, self.state.pc + 1, Status.WAITING)
             for row, key in zip(rows, keys[waits], strict=True):
                 self.waiting.setdefault(int(key), []).append(int(row))
@@ -84,7 +84,7 @@ class Barriers:
 
     def _keys(self, batch: Batch, number: Array) -> Array:
         first = _per_warp(batch, number)
-        if (first >= BARRIERS).any() or (first < 0).any():
+        if np.count_nonzero((first >= BARRIERS) | (first < 0)):
             message = f"barrier {int(first.max())} does not exist; expected 0 to {BARRIERS - 1}"
             raise Fault("emulator.barrier", message, 0)
         return batch.location.cta * BARRIERS + first
@@ -121,7 +121,7 @@ class Barriers:
 
     def _check_counts(self, counts: Array) -> None:
         wrong = (counts % 32 != 0) | (counts == 0)
-        if wrong.any():
+        if np.count_nonzero(wrong):
             found = int(counts[wrong][0])
             message = f"the thread count of a barrier is {found}; expected a multiple of 32 above 0"
             raise Fault("emulator.barrier", message, int(np.flatnonzero(wrong)[0]) * 32)
@@ -131,9 +131,10 @@ class Barriers:
 
         Arrival i expects counts[i] threads at barrier keys[i].
         """
-        held = np.where(self.expected[keys] > 0, self.expected[keys], self._all)
+        expected = self.expected[keys]
+        held = np.where(expected > 0, expected, self._all)
         differs = (self.arrived[keys] > 0) & (held != counts)
-        if differs.any():
+        if np.count_nonzero(differs):
             position = int(np.flatnonzero(differs)[0])
             number, count, earlier = int(keys[position]) % BARRIERS, int(counts[position]), int(held[position])
             message = f"an arrival at barrier {number} expects {count} threads, but an earlier one expects {earlier}"
@@ -141,12 +142,13 @@ class Barriers:
 
     def needed(self, keys: Array) -> Array:
         """Return the number of threads that each CTA barrier in `keys` expects."""
-        return np.where(self.expected[keys] > 0, self.expected[keys], self.state.live_warps[keys // BARRIERS] * 32)
+        expected = self.expected[keys]
+        return np.where(expected > 0, expected, self.state.live_warps[keys // BARRIERS] * 32)
 
     def _complete(self, keys: Array) -> None:
         arrived, needed = self.arrived[keys], self.needed(keys)
         over = arrived > needed
-        if over.any():
+        if np.count_nonzero(over):
             key = int(keys[over].min())
             came, expected = int(self.arrived[key]), int(needed[keys == key][0])
             message = f"{came} threads arrived at barrier {key % BARRIERS}; expected {expected}"

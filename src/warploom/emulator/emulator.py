@@ -2,8 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,6 +151,14 @@ class Emulator:
 
         Errors: Trap, Deadlock.
         """
+        try:
+            self._run(report)
+        except Fault as fault:
+            raise Trap([self._diagnose(fault)]) from None
+        except UsageError as error:
+            raise Trap([self._diagnose(Fault("emulator.refused", str(error)))]) from None
+
+    def _run(self, report: Callable[[], None]) -> None:
         splits, counters, repetition = self.state.splits, self.state.counters, self.repetition
         while True:
             if (native := self.native) is not None and self._can_schedule():
@@ -163,11 +169,11 @@ class Emulator:
             if not len(rows) or is_endless:
                 if not (splits.status != Status.DONE).any() and not splits.has_arrivals():
                     if not self.asynchronous.is_idle:
-                        self._guarded(partial(self.asynchronous.on_exit, np.arange(self.topology.warps)))
+                        self.asynchronous.on_exit(np.arange(self.topology.warps))
                     self.accumulators.discard()
                     return
                 if not (
-                    self._guarded(self.asynchronous.unblock)
+                    self.asynchronous.unblock()
                     or splits.release_stuck({*self.control.partially_arrived()})
                     or self.mbarriers.expire()
                 ):
@@ -179,10 +185,10 @@ class Emulator:
                 if is_endless:
                     repetition.restart()
                 continue
-            self._guarded(partial(self._execute_block, rows))
+            self._execute_block(rows)
             if self._on_block_end is not None:
                 self._on_block_end(BlockEnd(self.state.pc))
-            self._guarded(self.asynchronous.between_blocks)
+            self.asynchronous.between_blocks()
             self.steps += 1
             if self.steps % OVERDUE_STEPS == 0 and splits.diverged:
                 splits.release_overdue()
@@ -244,8 +250,8 @@ class Emulator:
             done = state.counters.batches - before
             if stop == Stop.RESUME:
                 rows = native.rows
-                self._guarded(partial(self._resume_block, rows, pc, native.executed))
-                self._guarded(self.asynchronous.between_blocks)
+                self._resume_block(rows, pc, native.executed)
+                self.asynchronous.between_blocks()
             before_steps, self.steps = self.steps, self.steps + done
             if done and splits.diverged and self.steps % OVERDUE_STEPS == 0:
                 splits.release_overdue()
@@ -265,7 +271,7 @@ class Emulator:
         """Return the warp splits `rows` as a batch, which becomes the executing batch."""
         state, splits = self.state, self.state.splits
         bits = splits.bits[rows]
-        mask = None if (bits == ALL_LANES).all() else unpack(bits)
+        mask = None if np.count_nonzero(bits == ALL_LANES) == len(rows) else unpack(bits)
         self.batch = Warps(state, self.components, rows, splits.warp[rows], mask)
         state.origin = None
         state.moved = False
@@ -334,19 +340,21 @@ class Emulator:
                     control.check_aligned(batch)
             if step.flushes and accumulators.cached:
                 accumulators.flush()
-            act_on_run = step.act_on_run if step.run and pc + len(step.run) <= end else None
-            length = 1 if act_on_run is None else len(step.run)
+            run = step.run
+            if run is not None and pc + len(run) > end:  # a random schedule stops in the run
+                run = None
+            length = 1 if run is None else len(run)
             by_family[step.family] += batch.count * length
             counters.instructions += batch.count * length
             if instructions:
                 for each in range(pc, pc + length):
                     if each in instructions:
                         instructions[each](each, batch, pc, length)
-            if act_on_run is None:
+            if run is None:
                 step.act(batch, step.operands)
             else:
                 state.run_length = length
-                act_on_run(batch, step.run)
+                run.execute(batch)
                 state.run_length = 1
             done = pc + length
             if state.moved or not batch.count:
@@ -391,7 +399,8 @@ class Emulator:
         state, splits = self.state, self.state.splits
         if splits.diverged:
             # The other lanes of these warps may no longer have to wait for lanes that have left.
-            splits.status[np.isin(splits.warp, warps) & (splits.status == Status.RECONVERGING)] = Status.READY
+            waiting = np.flatnonzero(splits.status == Status.RECONVERGING)
+            splits.status[waiting[np.isin(splits.warp[waiting], warps)]] = Status.READY
         exited = warps[splits.live_bits[warps] == 0]
         if len(exited):
             if self._on_exit_of is not None:
@@ -410,14 +419,6 @@ class Emulator:
             self.native.count(self.state.counters)
 
     # Errors -------------------------------------------------------------------------------------------------
-
-    def _guarded(self, action: Callable[[], Any]) -> Any:
-        try:
-            return action()
-        except Fault as fault:
-            raise Trap([self._diagnose(fault)]) from None
-        except UsageError as error:
-            raise Trap([self._diagnose(Fault("emulator.refused", str(error)))]) from None
 
     def _diagnose(self, fault: Fault) -> Diagnostic:
         pc, warp, lane = self.state.pc, -1, -1

@@ -96,7 +96,7 @@ def run_on_threads(
 def _notes(ends: Sequence[BaseException | None]) -> list[str]:
     """Return the notes of the first exception that has any, which state where the kernel was."""
     found: list[list[str]] = [getattr(each, "__notes__", []) for each in ends]
-    return next(filter(None, found), [])
+    return next((notes for notes in found if notes), list[str]())
 
 
 class _Total:
