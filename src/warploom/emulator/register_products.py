@@ -14,10 +14,10 @@ from warploom.emulator.values import VectorValue, registers_of
 from warploom.isa.model.multiplication import Multiplication, RegisterMatrix, SharedMatrix
 from warploom.layout import FragmentMap
 from warploom.numerics import fused_fast, register_products
+from warploom.numerics.copies import GROUP
 from warploom.numerics.formats import STORAGE, Array
 from warploom.numerics.models import Model, Sum
 from warploom.numerics.register_products import Blocks, Sizes
-from warploom.numerics.register_steps import GROUP
 from warploom.numerics.spec import Rounding
 
 Numbers = NDArray[np.int64]

@@ -11,22 +11,19 @@ from numpy.typing import NDArray
 
 from warploom.numerics import fused_steps
 from warploom.numerics._compile import inlined, njit
+from warploom.numerics.copies import DECODED, address, transpose, widen
 from warploom.numerics.formats import E8M13, F16, F32, FORMATS, Array
 from warploom.numerics.fused_steps import (
-    DECODED,
     PART,
     Parameters,
     Tile,
     add_narrow,
     add_wide,
-    address,
     decode_a,
     decode_b,
     load_addends,
     raise_tops,
     store_results,
-    transpose,
-    widen,
 )
 from warploom.numerics.models import Model, Sum
 

@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 from llvmlite import ir
 
 from warploom.numerics._numba import cgutils, intrinsic, types
+from warploom.numerics.copies import DECODED
 from warploom.numerics.formats import F16, F32, Format
 from warploom.numerics.vectors import F32_TYPE, F64_TYPE, I1, I16, I32, I64, Value, Vectors
 
-DECODED = 16
-"""Number of elements that `decode_a` and `decode_b` convert at a time."""
 PART = 16
 """Greatest number of columns that `add_narrow` and `add_wide` compute together."""
 _UNROLL = 2
@@ -158,7 +157,7 @@ class _Strip(Vectors):
 
 
 class _Kind(NamedTuple):
-    """Types of the operands of an intrinsic: columns of the strip, options of A and B, and bits of an element."""
+    """Columns of the strip, options of A and B, and bits of an element of C or D."""
 
     width: int
     sparse: bool
@@ -167,9 +166,10 @@ class _Kind(NamedTuple):
 
 
 def _intrinsic(emit: Callable[..., Value | None], result: str = "none") -> Any:
-    """Return an intrinsic of (strip, index, scales, array of C or D, Tile, integers) whose code `emit` generates.
+    """Return an intrinsic whose code `emit` generates.
 
-    `result` is the name of a type of Numba.
+    Its arguments are strip, index, scales, an array of C or D, a Tile, and integers. `result` is the name of a type of
+    Numba.
     """
 
     @intrinsic
@@ -255,67 +255,6 @@ def _decoder(position: int, pairs: bool) -> Any:
 
 decode_a = _decoder(LAYOUT_A, pairs=True)
 decode_b = _decoder(LAYOUT_B, pairs=False)
-
-
-@intrinsic
-def address(context, array):
-    """Return the address of the first element of an array, or 0 for None."""
-
-    def generate(context, builder, signature, arguments):
-        if signature.args[0] is types.none:
-            return ir.Constant(I64, 0)
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        return builder.ptrtoint(data, I64)
-
-    return types.int64(array), generate
-
-
-@intrinsic
-def transpose(context, words, source, columns, depth, result):
-    """Copy words from rows to columns.
-
-    `source` and `result` are addresses. `words` gives the type of a word.
-
-    Shapes: source (columns, depth), result (depth, columns). `depth` is a multiple of 4.
-    """
-
-    def generate(context, builder, signature, arguments):
-        v = Vectors(builder)
-        kind = ir.IntType(signature.args[0].dtype.bitwidth)
-        _, source, columns, depth, result = arguments
-
-        def copy_row(n: Value) -> None:
-            start = builder.mul(n, depth)
-
-            def copy_words(k: Value) -> None:
-                words = v.load(ir.VectorType(kind, 4), source, builder.add(start, k))
-                for u in range(4):
-                    row = builder.mul(builder.add(k, v.number(u)), columns)
-                    v.store(builder.extract_element(words, ir.Constant(I32, u)), result, builder.add(row, n))
-
-            v.loop(0, depth, 4, copy_words)
-
-        v.loop(0, columns, 1, copy_row)
-        return context.get_dummy_value()
-
-    return types.none(words, *[types.int64] * 4), generate
-
-
-@intrinsic
-def widen(context, values, wide, count):
-    """Convert f32 values to f64. The arguments are addresses, and a multiple of `DECODED`."""
-
-    def generate(context, builder, signature, arguments):
-        v = Vectors(builder)
-        narrow, wide = ir.VectorType(F32_TYPE, DECODED), ir.VectorType(F64_TYPE, DECODED)
-
-        def convert(i: Value) -> None:
-            v.store(builder.fpext(v.load(narrow, arguments[0], i), wide), arguments[1], i)
-
-        v.loop(0, arguments[2], DECODED, convert)
-        return context.get_dummy_value()
-
-    return types.none(*[types.int64] * 3), generate
 
 
 def _emit_load_addends(builder: ir.IRBuilder, kind: _Kind, tile: Tile, *_: Value) -> None:

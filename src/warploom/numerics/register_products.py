@@ -13,19 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.numerics._compile import njit
+from warploom.numerics.copies import Registers, address, gather, gather_groups, scatter_groups
 from warploom.numerics.formats import Array
 from warploom.numerics.fused_fast import LENGTH, multiply_rows
-from warploom.numerics.fused_steps import Tile, address, decode_a
-from warploom.numerics.register_steps import (
-    Registers,
-    add_chains,
-    add_pairs,
-    decode_rows,
-    gather,
-    gather_groups,
-    scatter_groups,
-    widen_bytes,
-)
+from warploom.numerics.fused_steps import Tile, decode_a
+from warploom.numerics.register_steps import add_chains, add_pairs, decode_rows, widen_bytes
 
 Numbers = NDArray[np.int64]
 

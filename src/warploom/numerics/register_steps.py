@@ -1,14 +1,12 @@
-"""Copies between registers and tiles, and sums of tiles, as Numba intrinsics.
+"""Decoding and sums of matrices that were copied from registers to tiles, as Numba intrinsics.
 
-The arguments of the intrinsics are addresses and numbers. `strip` and `words` only give types: `strip` is an array
-whose dtype has one bit for each column of a tile, and `words` is an array of matrix elements.
+The arguments of the intrinsics are addresses and numbers. `strip` and `elements` only give types: `strip` is an array
+whose dtype has one bit for each column of a tile, and `elements` is an array of matrix elements.
 """
 
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
-
-from typing import Any, NamedTuple
 
 from llvmlite import ir
 
@@ -16,82 +14,8 @@ from warploom.numerics._numba import cgutils, intrinsic, types
 from warploom.numerics.fused_steps import LAYOUT_B, PART, Layout, element_exponents, element_values
 from warploom.numerics.vectors import F64_TYPE, I16, I32, I64, Value, Vectors
 
-GROUP = 4
-"""Number of lanes whose words are adjacent in a row of a tile."""
-_LANES = 32
-_UNROLL = 4
 _WIDE = 8
 """Number of f64 numbers in a vector."""
-
-
-class Registers(NamedTuple):
-    """Registers of matrices side by side in an array.
-
-    `file` is the address of register 0 of a warp, and `stride` the distance to register 1. Matrix j has the registers
-    with the numbers `numbers[j * period : j * period + size]`. `table` contains the positions of the words of each
-    register in a matrix. Matrices start at the addresses `target`, `target` + `step`, …. Units: bytes.
-
-    Shapes: numbers and table are addresses of arrays of i64; table (size, lanes or groups of lanes).
-    """
-
-    file: Any
-    stride: Any
-    numbers: Any
-    count: Any
-    period: Any
-    size: Any
-    table: Any
-    target: Any
-    step: Any
-
-
-def _copier(group: int, to_registers: bool) -> Any:
-    """Return an intrinsic that copies between `Registers` and the array, for groups of `group` lanes."""
-
-    @intrinsic
-    def copy(context, words, registers):
-        def generate(context, builder, signature, arguments):
-            v = Vectors(builder)
-            bits = signature.args[0].dtype.bitwidth
-            kind = ir.IntType(bits) if group == 1 else ir.VectorType(ir.IntType(bits), group)
-            of = Registers(*[builder.extract_value(arguments[1], i) for i in range(len(Registers._fields))])
-
-            def copy_matrix(j: Value) -> None:
-                array = builder.add(of.target, builder.mul(of.step, j))
-                first = builder.mul(of.period, j)
-
-                def copy_register(r: Value) -> None:
-                    number = v.load(I64, of.numbers, builder.add(first, r))
-                    register = builder.add(of.file, builder.mul(of.stride, number))
-                    row = builder.mul(r, v.number(_LANES // group))
-
-                    def copy_group(i: Value, u: int) -> None:
-                        position = v.load(I64, of.table, builder.add(row, builder.add(i, v.number(u))))
-                        lane = builder.mul(builder.add(i, v.number(u)), v.number(group))
-                        if to_registers:
-                            v.store(v.load(kind, array, position), register, lane)
-                        else:
-                            v.store(v.load(kind, register, lane), array, position)
-
-                    def copy_groups(i: Value) -> None:
-                        for u in range(_UNROLL):
-                            copy_group(i, u)
-
-                    v.loop(0, _LANES // group, _UNROLL, copy_groups)
-
-                v.loop(0, of.size, 1, copy_register)
-
-            v.loop(0, of.count, 1, copy_matrix)
-            return context.get_dummy_value()
-
-        return types.none(words, registers), generate
-
-    return copy
-
-
-gather = _copier(1, to_registers=False)
-gather_groups = _copier(GROUP, to_registers=False)
-scatter_groups = _copier(GROUP, to_registers=True)
 
 
 @intrinsic
