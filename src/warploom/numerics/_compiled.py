@@ -11,12 +11,15 @@ import inspect
 from collections.abc import Callable
 from functools import cached_property
 from hashlib import sha256
+from threading import RLock
 from typing import Any, Literal
 
 from warploom.numerics import _stored
 from warploom.numerics._fingerprint import UnidentifiedObject, fingerprint
 
 Inline = Literal["never", "always"]
+_loading = RLock()
+"""Lock of the loaded machine code. Several threads may call a function for the first time."""
 
 
 class Compiled:
@@ -39,13 +42,19 @@ class Compiled:
         return self._call(*arguments)
 
     def _first_call(self, *arguments: Any) -> Any:
+        with _loading:
+            if self._call == self._first_call:
+                self._call = self._load()
+        return self._call(*arguments)
+
+    def _load(self) -> Callable[..., Any]:
+        """Return a function with the signatures that the cache has."""
         call: Callable[..., Any] = self._call_compiled
         stored = [] if self._key is None else _stored.read(self._key)
         for each in reversed(stored):
             if all(map(_stored.is_available, each.needed)):
                 call = _stored.load(each, call)
-        self._call = call
-        return call(*arguments)
+        return call
 
     def _call_compiled(self, *arguments: Any) -> Any:
         dispatcher = self.dispatcher
