@@ -214,7 +214,7 @@ class WarpSplits:
 
     def has_arrivals(self) -> bool:
         """Return True if lanes wait at any reconvergence point."""
-        return len(self._waiting()) > 0
+        return self.open_points > 0 and len(self._waiting()) > 0
 
     def release_stuck(self, excluded: set[int]) -> bool:
         """Let the lanes at one reconvergence point continue, because all other lanes wait or loop endlessly.
