@@ -32,7 +32,7 @@ from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
 from warploom.emulator.schedule import Schedule
-from warploom.emulator.state import RECENT
+from warploom.emulator.state import RECENT, Executions
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
 from warploom.isa.model.effects import Control as ControlEffect
@@ -136,9 +136,10 @@ class Emulator:
         state, events = self.state, self.events
         launch = Launch(
             self.program, self.linked, self.grid, self.topology, self.request.arch, self.schedule, self.arena,
-            state.counters,
+            state.counters, Executions(np.zeros((len(self.linked), 2), np.int64)),
         )  # fmt: skip
         events.attach(launch)
+        self._executions = launch.executions if events.counts_executions else None
         self._on_resident = events.handler(Resident)
         self._on_block_start = events.handler(BlockStart)
         self._on_block_end = events.handler(BlockEnd)
@@ -147,6 +148,7 @@ class Emulator:
         self._instructions = events.instruction_handlers(launch)
         if self.native is not None:
             self.native.leave_to_interpreter(self._observed() if self.request.observers else set())
+            self.native.count_executions(self._executions)
         if (on_suspend := events.handler(Suspend)) is not None:
             state.on_suspend = lambda batch, which, status, repeats: on_suspend(
                 Suspend(state.pc, batch, which, status, repeats)
@@ -318,6 +320,8 @@ class Emulator:
         self.batch = Warps(state, self.components, rows, splits.warp[rows], mask)
         state.origin = None
         state.moved = False
+        if self._executions is not None:
+            self._executions.last = -1
         return self.batch
 
     def _resume_block(self, rows: Rows, pc: int, executed: int) -> None:
@@ -354,7 +358,7 @@ class Emulator:
         counters, warps = state.counters, batch.count
         state.pc = done = pc
         linked, by_family = self.linked, counters.by_family
-        guards, instructions = self._guards, self._instructions
+        guards, instructions, executions = self._guards, self._instructions, self._executions
         native = None if self.memory.is_watched else self.native
         while pc < end:
             if native is not None and native.is_native[pc]:
@@ -387,6 +391,8 @@ class Emulator:
             length = 1 if act_on_run is None else len(step.run)
             by_family[step.family] += batch.count * length
             counters.instructions += batch.count * length
+            if executions is not None:
+                executions.add(pc, length, batch.count, batch.mask)
             if instructions:
                 for each in range(pc, pc + length):
                     if each in instructions:
@@ -423,6 +429,8 @@ class Emulator:
     def _finish_instruction(self, batch: Warps, pc: int, executed: int) -> None:
         """Execute an instruction for the warps of a batch except the first `executed` warps."""
         self.state.pc = pc
+        if self._executions is not None:
+            self._executions.last = pc
         step = self.linked[pc]
         rest = Warps(
             self.state, self.components, batch.rows[executed:], batch.warp_index[executed:],

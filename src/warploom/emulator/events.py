@@ -21,7 +21,7 @@ from warploom.emulator.link import Linked
 from warploom.emulator.program import Program
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.shared_memory import Location, SharedMemory
-from warploom.emulator.state import Counters
+from warploom.emulator.state import Counters, Executions
 from warploom.emulator.warp_splits import WarpSplits
 from warploom.isa.model import effects
 from warploom.isa.model.semantics import Array
@@ -47,6 +47,7 @@ class Launch:
     schedule: Schedule
     arena: Arena
     counters: Counters
+    executions: Executions  # counted only for observers with `counts_executions`
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,8 +371,11 @@ class Observer(ABC):
 
     `attach` fills three dictionaries of functions. `handlers` is indexed by the type of event. `instructions` (for
     `Execute`) and `guards` (for `Guard`) are indexed by program counter.
+
+    `counts_executions` is True for an observer that needs `Launch.executions`.
     """
 
+    counts_executions = False
     handlers: Mapping[type[Event], Handler]
     instructions: Mapping[int, Callable[[Execute], None]]
     guards: Mapping[int, Callable[[Guard], None]]
@@ -403,6 +407,11 @@ class Dispatcher:
         """Attach the observers to a launch."""
         for each in self.observers:
             each.attach(launch)
+
+    @property
+    def counts_executions(self) -> bool:
+        """True if an observer needs `Launch.executions`."""
+        return any(each.counts_executions for each in self.observers)
 
     def handler(self, kind: type[EventType]) -> Callable[[EventType], None] | None:
         """Return a function that passes an event of type `kind` to all its handlers.

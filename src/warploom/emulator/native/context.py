@@ -69,6 +69,8 @@ class Field(IntEnum):
     ARRIVED = 51  # address of the number of threads that have arrived at each barrier
     TALLY = 52  # address of the number of threads of the batch that arrive at each barrier
     KEYS = 53  # address of the barrier of each warp of the batch
+    # Observers
+    EXECUTIONS = 54  # address of the executions of each instruction by warps and by lanes, or 0
 
 
 class Stop(IntEnum):

@@ -20,7 +20,7 @@ from warploom.emulator.native.operands import RECORD, OperandTable, Records, Uns
 from warploom.emulator.native.wanted import Wanted
 from warploom.emulator.native.watch import Watch
 from warploom.emulator.program import Program
-from warploom.emulator.state import Counters, State
+from warploom.emulator.state import Counters, Executions, State
 from warploom.isa.model.form import Form
 
 _SPLITS = ("status", "pc", "epoch", "warp", "bits", "point", "calls", "points")
@@ -122,6 +122,10 @@ class NativeEngine:
         self.code["function"] = self._functions
         self.code["function"][list(pcs)] = 0
         self.is_native = (self.code["function"] > BRANCH).tolist()
+
+    def count_executions(self, executions: Executions | None) -> None:
+        """Count executions by warps and by lanes in `executions` from now on, or nowhere if it is None."""
+        self.context[Field.EXECUTIONS] = 0 if executions is None else _address(executions.counts)
 
     def start(self, memory: Memory, barriers: Barriers) -> None:
         """Prepare for the CTAs that have become resident."""
