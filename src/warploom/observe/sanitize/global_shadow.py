@@ -43,6 +43,7 @@ from warploom.observe.sanitize.clock_arrays import (
     join_lanes,
 )
 from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.registers import once_per_program
 from warploom.observe.sanitize.report import Report
 from warploom.observe.sanitize.stored_values import Store, is_harmless, stored_types
 
@@ -330,6 +331,7 @@ class GlobalShadow:
         return f"this {verb} {place}, which is {did} by {line}, {who}, {why}; {here}"
 
 
+@once_per_program
 def _read_only_loads(launch: Launch) -> frozenset[int]:
     """Return the program counters of loads that require memory which no thread writes."""
     forms = [step.binding.form for step in launch.program.steps]

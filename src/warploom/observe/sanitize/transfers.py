@@ -27,6 +27,7 @@ from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.mbarriers import Mbarriers
 from warploom.observe.sanitize.ordered_accesses import strength_of
+from warploom.observe.sanitize.registers import once_per_program
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 from warploom.observe.sanitize.store_layouts import StoreLayouts
 from warploom.observe.sanitize.tensor_maps import TensorMaps
@@ -376,12 +377,18 @@ def _stored(
 Handler = Callable[[Transfers, Execute], None]
 
 
-def issue_handler(launch: Launch, pc: int) -> Handler | None:
-    """Return the handler of the instruction at `pc`, or None if the instruction needs no handler.
+@once_per_program
+def issue_handlers(launch: Launch) -> dict[int, Handler]:
+    """Return the handlers of instructions, by program counter.
 
     Handled are non-bulk asynchronous copies, mbarrier arrivals after such copies, and asynchronous stores and
     reductions that signal an mbarrier.
     """
+    handlers = ((pc, _issue_handler(launch, pc)) for pc in range(len(launch.program.steps)))
+    return {pc: handler for pc, handler in handlers if handler is not None}
+
+
+def _issue_handler(launch: Launch, pc: int) -> Handler | None:
     step = launch.program.steps[pc]
     form, slots = step.binding.form, step.binding.slots
     if form.is_lanewise:
