@@ -45,7 +45,7 @@ from warploom.observe.sanitize.clock_arrays import (
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.registers import once_per_program
 from warploom.observe.sanitize.report import Report
-from warploom.observe.sanitize.stored_values import Store, is_harmless, stored_types
+from warploom.observe.sanitize.stored_values import Store, harmful, stored_types
 
 Array = NDArray[Any]
 
@@ -280,9 +280,10 @@ class GlobalShadow:
         self, found: int, warps: Array, pc: int, size: int, store: Store | None,
         same: Callable[[int, int, int], bool] | None = None,
     ) -> None:  # fmt: skip
-        for what, position, lane, granule, record, site in self.arrays.out[: min(found, ROOM)].tolist():
-            if what == WRITE_WRITE and store and is_harmless(self.arena.bytes, store, position, lane, site == pc):
-                continue
+        conflicts = self.arrays.out[:found]
+        if store:
+            conflicts = harmful(conflicts, WRITE_WRITE, self.arena.bytes, store, pc)
+        for what, position, lane, granule, record, site in conflicts.tolist():
             warp, other = int(warps[position]), record >> 44 & 0x7FF
             if what == WRITE_WRITE and same is not None and same(position, other, site):
                 continue

@@ -36,7 +36,7 @@ from warploom.observe.sanitize.clock_arrays import (
 )
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.rules import rules
-from warploom.observe.sanitize.stored_values import Store, is_harmless, stored_types
+from warploom.observe.sanitize.stored_values import Store, harmful, stored_types
 
 Array = NDArray[Any]
 
@@ -240,9 +240,10 @@ class SharedShadow:
     # Findings -------------------------------------------------------------------------------------------
 
     def _explain(self, found: int, warps: Array, pc: int, size: int, store: Store | None, of: str) -> None:
-        for what, position, lane, granule, record, site in self.arrays.out[: min(found, _shared_shadow.ROOM)].tolist():
-            if what == WRITE_WRITE and store and is_harmless(self.shared.bytes, store, position, lane, site == pc):
-                continue
+        conflicts = self.arrays.out[:found]
+        if store:
+            conflicts = harmful(conflicts, WRITE_WRITE, self.shared.bytes, store, pc)
+        for what, position, lane, granule, record, site in conflicts.tolist():
             warp = int(warps[position])
             is_by_lanes = what == WRITE_WRITE and site == pc and self._agent(granule, record >> 44)[0] == warp
             if of == "mbarrier" and (what == UNWRITTEN or is_by_lanes):
