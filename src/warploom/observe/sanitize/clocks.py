@@ -141,7 +141,11 @@ class Clocks:
         if mask is None and not self.splits.diverged:
             return np.full(batch.count, -1, np.int32), np.ones(batch.count, np.bool_)
         bits = to_bits(batch.active() if mask is None else mask)
-        return bits, bits == to_bits(self.splits.live[batch.warp_index])
+        return bits, bits == self.live(batch.warp_index)
+
+    def live(self, warps: Array) -> Array:
+        """Return the lanes of each warp that have not left the kernel, as bits. Shapes: both (warps,)."""
+        return self.splits.live_bits[warps].view(np.int32)
 
     # Operations -------------------------------------------------------------------------------------------
 
@@ -268,10 +272,6 @@ class Clocks:
         self.vectors[rows] = 0
 
     # Groups -----------------------------------------------------------------------------------------------
-
-    def issue_copies(self, warps: Array, lanes: Array) -> None:
-        """Record that lanes issue thread copies. Shapes: warps (warps,), lanes (warps, 32)."""
-        self.copy_issued[warps] = np.where(lanes, self.copy_clock[warps, None], self.copy_issued[warps])
 
     def commit_copies(self, warps: Array, lanes: Array) -> None:
         """Close the open groups of thread copies of lanes. Shapes: warps (warps,), lanes (warps, 32)."""

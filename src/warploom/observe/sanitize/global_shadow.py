@@ -167,7 +167,7 @@ class GlobalShadow:
             wide = np.broadcast_to(values, (len(values), *index.shape))
             whole = one_place & (wide == wide[:, :, :1]).all(axis=(0, 2))
             recorded = lanes & ~(whole[:, None] & (np.arange(32) > 0))
-        found = _access(
+        found = access_lanes(
             self.clocks.arrays, self.arrays, self.wave & 0xFF, warps, index, recorded, size, one_place, kind != "write",
             writing, DISCARD if discards else GENERIC, strength, pc in self._read_only, pc, self.clocks.clock[warps],
         )  # fmt: skip
@@ -177,17 +177,8 @@ class GlobalShadow:
                 store = Store(index, lanes, size, values, self._types.get(pc, ""))
             self._explain(found, warps, pc, size, store)
 
-    def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int) -> None:
-        """Record reads by thread copies of lanes, `size` bytes each. Report conflicts.
-
-        The arguments are as in `access`.
-        """
-        if size < 1 << self.arrays.shift:
-            self._refine(size)
-        found = _access(
-            self.clocks.arrays, self.arrays, self.wave & 0xFF, warps, index, lanes, size, together(index, lanes),
-            True, False, THREAD_COPY, 0, False, pc, self.clocks.copy_clock[warps],
-        )  # fmt: skip
+    def report_copies(self, found: int, warps: Array, pc: int, size: int) -> None:
+        """Report the first `found` conflicts in `arrays.out` of thread copies of `size` bytes for each lane."""
         if found:
             self._explain(found, warps, pc, size, None)
 
@@ -424,7 +415,7 @@ def _is_morally_strong(c: ClockArrays, wave: int, w: int, strength: int, record:
 
 
 @njit
-def _access(
+def access_lanes(
     c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, index: Array, mask: Array, size: int, one_place: Array,
     reading: bool, writing: bool, kind: int, strength: int, read_only: bool, pc: int, clocks: Array,
 ) -> int:  # fmt: skip

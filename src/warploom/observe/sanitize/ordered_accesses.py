@@ -106,7 +106,7 @@ class OrderedAccesses:
             return
         topology, lanes, index = self.context.topology, event.lanes, event.index
         warps = event.location.warp
-        live = to_bits(self.context.splits.live[warps])
+        live = clocks.live(warps)
         # An access to a vector or to a packed value is an access to each element (PTX ISA 8.2.2, 8.2.3).
         elements = range(0, event.size, order.size)
         for position, warp in enumerate(warps.tolist()):

@@ -316,7 +316,7 @@ class Sanitizer(events.Observer):
 
     def _warp_barrier(self, event: events.WarpBarrier) -> None:
         bits = to_bits(event.lanes)
-        full = bits == to_bits(self.context.splits.live[event.warps])
+        full = bits == self.clocks.live(event.warps)
         self.clocks.synchronise(event.warps[full])
         self.clocks.synchronise_lanes(event.warps[~full], bits[~full])
 
@@ -356,7 +356,7 @@ class Sanitizer(events.Observer):
         warps = np.flatnonzero(complete[self._barrier_of])
         if len(warps):
             bits = self._lanes_at[warps]
-            full = bits == to_bits(self.context.splits.live[warps])
+            full = bits == self.clocks.live(warps)
             clocks.acquire(warps, bits, full, clocks.barrier(self._barrier_of[warps]))
             clocks.synchronise(warps[full])
             if self.aliasing is not None:
@@ -399,7 +399,7 @@ class Sanitizer(events.Observer):
     def _pass_cluster(self, cluster: int, warps: Array, bits: Array) -> None:
         clocks = self.clocks
         rows = clocks.cluster_done(np.full(len(warps), cluster))
-        full = bits == to_bits(self.context.splits.live[warps])
+        full = bits == self.clocks.live(warps)
         self.lifetimes.pass_barrier(warps, int(self._cluster_phase[cluster]))
         clocks.acquire(warps, bits, full, rows)
         clocks.synchronise(warps[full])

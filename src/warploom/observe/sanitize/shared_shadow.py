@@ -132,15 +132,10 @@ class SharedShadow:
             warps, index, lanes, size, pc, GENERIC, strength, c.own[warps], c.clock[warps], values, what, sources
         )
 
-    def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, sources: Array) -> None:
-        """Record asynchronous thread copies of lanes, `size` bytes each. Report conflicts.
-
-        `index` has byte offsets of the targets, and `lanes` marks the copying lanes. `sources` has the global addresses
-        of the sources, 0 if unknown. Shapes: all (warps, 32).
-        """
-        c = self.clocks
-        agents = c.own[warps] + THREAD_COPIES * c.per_cta
-        self._write(warps, index, lanes, size, pc, THREAD_COPY, 0, agents, c.copy_clock[warps], None, "", sources)
+    def report_copies(self, found: int, warps: Array, pc: int, size: int) -> None:
+        """Report the first `found` conflicts in `arrays.out` of thread copies of `size` bytes for each lane."""
+        if found:
+            self._explain(found, warps, pc, size, None, "")
 
     def remote(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strength: int, objects: Array, phases: Array

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.address_space import GLOBAL_BASE, SHARED_START, SHARED_WINDOW
+from warploom.emulator.access import signed, uniform
+from warploom.emulator.address_space import SHARED_START, SHARED_WINDOW
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Arrive, CopyIssue, Execute, Launch, PhaseWait
 from warploom.emulator.faults import Fault
@@ -19,6 +20,7 @@ from warploom.isa.model.records import BulkCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMapFields
 from warploom.layout.tile import boxes, is_padded, shared_bytes, stored_ranges
+from warploom.observe.sanitize._thread_copies import record_copies
 from warploom.observe.sanitize.clock_arrays import GPU, STRENGTH, THREAD_COPIES
 from warploom.observe.sanitize.clocks import strength_at
 from warploom.observe.sanitize.context import Context
@@ -55,15 +57,15 @@ class Transfers:
         self.written = written
         self.store_layouts = StoreLayouts(context, written)
         self.global_copies = GlobalCopies(context, global_shadow, mbarriers)
+        self._found = np.zeros(2, np.int64)  # conflicts of thread copies in global and shared memory
 
     def _index(self, batch: Batch, space: str, addresses: Array, size: int) -> Array | None:
         """Return the byte offsets of addresses in shared memory, or None if an access is illegal."""
-        wide = np.broadcast_to(addresses, (batch.count, 32))
         if not space.startswith("shared"):
-            wide = wide - np.uint64(SHARED_WINDOW)
+            addresses = addresses - np.uint64(SHARED_WINDOW)
             space = "shared::cluster"
         try:
-            return self.shared.index(space, batch.location, wide, batch.active(), size)
+            return self.shared.index(space, batch.location, addresses, batch.active(), size)
         except Fault:
             # The emulator reports the access.
             return None
@@ -77,17 +79,23 @@ class Transfers:
         index = self._index(batch, "shared", batch.addresses(getattr(operands, target.address)), size)
         if index is None:
             return
-        sources = batch.addresses(getattr(operands, source.address)).astype(np.int64)
+        sources = batch.addresses(getattr(operands, source.address))
+        if sources.shape != index.shape:
+            sources = np.broadcast_to(sources, index.shape)
+        lanes = reading = uniform(batch.active())
         limit = getattr(operands, source.limit)
         if limit is not None:
             amount = batch.read(limit)
-            sources = np.where(~amount if amount.dtype == np.bool_ else amount >= size, sources, 0)
-        sources = np.broadcast_to(sources, (batch.count, 32))
-        offsets = sources - GLOBAL_BASE
-        inside = batch.active() & (offsets >= 0) & (offsets + size <= len(self.context.launch.arena.bytes))
-        self.clocks.issue_copies(batch.location.warp, batch.active())
-        self.global_shadow.copy(batch.location.warp, offsets, inside, size, event.pc)
-        self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc, sources)
+            reading = lanes & (~amount if amount.dtype == np.bool_ else amount >= size)
+        warps, shadow, global_shadow = batch.location.warp, self.shadow, self.global_shadow
+        record_copies(
+            self.clocks.arrays, global_shadow.arrays, shadow.arrays, global_shadow.wave & 0xFF, warps, lanes, index,
+            signed(sources), reading, size, len(global_shadow.arena.bytes), event.pc, shadow.has_sources,
+            self.clocks.copy_clock, self._found,
+        )  # fmt: skip
+        in_global, in_shared = self._found.tolist()
+        global_shadow.report_copies(in_global, warps, event.pc, size)
+        shadow.report_copies(in_shared, warps, event.pc, size)
 
     def copy_arrival(self, event: Execute, address: str, space: str) -> None:
         """Record arrivals that take effect after earlier thread copies of the same lane.

@@ -88,7 +88,7 @@ class UnwrittenRegisters:
 
     def _finish(self, batch: Batch, pc: int, rows: Array) -> None:
         final = self._final.setdefault(pc, np.zeros(self.launch.topology.warps, np.bool_))
-        live = to_bits(self.context.splits.live[batch.warp_index])
+        live = self.context.clocks.live(batch.warp_index)
         final[batch.warp_index] = ~(self._unwritten[np.ix_(rows, batch.warp_index)] & live).any(axis=0)
 
     @staticmethod
