@@ -107,6 +107,20 @@ def test_accumulators_may_become_a(schedule: str) -> None:
     assert after(statements, schedule) == [1, 16, 16, 16, 16, 16, 16, 16]
 
 
+@everywhere
+@pytest.mark.parametrize(("keeps", "expected"), [("%p1", 16 + 16 * 3 * 2), ("%p0", 16 * 3 * 2)])
+def test_products_with_a_in_registers_add_up(schedule: str, keeps: str, expected: float) -> None:
+    """A is 1 and B is 1 in the first product. A is 3 and B is 2 in the second product."""
+    second = PRODUCT_OF_REGISTERS.replace("%h0", "%h1").replace("%rd3", "%rd4").replace("%p1", keeps)
+    statements = [
+        *("mov.u32 %r1, tiles;", "mad.lo.s32 %r1, %r0, 4, %r1;", "mov.b32 %r3, 0x40004000;"),
+        *("setp.lt.u32 %p0, %r0, 64;", "@%p0 st.shared.b32 [%r1+1792], %r3;", "fence.proxy.async;", "bar.sync 0;"),
+        *("mov.pred %p0, 0;", "sub.s64 %rd4, %rd3, 16;", "mov.b32 %h0, 0x3c003c00;", "mov.b32 %h1, 0x42004200;"),
+        *(FENCE, PRODUCT_OF_REGISTERS, second, *DONE),
+    ]
+    assert after(statements, schedule) == [0] * 4 + [expected] * 4
+
+
 def test_what_stands_between_products_is_computed_before_them() -> None:
     """The second product's B starts 128 bytes below where it is computed to be before the product."""
     statements = [

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import warploom as wl
-from warploom.emulator import execute
+from warploom.emulator import waves
 from warploom.emulator.grid import Grid
 from warploom.emulator.loader import load
 from warploom.ptx import parse
@@ -74,9 +74,9 @@ def test_special_registers_of_clusters() -> None:
 
 @pytest.mark.parametrize("resident", [4, 8, 24])
 def test_ctas_that_do_not_fit_come_in_waves(resident: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execute, "RESIDENT_WARPS", resident)
+    monkeypatch.setattr(waves, "RESIDENT_WARPS", resident)
     # Shared memory and registers begin anew in every wave: a stale count would show.
-    found = run(f"""{COORDINATES}
+    found = run(f"""{COORDINATES}  // {resident} warps, because a program keeps its waves
         .shared .b32 s[1];
         atom.shared.add.u32 %r10, [s], 1;
         bar.sync 0;
@@ -93,8 +93,8 @@ def test_ctas_that_do_not_fit_come_in_waves(resident: int, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("resident", [2, 4, 6])
 def test_a_wave_holds_whole_clusters(resident: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execute, "RESIDENT_WARPS", resident)
-    found = run(f"""{COORDINATES}
+    monkeypatch.setattr(waves, "RESIDENT_WARPS", resident)
+    found = run(f"""{COORDINATES}  // {resident} warps, because a program keeps its waves
         .shared .b32 s[1];
         st.shared.u32 [s], %r6;
         barrier.cluster.arrive.aligned;
@@ -362,11 +362,11 @@ def test_waves_take_every_cluster_once_and_do_not_depend_on_who_runs_them(
     body = "ld.acquire.gpu.global.u32 %r3, [%rd0]; st.global.u32 [%rd1], %r3;" if waits else "ret;"
     program = load(parse(kernel(body)), None)
     grid = Grid((ctas * cluster, 1, 1), (32 * warps, 1, 1), (cluster, 1, 1), 0, 0, True)
-    cut = execute.waves(program, grid)
+    cut = waves.divide(program, grid)
     taken = [cut.of(number) for number in cut.numbers]
     assert all(len(ctas_of) for ctas_of in taken)
     assert np.concatenate(taken).tolist() == grid.clusters(0, ctas).reshape(-1, 3).tolist()
     assert {len(ctas_of) for ctas_of in taken[:-1]} <= {cut.resident}
-    assert cut.resident * warps <= max(execute.RESIDENT_WARPS, cluster * warps)
+    assert cut.resident * warps <= max(waves.RESIDENT_WARPS, cluster * warps)
     if waits:  # as many as fit
-        assert len(taken) == 1 or (cut.resident + cluster) * warps > execute.RESIDENT_WARPS
+        assert len(taken) == 1 or (cut.resident + cluster) * warps > waves.RESIDENT_WARPS

@@ -56,6 +56,27 @@ def test_any_sequence_leaves_the_same(statements: list[str]) -> None:
     np.testing.assert_array_equal(registers_after(statements, 2, "random:3"), alone)
 
 
+@given(st.lists(multiplications, min_size=1, max_size=12))
+@settings(max_examples=60, deadline=None)
+def test_a_run_leaves_what_single_multiplications_leave(statements: list[str]) -> None:
+    np.testing.assert_array_equal(registers_after(statements, 1), registers_after(apart(statements), 1))
+
+
+def test_a_multiplication_may_overwrite_an_operand_of_an_earlier_one() -> None:
+    opcode = "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16"
+    statements = [
+        f"{opcode} {{%x5, %x6}}, {{%x0, %x1}}, {{%x4}}, {{%x0, %x1}};",
+        f"{opcode} {{%x7, %x2}}, {{%x2, %x3}}, {{%x4}}, {{%x0, %x1}};",
+        f"{opcode} {{%x3, %x1}}, {{%x0, %x1}}, {{%x4}}, {{%x0, %x1}};",
+    ]
+    np.testing.assert_array_equal(registers_after(statements, 1), registers_after(apart(statements), 1))
+
+
+def apart(statements: list[str]) -> list[str]:
+    """The statements with another instruction behind each of them, so that there are no runs."""
+    return [f"{each} mov.u32 %r1, %r0;" for each in statements]
+
+
 def test_a_run_ends_where_something_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[int] = []
     find = Linker.find_runs
@@ -76,4 +97,4 @@ def test_a_run_ends_where_something_is_needed(monkeypatch: pytest.MonkeyPatch) -
         ],
         2,
     )
-    assert found == [3]
+    assert found == [3, 1]

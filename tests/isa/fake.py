@@ -102,6 +102,9 @@ class FakeWarps:
     def read_vector(self, value: Value) -> Array:
         return np.stack([self.read(Value(value.type, (item,))) for item in value.items])
 
+    def read_first_lane(self, value: Any) -> Array:
+        return np.stack([np.broadcast_to(self.read(item), (self.count, 32))[:, 0] for item in value.items], axis=1)
+
     def write(self, value: Value, result: Array) -> None:
         assert result.dtype == TYPES[value.type].dtype
         held = self.registers[value.items[0].text]
@@ -128,8 +131,10 @@ class FakeWarps:
     def each(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         return [work(item) for item in items]
 
-    def update_fragment(self, value: Value, order: Order, change: Callable[..., Any]) -> None:
+    def update_fragment(self, value: Value, order: Order, change: Callable[..., Any], cleared: Array | None) -> None:
         units = self.read_fragment(value, order)
+        if cleared is not None:
+            units[cleared] = 0
         for work in change(units):
             work()
         self.write_fragment(value, order, units)
@@ -181,20 +186,24 @@ class FakeWarps:
 
     def shared_tile(
         self,
-        starts: Array,
+        descriptors: Array,
         offsets: Array,
         swizzle: int,
         base_offset: int,
         groups: NDArray[np.intp] | slice,
-        down: bool,
+        transposed: bool,
     ) -> Array:
         self.tiles += 1
-        tiles = np.empty((*starts.shape, *offsets.shape), np.uint64)
+        lines, chunks = offsets.shape
+        tiles = np.empty((*descriptors.shape, lines, chunks, 2), np.uint64)
         for at, group in enumerate(np.arange(self.count // 4)[groups]):
-            for step, start in enumerate(starts[at]):
+            for step, start in enumerate((descriptors[at] & np.uint64(0x3FFF)) << np.uint64(4)):
                 where = swizzled(offsets.astype(np.int64) + int(start), swizzle, base_offset)
-                tiles[at, step] = self.shared[group].view(tiles.dtype)[where // 8]
-        return np.concatenate(list(tiles.swapaxes(0, 1)), axis=1 if down else 2)
+                tiles[at, step] = self.shared[group].view(tiles.dtype).reshape(-1, 2)[where // 16]
+        if transposed:
+            columns = tiles.view(np.uint16).reshape(*descriptors.shape, lines, 8 * chunks)
+            tiles = np.ascontiguousarray(columns.swapaxes(2, 3)).view(np.uint64)
+        return np.concatenate(list(tiles.reshape(*tiles.shape[:3], -1).swapaxes(0, 1)), axis=2)
 
     def defer(self, channel: str, action: Callable[..., None], captured: Mapping[str, Array]) -> None:
         assert channel == "multiplication"

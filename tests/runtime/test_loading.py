@@ -1,7 +1,9 @@
-"""Loading of one kernel of a module: the same program as from the whole module, and the same errors."""
+"""Loading of one kernel of a module: the same program as from the whole module, the same errors, changed files."""
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,9 @@ from hypothesis import strategies as st
 import warploom as wl
 from warploom.emulator.loader import load
 from warploom.emulator.program import Program
-from warploom.ptx import Module, parse
+from warploom.ptx import Module, parse, text_of
 from warploom.ptx.outline import read_outline
+from warploom.runtime import kernel as runtime_kernel
 
 CORPUS = sorted((Path(__file__).parents[1] / "corpus").glob("*.ptx"))
 HEAD = ".version 8.7\n.target sm_90a\n.address_size 64\n"
@@ -118,3 +121,63 @@ def test_unknown_kernels_are_reported_with_all_kernels(name: str | None) -> None
 def test_a_syntax_error_comes_before_an_unknown_kernel() -> None:
     with pytest.raises(wl.PtxSyntaxError):
         wl.launch(HEAD + BROKEN, "missing", grid=1, block=1, args=[])
+
+
+# Files -------------------------------------------------------------------------------------------------------------
+
+
+def value_of(path: Path | str) -> int:
+    """Number that the kernel in a file stores."""
+    out = np.zeros(1, np.uint32)
+    wl.launch(path, grid=1, block=1, args=[out])
+    return int(out[0])
+
+
+def write(path: Path, value: int) -> None:
+    """Write a kernel that stores a number. The time of the file's last modification does not change."""
+    path.write_text(f"{HEAD}{STORE}mov.u32 %r, {value}; st.global.u32 [%rd], %r; ret; }}\n")
+    os.utime(path, ns=(10**18, 10**18))
+
+
+def test_a_file_is_read_again_after_each_change(tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    for value in range(5):
+        write(path, value)
+        assert value_of(path) == value_of(str(path)) == value
+
+
+def test_a_file_that_has_long_been_unchanged_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[object] = []
+
+    def read(source: Path) -> tuple[str, str]:
+        reads.append(source)
+        return text_of(source)
+
+    monkeypatch.setattr(runtime_kernel, "text_of", read)
+    path, other = tmp_path / "k.ptx", tmp_path / "other.ptx"
+    write(path, 1)
+    now = time.time_ns()
+    monkeypatch.setattr(time, "time_ns", lambda: now + 60 * 10**9)
+    assert value_of(path) == value_of(path) == 1
+    assert len(reads) == 1
+    changed = path.stat().st_ctime_ns
+    while path.stat().st_ctime_ns == changed:
+        write(path, 2)
+    assert value_of(path) == 2
+    write(other, 3)
+    other.replace(path)
+    assert value_of(path) == 3
+
+
+def test_a_file_that_has_long_been_unchanged_may_disappear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "k.ptx"
+    write(path, 1)
+    now = time.time_ns()
+    monkeypatch.setattr(time, "time_ns", lambda: now + 60 * 10**9)
+    assert value_of(path) == 1
+    path.unlink()
+    with pytest.raises(wl.UsageError, match="there is no file"):
+        value_of(path)
+    path.mkdir()
+    with pytest.raises(wl.UsageError, match="cannot be read"):
+        value_of(path)

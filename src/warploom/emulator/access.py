@@ -182,35 +182,41 @@ def store_indexed(words: Array, index: Array, mask: Array, values: Array) -> Non
 
 @njit
 def gather_tiles(
-    words: Array, origins: Array, starts: Array, offsets: Array, chunk_mask: int, phase: int, low: int, high: int,
-    out: Array, down: bool,
+    words: Array, origins: Array, descriptors: Array, offsets: Array, chunk_mask: int, phase: int, low: int, high: int,
+    out: Array, transposed: bool,
 ) -> int:  # fmt: skip
     """Copy swizzled tiles of the shared memory `words` to one matrix `out[g]` for each warpgroup g.
 
-    Return -1, or g * tiles + t for the first tile (g, t) that exceeds the shared addresses [low, high).
+    Tile t has the columns [t * k, (t + 1) * k) of a matrix. Its rows are stored in shared memory, or its columns if
+    `transposed` is set. The elements of a transposed tile have 16 bits.
 
-    Shapes: origins (groups,), starts (groups, tiles), offsets (rows, k). Units: `words` of 8 bytes.
+    The low 14 bits of descriptors[g, t] have the start address of tile t in units of 16 bytes. Return -1, or
+    g * tiles + t for the first tile (g, t) that exceeds the shared addresses [low, high).
+
+    Shapes: origins (groups,), descriptors (groups, tiles), offsets (lines, chunks). A line is a stored row or column.
+    Units: `words` and `out` of 8 bytes, chunks of 16 bytes.
     """
-    groups, tiles = starts.shape
-    rows, columns = offsets.shape
-    # The swizzle moves chunks within 1024 bytes, so tiles far enough from the ends of the window are in bounds.
-    least = most = offsets[0, 0]  # Numba needs 0.4 s to compile NumPy's min and max
-    for row_offsets in offsets:
-        for offset in row_offsets:
-            least, most = min(least, offset), max(most, offset)
-    least, most = least - 1024, most + 1024
+    groups, tiles = descriptors.shape
+    lines, chunks = offsets.shape
+    elements = out.view(np.uint16)
     for g in range(groups):
         for t in range(tiles):
-            row, column = (t * rows, 0) if down else (0, t * columns)  # below or beside the last tile
-            start = starts[g, t]
-            inside = start + least >= low and start + most <= high
-            for r in range(rows):
-                for c in range(columns):
-                    address = start + offsets[r, c]  # of word (r, c), before the swizzle
+            start = np.int64(descriptors[g, t] & np.uint64(0x3FFF)) << 4
+            for line in range(lines):
+                for chunk in range(chunks):
+                    address = start + offsets[line, chunk]  # of the chunk, before the swizzle
                     address ^= (((address >> 7) - phase) & chunk_mask) << 4
-                    if not inside and (address < low or address + 8 > high):
+                    if address < low or address + 16 > high:
                         return g * tiles + t
                     # `origins[g]` is the byte offset of the CTA's window.
                     source = np.uint64(origins[g] + address - low) >> np.uint64(3)
-                    out[g, np.uint64(row + r), np.uint64(column + c)] = words[source]
+                    for half in range(2):
+                        word = words[source + np.uint64(half)]
+                        place = 2 * chunk + half
+                        if transposed:
+                            column = np.uint64(t * lines + line)
+                            for item in range(4):
+                                elements[g, np.uint64(4 * place + item), column] = word >> np.uint64(16 * item)
+                        else:
+                            out[g, np.uint64(line), np.uint64(t * 2 * chunks + place)] = word
     return -1

@@ -30,6 +30,9 @@ Change = Callable[[Array], Sequence[Callable[[], object]]]
 class _Matrices:
     """Accumulators in one vector of registers, as one matrix for each warpgroup.
 
+    `file` is the register file in units of `order.dtype`, and `numbers` contains the indices of the registers in the
+    file.
+
     Shapes: matrices (warpgroups, elements), current (warpgroups,).
     """
 
@@ -45,51 +48,63 @@ class _Matrices:
             each.result()
         self.pending.clear()
 
+    def overlaps(self, numbers: NDArray[np.uint64]) -> bool:
+        """Return True if some of the registers `numbers` contain elements of these matrices."""
+        return not set(self.numbers.tolist()).isdisjoint(numbers.tolist())
+
 
 class Accumulators:
     """Cache of warpgroup accumulators as matrices.
 
-    `members[g]` contains the indices of the four warps of warpgroup g. Shapes: members (warpgroups, 4).
+    `cached` lists the accumulators with matrices that are newer than the registers. `members[g]` contains the indices
+    of the four warps of warpgroup g. Shapes: members (warpgroups, 4).
     """
 
     def __init__(self, members: Rows, workers: Workers | None) -> None:
         self.members = members
         self.workers = workers
         self.cached: list[_Matrices] = []
+        self._matrices: dict[VectorValue, _Matrices] = {}
 
-    def update(self, value: VectorValue, order: Order, groups: Rows, change: Change) -> None:
+    def update(
+        self, value: VectorValue, order: Order, groups: Rows, change: Change, cleared: NDArray[np.bool_] | None
+    ) -> None:
         """Update the accumulators of the warpgroups `groups` in place, as matrices.
 
-        `order` maps the registers in `value` to matrix elements. `change(matrices)` returns functions that do the
-        update. These functions run in parallel, possibly after this method has returned.
+        `order` maps the registers in `value` to matrix elements. The matrices in the mask `cleared` are first set to
+        zero. `change(matrices)` returns functions that do the update. These functions run in parallel, possibly after
+        this method has returned.
 
-        Shapes: groups (warpgroups,), matrices (warpgroups, elements of a matrix).
+        Shapes: groups (warpgroups,), ascending; cleared (warpgroups,); matrices (warpgroups, elements of a matrix).
         """
-        assert value.file is not None
-        cached = self._matrices(value.file, value.numbers, order)
-        missing = groups[~cached.current[groups]]
-        if len(missing):
-            self._read(cached, missing)
+        cached = self._of(value, order)
+        missing = ~cached.current[groups]
+        if cleared is not None:
+            missing &= ~cleared
+        if np.count_nonzero(missing):
+            self._read(cached, groups[missing])
         cached.current[groups] = True
-        first, count = int(groups[0]), len(groups)
-        if int(groups[-1]) - first + 1 == count and (count == 1 or bool((np.diff(groups) == 1).all())):
-            works = change(cached.matrices[first : first + count])
+        span = _span(groups)
+        matrices = cached.matrices[span]
+        if cleared is not None:
+            matrices[cleared] = 0
+        works = change(matrices)
+        if isinstance(span, slice):
             if self.workers is not None and len(works) > 1:  # a single work item uses the workers itself
                 cached.pending = [self.workers.pool.submit(work) for work in works]
                 return
-            matrices = None
-        else:
-            matrices = cached.matrices[groups]
-            works = change(matrices)
+            for work in works:
+                work()
+            return
         for work in works:
             work()
-        if matrices is not None:
-            cached.matrices[groups] = matrices
+        cached.matrices[span] = matrices
 
     def discard(self) -> None:
         """Drop all matrices without writing them back to the registers."""
         for cached in self.cached:
             cached.wait()
+            cached.current.fill(False)
         self.cached.clear()
 
     def flush(self) -> None:
@@ -98,30 +113,47 @@ class Accumulators:
             self._write(cached)
         self.cached.clear()
 
-    def _matrices(self, file: Array, numbers: NDArray[np.uint64], order: Order) -> _Matrices:
-        for cached in self.cached:
-            if cached.order is order and np.array_equal(cached.numbers, numbers):
-                cached.wait()
-                return cached
-        for cached in [cached for cached in self.cached if np.isin(cached.numbers, numbers).any()]:
-            self._write(cached)
-            self.cached.remove(cached)
-        groups = len(self.members)
-        matrices = np.empty((groups, order.warps * order.target.size), order.dtype)
-        self.cached.append(_Matrices(file, numbers, order, matrices, np.zeros(groups, np.bool_)))
-        return self.cached[-1]
+    def _of(self, value: VectorValue, order: Order) -> _Matrices:
+        """Return the matrices for the registers in `value`.
+
+        Other matrices with some of these registers are first written back.
+        """
+        found = self._matrices.get(value)
+        if found is None or found.order is not order:
+            assert value.file is not None
+            groups = len(self.members)
+            matrices = np.empty((groups, order.warps * order.target.size), order.dtype)
+            current = np.zeros(groups, np.bool_)
+            found = _Matrices(value.file.view(order.dtype), value.numbers, order, matrices, current)
+            self._matrices[value] = found
+        if found in self.cached:
+            found.wait()
+            return found
+        for other in [each for each in self.cached if each.overlaps(value.numbers)]:
+            self._write(other)
+            self.cached.remove(other)
+        self.cached.append(found)
+        return found
 
     def _read(self, cached: _Matrices, groups: Rows) -> None:
-        warps = self.members[groups].reshape(-1)
-        matrices = np.empty((len(warps), cached.order.target.size), cached.order.dtype)
-        file = cached.file.view(cached.order.dtype)
-        permute.gather(file, cached.numbers, warps, cached.order.target, matrices)
-        cached.matrices[groups] = matrices.reshape(len(groups), -1)
+        warps, span = self.members[groups].reshape(-1), _span(groups)
+        matrices = cached.matrices[span]
+        permute.gather(
+            cached.file, cached.numbers, warps, cached.order.target, matrices.reshape(len(warps), -1)
+        )  # fmt: skip
+        if not isinstance(span, slice):
+            cached.matrices[span] = matrices
 
     def _write(self, cached: _Matrices) -> None:
         cached.wait()
-        groups = np.flatnonzero(cached.current)
+        (groups,) = cached.current.nonzero()
         warps = self.members[groups].reshape(-1)
-        matrices = cached.matrices[groups].reshape(len(warps), -1)
-        file = cached.file.view(cached.order.dtype)
-        permute.scatter(matrices, cached.order.target, file, cached.numbers, warps)
+        matrices = cached.matrices[_span(groups)].reshape(len(warps), -1)
+        permute.scatter(matrices, cached.order.target, cached.file, cached.numbers, warps)
+        cached.current.fill(False)
+
+
+def _span(groups: Rows) -> slice | Rows:
+    """Return ascending indices as a slice if they are consecutive, because a slice does not copy."""
+    first, end = int(groups[0]), int(groups[-1]) + 1
+    return slice(first, end) if end - first == len(groups) else groups

@@ -18,7 +18,7 @@ ALIGNMENT = 1024
 _HOST_REACH = 1 << 40  # bytes; larger than the heap, and than the range of a process's mappings
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Segment:
     """Range of the arena for one buffer, one module variable or the kernel's parameters.
 
@@ -138,7 +138,7 @@ class Arena:
 
         Errors: Fault emulator.read-only if the segment is not writable.
         """
-        position = int(np.searchsorted(self.starts, address, side="right")) - 1
+        position = int(self.starts.searchsorted(address, side="right")) - 1
         if self.state[position] == access.LOCKED:
             message = f"a store at global address {address:#x} writes read-only memory: {self.nearest(address)}"
             raise Fault("emulator.read-only", message)
@@ -151,7 +151,7 @@ class Arena:
 
         Errors: Fault emulator.out-of-bounds unless one segment contains the whole access.
         """
-        position = int(np.searchsorted(self.starts, address, side="right")) - 1
+        position = int(self.starts.searchsorted(address, side="right")) - 1
         if position < 0 or address + size > self.ends[position]:
             message = f"{what} of {size} bytes at global address {address:#x} is out of bounds: {self.nearest(address)}"
             raise Fault("emulator.out-of-bounds", message, hint=self.hint(address))

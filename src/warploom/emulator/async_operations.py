@@ -202,24 +202,31 @@ class AsyncOperations:
         self.executor.check(batch, request)
         positions, lanes = np.nonzero(batch.active())
         warps = batch.warp_index[positions]
-        ctas = self.state.topology.cta_of[warps]
-        groups = self.bulk_groups[warps, lanes] if request.completion == "group" else np.full(len(warps), -1)
-        epochs = self.splits.epoch[batch.rows[positions]]
         left = np.arange(len(warps))
         first, pc = self.issued, self.state.pc
         self.issued += len(warps)
         if self._on_copy_issue is not None:
             maps = self.executor.tensor_maps(request, positions, lanes)
+            groups = self._bulk_groups(request, warps, lanes)
             self._on_copy_issue(CopyIssue(pc, batch, request, positions, lanes, warps, groups, first, maps, self))
         if self.kind == "eager":
             if self._on_complete is not None:
                 self._on_complete(Complete(pc, "bulk", first + left, None))
-            left = np.flatnonzero(~self.executor.execute_together(request, positions, lanes, warps))
+            (left,) = np.logical_not(self.executor.execute_together(request, positions, lanes, warps)).nonzero()
+            if not len(left):
+                return
+        ctas = self.state.topology.cta_of[warps]
+        groups = self._bulk_groups(request, warps, lanes)
+        epochs = self.splits.epoch[batch.rows[positions]]
         for k in left.tolist():
             where = (int(positions[k]), int(lanes[k]), int(warps[k]), int(ctas[k]))
             self.copies.append(_Copy(request, *where, int(groups[k]), int(epochs[k]), pc, first + k))
         if self.kind == "eager":
             self._execute_copies(list(self.copies))
+
+    def _bulk_groups(self, request: Any, warps: Array, lanes: Array) -> Array:
+        """Return the number of the open bulk group of each copy. Without a bulk group, the number is -1."""
+        return self.bulk_groups[warps, lanes] if request.completion == "group" else np.full(len(warps), -1)
 
     def _execute_copies(self, copies: list[_Copy]) -> None:
         for copy in copies:

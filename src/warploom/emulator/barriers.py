@@ -35,6 +35,7 @@ class Barriers:
         # Mode, numbers of true and of all lanes, and the warps, lanes and destinations of each reduction.
         self._votes: dict[int, tuple[str, list[int], list[tuple[int, Array, Any]]]] = {}
         self.cluster_of = topology.cluster_of
+        self._uses_clusters = False  # True once a thread has arrived at a cluster barrier
         self.cluster_phase = np.zeros(topology.ctas // topology.cluster_size, np.int64)
         # Phase in which each thread has arrived without waiting for it yet, or -1.
         self.cluster_joined = np.full((topology.warps, 32), -1, np.int64)
@@ -58,7 +59,7 @@ class Barriers:
         if not suspend:
             return
         waits = self.arrived[keys] > 0
-        if waits.any():
+        if np.count_nonzero(waits):
             rows = batch.suspend(waits, self.state.pc + 1, Status.WAITING)
             for row, key in zip(rows, keys[waits], strict=True):
                 self.waiting.setdefault(int(key), []).append(int(row))
@@ -83,7 +84,7 @@ class Barriers:
 
     def _keys(self, batch: Batch, number: Array) -> Array:
         first = _per_warp(batch, number)
-        if (first >= BARRIERS).any() or (first < 0).any():
+        if np.count_nonzero((first >= BARRIERS) | (first < 0)):
             message = f"barrier {int(first.max())} does not exist; expected 0 to {BARRIERS - 1}"
             raise Fault("emulator.barrier", message, 0)
         return batch.location.cta * BARRIERS + first
@@ -120,7 +121,7 @@ class Barriers:
 
     def _check_counts(self, counts: Array) -> None:
         wrong = (counts % 32 != 0) | (counts == 0)
-        if wrong.any():
+        if np.count_nonzero(wrong):
             found = int(counts[wrong][0])
             message = f"the thread count of a barrier is {found}; expected a multiple of 32 above 0"
             raise Fault("emulator.barrier", message, int(np.flatnonzero(wrong)[0]) * 32)
@@ -130,9 +131,10 @@ class Barriers:
 
         Arrival i expects counts[i] threads at barrier keys[i].
         """
-        held = np.where(self.expected[keys] > 0, self.expected[keys], self._all)
+        expected = self.expected[keys]
+        held = np.where(expected > 0, expected, self._all)
         differs = (self.arrived[keys] > 0) & (held != counts)
-        if differs.any():
+        if np.count_nonzero(differs):
             position = int(np.flatnonzero(differs)[0])
             number, count, earlier = int(keys[position]) % BARRIERS, int(counts[position]), int(held[position])
             message = f"an arrival at barrier {number} expects {count} threads, but an earlier one expects {earlier}"
@@ -140,12 +142,13 @@ class Barriers:
 
     def needed(self, keys: Array) -> Array:
         """Return the number of threads that each CTA barrier in `keys` expects."""
-        return np.where(self.expected[keys] > 0, self.expected[keys], self.state.live_warps[keys // BARRIERS] * 32)
+        expected = self.expected[keys]
+        return np.where(expected > 0, expected, self.state.live_warps[keys // BARRIERS] * 32)
 
     def _complete(self, keys: Array) -> None:
         arrived, needed = self.arrived[keys], self.needed(keys)
         over = arrived > needed
-        if over.any():
+        if np.count_nonzero(over):
             key = int(keys[over].min())
             came, expected = int(self.arrived[key]), int(needed[keys == key][0])
             message = f"{came} threads arrived at barrier {key % BARRIERS}; expected {expected}"
@@ -182,6 +185,7 @@ class Barriers:
 
         Errors: Fault emulator.cluster-barrier if a thread arrives twice without a wait.
         """
+        self._uses_clusters = True
         clusters = self.cluster_of[batch.warp_index]
         active = batch.active()
         message = "a thread arrives at the cluster barrier again before it has waited for its last arrival"
@@ -243,17 +247,21 @@ class Barriers:
 
     # Exits ------------------------------------------------------------------------------------------------
 
-    def on_exit(self, ctas: Array) -> None:
-        """Complete the barriers of `ctas` that waited only for threads that have left the kernel."""
+    @property
+    def await_exits(self) -> bool:
+        """True if an exit may complete a barrier at which no whole warp waits."""
+        return self._uses_clusters or bool(self._parts)
+
+    def on_exit(self) -> None:
+        """Complete the barriers that waited only for threads that have left the kernel."""
         for key, warp in list(self._parts):
             if self.splits.live[warp].any():
                 self.arrived[key] += self._add_part(key, warp, np.zeros(32, np.bool_))
-        keys = (ctas[:, None] * BARRIERS + np.arange(BARRIERS)[None, :]).reshape(-1)
-        keys = keys[self.arrived[keys] > 0]
+        keys = np.flatnonzero(self.arrived)
         if len(keys):
             self._complete(keys)
-        if (self.cluster_joined >= 0).any():
-            self._complete_clusters(np.unique(ctas // self.state.topology.cluster_size))
+        if self._uses_clusters:
+            self._complete_clusters(np.arange(len(self.cluster_phase)))
 
     def awaited(self, slot: int) -> Awaited | None:
         """Return the barrier at which the warp split with index `slot` waits, or None."""

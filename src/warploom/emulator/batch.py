@@ -55,7 +55,7 @@ class Batch:
         """Indices of the warps and of their CTAs, for accesses to memory."""
         if self._location is None:
             cta = self.state.topology.cta_of[self.warp_index]
-            self._location = Location(self.warp_index.astype(np.int64), cta, self.asynchronous)
+            self._location = Location(self.warp_index.astype(np.int64, copy=False), cta, self.asynchronous)
         return self._location
 
     def warpgroups(self) -> NDArray[np.intp]:
@@ -68,17 +68,12 @@ class Batch:
 
     def guard(self, predicate: Array) -> bool:
         """Restrict the active lanes to those with a true predicate. Return False if no lane is left."""
-        if self.base is None:
-            if predicate.all():
-                return True
+        lanes = predicate if self.base is None else predicate & self.base
+        active = int(np.count_nonzero(lanes))
+        if active and (self.base is not None or active < lanes.size):
             # Copied, because the instruction may write the predicate's register.
-            lanes = np.broadcast_to(predicate, (self.count, 32)).copy()
-        else:
-            lanes = predicate & self.base
-        if not lanes.any():
-            return False
-        self.mask = lanes
-        return True
+            self.mask = lanes.copy() if lanes is predicate else lanes
+        return active > 0
 
     def unguard(self) -> None:
         """Make all lanes of the warp splits active again after `guard`."""
@@ -110,9 +105,9 @@ class Batch:
     def dismiss_idle(self, pc: int) -> None:
         """Remove the warp splits without active lanes from the batch. They continue at `pc`."""
         if self.mask is not None and self.mask is not self.base:
-            idle = np.logical_not(np.any(self.mask, axis=1))
-            if idle.any():
-                self.suspend(idle, pc, Status.READY)
+            busy: NDArray[np.bool_] = np.any(self.mask, axis=1)
+            if np.count_nonzero(busy) < self.count:
+                self.suspend(~busy, pc, Status.READY)
 
     def single(self, position: int, lanes: Lanes) -> Batch:
         """Return a batch with only warp number `position` of this batch, and the active lanes `lanes`."""
@@ -133,6 +128,10 @@ class Batch:
     def read_vector(self, value: Any) -> Array:
         """Return the values of all registers of a vector operand. Shapes: (registers, warps, 32)."""
         return value.fetch_all(self)
+
+    def read_first_lane(self, value: Any) -> Array:
+        """Return the values of all items of a vector operand in lane 0. Shapes: (warps, items)."""
+        return value.fetch_first_lane(self)
 
     def write(self, value: Any, result: Array) -> None:
         """Write a result to the active lanes of a destination operand. None stands for the sink `_`."""

@@ -115,9 +115,10 @@ class CopyExecutor:
         return self._by_tensor_map(lane_values(request.tensor_map, positions, lanes))
 
     def _by_tensor_map(self, tensor_maps: Array) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
-        if len(tensor_maps) and (tensor_maps == tensor_maps[0]).all():
+        different = set(tensor_maps.tolist())
+        if len(different) == 1:
             with suppress(Fault, UsageError):
-                return [(self.fields(int(tensor_maps[0])), np.arange(len(tensor_maps)))]
+                return [(self.fields(*different), np.arange(len(tensor_maps)))]
             return []
         addresses, which = np.unique(tensor_maps, return_inverse=True)
         kinds: dict[TensorMapFields, list[int]] = {}

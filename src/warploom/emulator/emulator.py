@@ -2,9 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +16,17 @@ from warploom.emulator.bulk_copies import CopyExecutor
 from warploom.emulator.control import Control
 from warploom.emulator.deadlock import DeadlockReport
 from warploom.emulator.endless import EndlessLoops
-from warploom.emulator.events import BlockEnd, BlockStart, Dispatcher, Exit, Guard, Launch, Observer, Resident, Suspend
+from warploom.emulator.events import BlockEnd, BlockStart, Dispatcher, Exit, Guard, Launch, Resident, Suspend
 from warploom.emulator.executable import Executable
 from warploom.emulator.faults import Deadlock, Fault, Trap, diagnostic
-from warploom.emulator.grid import Grid
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.native.code_table import BATCH_COST, OVERDUE_STEPS
-from warploom.emulator.native.context import Field, Stop
+from warploom.emulator.native.context import Stop
 from warploom.emulator.native.engine import NativeEngine
-from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
-from warploom.emulator.schedule import Schedule
+from warploom.emulator.request import Request
 from warploom.emulator.state import RECENT, Executions
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
@@ -44,62 +39,8 @@ Rows = NDArray[np.intp]
 
 BATCHES_PER_CALL = 4096  # batches that native code executes before the emulator reports its progress
 WAVE_TICKS = 36  # low bits of the clock that count within one wave; the step budget keeps them from overflowing
-STEP_BUDGET = 1_000_000_000  # of a run by default
 SPLIT_CHANCE = 1 / 16  # probability, under a random schedule, that only some warps of a batch run
 DELAY = 32  # backward jumps of the other clusters before the first clusters start under a lazy schedule
-
-
-@dataclass(frozen=True, slots=True)
-class Waves:
-    """Division of a grid into waves of `resident` CTAs. The last wave has the remaining CTAs.
-
-    `numbers` selects consecutive waves to run.
-    """
-
-    resident: int
-    grid: Grid
-    numbers: range
-
-    def of(self, number: int) -> NDArray[np.int64]:
-        """Return the coordinates of the CTAs of wave `number`. Shapes: (CTAs, 3)."""
-        each = self.resident // self.grid.cluster_size
-        return self.grid.clusters(number * each, (number + 1) * each).reshape(-1, 3)
-
-    @property
-    def ctas(self) -> int:
-        """Number of CTAs in the selected waves."""
-        end = min(self.numbers.stop * self.resident, self.grid.ctas)
-        return end - self.numbers.start * self.resident
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """Request to run a grid.
-
-    `parameters` contains the bytes of the kernel's parameter block. `waves` selects some waves; None runs the whole
-    grid.
-
-    Units: `shared` is the dynamic shared memory in bytes, `step_budget` a number of warp instructions.
-    """
-
-    program: Program
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    cluster: tuple[int, int, int]
-    shared: int
-    parameters: bytes
-    arch: str
-    schedule: Schedule
-    explicit_cluster: bool = False
-    step_budget: int = STEP_BUDGET
-    observers: tuple[Observer, ...] = ()
-    pool: Any = None  # threads for matrix arithmetic (`numerics.fused.Workers`)
-    waves: Waves | None = None
-
-    def shape(self) -> Grid:
-        """Return the sizes of the grid, of its CTAs and clusters, and of shared memory."""
-        total = self.program.dynamic_start + self.shared
-        return Grid(self.grid, self.block, self.cluster, self.shared, total, self.explicit_cluster)
 
 
 class Emulator:
@@ -112,6 +53,7 @@ class Emulator:
         program = request.program
         self.request = request
         self.program = program
+        self.executable = executable
         self.grid = executable.grid
         self.schedule = request.schedule
         self.arena = arena
@@ -162,24 +104,22 @@ class Emulator:
 
     # Waves --------------------------------------------------------------------------------------------------
 
-    def start(self, ctas: NDArray[np.int64], wave: int = 0) -> None:
-        """Make the CTAs of a wave resident. Only global memory keeps its contents from earlier waves.
-
-        Shapes: ctas (CTAs, 3), coordinates of at most `resident` CTAs in whole clusters.
-        """
+    def start(self, wave: int) -> None:
+        """Make the CTAs of a wave resident. Only global memory keeps its contents from earlier waves."""
         state, program = self.state, self.program
         self.grid.ticks = wave << WAVE_TICKS  # clocks exceed their values in earlier waves
         self.steps = 0
         self.ctas_done = 0
         self._first_batch = state.counters.batches
         self.accumulators.discard()
-        state.start(ctas, program.entry, self.schedule.seed)
+        self.executable.place(wave)
+        state.start(program.entry, self.schedule)
         shared = self.grid.total_shared
         events = self.events
         self.memory = Memory(state, self.arena, shared, program.local_bytes, events)
         self.barriers = Barriers(state, events)
         self.mbarriers = Mbarriers(state, self.memory, self.schedule, events, self._bounded)
-        self.pools = RegisterPools(state, registers_at_entry(program), events)
+        self.pools = RegisterPools(state, program.analysis(registers_at_entry), events)
         copies = CopyExecutor(self.memory, self.mbarriers.complete, self.grid.explicit_cluster)
         self.asynchronous = AsyncOperations(state, copies, self.schedule, self._make_batch, events)
         self.control = Control(state, program, self.linked, self.memory, self.linker.formal, self._on_exit, events)
@@ -190,7 +130,6 @@ class Emulator:
         self.repetition = Repetition(
             state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
         )
-        self.linker.refresh()
         if self.native is not None:
             self.native.start(self.memory, self.barriers)
         if self._on_resident is not None:
@@ -214,6 +153,14 @@ class Emulator:
 
         Errors: Trap, Deadlock.
         """
+        try:
+            self._run(report)
+        except Fault as fault:
+            raise Trap([self._diagnose(fault)]) from None
+        except UsageError as error:
+            raise Trap([self._diagnose(Fault("emulator.refused", str(error)))]) from None
+
+    def _run(self, report: Callable[[], None]) -> None:
         splits, counters, repetition = self.state.splits, self.state.counters, self.repetition
         while True:
             if (native := self.native) is not None and self._can_schedule():
@@ -223,11 +170,12 @@ class Emulator:
             is_endless = counters.batches >= repetition.due and len(rows) > 0 and repetition.repeats(rows)
             if not len(rows) or is_endless:
                 if not (splits.status != Status.DONE).any() and not splits.has_arrivals():
-                    self._guarded(partial(self.asynchronous.on_exit, np.arange(self.topology.warps)))
+                    if not self.asynchronous.is_idle:
+                        self.asynchronous.on_exit(np.arange(self.topology.warps))
                     self.accumulators.discard()
                     return
                 if not (
-                    self._guarded(self.asynchronous.unblock)
+                    self.asynchronous.unblock()
                     or splits.release_stuck({*self.control.partially_arrived()})
                     or self.mbarriers.expire()
                 ):
@@ -239,10 +187,10 @@ class Emulator:
                 if is_endless:
                     repetition.restart()
                 continue
-            self._guarded(partial(self._execute_block, rows))
+            self._execute_block(rows)
             if self._on_block_end is not None:
                 self._on_block_end(BlockEnd(self.state.pc))
-            self._guarded(self.asynchronous.between_blocks)
+            self.asynchronous.between_blocks()
             self.steps += 1
             if self.steps % OVERDUE_STEPS == 0 and splits.diverged:
                 splits.release_overdue()
@@ -283,6 +231,12 @@ class Emulator:
         is_simple = kind == "lazy" and self.asynchronous.is_idle and not self._delays and not self._bounded
         return (kind == "eager" or is_simple) and not self.memory.is_watched
 
+    def _allows_exits(self) -> bool:
+        """Return True if native code may let warps exit."""
+        is_observed = self._on_exit_of is not None
+        is_local = self.topology.cluster_size == 1 and self.asynchronous.is_idle
+        return is_local and not is_observed and not self.barriers.await_exits
+
     def _schedule(self, native: NativeEngine, report: Callable[[], None]) -> None:
         """Let native code select and execute batches until the interpreter is needed."""
         state, splits = self.state, self.state.splits
@@ -290,13 +244,16 @@ class Emulator:
             before = state.counters.batches
             budget = self.request.step_budget
             keeps_matrices = bool(self.accumulators.cached)
-            stop, pc = native.schedule(BATCHES_PER_CALL, self.repetition.watch, self.steps, budget, keeps_matrices)
+            stop, pc = native.schedule(
+                BATCHES_PER_CALL, self.repetition.watch, self.steps, budget, keeps_matrices, self._allows_exits()
+            )
             self.repetition.due = native.due
+            self.ctas_done += native.exited_ctas
             done = state.counters.batches - before
             if stop == Stop.RESUME:
                 rows = native.rows
-                self._guarded(partial(self._resume_block, rows, pc, int(native.context[Field.EXECUTED])))
-                self._guarded(self.asynchronous.between_blocks)
+                self._resume_block(rows, pc, native.executed)
+                self.asynchronous.between_blocks()
             before_steps, self.steps = self.steps, self.steps + done
             if done and splits.diverged and self.steps % OVERDUE_STEPS == 0:
                 splits.release_overdue()
@@ -309,14 +266,14 @@ class Emulator:
                 raise self._runaway()
             if stop == Stop.SELECT:
                 return
-            if not self._can_schedule():
+            if not self._can_schedule() or self.ctas_done == len(state.placement.coordinates):
                 return
 
     def _begin_batch(self, rows: Rows) -> Warps:
         """Return the warp splits `rows` as a batch, which becomes the executing batch."""
         state, splits = self.state, self.state.splits
         bits = splits.bits[rows]
-        mask = None if (bits == ALL_LANES).all() else unpack(bits)
+        mask = None if np.count_nonzero(bits == ALL_LANES) == len(rows) else unpack(bits)
         self.batch = Warps(state, self.components, rows, splits.warp[rows], mask)
         state.origin = None
         state.moved = False
@@ -387,8 +344,10 @@ class Emulator:
                     control.check_aligned(batch)
             if step.flushes and accumulators.cached:
                 accumulators.flush()
-            act_on_run = step.act_on_run if step.run and pc + len(step.run) <= end else None
-            length = 1 if act_on_run is None else len(step.run)
+            run = step.run
+            if run is not None and pc + len(run) > end:  # a random schedule stops in the run
+                run = None
+            length = 1 if run is None else len(run)
             by_family[step.family] += batch.count * length
             counters.instructions += batch.count * length
             if executions is not None:
@@ -397,11 +356,11 @@ class Emulator:
                 for each in range(pc, pc + length):
                     if each in instructions:
                         instructions[each](each, batch, pc, length)
-            if act_on_run is None:
+            if run is None:
                 step.act(batch, step.operands)
             else:
                 state.run_length = length
-                act_on_run(batch, step.run)
+                run.execute(batch)
                 state.run_length = 1
             done = pc + length
             if state.moved or not batch.count:
@@ -446,17 +405,21 @@ class Emulator:
 
     def _on_exit(self, warps: Rows) -> None:
         state, splits = self.state, self.state.splits
-        splits.status[np.isin(splits.warp, warps) & (splits.status == Status.RECONVERGING)] = Status.READY
+        if splits.diverged:
+            # The other lanes of these warps may no longer have to wait for lanes that have left.
+            waiting = np.flatnonzero(splits.status == Status.RECONVERGING)
+            splits.status[waiting[np.isin(splits.warp[waiting], warps)]] = Status.READY
         exited = warps[splits.live_bits[warps] == 0]
         if len(exited):
             if self._on_exit_of is not None:
                 self._on_exit_of(Exit(state.pc, exited))
             self.asynchronous.on_exit(exited)
         state.count_live_warps()
-        self.ctas_done = int((state.live_warps[: len(state.placement.coordinates)] == 0).sum())
+        ctas = len(state.placement.coordinates)
+        self.ctas_done = ctas - int(np.count_nonzero(state.live_warps[:ctas]))
         if self.topology.cluster_size > 1:
             self.memory.shared.exited = state.live_warps == 0
-        self.barriers.on_exit(np.unique(self.topology.cta_of[warps]))
+        self.barriers.on_exit()
 
     def update_counters(self) -> None:
         """Add the instructions that native code has executed to the statistics."""
@@ -464,14 +427,6 @@ class Emulator:
             self.native.count(self.state.counters)
 
     # Errors -------------------------------------------------------------------------------------------------
-
-    def _guarded(self, action: Callable[[], Any]) -> Any:
-        try:
-            return action()
-        except Fault as fault:
-            raise Trap([self._diagnose(fault)]) from None
-        except UsageError as error:
-            raise Trap([self._diagnose(Fault("emulator.refused", str(error)))]) from None
 
     def _diagnose(self, fault: Fault) -> Diagnostic:
         pc, warp, lane = self.state.pc, -1, -1

@@ -361,6 +361,7 @@ class Complete(Event):
 # Observers ------------------------------------------------------------------------------------------------
 
 EventType = TypeVar("EventType", bound=Event)
+Key = TypeVar("Key")
 Handler = Callable[[Any], None]
 InstructionHandler = Callable[[int, Batch, int, int], None]
 """Function of a program counter, a batch, and the values of `first` and `length` for `Execute`."""
@@ -402,11 +403,13 @@ class Dispatcher:
 
     def __init__(self, observers: Sequence[Observer] = ()) -> None:
         self.observers = tuple(observers)
+        self._handlers: dict[type[Event], Handler] = {}
 
     def attach(self, launch: Launch) -> None:
         """Attach the observers to a launch."""
         for each in self.observers:
             each.attach(launch)
+        self._handlers = _joined([each.handlers for each in self.observers])
 
     @property
     def counts_executions(self) -> bool:
@@ -418,14 +421,14 @@ class Dispatcher:
 
         Return None if the type has no handlers.
         """
-        return in_turn([each.handlers[kind] for each in self.observers if kind in each.handlers])
+        return self._handlers.get(kind)
 
     def instruction_handlers(self, launch: Launch) -> dict[int, InstructionHandler]:
         """Return functions that create the events of single instructions, by program counter.
 
         The events are `Execute`, `Fence` and, for warp barriers that a whole warp executes together, `WarpBarrier`.
         """
-        executes = _by_pc([each.instructions for each in self.observers])
+        executes = _joined([each.instructions for each in self.observers])
         on_fence, on_barrier = self.handler(Fence), self.handler(WarpBarrier)
         found: dict[int, InstructionHandler] = {}
         if not self.observers:
@@ -446,7 +449,7 @@ class Dispatcher:
 
     def guard_handlers(self) -> dict[int, Callable[[Guard], None]]:
         """Return the handlers of `Guard` by program counter."""
-        return _by_pc([each.guards for each in self.observers])
+        return _joined([each.guards for each in self.observers])
 
     def stopped(self, found: Sequence[Diagnostic], pc: int) -> None:
         """Tell all observers that the error `found` ended the run at `pc`."""
@@ -486,10 +489,11 @@ def in_turn(handlers: Sequence[Handler]) -> Handler | None:
     return handle
 
 
-def _by_pc(tables: Sequence[Mapping[int, Handler]]) -> dict[int, Handler]:
-    found: dict[int, Handler] = {}
-    for pc in {pc for table in tables for pc in table}:
-        handler = in_turn([table[pc] for table in tables if pc in table])
+def _joined(tables: Sequence[Mapping[Key, Handler]]) -> dict[Key, Handler]:
+    """Return a function for each key of the tables, which calls the functions of all tables with this key."""
+    found: dict[Key, Handler] = {}
+    for key in {key for table in tables for key in table}:
+        handler = in_turn([table[key] for table in tables if key in table])
         assert handler is not None
-        found[pc] = handler
+        found[key] = handler
     return found

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from warploom.diagnostics import UsageError
 from warploom.emulator.bounded_waits import bounded_waits
@@ -14,29 +14,28 @@ from warploom.emulator.grid import Grid, Topology
 from warploom.emulator.link import Linked, Linker
 from warploom.emulator.native.engine import NativeEngine
 from warploom.emulator.program import Program
-from warploom.emulator.schedule import Schedule
+from warploom.emulator.request import Request
 from warploom.emulator.state import Counters, State
+from warploom.emulator.waves import Waves, divide
 
 ENGINES = ("auto", "compiler", "interpreter")
-_KEPT = 2
-"""Number of linked programs that a program keeps."""
 _MOST_KEPT = 32 << 20
-"""Most bytes of registers of a linked program that is kept.
+"""Most bytes of registers of the linked programs that a program keeps.
 
 Linking takes little of the time of larger launches.
 """
-Result = TypeVar("Result")
 
 
 @dataclass(slots=True)
 class Executable:
     """Program whose operands refer to the register arrays of a number of resident CTAs.
 
-    `bounded` contains the program counters of waits with a time limit (see `bounded_waits`). `native` is None if the
-    interpreter executes all instructions.
+    `waves` divides the whole grid. `bounded` contains the program counters of waits with a time limit (see
+    `bounded_waits`). `native` is None if the interpreter executes all instructions.
     """
 
     key: tuple[Any, ...]
+    waves: Waves
     grid: Grid
     topology: Topology
     state: State
@@ -44,6 +43,22 @@ class Executable:
     linked: Sequence[Linked]
     bounded: frozenset[int]
     native: NativeEngine | None
+    _wave: int = field(default=-1, init=False)  # number of the wave whose coordinates the special registers have
+
+    @property
+    def register_bytes(self) -> int:
+        """Number of bytes of all registers."""
+        return sum(file.nbytes for file in self.state.files.values())
+
+    def place(self, wave: int) -> None:
+        """Give the resident CTAs the coordinates of wave number `wave`."""
+        if wave == self._wave:
+            return
+        self.state.place(self.waves.of(wave))
+        self.linker.refresh()
+        if self.native is not None:
+            self.native.refresh()
+        self._wave = wave
 
 
 def engine_name() -> str:
@@ -57,17 +72,8 @@ def engine_name() -> str:
     return name
 
 
-def analysis(program: Program, analyse: Callable[[Program], Result]) -> Result:
-    """Return `analyse(program)`, which is computed once for each program."""
-    if analyse not in program.analyses:
-        program.analyses[analyse] = analyse(program)
-    return program.analyses[analyse]
-
-
-def acquire(
-    program: Program, grid: Grid, resident: int, arch: str, segments: Mapping[str, int], schedule: Schedule
-) -> Executable:
-    """Return a linked program for `resident` CTAs: one that a launch released, or a new one.
+def acquire(request: Request, segments: Mapping[str, int]) -> Executable:
+    """Return a linked program for a request: one that a launch released, or a new one.
 
     No other launch uses it until `release`.
 
@@ -75,18 +81,21 @@ def acquire(
 
     Errors: Unsupported; UsageError launch.engine.
     """
-    engine, is_eager = engine_name(), schedule.kind == "eager"
+    engine, is_eager, arch = engine_name(), request.schedule.kind == "eager", request.arch
     key = (
-        grid.grid, grid.block, grid.cluster, grid.dynamic_shared, grid.explicit_cluster, resident, arch, engine,
-        is_eager, *segments.items(),
+        request.grid, request.block, request.cluster, request.shared, request.explicit_cluster,
+        request.waves and request.waves.resident, arch, engine, is_eager, *segments.items(),
     )  # fmt: skip
-    kept: dict[tuple[Any, ...], Executable] = program.analyses.setdefault(Executable, {})
-    found = kept.pop(key, None)
-    if found is not None:
-        found.state.counters = Counters()
-        found.grid.ticks = 0
-        return found
-    topology = Topology(grid, resident)
+    program = request.program
+    kept = _kept(program)
+    for found in kept:
+        if found.key == key:
+            kept.remove(found)
+            found.state.counters = Counters()
+            return found
+    grid = request.shape()
+    divided = request.waves or divide(program, grid)
+    topology = Topology(grid, divided.resident)
     files = program.registers.allocate(topology.warps)
     state = State(grid, topology, files, program.kernel.readable_name)
     linker = Linker(program, files, segments, grid, topology, arch)
@@ -94,15 +103,18 @@ def acquire(
     if linker.problems:
         raise Unsupported(linker.problems)
     native = None if engine == "interpreter" else NativeEngine(program, linked, state, arch, is_eager)
-    return Executable(key, grid, topology, state, linker, linked, bounded_waits(program, linked), native)
+    return Executable(key, divided, grid, topology, state, linker, linked, bounded_waits(program, linked), native)
 
 
 def release(program: Program, executable: Executable) -> None:
     """Keep a linked program for later launches."""
-    kept: dict[tuple[Any, ...], Executable] = program.analyses.setdefault(Executable, {})
     executable.state.on_suspend = None
-    if sum(file.nbytes for file in executable.state.files.values()) > _MOST_KEPT:
-        return
-    kept[executable.key] = executable
-    while len(kept) > _KEPT:
-        del kept[next(iter(kept))]
+    kept = _kept(program)
+    kept.append(executable)
+    while sum(each.register_bytes for each in kept) > _MOST_KEPT:
+        del kept[0]
+
+
+def _kept(program: Program) -> list[Executable]:
+    """Return the list of the linked programs that a program keeps, with the latest at the end."""
+    return program.analyses.setdefault(Executable, [])

@@ -84,6 +84,7 @@ class Topology:
         group = np.where(first + 4 <= self.warps_per_cta, self.warp_in_cta // 4, -1)
         # A warp outside any whole warpgroup has a negative warpgroup number that no other warp shares.
         self.warpgroup_of = np.where(group < 0, -1 - index, group * ctas + self.cta_of)
+        self._place_in_warpgroup = self.warpgroup_of * 4 + self.warp_in_cta % 4
         self.rank = np.arange(ctas, dtype=np.int64) % self.cluster_size
         linear = self.warp_in_cta[:, None] * 32 + np.arange(32)[None, :]
         x, y, _ = grid.block
@@ -105,9 +106,9 @@ class Topology:
 
         Shapes: (warpgroups, 4). Errors: Fault emulator.warpgroup if a warpgroup is incomplete.
         """
-        group = self.warpgroup_of[warps]
-        order = np.lexsort((self.warp_in_cta[warps], group))
-        if len(order) % 4 or (group < 0).any():
+        places = self._place_in_warpgroup[warps]
+        order = np.argsort(places)
+        if len(order) % 4 or places[order[0]] < 0:
             raise Fault("emulator.warpgroup", "the warps at a warpgroup instruction are not whole warpgroups", 0)
         return order.reshape(-1, 4)
 

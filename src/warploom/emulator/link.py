@@ -13,6 +13,7 @@ from warploom.emulator import multiplications
 from warploom.emulator.address_space import CODE_BASE, LOCAL_WINDOW, SHARED_START
 from warploom.emulator.faults import diagnostic
 from warploom.emulator.grid import Topology
+from warploom.emulator.multiplications import AsyncRun, Run
 from warploom.emulator.program import Program, RegisterLocation, Scope, Step, Storage
 from warploom.emulator.values import (
     AddressValue,
@@ -47,8 +48,8 @@ class LocalBytes:
 class Linked:
     """Instruction that is ready to run.
 
-    `act` executes the instruction. `act_on_run` executes a run, which is a sequence of adjacent multiplications. If a
-    run starts at this instruction, `run` contains the operands of each multiplication in the run.
+    `act` executes the instruction. If a run of adjacent multiplications starts at this instruction, `run` executes the
+    whole run.
     """
 
     act: Callable[[Any, Any], None]
@@ -58,9 +59,8 @@ class Linked:
     family: str
     reconverges: str  # "warp" or "warpgroup" if all its live lanes must execute together, else ""
     skips_idle: bool  # True if warps without active lanes leave the batch first
-    act_on_run: Callable[[Any, Any], None] | None
     flushes: bool = False  # True if cached accumulators are written to registers first
-    run: tuple[SimpleNamespace, ...] = ()
+    run: Run | AsyncRun | None = None
 
     @property
     def multiplication(self) -> Multiplication | None:
@@ -114,13 +114,11 @@ class Linker:
         reconverges = form.collective
         skips_idle = form.arrives or form.suspends or reconverges == "warpgroup"
         negated = step.instruction.guard is not None and step.instruction.guard.negated
-        act, act_on_run = form.execution, None
+        act = form.execution
         if form.multiply is not None and not self.problems:
             values.multiplication = form.multiply(values)
-            act, act_on_run = multiplications.multiply, multiplications.multiply_run
-            if form.is_asynchronous:
-                act, act_on_run = multiplications.issue, multiplications.issue_run
-        return Linked(act or no_effect, values, guard, negated, form.family, reconverges, skips_idle, act_on_run)
+            act = multiplications.issue if form.is_asynchronous else multiplications.multiply
+        return Linked(act or no_effect, values, guard, negated, form.family, reconverges, skips_idle)
 
     def _refuse(self, step: Step, code: str, message: str, section: str = "") -> None:
         span = step.instruction.span
@@ -129,23 +127,25 @@ class Linker:
     # Runs and flushes -----------------------------------------------------------------------------------
 
     def find_runs(self, linked: list[Linked]) -> None:
-        """Find multiplications that can execute together, and store their operands in `Linked.run`."""
+        """Find adjacent multiplications that can execute together, and set `Linked.run` of the first of them."""
         pc = 0
         while pc < len(linked):
             end = self._end_of_run(linked, pc)
-            if end - pc > 1:
-                linked[pc].run = tuple(each.operands for each in linked[pc:end])
+            first = linked[pc]
+            if first.multiplication is not None and first.guard is None:
+                products = [each.operands.multiplication for each in linked[pc:end]]
+                is_async = first.act is multiplications.issue
+                first.run = AsyncRun.of(products) if is_async else Run.of(products, self.arch)
             pc = end
 
     def _end_of_run(self, linked: list[Linked], first: int) -> int:
-        act_on_run = linked[first].act_on_run
-        if act_on_run is None or linked[first].guard is not None:
+        if linked[first].multiplication is None or linked[first].guard is not None:
             return first + 1
         written: set[tuple[int, int]] = set()
         in_order = self.program.steps[first].binding.form.is_asynchronous
         for pc in range(first, self.program.block_end[first]):
             each = linked[pc]
-            if each.act_on_run is not act_on_run or each.guard is not None:
+            if each.act is not linked[first].act or each.guard is not None:
                 return pc
             places = self.program.steps[pc].binding.form.operands
             if in_order:  # multiplications of an asynchronous run may use earlier results of the run

@@ -43,6 +43,7 @@ _ACTIONS = {
 }
 _UNINITIALISED, _COUNT, _OVERFLOW, _TRANSACTIONS, _COMPLETED = 1, 2, 3, 4, 5
 _PHASE_SHIFT = 61
+_INITIALISED = np.uint64(4)  # bit 63 of a word, after a shift by _PHASE_SHIFT
 
 
 @njit
@@ -171,9 +172,11 @@ class Mbarriers:
             self._on_arrive(Arrive(pc, batch, action, index, mask, amounts, counts, asynchronous))
         self._apply(index, mask, action, amounts, counts, tokens)
         if action.startswith("arrive"):
-            words, pc = index[mask] // 8, self.state.pc
-            self._sites.update((word, pc) for word in words[self._site[words] != pc].tolist())
-            self._site[words] = pc
+            words, pc = index[mask] >> 3, self.state.pc
+            new = words[self._site[words] != pc]
+            if len(new):
+                self._sites.update((word, pc) for word in new.tolist())
+                self._site[new] = pc
         return tokens
 
     def complete(self, index: Array, transactions: int) -> None:
@@ -181,14 +184,14 @@ class Mbarriers:
 
         `index` contains the byte offsets of the mbarriers in shared memory. Shapes: index (mbarriers,).
         """
-        where, counts = index[None, :], np.full((1, 1), transactions, np.int64)
-        mask, tokens = np.ones(where.shape, np.bool_), np.zeros(where.shape, np.uint64)
-        self._apply(where, mask, "complete_tx", self._none, counts, tokens)
+        where = index[None, :]
+        mask, tokens = np.ones(where.shape, np.bool_), np.empty(where.shape, np.uint64)
+        self._apply(where, mask, "complete_tx", self._none, _wide(transactions), tokens)
 
     def _apply(
         self, index: Array, mask: Array, action: str, amounts: Array, transactions: Array, tokens: Array
     ) -> None:
-        completed = np.zeros(mask.size, np.int64)
+        completed = np.empty(mask.size, np.int64)
         done = _act(
             self.words, index, uniform(mask), _ACTIONS[action], amounts, transactions, tokens, completed,
             self._problem,
@@ -197,8 +200,8 @@ class Mbarriers:
             raise self._fault(action, -1 - done, index, amounts)
         if done and self._on_complete is not None:
             self._on_complete(PhaseComplete(self.state.pc, "mbarrier", completed[:done]))
-        for word in completed[:done]:
-            for row in list(self.waiting.get(int(word), ())):
+        for word in completed[:done].tolist():
+            for row in list(self.waiting.get(word, ())):
                 self._wake(row)
 
     def _fault(self, action: str, lane: int, index: Array, amounts: Array) -> Fault:
@@ -230,23 +233,23 @@ class Mbarriers:
         """
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
-        words = self.words[index // 8]
-        now = (words >> np.uint64(_PHASE_SHIFT)) & np.uint64(1)
+        high = self.words[index >> 3] >> np.uint64(_PHASE_SHIFT)  # parity of the phase, and an initialisation bit
         expected = phase.astype(np.uint64)
         expected = (expected if parity else expected >> np.uint64(_PHASE_SHIFT)) & np.uint64(1)
-        unready = mask & (words >> np.uint64(63) == 0)
-        done = now != expected
+        unready = mask & (high < _INITIALISED)
+        fails = np.count_nonzero(unready) > 0
+        done = high & np.uint64(1) != expected
         if self._on_wait is not None:
-            complete = mask & done if not unready.any() else np.zeros_like(mask)
+            complete = np.zeros_like(mask) if fails else mask & done
             self._on_wait(PhaseWait(self.state.pc, batch, index, mask, complete, expected, parity))
-        if unready.any():
+        if fails:
             self._problem[0] = _UNINITIALISED
             raise self._fault("a wait", int(np.flatnonzero(unready)[0]), index, self._none)
         if blocking:
             stuck = self._stuck(batch, (done & mask).any(axis=1))
-            if self._declines and stuck.any():
+            if self._declines and np.count_nonzero(stuck):
                 self._decline(batch, index, stuck)
-            if stuck.any():
+            if np.count_nonzero(stuck):
                 self._suspend(batch, index, mask, stuck)
                 done = done[~stuck]
         if batch.count:
@@ -254,7 +257,7 @@ class Mbarriers:
 
     def _stuck(self, batch: Batch, succeeds: Array) -> Array:
         stuck = ~succeeds
-        if not stuck.any() and not self._retries and not self._declined:
+        if not np.count_nonzero(stuck) and not self._retries and not self._declined:
             return stuck
         for position, row in enumerate(batch.rows.tolist()):
             if succeeds[position]:
@@ -340,14 +343,14 @@ class Mbarriers:
         return sorted({pc for word, pc in self._sites if word in words})
 
     def _index(self, batch: Batch, space: str, addresses: Array, mask: Array) -> Array:
-        wide = np.broadcast_to(addresses, mask.shape)
         if space == "":
+            wide = np.broadcast_to(addresses, mask.shape)
             inside = (wide >= SHARED_WINDOW) & (wide < SHARED_WINDOW + WINDOW_SIZE)
             message = "an mbarrier is at generic address {:#x}, which is not in shared memory"
             refuse("emulator.mbarrier", mask & ~inside, message, wide)
-            wide = wide - np.uint64(SHARED_WINDOW)
-        return self.memory.shared.index(space, batch.location, wide, mask, 8)
+            addresses = wide - np.uint64(SHARED_WINDOW)
+        return self.memory.shared.index(space, batch.location, addresses, mask, 8)
 
 
 def _wide(amount: Array | int) -> Array:
-    return np.atleast_2d(np.asarray(amount)).astype(np.int64)
+    return np.array(amount, np.int64, ndmin=2)

@@ -190,28 +190,32 @@ class Memory:
         return out
 
     def tile(
-        self, cta: Array, leaders: Array, starts: Array, offsets: Array, swizzle: int, base_offset: int, down: bool
-    ) -> Array:
-        """Return swizzled tiles of shared memory, joined to one matrix for each warpgroup.
+        self, cta: Array, leaders: Array, descriptors: Array, offsets: Array, swizzle: int, base_offset: int,
+        transposed: bool,
+    ) -> Array:  # fmt: skip
+        """Return swizzled tiles of shared memory, joined side by side to one matrix for each warpgroup.
 
-        The tiles are stacked vertically if `down` is set, else side by side. `swizzle` and `base_offset` are fields of
-        the matrix descriptor. `leaders` contains the batch indices of the warpgroups' first warps.
+        `descriptors` has the matrix descriptors of the tiles, which differ only in their start addresses. `swizzle` and
+        `base_offset` are fields of these descriptors. `offsets` has the offsets of the 16-byte chunks of a tile. A line
+        of `offsets` is a row of the tile, or a column with 16-bit elements if `transposed` is set. `leaders` contains
+        the batch indices of the warpgroups' first warps.
 
-        Shapes: cta and leaders (groups,), starts (groups, tiles), offsets (rows, k), result (groups, tiles * rows, k)
-        or (groups, rows, tiles * k). Units: words of 8 bytes. Errors: Fault emulator.out-of-bounds.
+        Shapes: cta and leaders (groups,), descriptors (groups, tiles), offsets (lines, chunks), result (groups, rows,
+        words of a row). Units: words of 8 bytes. Errors: Fault emulator.out-of-bounds.
         """
-        groups, tiles = starts.shape
-        rows, columns = offsets.shape
-        out = np.empty((groups, tiles * rows, columns) if down else (groups, rows, tiles * columns), np.uint64)
+        groups, tiles = descriptors.shape
+        lines, chunks = offsets.shape
+        rows, words = (8 * chunks, lines // 4) if transposed else (lines, 2 * chunks)
+        out = np.empty((groups, rows, tiles * words), np.uint64)
         shared = self.shared
         missed = access.gather_tiles(
-            shared.words, cta * shared.stride, starts.astype(np.int64), offsets, CHUNK_MASK[swizzle], base_offset,
-            SHARED_START, shared.end, out, down,
+            shared.words, cta * shared.stride, access.uniform(descriptors), offsets, CHUNK_MASK[swizzle], base_offset,
+            SHARED_START, shared.end, out, transposed,
         )  # fmt: skip
         if missed >= 0:
             group, tile = divmod(missed, tiles)
-            first = int(starts[group, tile])
-            low, high = first + int(offsets.min()), first + int(offsets.max()) + 8
+            first = (int(descriptors[group, tile]) & 0x3FFF) << 4
+            low, high = first + int(offsets.min()), first + int(offsets.max()) + 16
             message = (
                 f"a matrix at shared addresses {low:#x} to {high:#x} is out of bounds: the CTA has "
                 f"{access.window_size('shared', SHARED_START, shared.end)}"

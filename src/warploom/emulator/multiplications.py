@@ -1,17 +1,23 @@
 """Execution of matrix multiplications, as described by the records in `isa.model.multiplication`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from itertools import pairwise
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.joined_products import JoinedProducts, join
+from warploom.emulator.batch import Batch, Rows
+from warploom.emulator.register_products import Group, group
+from warploom.emulator.values import VectorValue
 from warploom.isa.instructions.fragments import Matrix, gather, scatter
 from warploom.isa.model.multiplication import BlockScales, Metadata, Multiplication, RegisterMatrix, SharedMatrix
 from warploom.isa.model.semantics import Array, Bound, Warps
-from warploom.layout import scale_factors
+from warploom.layout import Order, scale_factors
 from warploom.numerics.formats import STORAGE
 from warploom.numerics.fused import Multiplier, multiplier, shares
 
@@ -20,33 +26,50 @@ _SIX_BITS = frozenset({"e3m2", "e2m3"})
 # Synchronous multiplications --------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Adjacent multiplications of matrices in registers, which do not read results of each other.
+
+    `groups` contains all multiplications, and `length` is their number.
+    """
+
+    groups: tuple[Group, ...]
+    length: int
+
+    def __len__(self) -> int:
+        return self.length
+
+    @classmethod
+    def of(cls, products: Sequence[Multiplication], arch: str) -> Run:
+        """Group adjacent multiplications. `arch` selects the numerics."""
+        return cls(group(products, arch), len(products))
+
+    def execute(self, warps: Warps) -> None:
+        """Execute the multiplications on the worker threads."""
+        batch = cast("Batch", warps)
+        for each in self.groups:
+            if each.call is None or batch.mask is not None:
+                _multiply_all(warps, each.products)
+            else:
+                _call(warps, batch.warp_index, each.call, warps.count * each.macs)
+
+
 def multiply(warps: Warps, i: Bound) -> None:
     """Execute one multiplication of matrices in registers."""
-    product: Multiplication = i.multiplication
-    _write(warps, product, _result(warps, product, warps.pool()))
+    _multiply_all(warps, (i.multiplication,))
 
 
-def multiply_run(warps: Warps, run: Sequence[Bound]) -> None:
-    """Execute adjacent independent multiplications of matrices in registers, on the worker threads."""
-    first = vars(run[0])
-    if "joined" not in first:
-        first["joined"] = join([i.multiplication for i in run])
-    joined: list[JoinedProducts | Multiplication] = first["joined"]
-    workers = warps.pool() if len(joined) == 1 else None
-    results = warps.each(lambda each: _joined_result(warps, each, workers), joined)
-    for each, result in zip(joined, results, strict=True):
-        if isinstance(each, JoinedProducts):
-            each.d.write(warps, result)
-            warps.count_macs(result.size * each.first.k)
-        else:
-            _write(warps, each, result)
+def _call(warps: Warps, index: Rows, call: Callable[[Rows], object], macs: int) -> None:
+    warps.each(lambda part: call(index[part]), shares(warps.pool(), warps.count, macs))
+    warps.count_macs(macs)
 
 
-def _joined_result(warps: Warps, joined: JoinedProducts | Multiplication, workers: Any) -> Matrix:
-    if isinstance(joined, Multiplication):
-        return _result(warps, joined, workers)
-    compute = _multiplier(joined.first, warps.arch)
-    return compute(_read(warps, joined.a), joined.b.read(warps), joined.c.read(warps), workers=workers)
+def _multiply_all(warps: Warps, products: Sequence[Multiplication]) -> None:
+    """Execute independent multiplications one by one."""
+    workers = warps.pool() if len(products) == 1 else None
+    results = warps.each(lambda product: _result(warps, product, workers), products)
+    for product, result in zip(products, results, strict=True):
+        _write(warps, product, result)
 
 
 def _result(warps: Warps, product: Multiplication, workers: Any = None) -> Matrix:
@@ -110,57 +133,124 @@ def _scales(warps: Warps, scales: BlockScales) -> Matrix:
 
 def issue(warps: Warps, i: Bound) -> None:
     """Issue one asynchronous warpgroup multiplication."""
-    issue_run(warps, (i,))
+    AsyncRun.of([i.multiplication]).execute(warps)
 
 
-def issue_run(warps: Warps, run: Sequence[Bound]) -> None:
-    """Issue adjacent warpgroup multiplications as one asynchronous operation."""
-    products: list[Multiplication] = [i.multiplication for i in run]
-    captured = {
-        matrix.name: _captured(warps, [each.shared[number].descriptor for each in products])
-        for number, matrix in enumerate(products[0].shared)
-    }
-    captured["keeps"] = _captured(warps, [each.keeps for each in products])  # read at issue, unlike the matrices
-    warps.defer("multiplication", lambda batch, values: _execute(batch, products, values), captured)
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """Multiplications of a run that add to the same accumulators, one after the other.
+
+    `steps` are the numbers of the multiplications in the run. Their matrices A and B are joined along K. `a` contains
+    the registers of the joined matrix A, and the order of the registers, unless the matrices A are in shared memory or
+    the chain has one multiplication.
+    """
+
+    products: Sequence[Multiplication]
+    steps: slice
+    a: tuple[VectorValue, Order] | None
+    order: Order  # of the accumulators
+
+    @classmethod
+    def of(cls, products: Sequence[Multiplication], start: int) -> _Chain:
+        """Return the chain of `products`. The first one has the number `start` in its run."""
+        matrices = [each.a for each in products if isinstance(each.a, RegisterMatrix)]
+        a = _side_by_side(matrices) if len(matrices) > 1 else None
+        order = products[0].d.map.order()
+        assert order is not None, "accumulators have whole elements, each in one register"
+        return cls(products, slice(start, start + len(products)), a, order)
+
+    def parts(self) -> list[_Chain]:
+        """Return a chain for each multiplication."""
+        return [_Chain.of([product], number) for number, product in enumerate(self.products, self.steps.start)]
 
 
-def _captured(warps: Warps, operands: Sequence[Any]) -> Array:
-    return np.stack([np.broadcast_to(warps.read(each), (warps.count, 32)) for each in operands], axis=2)
+def _side_by_side(matrices: Sequence[RegisterMatrix]) -> tuple[VectorValue, Order]:
+    """Join matrices side by side. Return the registers of the joined matrix, and their order."""
+    first, count = matrices[0], len(matrices)
+    one = first.map.order()
+    assert one is not None
+    row = np.uint64(one.target.size * one.warps // first.map.matrix_shape[0])  # units in a row of one matrix
+    number = np.arange(count, dtype=np.uint64)[:, None, None]
+    target = one.target // row * (count * row) + number * row + one.target % row
+    vectors = [matrix.registers for matrix in matrices]
+    items = tuple(item for vector in vectors if isinstance(vector, VectorValue) for item in vector.items)
+    order = Order(one.dtype, one.warps, np.ascontiguousarray(target.reshape(-1, one.target.shape[1])))
+    return VectorValue(first.registers.type, items), order
 
 
-def _execute(warps: Warps, products: Sequence[Multiplication], captured: Mapping[str, Array]) -> None:
+@dataclass(frozen=True, slots=True)
+class AsyncRun:
+    """Warpgroup multiplications that are issued together.
+
+    `operands` has the matrix descriptors of A and B by the name of the matrix, and the predicates "keeps". `length` is
+    the number of multiplications.
+    """
+
+    chains: list[_Chain]
+    operands: dict[str, VectorValue]
+    length: int
+
+    def __len__(self) -> int:
+        return self.length
+
+    @classmethod
+    def of(cls, products: Sequence[Multiplication]) -> AsyncRun:
+        """Divide adjacent multiplications into chains."""
+        edges = [number for number in range(1, len(products)) if not _continues(products[number], products[number - 1])]
+        operands = {
+            matrix.name: VectorValue("b64", tuple(each.shared[number].descriptor for each in products))
+            for number, matrix in enumerate(products[0].shared)
+        }
+        operands["keeps"] = VectorValue("pred", tuple(each.keeps for each in products))
+        chains = [_Chain.of(products[start:end], start) for start, end in pairwise([0, *edges, len(products)])]
+        return cls(chains, operands, len(products))
+
+    def execute(self, warps: Warps) -> None:
+        """Issue the multiplications as one asynchronous operation."""
+        # The descriptors and predicates are read at issue, unlike the matrices.
+        captured = {name: warps.read_first_lane(vector) for name, vector in self.operands.items()}
+        warps.defer("multiplication", lambda batch, values: _execute(batch, self.chains, values), captured)
+
+
+def _continues(product: Multiplication, before: Multiplication) -> bool:
+    """Return True if a multiplication belongs to the same chain as the multiplication before it."""
+    a = product.a
+    if isinstance(a, RegisterMatrix) and (a.map.order() is None or getattr(a.registers, "file", None) is None):
+        return False
+    return product.continues(before)
+
+
+def _execute(warps: Warps, chains: Sequence[_Chain], captured: Mapping[str, Array]) -> None:
     """Execute multiplications that have been issued.
 
-    `captured` contains the operands that were read at issue. Shapes: each array (warps, 32, products).
+    `captured` contains the operands that were read at issue. Shapes: each array (warps, multiplications).
     """
     leaders = warps.warpgroups()[:, 0]
-    values = {name: array[leaders, 0] for name, array in captured.items()}
-    keeps = values.pop("keeps").astype(np.bool_)
-    first = 0
-    while first < len(products):
-        end = first + 1
-        while end < len(products) and products[end].continues(products[end - 1]) and keeps[:, end].all():
-            end += 1
-        descriptors = {name: array[:, first:end] for name, array in values.items()}
-        _accumulate(warps, products[first], descriptors, keeps[:, first])
-        first = end
+    values = {name: array[leaders] for name, array in captured.items()}
+    keeps = values.pop("keeps")
+    all_keep: list[bool] = np.logical_and.reduce(keeps).tolist()
+    for chain in chains:
+        for each in [chain] if all(all_keep[chain.steps][1:]) else chain.parts():
+            descriptors = {name: array[:, each.steps] for name, array in values.items()}
+            first = each.steps.start
+            _accumulate(warps, each, descriptors, None if all_keep[first] else ~keeps[:, first])
 
 
 def _accumulate(
-    warps: Warps, product: Multiplication, descriptors: Mapping[str, Array], keeps: NDArray[np.bool_]
+    warps: Warps, chain: _Chain, descriptors: Mapping[str, Array], cleared: NDArray[np.bool_] | None
 ) -> None:
-    """Add A B to the accumulators. Accumulators with `keeps` False are first set to zero.
+    """Add A B to the accumulators. The accumulators in the mask `cleared` are first set to zero.
 
     `descriptors` contains the matrix descriptors of A and B by the name of the matrix.
 
-    Shapes: descriptors (warpgroups, steps along K); keeps (warpgroups,).
+    Shapes: descriptors (warpgroups, steps along K); cleared (warpgroups,).
     """
-    groups = warps.warpgroups()
-    a, d = product.a, product.d
-    registers = None if isinstance(a, SharedMatrix) else _read(warps, a)
+    product = chain.products[0]
+    d, groups = product.d, len(descriptors["B"])
+    registers = _registers_of_a(warps, chain)
     index = None if product.metadata is None else _index(warps, product.metadata)
-    macs = len(groups) * d.map.rows * d.map.cols * product.k * descriptors["B"].shape[1]
-    parts = shares(warps.pool(), len(groups), macs)
+    macs = groups * d.map.rows * d.map.cols * product.k * len(chain.products)
+    parts = shares(warps.pool(), groups, macs)
 
     def operands(part: slice) -> tuple[Matrix, Matrix]:
         found = {each.name: _read_tiles(warps, each, descriptors[each.name][part], part) for each in product.shared}
@@ -170,22 +260,28 @@ def _accumulate(
 
     def change(units: Matrix) -> list[Callable[[], object]]:
         accumulators = units.view(STORAGE[d.element]).reshape(-1, *d.map.matrix_shape)
-        if not keeps.all():
-            accumulators[~keeps] = 0
-        addends = accumulators if keeps.any() else None
         return [
             partial(
-                _multiplier(product, warps.arch), part_a, part_b, None if addends is None else addends[part],
+                _multiplier(product, warps.arch), part_a, part_b, accumulators[part],
                 index=None if index is None else index[part], out=accumulators[part],
                 workers=warps.pool() if len(parts) == 1 else None,
             )
             for part, (part_a, part_b) in zip(parts, matrices, strict=True)
         ]  # fmt: skip
 
-    order = d.map.order()
-    assert order is not None, "accumulators have whole elements, each in one register"
-    warps.update_fragment(d.registers, order, change)
+    warps.update_fragment(d.registers, chain.order, change, cleared)
     warps.count_macs(macs)
+
+
+def _registers_of_a(warps: Warps, chain: _Chain) -> Matrix | None:
+    """Return the joined matrix A of each warpgroup if it is in registers, else None."""
+    a = chain.products[0].a
+    if isinstance(a, SharedMatrix):
+        return None
+    if chain.a is None:
+        return _read(warps, a)
+    units = warps.read_fragment(*chain.a)
+    return units.view(STORAGE[a.element]).reshape(len(units), a.map.matrix_shape[0], -1)
 
 
 def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint64], part: slice) -> Matrix:
@@ -194,27 +290,26 @@ def _read_tiles(warps: Warps, matrix: SharedMatrix, descriptors: NDArray[np.uint
     Shapes: descriptors (warpgroups, steps), result (warpgroups, rows, steps * K of a tile).
     """
     fields = descriptors >> np.uint64(14)
-    starts = (descriptors.astype(np.int64) & 0x3FFF) << 4
     transposed = matrix.major == "MN"
     if (fields == fields[0, 0]).all():  # descriptors seldom differ in more than their start addresses
-        words = warps.shared_tile(starts, *matrix.offsets(int(fields[0, 0])), part, transposed)
+        words = warps.shared_tile(descriptors, *matrix.chunks(int(fields[0, 0])), part, transposed)
     else:
-        words = _read_each(warps, matrix, fields, starts, part)
-    elements = words.view(STORAGE[matrix.element])
-    return np.ascontiguousarray(elements.swapaxes(1, 2)) if transposed else elements
+        words = _read_each(warps, matrix, descriptors, fields, part)
+    return words.view(STORAGE[matrix.element])
 
 
-def _read_each(warps: Warps, matrix: SharedMatrix, fields: Array, starts: Array, part: slice) -> Array:
+def _read_each(warps: Warps, matrix: SharedMatrix, descriptors: Array, fields: Array, part: slice) -> Array:
     numbers = np.arange(len(warps.warpgroups()))[part]
     steps: list[Array] = []
     for step in range(fields.shape[1]):
         words: Array | None = None
         for kind in np.unique(fields[:, step]):
             some = np.flatnonzero(fields[:, step] == kind)
-            tile = warps.shared_tile(starts[some, step, None], *matrix.offsets(int(kind)), numbers[some], False)
+            found = matrix.chunks(int(kind))
+            tile = warps.shared_tile(descriptors[some, step, None], *found, numbers[some], matrix.major == "MN")
             if words is None:
                 words = np.empty((len(fields), *tile.shape[1:]), np.uint64)
             words[some] = tile
         assert words is not None
         steps.append(words)
-    return np.concatenate(steps, axis=1 if matrix.major == "MN" else 2)
+    return np.concatenate(steps, axis=2)

@@ -1,8 +1,8 @@
 """Data model of a loaded kernel and of the device functions that it may call."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from warploom.isa.model.types import TYPES
 from warploom.ptx import Function, Instruction, Module, Variable
 from warploom.ptx.flow import EXIT
 from warploom.ptx.scopes import Scope as Names
+
+Result = TypeVar("Result")
 
 # Register width in bits -> dtype of the register file.
 _FILES: dict[int, np.dtype[Any]] = {1: np.dtype(np.bool_)} | {n: np.dtype(f"u{n // 8}") for n in (8, 16, 32, 64)}
@@ -159,6 +161,12 @@ class Program:
     following: list[list[int]] = field(default_factory=list[list[int]])
     pickled: bytes = field(default=b"", init=False, repr=False, compare=False)
     analyses: dict[Any, Any] = field(default_factory=dict[Any, Any], init=False, repr=False, compare=False)
+
+    def analysis(self, analyse: Callable[["Program"], Result]) -> Result:
+        """Return `analyse(self)`, which is computed once for each program."""
+        if analyse not in self.analyses:
+            self.analyses[analyse] = analyse(self)
+        return self.analyses[analyse]
 
     def function_at(self, entry: int) -> DeviceFunction | None:
         """Return the device function that starts at the program counter `entry`, or None."""

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from warploom.emulator.bounded_waits import leads_to
 from warploom.emulator.events import Access
-from warploom.emulator.executable import analysis
 from warploom.emulator.link import Linked
 from warploom.emulator.native.watch import NOTHING, SPACING, Watch, compared
 from warploom.emulator.program import Program
@@ -71,8 +70,8 @@ class Repetition:
         self.linked = linked
         self.components = components
         self.deterministic = deterministic
-        self._escapes = analysis(program, _escaping)
-        self._loud = analysis(program, _not_quiet)
+        self._escapes = program.analysis(_escaping)
+        self._loud = program.analysis(_not_quiet)
         self.recording = False
         self.restart()
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.grid import Grid, Placement, Topology
+from warploom.emulator.schedule import Schedule
 from warploom.emulator.warp_splits import WarpSplits
 from warploom.isa.model.semantics import Array
 
@@ -77,31 +78,34 @@ class State:
         self.splits = WarpSplits(topology.present, 0)
         self.placement = Placement(kernel, topology, np.zeros((0, 3), np.int64))
         self.live_warps: NDArray[np.int64] = np.zeros(topology.ctas, np.int64)
+        self._present = topology.present  # lanes that are threads of resident CTAs
         # Called when warp splits leave a batch.
         self.on_suspend: Callable[[Any, Array, int, bool], None] | None = None
         self._used = False  # True once CTAs have run, which leave values in the registers
 
-    def start(self, ctas: NDArray[np.int64], entry: int, seed: int) -> None:
-        """Make CTAs resident. Their warps start at `entry`, and all registers are 0.
-
-        Shapes: ctas (CTAs, 3), the coordinates of each CTA.
-        """
+    def place(self, ctas: NDArray[np.int64]) -> None:
+        """Set the coordinates of the CTAs that will be resident. Shapes: ctas (CTAs, 3)."""
         topology, count = self.topology, len(ctas)
         padding = np.zeros((topology.ctas - count, 3), np.int64)
         of_warps = np.concatenate([ctas, padding])[topology.cta_of].astype(np.uint32)
         self.grid.cta = (of_warps[:, 0:1], of_warps[:, 1:2], of_warps[:, 2:3])
         self.placement = Placement(self.placement.kernel, topology, ctas)
+        self._present = topology.present & (topology.cta_of < count)[:, None]
+
+    def start(self, entry: int, schedule: Schedule) -> None:
+        """Make the CTAs resident. Their warps start at `entry`, and all registers are 0."""
         self.carry[:] = False
         if self._used:
             for file in self.files.values():
                 file[:] = 0
         self._used = True
-        masks = topology.present & (topology.cta_of < count)[:, None]
         space = len(self.splits.points)
-        self.splits = WarpSplits(masks, entry)
+        self.splits = WarpSplits(self._present, entry)
         self.splits.reserve(space)  # as much as the last CTAs needed
-        self.random = Random(seed)
-        self.count_live_warps()
+        if schedule.kind == "random":
+            self.random.seed(schedule.seed)
+        self.live_warps[:] = 0
+        self.live_warps[: len(self.placement.coordinates)] = self.topology.warps_per_cta
 
     def count_live_warps(self) -> None:
         """Update `live_warps`, the number of warps in each CTA that have not exited."""

@@ -1,6 +1,10 @@
 """Progress and statistics of a run on the emulator."""
 
-from dataclasses import dataclass, field
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +17,16 @@ class Progress:
     instructions: int
     seconds: float
 
+    @staticmethod
+    def total(parts: Sequence[Progress]) -> Progress:
+        """Return the progress of parts of a run that take place at the same time."""
+        done, whole, macs, instructions, seconds = zip(*map(astuple, parts), strict=True)
+        return Progress(sum(done), sum(whole), sum(macs), sum(instructions), max(seconds))
+
+
+Report = Callable[[Progress], None]
+"""Function that is called with the progress of a run at intervals."""
+
 
 @dataclass(slots=True)
 class Stats:
@@ -24,3 +38,14 @@ class Stats:
     ctas: int = 0
     batches: int = 0  # executed batches of warps
     spent: int = 0  # used part of the step budget
+
+    @staticmethod
+    def total(parts: Sequence[Stats]) -> Stats:
+        """Return the statistics of parts of a run that take place at the same time."""
+        counts = Counter[str]()
+        for each in parts:
+            counts.update(each.instructions)
+        names = ("macs", "ctas", "batches", "spent")
+        macs, ctas, batches, spent = (sum(getattr(each, name) for each in parts) for name in names)
+        seconds = max((each.seconds for each in parts), default=0.0)
+        return Stats(dict(counts.most_common()), macs, seconds, ctas, batches, spent)

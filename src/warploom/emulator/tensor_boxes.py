@@ -100,40 +100,41 @@ def whole_boxes(
         return None
     if request.direction == "load" and fields.element_type in TF32_WORDS:
         return None
-    coordinates = np.stack([lane_values(part, positions, lanes) for part in request.coordinates]).astype(np.int64)
+    coordinates = request.coordinates[:, positions, lanes].astype(np.int64)
     found = boxes(fields, coordinates)
     row_bytes = fields.box[0] * fields.element_bits // 8
     covered = int(found.shared_offset[-1]) + max(row_bytes, fields.swizzle_span)
     addresses = lane_values(request.shared, positions, lanes).astype(np.int64)
     starts, rank = addresses & 0xFF_FFFF, addresses >> 24
     shared, end = memory.shared, memory.shared.end
-    fits = found.inside & (coordinates[0] * fields.element_bits % 128 == 0)  # only whole boxes inside the tensor
-    fits &= (starts >= SHARED_START) & (starts + covered <= end)
-    fits &= addresses % 128 == 0
+    fits = found.inside & (starts >= SHARED_START) & (starts <= end - covered)  # only whole boxes inside the tensor
+    fits &= (coordinates[0] * fields.element_bits | addresses) & 127 == 0
     ctas = memory.state.topology.cta_of[warps]
+    own = shared.rank[ctas]
     if request.multicast is None:
-        own = shared.rank[ctas]
-        fits &= (rank == own) | ((rank < shared.cluster_size) & (request.shared_space != "shared::cta"))
-        copy = np.flatnonzero(fits)
-        rank = rank[copy]
+        fits &= rank == own if request.shared_space == "shared::cta" else rank < shared.cluster_size
+        (copy,) = fits.nonzero()
+        part = copy if len(copy) < len(fits) else slice(None)
+        rank = rank[part]
     else:
         masks = lane_values(request.multicast, positions, lanes).astype(np.int64)
         copy, rank = np.nonzero(fits[:, None] & (masks[:, None] >> np.arange(shared.cluster_size) & 1 == 1))
+        part = copy
     if not len(copy):
         return None
-    bases = found.global_offset[copy]
+    bases = found.global_offset[part]
     low = int(bases.min())
     reach = int(bases.max()) - low + int(found.row_offset[-1]) + row_bytes
     bases = bases - low + memory.arena.find(fields.global_address + low, reach, "a tensor copy")
-    owner = ctas[copy] - shared.rank[ctas[copy]] + rank
+    owner = ctas[part] - own[part] + rank
     origins = owner * shared.stride - SHARED_START
     mbarriers = None
     loads = request.direction == "load"
     if not loads:
         memory.arena.mark_written(fields.global_address + low)
     if request.mbarrier is not None:
-        objects = lane_values(request.mbarrier, positions, lanes).astype(np.int64)[copy] & 0xFF_FFFF
-        if (objects < SHARED_START).any() or (objects + 8 > end).any():
+        objects = lane_values(request.mbarrier, positions, lanes).astype(np.int64)[part] & 0xFF_FFFF
+        if np.count_nonzero((objects < SHARED_START) | (objects > end - 8)):
             return None
         mbarriers = origins + objects
 
@@ -146,7 +147,7 @@ def whole_boxes(
             kind, sizes = "read" if loads else "write", np.full(len(rows), row_bytes)
             memory.report_copy(kind, rows, sizes, issuers=(warps[of], lanes[of]))
         move_boxes(
-            memory.arena.bytes, bases, found.row_offset, found.shared_offset, row_bytes, starts[copy],
+            memory.arena.bytes, bases, found.row_offset, found.shared_offset, row_bytes, starts[part],
             CHUNK_MASK[fields.swizzle_span], memory.shared.bytes, origins, loads,
         )  # fmt: skip
         if mbarriers is not None:

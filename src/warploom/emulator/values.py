@@ -151,6 +151,15 @@ class VectorValue:
             return self.file[self.indices[:, None], batch.warps[None, :]]
         return np.stack([np.broadcast_to(item.fetch(batch), (batch.count, 32)) for item in self.items])
 
+    def fetch_first_lane(self, batch: Batch) -> Array:
+        """Return the values of all items in lane 0 of each warp. Shapes: (warps, items)."""
+        if self.file is not None:
+            return self.file[self.numbers, batch.warp_index[:, None], 0]
+        values = np.empty((batch.count, len(self.items)), TYPES[self.type].dtype)
+        for number, item in enumerate(self.items):
+            values[:, number] = item.fetch(batch)[:, 0]
+        return values
+
     def put_all(self, batch: Batch, results: Array) -> None:
         """Write one result to the active lanes of each register. Shapes: results (registers, warps, 32)."""
         if self.file is not None and batch.mask is None and isinstance(self.indices, slice):
@@ -192,12 +201,13 @@ class VectorValue:
 class AddressValue:
     """Address operand `[base + offset]`."""
 
-    __slots__ = ("base", "extra", "offset", "type")
+    __slots__ = ("_narrow", "base", "extra", "offset", "type")
 
     def __init__(self, base: Any, offset: int, extra: tuple[Any, ...]) -> None:
         self.type = "b64"
         self.base = base
         self.offset = np.uint64(offset % 2**64)
+        self._narrow = np.uint32(offset % 2**32)
         self.extra = extra  # coordinate vectors of a tensor copy
 
     def effective(self, batch: Batch) -> NDArray[np.uint64]:
@@ -208,7 +218,7 @@ class AddressValue:
         if base.dtype == np.uint64:
             return base + self.offset
         # The sum with a 32-bit base wraps to 32 bits, as shared addresses do.
-        return (base + np.uint32(int(self.offset) & 0xFFFF_FFFF)).astype(np.uint64)
+        return (base + self._narrow).astype(np.uint64)
 
 
 def integer_constant(value: int, type: str) -> Constant:

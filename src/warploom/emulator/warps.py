@@ -68,16 +68,19 @@ class Warps(Batch):
         return self.components.arch
 
     def update_fragment(
-        self, value: Any, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]]
-    ) -> None:
+        self, value: Any, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]],
+        cleared: NDArray[np.bool_] | None,
+    ) -> None:  # fmt: skip
         """Update the matrices of all warpgroups of the batch. See `Accumulators.update`."""
         accumulators = self.components.accumulators
         if self.mask is None and value.file is not None:
             groups = self.state.topology.warpgroup_of[self.warp_index[self.warpgroups()[:, 0]]]
-            accumulators.update(value, order, groups, change)
+            accumulators.update(value, order, groups, change, cleared)
             return
         accumulators.flush()
         units = self.read_fragment(value, order)
+        if cleared is not None:
+            units[cleared] = 0
         for work in change(units):
             work()
         self.write_fragment(value, order, units)
@@ -146,15 +149,16 @@ class Warps(Batch):
         return np.ascontiguousarray(wide).view(f"u{dtype.itemsize}")
 
     def shared_tile(
-        self, starts: Array, offsets: Array, swizzle: int, base_offset: int, groups: Rows | slice, down: bool
-    ) -> Array:
+        self, descriptors: Array, offsets: Array, swizzle: int, base_offset: int, groups: Rows | slice,
+        transposed: bool,
+    ) -> Array:  # fmt: skip
         """Return the matrices of some warpgroups in shared memory. See `Memory.tile`.
 
         `groups` contains the numbers of the warpgroups in the batch.
         """
         leaders = self.warpgroups()[groups, 0]
         return self.components.memory.tile(
-            self.location.cta[leaders], leaders, starts, offsets, swizzle, base_offset, down
+            self.location.cta[leaders], leaders, descriptors, offsets, swizzle, base_offset, transposed
         )
 
     # Addresses --------------------------------------------------------------------------------------------

@@ -24,12 +24,10 @@ def triple(name: str, value: Extent) -> Extents:
     `name` is the name of the extent in messages.
     """
     parts = tuple(value) if isinstance(value, Iterable) else (value,)
-    are_positive = all(
-        isinstance(part, (int, np.integer)) and not isinstance(part, bool) and part > 0 for part in parts
-    )
-    if not are_positive or not 1 <= len(parts) <= 3:
+    extents = [int(part) for part in parts if isinstance(part, (int, np.integer)) and part is not True and part > 0]
+    if len(extents) < len(parts) or not 1 <= len(parts) <= 3:
         raise UsageError(f"{name} is {value!r}; expected one to three integers above 0", code="launch.geometry")
-    x, y, z = (*(int(part) for part in parts), 1, 1)[:3]
+    x, y, z = (*extents, 1, 1)[:3]
     return x, y, z
 
 

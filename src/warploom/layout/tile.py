@@ -138,15 +138,26 @@ def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
     Shapes: coordinates (rank, boxes), the innermost dimension first.
     Errors: UsageError for a map that cannot be used.
     """
+    last, strides, relative, shared_offset = _tiles(fields)
+    inside: NDArray[np.bool_] = np.logical_and.reduce((coordinates >= 0) & (coordinates <= last))
+    return Boxes(strides @ coordinates >> 3, inside, relative, shared_offset)
+
+
+@lru_cache(maxsize=1024)
+def _tiles(
+    fields: TensorMapFields,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the last coordinates in bounds, the strides of the tensor, and the offsets of rows.
+
+    At the last coordinates, the whole box is in bounds. The offsets are those in global and in shared memory.
+
+    Shapes: coordinates (rank, 1), strides (rank,), offsets (rows,). Units: strides in bits, offsets in bytes.
+    """
     relative, shared_offset, counts = _box(fields)
-    offset = coordinates[0] * fields.element_bits // 8
-    inside = (coordinates[0] >= 0) & (coordinates[0] + fields.box[0] <= fields.global_dim[0])
-    for axis in range(1, fields.rank):
-        start = coordinates[axis]
-        reach = (counts[axis] - 1) * fields.element_stride[axis]
-        inside &= (start >= 0) & (start + reach < fields.global_dim[axis])
-        offset = offset + start * fields.global_stride[axis - 1]
-    return Boxes(offset, inside, relative, shared_offset)
+    reach = [fields.box[0], *((counts[axis] - 1) * fields.element_stride[axis] + 1 for axis in range(1, fields.rank))]
+    last = np.array(fields.global_dim[: fields.rank], np.int64) - reach
+    strides = [fields.element_bits, *(8 * stride for stride in fields.global_stride[: fields.rank - 1])]
+    return last[:, None], np.array(strides, np.int64), relative, shared_offset
 
 
 def stored_ranges(

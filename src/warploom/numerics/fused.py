@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _PRODUCTS_PER_THREAD = 1 << 18
 """Number of products from which on a further thread saves time."""
+_NAN_SCALE = FORMATS["ue8m0"].max_code + 1
+"""Pattern of a block scale that is NaN."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ class Multiplier:
             and (out is None or (out.dtype is d_type and out.ndim == 3 and out.flags.carray))
         ):  # fmt: skip
             d = np.empty(c.shape, d_type) if out is None else out
-            if fused_fast.run(a, b, c, d, None, fused_fast.strip(c.shape[-1]), self._parameters):
+            if fused_fast.run(a, b, c, d, None, None, None, fused_fast.strip(c.shape[-1]), self._parameters):
                 return d
         operands = _Operands(a, b, c, index, scale_a, scale_b, out)
         self._check(operands)
@@ -204,8 +206,11 @@ def _fused(x: _Operands, by: Multiplier) -> Array:
     return _sums(x, by.model, by)
 
 
-def _sums(x: _Operands, model: Model, by: Multiplier) -> Array:
-    """Return the fused sums of `model` for operands `x`. `by` states which of A and B are negated."""
+def _sums(x: _Operands, model: Model, by: Multiplier, scales: tuple[Array, Array] | None = None) -> Array:
+    """Return the fused sums of `model` for operands `x`. `by` states which of A and B are negated.
+
+    `scales` contains the exponents of the block scales of A and B. Shapes: (G, M) and (G, N).
+    """
     groups, rows, columns = x.shape
     depth, b_depth = x.a.shape[2], x.b.shape[2]
     to_rows, to_columns, to_depth = fused_fast.padded(rows, columns, depth, model.length)
@@ -220,7 +225,10 @@ def _sums(x: _Operands, model: Model, by: Multiplier) -> Array:
         d = x.out
     index = None if x.index is None else _filled(x.index, groups, to_rows, to_depth).astype(np.int32, copy=False)
     parameters = fused_fast.parameters(model, by.negate_a, by.negate_b)
-    accepted = fused_fast.run(a, b, c, d, index, fused_fast.strip(to_columns), parameters)
+    scale_a, scale_b = (None, None) if scales is None else (
+        _filled(each, groups, size) for each, size in zip(scales, (to_rows, to_columns), strict=True)
+    )  # fmt: skip
+    accepted = fused_fast.run(a, b, c, d, index, scale_a, scale_b, fused_fast.strip(to_columns), parameters)
     assert accepted
     return d if shape == x.shape else d[:, :rows, :columns].copy()
 
@@ -232,6 +240,17 @@ def _filled(array: Array, *shape: int) -> Array:
     full = np.zeros(shape, array.dtype)
     full[tuple(slice(size) for size in array.shape)] = array
     return full
+
+
+def _scaled(x: _Operands, by: Multiplier) -> Array:
+    """Return fused sums of block-scaled elements."""
+    assert x.scale_a is not None
+    assert x.scale_b is not None
+    if any(each.shape[-1] > 1 or (each == _NAN_SCALE).any() for each in (x.scale_a, x.scale_b)):
+        return _exact(x, by)
+    bias = np.int16(FORMATS["ue8m0"].bias)
+    exponents = x.scale_a[:, :, 0].astype(np.int16) - bias, x.scale_b[:, :, 0].astype(np.int16) - bias
+    return _sums(x, by.model, by, exponents)
 
 
 def _exact(x: _Operands, by: Multiplier) -> Array:
@@ -313,7 +332,7 @@ def _pairs(x: _Operands, by: Multiplier) -> Array:
 
 _COMPUTE: dict[Sum, Callable[[_Operands, Multiplier], Array]] = {
     Sum.T_FDPA: _fused,
-    Sum.T_FDPA_SCALED: _exact,
+    Sum.T_FDPA_SCALED: _scaled,
     Sum.T_FDPA_GROUPED: _exact,
     Sum.T_FDPA_CONVERTED: _converted,
     Sum.T_FDPA_SPLIT: _halves,

@@ -10,23 +10,20 @@ from llvmlite import binding
 from numpy.typing import NDArray
 
 from warploom.numerics import fused_steps
-from warploom.numerics._compile import njit
+from warploom.numerics._compile import inlined, njit
+from warploom.numerics.copies import DECODED, address, transpose, widen
 from warploom.numerics.formats import E8M13, F16, F32, FORMATS, Array
 from warploom.numerics.fused_steps import (
-    DECODED,
     PART,
     Parameters,
     Tile,
     add_narrow,
     add_wide,
-    address,
     decode_a,
     decode_b,
     load_addends,
     raise_tops,
     store_results,
-    transpose,
-    widen,
 )
 from warploom.numerics.models import Model, Sum
 
@@ -34,7 +31,8 @@ Numbers = NDArray[np.int64]
 
 _NO_EMIN = -2000
 """Exponent below all exponents of products."""
-_LENGTH = Parameters._fields.index("length")
+LENGTH = Parameters._fields.index("length")
+"""Position of L in the parameters."""
 
 
 @cache
@@ -48,7 +46,6 @@ def parameters(model: Model, negate_a: bool = False, negate_b: bool = False) -> 
         emin_c=FORMATS[model.c_type].min_exponent,
         emin_d=FORMATS[model.d_type].min_exponent,
         emin=_NO_EMIN if model.emin is None else model.emin,
-        half=int(model.d_type == "f16"),
         mask=-1 << (52 - result.mantissa_bits),
         places=result.mantissa_bits - result.min_exponent,
     )
@@ -75,28 +72,86 @@ def strip(columns: int) -> Array:
     return next((kind for width, kind in _strips().items() if columns % width == 0), _strips()[8])
 
 
+def enclosing_strip(columns: int) -> Array:
+    """Return the argument `strip` for the narrowest strip that has `columns` columns, else for the widest."""
+    wide = [kind for width, kind in _strips().items() if width >= columns]
+    return wide[-1] if wide else next(iter(_strips().values()))
+
+
 def padded(rows: int, columns: int, depth: int, length: int) -> tuple[int, int, int]:
     """Return M, N and K, rounded up to sizes that `run` accepts. `length` is L."""
     step = 4 if depth <= length else length
     return -(-rows // 8) * 8, -(-columns // 8) * 8, -(-depth // step) * step
 
 
+@inlined
+def multiply_rows(
+    strip: Array, index: Any, scales: Any, c: Any, d: Any, base: Tile, rows: int, length: int, a_size: int, b_size: int
+) -> None:  # fmt: skip
+    """Compute the tiles of one strip. `base` contains the operands of the first tile.
+
+    `c` and `d` only give types. `a_size` and `b_size` are the sizes of A and B of all tiles.
+    """
+    width = 8 * strip.itemsize
+    part = min(width, PART)
+    tile_rows = 4 if width > 8 else 8
+    depth, columns = base.depth, base.columns
+    is_widened = False
+    for m in range(0, rows, tile_rows):
+        tile = Tile(
+            base.parameters,
+            base.a + 4 * m * depth,
+            base.a_wide + 8 * m * depth,
+            base.a_exponents + 4 * m * depth,
+            base.b,
+            base.b_exponents,
+            base.b_wide,
+            base.index + 4 * m * depth,
+            base.c + c.itemsize * m * columns if base.c else 0,
+            base.d + d.itemsize * m * columns,
+            base.sums,
+            base.tops,
+            depth,
+            columns,
+            base.a_scales + 2 * m,
+            base.b_scales,
+        )
+        load_addends(strip, index, scales, c, tile, 0, 0, 0)
+        first = 0
+        while first < depth:
+            last = min(first + length, depth)
+            far = raise_tops(strip, index, scales, d, tile, first, last, 0)
+            for column in range(0, width, part):
+                if not far >> column & 0xFFFF and add_narrow(strip, index, scales, d, tile, first, last, column):
+                    continue
+                if not is_widened:
+                    widen(base.a, base.a_wide, a_size)
+                    widen(base.b, base.b_wide, b_size)
+                    is_widened = True
+                add_wide(strip, index, scales, d, tile, first, last, column)
+            first = last
+        store_results(strip, index, scales, d, tile, 0, 0, 0)
+
+
 @njit
-def run(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Array, parameters: Numbers) -> bool:
+def run(
+    a: Any, b: Any, c: Any, d: Any, index: Any, scale_a: Any, scale_b: Any, strip: Array, parameters: Numbers
+) -> bool:
     """Compute D = A B + C for G independent instructions.
 
     Return False if the shapes do not suit this function. The arrays contain raw bits as unsigned integers. They must be
     C-contiguous. `d` may be the array `c`. If `c` is empty, C is zero. `index` is None for a dense A.
+    `scale_a` and `scale_b` are the exponents of block scales, or None.
 
-    Shapes: a (G, M, K); b (G, N, K), or longer along K with `index` (G, M, K) of i32; c and d (G, M, N). M must be a
-    multiple of 8, N of the columns of a strip, and K of 4, or of L if K exceeds L.
+    Shapes: a (G, M, K); b (G, N, K), or longer along K with `index` (G, M, K) of i32; c and d (G, M, N); scale_a
+    (G, M) and scale_b (G, N) of i16. M must be a multiple of 8, N of the columns of a strip, and K of 4, or of L if K
+    exceeds L.
     """
     groups, rows, depth = a.shape
     columns, b_depth = b.shape[1], b.shape[2]
     width = 8 * strip.itemsize
-    part = min(width, PART)
     tile_rows = 4 if width > 8 else 8
-    length = parameters[_LENGTH]
+    length = parameters[LENGTH]
     if (
         len(b) != groups
         or d.shape != (groups, rows, columns)
@@ -123,48 +178,29 @@ def run(a: Any, b: Any, c: Any, d: Any, index: Any, strip: Array, parameters: Nu
     fields = address(parameters)
     for g in range(groups):
         decode_a(a, address(a) + a.itemsize * g * a_size, a_values, a_exponents, a_size, fields)
-        is_a_widened = False
         for first_column in range(0, columns, width):
             column_of_b = address(b) + b.itemsize * (g * columns + first_column) * b_depth
             transpose(b, column_of_b, width, b_depth, words)
             decode_b(b, words, b_values, b_exponents, b_size, fields)
-            is_b_widened = False
-            for m in range(0, rows, tile_rows):
-                at = (g * rows + m) * columns + first_column
-                tile = Tile(
-                    fields,
-                    a_values + 4 * m * depth,
-                    a_wide + 8 * m * depth,
-                    a_exponents + 4 * m * depth,
-                    b_values,
-                    b_exponents,
-                    b_wide,
-                    address(index) + 4 * (g * rows + m) * depth,
-                    address(c) + c.itemsize * at if len(c) else 0,
-                    address(d) + d.itemsize * at,
-                    sums,
-                    tops,
-                    depth,
-                    columns,
-                )
-                load_addends(strip, c, tile, 0, 0, 0)
-                first = 0
-                while first < depth:
-                    last = min(first + length, depth)
-                    far = raise_tops(strip, index, tile, first, last, 0)
-                    if far and not is_a_widened:
-                        widen(a_values, a_wide, a_size)
-                        is_a_widened = True
-                    if far and not is_b_widened:
-                        widen(b_values, b_wide, b_size)
-                        is_b_widened = True
-                    for column in range(0, width, part):
-                        if far >> column & 0xFFFF:
-                            add_wide(strip, index, tile, first, last, column)
-                        else:
-                            add_narrow(strip, index, tile, first, last, column)
-                    first = last
-                store_results(strip, d, tile, 0, 0, 0)
+            base = Tile(
+                fields,
+                a_values,
+                a_wide,
+                a_exponents,
+                b_values,
+                b_exponents,
+                b_wide,
+                address(index) + 4 * g * a_size,
+                address(c) + c.itemsize * (g * rows * columns + first_column) if len(c) else 0,
+                address(d) + d.itemsize * (g * rows * columns + first_column),
+                sums,
+                tops,
+                depth,
+                columns,
+                address(scale_a) + 2 * g * rows,
+                address(scale_b) + 2 * (g * columns + first_column),
+            )
+            multiply_rows(strip, index, scale_a, c, d, base, rows, length, a_size, b_size)
     return scratch.size > 0  # true; this use keeps the memory allocated up to here
 
 

@@ -6,7 +6,8 @@ exponent E for each element. Then `add_narrow` or `add_wide` truncates the produ
 them and rounds the sums, for `PART` columns at a time.
 
 Some arguments of the intrinsics only give types. `strip` is an array whose dtype has one bit for each column of a
-strip. `index` is None for a dense A. `c` and `d` are arrays of elements of C and D.
+strip. `index` is None for a dense A. `scales` is None if A and B have no block scales. `c` and `d` are arrays of
+elements of C and D. Each step rounds to f16 if the elements of D have 16 bits.
 """
 
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
@@ -18,11 +19,10 @@ from typing import Any, NamedTuple
 from llvmlite import ir
 
 from warploom.numerics._numba import cgutils, intrinsic, types
+from warploom.numerics.copies import DECODED
 from warploom.numerics.formats import F16, F32, Format
 from warploom.numerics.vectors import F32_TYPE, F64_TYPE, I1, I16, I32, I64, Value, Vectors
 
-DECODED = 16
-"""Number of elements that `decode_a` and `decode_b` convert at a time."""
 PART = 16
 """Greatest number of columns that `add_narrow` and `add_wide` compute together."""
 _UNROLL = 2
@@ -81,9 +81,9 @@ def layout(fmt: Format, negate: bool = False, emin: int | None = None) -> Layout
 class Parameters(NamedTuple):
     """Parameters of the sums. Compiled code reads them from an array of 64-bit integers.
 
-    `emin_c` and `emin_d` are the least exponents of the addend of the first step and of the other steps. If `half` is
-    not 0, each step rounds to f16. Otherwise each step truncates normal numbers to the f64 bits in `mask`, and
-    subnormal numbers to multiples of 2**-`places`.
+    `emin_c` and `emin_d` are the least exponents of the addend of the first step and of the other steps. Unless a step
+    rounds to f16, it truncates normal numbers to the f64 bits in `mask`, and subnormal numbers to multiples of
+    2**-`places`.
     """
 
     length: Any
@@ -91,7 +91,6 @@ class Parameters(NamedTuple):
     emin_c: Any
     emin_d: Any
     emin: Any
-    half: Any
     mask: Any
     places: Any
 
@@ -106,7 +105,8 @@ class Tile(NamedTuple):
 
     Shapes: parameters (LAYOUT_B + len(Layout),) of i64; a (rows, K) of f32; a_exponents (rows, K) of pairs of i16; b
     (K, strip) of f32; b_exponents (K, strip) of i16; index (rows, K) of i32; c and d (rows, columns); sums
-    (rows, strip) of f32; tops (rows, strip) of i16. a_wide and b_wide are a and b in f64.
+    (rows, strip) of f32; tops (rows, strip) of i16; a_scales (rows,) and b_scales (strip,) of i16, the exponents of
+    the block scales. a_wide and b_wide are a and b in f64.
     """
 
     parameters: Any
@@ -123,6 +123,8 @@ class Tile(NamedTuple):
     tops: Any
     depth: Any
     columns: Any
+    a_scales: Any
+    b_scales: Any
 
 
 class _Strip(Vectors):
@@ -154,21 +156,36 @@ class _Strip(Vectors):
         return self.splat(self.builder.trunc(value, I32), self.count)
 
 
-def _intrinsic(emit: Callable[..., Value | None], result: str = "none") -> Any:
-    """Return an intrinsic of (strip, typed array, Tile, integers) whose code `emit` generates.
+class _Kind(NamedTuple):
+    """Columns of the strip, options of A and B, and bits of an element of C or D."""
 
-    `result` is the name of a type of Numba.
+    width: int
+    sparse: bool
+    scaled: bool
+    bits: int
+
+
+def _intrinsic(emit: Callable[..., Value | None], result: str = "none") -> Any:
+    """Return an intrinsic whose code `emit` generates.
+
+    Its arguments are strip, index, scales, an array of C or D, a Tile, and integers. `result` is the name of a type of
+    Numba.
     """
 
     @intrinsic
-    def generated(context, strip, typed, tile, first, last, column):
+    def generated(context, strip, index, scales, elements, tile, first, last, column):
         def generate(context, builder, signature, arguments):
-            width = signature.args[0].dtype.bitwidth
-            fields = Tile(*[builder.extract_value(arguments[2], i) for i in range(len(Tile._fields))])
-            made = emit(builder, width, signature.args[1], fields, *arguments[3:])
+            kind = _Kind(
+                width=signature.args[0].dtype.bitwidth,
+                sparse=signature.args[1] is not types.none,
+                scaled=signature.args[2] is not types.none,
+                bits=signature.args[3].dtype.bitwidth,
+            )
+            fields = Tile(*[builder.extract_value(arguments[4], i) for i in range(len(Tile._fields))])
+            made = emit(builder, kind, fields, *arguments[5:])
             return context.get_dummy_value() if made is None else made
 
-        return getattr(types, result)(strip, typed, tile, *[types.int64] * 3), generate
+        return getattr(types, result)(strip, index, scales, elements, tile, *[types.int64] * 3), generate
 
     return generated
 
@@ -176,16 +193,16 @@ def _intrinsic(emit: Callable[..., Value | None], result: str = "none") -> Any:
 # --- elements
 
 
-def _exponents(v: Vectors, value: Value, emin: Value, zero: int) -> Value:
+def element_exponents(v: Vectors, value: Value, emin: Value) -> Value:
     """Return the exponents of f32 values, at least `emin`, with codes for zeros and special values."""
     bits = v.builder.bitcast(value, emin.type)
     field = v.and_(v.lshr(bits, 23), 255)
     exponent = v.call("smax", v.sub(field, 127), emin)
     exponent = v.select(v.compare("==", field, 255), _SPECIAL, exponent)
-    return v.select(v.compare("==", v.shl(bits, 1), 0), zero, exponent)
+    return v.select(v.compare("==", v.shl(bits, 1), 0), _ZERO, exponent)
 
 
-def _values(v: Vectors, words: Value, of: Layout) -> Value:
+def element_values(v: Vectors, words: Value, of: Layout) -> Value:
     """Return the f32 values of element patterns. The patterns are 32-bit lanes, zero-extended."""
     b = v.builder
     f32 = ir.VectorType(F32_TYPE, words.type.count)
@@ -219,9 +236,9 @@ def _decoder(position: int, pairs: bool) -> Any:
 
             def convert(i: Value) -> None:
                 found = v.load(stored, words, i)
-                value = _values(v, found if stored == i32 else builder.zext(found, i32), of)
+                value = element_values(v, found if stored == i32 else builder.zext(found, i32), of)
                 v.store(value, values, i)
-                exponent = builder.trunc(_exponents(v, value, of.emin, _ZERO), ir.VectorType(I16, DECODED))
+                exponent = builder.trunc(element_exponents(v, value, of.emin), ir.VectorType(I16, DECODED))
                 if pairs:
                     wide = builder.zext(exponent, i32)
                     v.store(v.or_(wide, v.shl(wide, 16)), exponents, i)
@@ -240,91 +257,31 @@ decode_a = _decoder(LAYOUT_A, pairs=True)
 decode_b = _decoder(LAYOUT_B, pairs=False)
 
 
-@intrinsic
-def address(context, array):
-    """Return the address of the first element of an array, or 0 for None."""
-
-    def generate(context, builder, signature, arguments):
-        if signature.args[0] is types.none:
-            return ir.Constant(I64, 0)
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        return builder.ptrtoint(data, I64)
-
-    return types.int64(array), generate
-
-
-@intrinsic
-def transpose(context, words, source, columns, depth, result):
-    """Copy words from rows to columns.
-
-    `source` and `result` are addresses. `words` gives the type of a word.
-
-    Shapes: source (columns, depth), result (depth, columns). `depth` is a multiple of 4.
-    """
-
-    def generate(context, builder, signature, arguments):
-        v = Vectors(builder)
-        kind = ir.IntType(signature.args[0].dtype.bitwidth)
-        _, source, columns, depth, result = arguments
-
-        def copy_row(n: Value) -> None:
-            start = builder.mul(n, depth)
-
-            def copy_words(k: Value) -> None:
-                words = v.load(ir.VectorType(kind, 4), source, builder.add(start, k))
-                for u in range(4):
-                    row = builder.mul(builder.add(k, v.number(u)), columns)
-                    v.store(builder.extract_element(words, ir.Constant(I32, u)), result, builder.add(row, n))
-
-            v.loop(0, depth, 4, copy_words)
-
-        v.loop(0, columns, 1, copy_row)
-        return context.get_dummy_value()
-
-    return types.none(words, *[types.int64] * 4), generate
-
-
-@intrinsic
-def widen(context, values, wide, count):
-    """Convert f32 values to f64. The arguments are addresses, and a multiple of `DECODED`."""
-
-    def generate(context, builder, signature, arguments):
-        v = Vectors(builder)
-        narrow, wide = ir.VectorType(F32_TYPE, DECODED), ir.VectorType(F64_TYPE, DECODED)
-
-        def convert(i: Value) -> None:
-            v.store(builder.fpext(v.load(narrow, arguments[0], i), wide), arguments[1], i)
-
-        v.loop(0, arguments[2], DECODED, convert)
-        return context.get_dummy_value()
-
-    return types.none(*[types.int64] * 3), generate
-
-
-def _emit_load_addends(builder: ir.IRBuilder, width: int, c: Any, tile: Tile, *_: Value) -> None:
+def _emit_load_addends(builder: ir.IRBuilder, kind: _Kind, tile: Tile, *_: Value) -> None:
     """Write the elements of C to `sums`, or zeros if the address of C is 0."""
+    width = kind.width
     v = _Strip(builder, width)
-    bits = c.dtype.bitwidth
     f16 = Layout(*[v.constant(v.i32, field) for field in layout(F16)])
     present = builder.icmp_signed("!=", tile.c, v.number(0))
     with builder.if_else(present) as (given, absent):
         with given:
             for r, h in v.vectors:
-                words = v.load(ir.VectorType(ir.IntType(bits), v.count), tile.c, v.position(tile.columns, r, h))
-                value = _values(v, builder.zext(words, v.i32), f16) if bits == 16 else words
+                words = v.load(ir.VectorType(ir.IntType(kind.bits), v.count), tile.c, v.position(tile.columns, r, h))
+                value = element_values(v, builder.zext(words, v.i32), f16) if kind.bits == 16 else words
                 v.store(value, tile.sums, r * width + h)
         with absent:
             for r, h in v.vectors:
                 v.store(v.constant(v.f32, 0.0), tile.sums, r * width + h)
 
 
-def _emit_store_results(builder: ir.IRBuilder, width: int, d: Any, tile: Tile, *_: Value) -> None:
+def _emit_store_results(builder: ir.IRBuilder, kind: _Kind, tile: Tile, *_: Value) -> None:
     """Write `sums` to D, with canonical NaNs."""
+    width = kind.width
     v = _Strip(builder, width)
     for r, h in v.vectors:
         value = v.load(v.f32, tile.sums, r * width + h)
         nan = builder.fcmp_unordered("uno", value, value)
-        if d.dtype.bitwidth == 16:
+        if kind.bits == 16:
             words = builder.trunc(v.select(nan, F16.nan_code, _half_words(v, value)), ir.VectorType(I16, v.count))
         else:
             words = v.select(nan, F32.nan_code, builder.bitcast(value, v.i32))
@@ -359,27 +316,52 @@ def _row_of_b(v: _Strip, tile: Tile, position: Value) -> Value:
     return v.builder.mul(v.builder.sext(v.load(I32, tile.index, position), I64), v.number(v.width))
 
 
-def _emit_raise_tops(
-    builder: ir.IRBuilder, width: int, index: Any, tile: Tile, first: Value, last: Value, _: Value
-) -> Value:
+def _addend_exponents(v: _Strip, addends: list[Value], emin: Value) -> Value:
+    """Return the exponents of f32 values, as `element_exponents` does, but as 16-bit integers."""
+    b = v.builder
+    halves = v.joined([b.bitcast(addend, ir.VectorType(I16, 2 * v.count)) for addend in addends])
+    odd = ir.Constant(ir.VectorType(I32, v.width), list(range(1, 2 * v.width, 2)))
+    high = b.shuffle_vector(halves, ir.Constant(halves.type, ir.Undefined), odd)
+    field = v.and_(v.lshr(high, 7), 255)
+    exponent = v.call("smax", v.sub(field, 127), emin)
+    exponent = v.select(v.compare("==", field, 255), _SPECIAL, exponent)
+    zeros = v.joined([b.fcmp_ordered("==", addend, v.constant(v.f32, 0.0)) for addend in addends])
+    return v.select(zeros, 2 * _ZERO, exponent)
+
+
+def _scales(v: _Strip, tile: Tile, kind: ir.VectorType, column: Value | int) -> list[Value]:
+    """Return the exponents of the products of the block scales, from `column` on, for each row."""
+    part = v.load(ir.VectorType(I16, kind.count), tile.b_scales, column)
+    rows = [v.add(part, v.splat(v.load(I16, tile.a_scales, r), kind.count)) for r in v.rows]
+    return rows if kind == part.type else [v.builder.sext(each, kind) for each in rows]
+
+
+def _exceeds(v: _Strip, exponents: Value) -> Value:
+    """Return a mask of the exponents whose magnitude is greater than `_NARROW`."""
+    limit = v.constant(exponents.type, 2 * _NARROW)
+    return v.builder.icmp_unsigned(">", v.add(exponents, _NARROW), limit)
+
+
+def _emit_raise_tops(builder: ir.IRBuilder, kind: _Kind, tile: Tile, first: Value, last: Value, _: Value) -> Value:
     """Write the exponent E of each element of the tile to `tops`.
 
     Return a mask with a bit for each column: 1 if the column needs `add_wide`, 0 if `add_narrow` can add its products.
     E is 0 for a sum of zeros. For a sum with special values, E is greater than `_FAR`.
     """
+    width = kind.width
     v = _Strip(builder, width)
-    sparse = index is not types.none
     p = v.parameters(tile.parameters)
     is_first = builder.icmp_signed("==", first, v.number(0))
-    emin_addend = v.narrow(builder.select(is_first, p.emin_c, p.emin_d))
+    emin_addend = v.splat(builder.trunc(builder.select(is_first, p.emin_c, p.emin_d), I16), width)
     tops = [cgutils.alloca_once(builder, v.exponents) for _ in v.rows]
+    scales = _scales(v, tile, v.exponents, 0) if kind.scaled else []
     for r in v.rows:
         addends = [v.load(v.f32, tile.sums, r * width + h) for h in range(0, width, v.count)]
-        exponents = v.joined([_exponents(v, addend, emin_addend, 2 * _ZERO) for addend in addends])
-        builder.store(builder.trunc(exponents, v.exponents), tops[r])
+        exponents = _addend_exponents(v, addends, emin_addend)
+        builder.store(v.sub(exponents, scales[r]) if kind.scaled else exponents, tops[r])
 
     def raise_each(k: Value) -> None:
-        shared = None if sparse else v.load(v.exponents, tile.b_exponents, builder.mul(k, v.number(width)))
+        shared = None if kind.sparse else v.load(v.exponents, tile.b_exponents, builder.mul(k, v.number(width)))
         for r in v.rows:
             at = builder.add(builder.mul(tile.depth, v.number(r)), k)
             exponent = builder.bitcast(v.splat(v.load(I32, tile.a_exponents, at), width // 2), v.exponents)
@@ -391,39 +373,49 @@ def _emit_raise_tops(
     far = v.constant(ir.VectorType(I1, width), 0)
     for r in v.rows:
         top = builder.load(tops[r])
+        if kind.scaled:
+            top = v.add(top, scales[r])
         top = v.select(v.compare("<", top, -_FAR), 0, v.call("smax", top, emin))
-        far = v.or_(far, v.compare(">", v.call("smax", top, builder.neg(top)), _NARROW))
+        far = v.or_(far, _exceeds(v, top))
+        if kind.scaled:
+            far = v.or_(far, _exceeds(v, v.sub(top, scales[r])))
         v.store(top, tile.tops, r * width)
     return builder.zext(builder.bitcast(far, ir.IntType(width)), I64)
 
 
-def _emit_add_narrow(
-    builder: ir.IRBuilder, width: int, index: Any, tile: Tile, first: Value, last: Value, column: Value
-) -> None:
-    """Add products with f32 multiplications and 32-bit sums, if all |E| are at most `_NARROW`."""
+def _emit_add_narrow(builder: ir.IRBuilder, kind: _Kind, tile: Tile, first: Value, last: Value, column: Value) -> Value:
+    """Add products with f32 multiplications and 32-bit sums, if all |E| are at most `_NARROW`.
+
+    Return True if this has succeeded. If a sum overflows, the function returns False and changes nothing.
+    """
+    width = kind.width
     v = _Strip(builder, width)
-    sparse = index is not types.none
     p = v.parameters(tile.parameters)
-    half = builder.icmp_signed("!=", p.half, v.number(0))
-    mask, fraction = v.splat(p.mask, v.count), v.narrow(p.fraction)
+    fraction = v.narrow(p.fraction)
     at = [builder.add(v.number(r * width), column) for r in v.rows]
     sums = [cgutils.alloca_once(builder, v.i32) for _ in v.rows]
-    totals = [cgutils.alloca_once(builder, v.f64) for _ in v.rows]
+    totals = [cgutils.alloca_once(builder, v.i32) for _ in v.rows]
+    overflow = cgutils.alloca_once(builder, v.i32)
+    builder.store(v.constant(v.i32, 0), overflow)
     scales: list[Value] = []
     for r in v.rows:
         top = builder.sext(v.load(ir.VectorType(I16, v.count), tile.tops, at[r]), v.i32)
         scales.append(builder.bitcast(v.shl(v.add(v.sub(fraction, top), 127), 23), v.f32))
-        addend = builder.fptosi(v.fmul(v.load(v.f32, tile.sums, at[r]), scales[r]), v.i32)
-        builder.store(builder.sitofp(addend, v.f64), totals[r])
+        builder.store(builder.fptosi(v.fmul(v.load(v.f32, tile.sums, at[r]), scales[r]), v.i32), totals[r])
+    factors = scales
+    if kind.scaled:
+        exponents = _scales(v, tile, v.i32, column)
+        bits = [v.add(builder.bitcast(scales[r], v.i32), v.shl(exponents[r], 23)) for r in v.rows]
+        factors = [builder.bitcast(each, v.f32) for each in bits]
 
     def add_each(k: Value) -> None:
         row = builder.mul(k, v.number(width))
-        shared = None if sparse else v.load(v.f32, tile.b, builder.add(row, column))
+        shared = None if kind.sparse else v.load(v.f32, tile.b, builder.add(row, column))
         for r in v.rows:
             position = builder.add(builder.mul(tile.depth, v.number(r)), k)
             factor = v.splat(v.load(F32_TYPE, tile.a, position), v.count)
             other = shared or v.load(v.f32, tile.b, builder.add(_row_of_b(v, tile, position), column))
-            term = builder.fptosi(v.fmul(v.fmul(other, factor), scales[r]), v.i32)
+            term = builder.fptosi(v.fmul(v.fmul(other, factor), factors[r]), v.i32)
             builder.store(v.add(builder.load(sums[r]), term), sums[r])
 
     def add_block(start: Value) -> None:
@@ -433,33 +425,49 @@ def _emit_add_narrow(
             builder.store(v.constant(v.i32, 0), sums[r])
         _steps(v, start, stop, add_each)
         for r in v.rows:
-            total = v.fadd(builder.load(totals[r]), builder.sitofp(builder.load(sums[r]), v.f64))
-            builder.store(total, totals[r])
+            total, part = builder.load(totals[r]), builder.load(sums[r])
+            new = v.add(total, part)
+            # The sum has overflowed if its sign differs from the signs of both numbers.
+            signs = v.and_(v.xor(new, total), v.xor(new, part))
+            builder.store(v.or_(builder.load(overflow), signs), overflow)
+            builder.store(new, totals[r])
 
     v.loop(first, last, _BLOCK, add_block)
-    for r in v.rows:
-        # Compute 2**(E - F) from the bits of 2**(F - E).
-        power = v.sub(1023 + 127, v.lshr(builder.bitcast(scales[r], v.i32), 23))
-        power = builder.bitcast(v.shl(builder.zext(power, v.i64), 52), v.f64)
-        value = v.fmul(builder.load(totals[r]), power)
-        with builder.if_else(half) as (to_nearest, toward_zero):
-            with to_nearest:
+    overflows = builder.bitcast(v.compare("<", builder.load(overflow), 0), ir.IntType(v.count))
+    fits = builder.icmp_unsigned("==", overflows, ir.Constant(overflows.type, 0))
+    with builder.if_then(fits, likely=True):
+        # The highest bits of a 32-bit number, as many as the significand of the result has.
+        mask = v.narrow(builder.ashr(p.mask, v.number(52 - 31)))
+        for r in v.rows:
+            total = builder.load(totals[r])
+            # Compute 2**(E - F) from the bits of 2**(F - E).
+            power = builder.bitcast(v.sub(254 << 23, builder.bitcast(scales[r], v.i32)), v.f32)
+            if kind.bits == 16:
+                value = v.fmul(builder.sitofp(total, v.f64), builder.fpext(power, v.f64))
                 v.store(_to_nearest_half(v, value), tile.sums, at[r])
-            with toward_zero:
-                v.store(builder.fptrunc(_masked(v, value, mask), v.f32), tile.sums, at[r])
+            else:
+                v.store(v.fmul(_truncated(v, total, mask), power), tile.sums, at[r])
+    return fits
 
 
-def _emit_add_wide(
-    builder: ir.IRBuilder, width: int, index: Any, tile: Tile, first: Value, last: Value, column: Value
-) -> None:
+def _truncated(v: _Strip, total: Value, mask: Value) -> Value:
+    """Return 32-bit integers as f32, truncated to the significant bits in `mask`."""
+    magnitude = v.select(v.compare("<", total, 0), v.sub(0, total), total)
+    zeros = v.builder.call(v.function("ctlz", total.type, I1), [v.or_(magnitude, 1), ir.Constant(I1, 0)])
+    # The conversion takes 2**31 for -2**31, whose sign is replaced as well.
+    value = v.builder.sitofp(v.and_(magnitude, v.lshr(mask, zeros)), v.f32)
+    bits = v.and_(v.builder.bitcast(value, v.i32), 0x7FFFFFFF)
+    return v.builder.bitcast(v.or_(bits, v.and_(total, -1 << 31)), v.f32)
+
+
+def _emit_add_wide(builder: ir.IRBuilder, kind: _Kind, tile: Tile, first: Value, last: Value, column: Value) -> None:
     """Add any products in f64.
 
     The range of f64 includes all products. Its additions propagate infinities and NaNs.
     """
+    width = kind.width
     v = _Strip(builder, width, 8)
-    sparse = index is not types.none
     p = v.parameters(tile.parameters)
-    half = builder.icmp_signed("!=", p.half, v.number(0))
     mask, fraction, places = (v.splat(each, v.count) for each in (p.mask, p.fraction, p.places))
     vectors = range(0, min(width, PART), v.count)
 
@@ -473,6 +481,7 @@ def _emit_add_wide(
         totals = {h: cgutils.alloca_once(builder, v.f64) for h in vectors}
         shifts: dict[int, Value] = {}
         scales: dict[int, Value] = {}
+        row_scale = builder.sext(v.load(I16, tile.a_scales, r), I64) if kind.scaled else None
         for h in vectors:
             top = builder.sext(v.load(ir.VectorType(I16, v.count), tile.tops, at[h]), v.i64)
             # Any finite scale keeps infinities and NaNs.
@@ -480,11 +489,15 @@ def _emit_add_wide(
             scales[h] = power(shifts[h])
             addend = v.fmul(builder.fpext(v.load(v.f32, tile.sums, at[h]), v.f64), scales[h])
             builder.store(v.fadd(v.call("trunc", addend), 0.0), totals[h])  # not -0
+            if kind.scaled:
+                others = v.load(ir.VectorType(I16, v.count), tile.b_scales, builder.add(column, v.number(h)))
+                exponents = v.add(builder.sext(others, v.i64), v.splat(row_scale, v.count))
+                scales[h] = power(v.add(shifts[h], exponents))
 
         def add_each(k: Value) -> None:
             position = builder.add(start, k)
             factor = v.splat(v.load(F64_TYPE, tile.a_wide, position), v.count)
-            row = _row_of_b(v, tile, position) if sparse else builder.mul(k, v.number(width))
+            row = _row_of_b(v, tile, position) if kind.sparse else builder.mul(k, v.number(width))
             for h in vectors:
                 other = v.load(v.f64, tile.b_wide, builder.add(builder.add(row, column), v.number(h)))
                 term = v.call("trunc", v.fmul(v.fmul(other, factor), scales[h]))
@@ -493,15 +506,14 @@ def _emit_add_wide(
         _steps(v, first, last, add_each)
         for h in vectors:
             value = v.fmul(builder.load(totals[h]), power(builder.neg(shifts[h])))
-            with builder.if_else(half) as (to_nearest, toward_zero):
-                with to_nearest:
-                    v.store(_to_nearest_half(v, value), tile.sums, at[h])
-                with toward_zero:
-                    steps = v.fadd(v.call("trunc", v.fmul(value, power(places))), 0.0)  # not -0
-                    is_subnormal = builder.fcmp_ordered("<", v.call("fabs", value), v.constant(v.f64, 2.0**-126))
-                    subnormal = v.fmul(steps, power(builder.neg(places)))
-                    value = v.select(is_subnormal, subnormal, _masked(v, value, mask))
-                    v.store(builder.fptrunc(value, v.f32), tile.sums, at[h])
+            if kind.bits == 16:
+                v.store(_to_nearest_half(v, value), tile.sums, at[h])
+                continue
+            steps = v.fadd(v.call("trunc", v.fmul(value, power(places))), 0.0)  # not -0
+            is_subnormal = builder.fcmp_ordered("<", v.call("fabs", value), v.constant(v.f64, 2.0**-126))
+            subnormal = v.fmul(steps, power(builder.neg(places)))
+            value = v.select(is_subnormal, subnormal, _masked(v, value, mask))
+            v.store(builder.fptrunc(value, v.f32), tile.sums, at[h])
 
     v.loop(0, len(v.rows), 1, add_row)
 
@@ -528,5 +540,5 @@ def _to_nearest_half(v: _Strip, value: Value) -> Value:
 load_addends = _intrinsic(_emit_load_addends)
 store_results = _intrinsic(_emit_store_results)
 raise_tops = _intrinsic(_emit_raise_tops, "int64")
-add_narrow = _intrinsic(_emit_add_narrow)
+add_narrow = _intrinsic(_emit_add_narrow, "boolean")
 add_wide = _intrinsic(_emit_add_wide)

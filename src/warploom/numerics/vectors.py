@@ -63,9 +63,16 @@ class Vectors:
     def call(self, name: str, *operands: Value) -> Value:
         """Call an LLVM intrinsic whose operands and result have one vector type."""
         kind = operands[0].type
+        return self.builder.call(self.function(name, *[kind] * len(operands)), operands)
+
+    def function(self, name: str, kind: ir.VectorType, *others: Any) -> Value:
+        """Return an LLVM intrinsic whose result and first operand have the type `kind`.
+
+        `others` are the types of the other operands.
+        """
         full_name = f"llvm.{name}.v{kind.count}{_letter(kind.element)}"
-        signature = ir.FunctionType(kind, [kind] * len(operands))
-        return self.builder.call(cgutils.get_or_insert_function(self.builder.module, signature, full_name), operands)
+        signature = ir.FunctionType(kind, [kind, *others])
+        return cgutils.get_or_insert_function(self.builder.module, signature, full_name)
 
     def select(self, condition: Value, chosen: Value | float, other: Value | float) -> Value:
         """Return `chosen` in the lanes where `condition` is true, and `other` elsewhere."""

@@ -17,7 +17,7 @@ from warploom.ptx.operands import (
     Tuple,
     Vector,
 )
-from warploom.ptx.parser import parse, parse_readable, read, text_of
+from warploom.ptx.parser import is_text, parse, parse_readable, read, text_of
 from warploom.ptx.tree import (
     Block,
     Directive,
@@ -36,6 +36,6 @@ from warploom.ptx.tree import (
 __all__ = [
     "Address", "Block", "Directive", "Element", "Float", "Function", "Guard", "Initializer", "Instruction", "Integer",
     "Label", "Module", "Name", "Negated", "Node", "Operand", "Pair", "Property", "Prototype", "PtxSyntaxError",
-    "Statement", "Symbol", "Text", "TopLevel", "Tuple", "Variable", "Vector", "parse", "parse_readable", "read",
-    "text_of",
+    "Statement", "Symbol", "Text", "TopLevel", "Tuple", "Variable", "Vector", "is_text", "parse",
+    "parse_readable", "read", "text_of",
 ]  # fmt: skip

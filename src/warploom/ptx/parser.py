@@ -81,14 +81,17 @@ def read(ptx: str | Path) -> Module:
     return parse(*text_of(ptx))
 
 
+def is_text(ptx: str) -> bool:
+    """Return True if a string is a PTX text: it is empty, or it contains a line break or `.version`."""
+    return not ptx or "\n" in ptx or ".version" in ptx
+
+
 def text_of(ptx: str | Path) -> tuple[str, str]:
     """Return a PTX text and its name. `ptx` is the text or the path of a file.
 
-    A string that contains a line break or `.version` is a text.
-
     Errors: ptx.file, ptx.text
     """
-    if isinstance(ptx, str) and (not ptx or "\n" in ptx or ".version" in ptx):
+    if isinstance(ptx, str) and is_text(ptx):
         return ptx, "<ptx>"
     if not isinstance(ptx, (str, os.PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance] -- any object
         raise UsageError(f"ptx is {ptx!r}; expected a text, a path or a Module", code="ptx.text")

@@ -138,10 +138,10 @@ def launch(
         )
     on_gpu = device == "cuda"
     loaded, geometry, arguments = load_launch(kernel, name, grid, block, cluster, shared, args, on_gpu=on_gpu)
-    geometry = replace(geometry, cooperative=cooperative, programmatic=programmatic)
-    if device == "cuda":
+    if on_gpu:
         from warploom.runtime import cuda
 
+        geometry = replace(geometry, cooperative=cooperative, programmatic=programmatic)
         return cuda.run(loaded.signature, geometry, arguments, stream, wait, assembler)
     from warploom.runtime import cpu
 

@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu
-from warploom.isa.model.parameters import Parameter, aligned, argument_error, encode, is_scalar
+from warploom.isa.model.parameters import Parameter, aligned, argument_error, block_bytes, encode, is_scalar
 from warploom.isa.model.signature import Signature
 from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMap, strided
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from warploom.emulator.arena import Arena
 
 _POINTER = "u64"
+_SCALARS: tuple[type[object], ...] = (int, float, np.generic)
 
 
 class _Field(NamedTuple):
@@ -165,6 +167,11 @@ class Arguments:
         In the result, NumPy arrays replace other host arrays, and pointer tables replace lists of arrays. `number` is
         the position of the argument.
         """
+        if isinstance(value, _SCALARS):
+            return value
+        if is_array(value):
+            _check_array(number, parameter, value)
+            return self._buffer(number, parameter, value, "")
         if isinstance(value, TensorMap):
             if parameter.size != TENSOR_MAP_BYTES:
                 raise argument_error(number, parameter, value, _expected(parameter))
@@ -183,10 +190,7 @@ class Arguments:
             self.buffers.add(f"the table of argument {number} ({name})", table.table)
             self._tables.append(table)
             return table
-        if not is_array(value):
-            return value
-        _check_array(number, parameter, value)
-        return self._buffer(number, parameter, value, "")
+        return value
 
     def _buffer(self, number: int, parameter: Parameter, array: Any, prefix: str) -> Any:
         """Add a device buffer for an array in host memory, and return the array as a NumPy array.
@@ -220,27 +224,7 @@ class Arguments:
 
         `address` returns the device address of an array. `tensor_map` encodes a tensor map as 128 bytes.
         """
-
-        def resolve(parameter: Parameter, value: object) -> object:
-            if isinstance(value, TensorMap):
-                return tensor_map(value.fields(address(value.array)))
-            if isinstance(value, Struct):
-                return structure(parameter, value)
-            if isinstance(value, _PointerTable):
-                return address(value.table)
-            return address(value) if is_array(value) else value
-
-        def structure(parameter: Parameter, value: Struct) -> bytes:
-            block = bytearray(parameter.size)
-            for part in value.fields:
-                place, end = part.parameter(parameter), part.offset + part.size
-                if end > parameter.size:
-                    raise argument_error(number, place, part.value, f"a field within the {parameter.size} bytes")
-                found = resolve(place, part.value)
-                block[part.offset : end] = found if isinstance(found, bytes) else encode(number, place, found)
-            return bytes(block)
-
-        return resolve(self.parameters[number], self.values[number])
+        return _resolve(number, self.parameters[number], self.values[number], address, tensor_map)
 
     def contents(self, arena: Arena) -> tuple[Any, ...]:
         """Return views of the arrays in `arena`, the emulator's memory, in parameter order.
@@ -268,7 +252,7 @@ class Arguments:
 
         Errors: UsageError launch.argument.
         """
-        block = bytearray(max((p.offset + p.size for p in self.parameters), default=1))
+        block = bytearray(block_bytes(self.parameters) or 1)
         for number, parameter in enumerate(self.parameters):
             value = self.device_value(number, address, tensor_map)
             if not parameter.is_array:
@@ -279,6 +263,30 @@ class Arguments:
                 raise argument_error(number, parameter, self.values[number], _expected(parameter))
             block[parameter.offset : parameter.offset + len(data)] = data
         return bytes(block)
+
+
+def _resolve(
+    number: int, parameter: Parameter, value: object, address: Callable[[object], int],
+    tensor_map: Callable[[TensorMapFields], bytes],
+) -> object:  # fmt: skip
+    if isinstance(value, _SCALARS):
+        return value
+    if is_array(value):
+        return address(value)
+    if isinstance(value, TensorMap):
+        return tensor_map(value.fields(address(value.array)))
+    if isinstance(value, _PointerTable):
+        return address(value.table)
+    if not isinstance(value, Struct):
+        return value
+    block = bytearray(parameter.size)
+    for part in value.fields:
+        place, end = part.parameter(parameter), part.offset + part.size
+        if end > parameter.size:
+            raise argument_error(number, place, part.value, f"a field within the {parameter.size} bytes")
+        found = _resolve(number, place, part.value, address, tensor_map)
+        block[part.offset : end] = found if isinstance(found, bytes) else encode(number, place, found)
+    return bytes(block)
 
 
 def _kind(value: object) -> str:
@@ -297,14 +305,15 @@ def _check_array(number: int, parameter: Parameter, array: Any) -> None:
     """Refuse an array that a kernel cannot use. Errors: UsageError launch.argument."""
     if not parameter.takes_address:
         raise argument_error(number, parameter, array, "a TensorMap" if parameter.is_array else "a number")
-    found = strided(array)
+    # `strided` takes longer than the other checks together.
+    found = array if is_numpy(array) else strided(array)
     if hasattr(array, "mask"):
         raise argument_error(number, parameter, array, "an array without a mask")
     if found.dtype.hasobject or found.dtype.kind in "USmM":
         raise argument_error(number, parameter, array, "an array of numbers")
     if not found.dtype.isnative:
         raise argument_error(number, parameter, array, "an array in this machine's byte order")
-    if not found.is_contiguous:
+    if not (array.flags.c_contiguous if is_numpy(array) else strided(array).is_contiguous):
         raise UsageError(
             f"argument {number} ({parameter.readable_name}) is an array of shape {found.shape} that is not contiguous",
             code="launch.argument",
@@ -315,6 +324,11 @@ def _check_array(number: int, parameter: Parameter, array: Any) -> None:
 def is_array(value: object) -> TypeGuard[Any]:
     """Return True if a value is an array of NumPy, PyTorch, CuPy or JAX."""
     return isinstance(value, np.ndarray) or is_foreign_type(type(value))
+
+
+def is_numpy(value: object) -> TypeGuard[NDArray[Any]]:
+    """Return True if a value is an array of NumPy."""
+    return isinstance(value, np.ndarray)
 
 
 def _is_array_list(value: object) -> TypeGuard[Sequence[Any]]:

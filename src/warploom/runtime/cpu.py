@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from warploom.diagnostics import UsageError
 from warploom.emulator.arena import Arena
-from warploom.emulator.emulator import STEP_BUDGET
 from warploom.emulator.events import Observer
-from warploom.emulator.execute import Request, execute, reserve
+from warploom.emulator.execute import execute, reserve
 from warploom.emulator.faults import Deadlock, RunError, Trap
+from warploom.emulator.request import STEP_BUDGET, Request
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.stats import Progress
 from warploom.gpu.geometry import Geometry
@@ -28,6 +28,8 @@ from warploom.runtime.limits import architecture, check_architecture, check_reso
 from warploom.runtime.run import Run
 
 if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
     from warploom.observe.profile import Profiler
     from warploom.observe.trace import Recorder
 
@@ -139,13 +141,10 @@ def run(
         from warploom.observe.profile import Profiler
 
         observers.append(profiler := Profiler())
-    with ExitStack() as stack:
-        pool = None
-        if workers > 1:
-            from concurrent.futures import ThreadPoolExecutor
-
-            pool = Workers(stack.enter_context(ThreadPoolExecutor(workers)), workers)
-        request = replace(request, observers=tuple(observers), pool=pool)
+    with _threads(workers) if workers > 1 else nullcontext() as threads:
+        if observers or threads is not None:
+            pool = None if threads is None else Workers(threads, workers)
+            request = replace(request, observers=tuple(observers), pool=pool)
         try:
             stats, findings = execute(request, arena, segments, progress)
         except MemoryError:
@@ -182,6 +181,12 @@ def merge(runs: Sequence[Run]) -> Run:
     from warploom.observe.sanitize.findings import merge_findings
 
     return replace(runs[0], findings=merge_findings(found for run in runs for found in run.findings))
+
+
+def _threads(count: int) -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(count)
 
 
 def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | None:

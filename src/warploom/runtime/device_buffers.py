@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
@@ -19,6 +19,18 @@ Array = NDArray[Any]
 _ALIGNMENT = 16  # bytes; compilers assume no larger alignment of an array's address
 
 
+class _Member(NamedTuple):
+    """Array in a device buffer, with the host address of its first element.
+
+    `raw` is a view of the array without the element type.
+    """
+
+    name: str
+    array: Array
+    raw: Array
+    address: int
+
+
 @dataclass(slots=True)
 class _Buffer:
     """Device buffer for the host addresses from `low` to below `high`.
@@ -28,7 +40,7 @@ class _Buffer:
 
     low: int
     high: int
-    arrays: list[tuple[str, Array]] = field(default_factory=list[tuple[str, Array]])
+    members: list[_Member]
     start: int = 0
     segment: Segment | None = None
 
@@ -36,21 +48,21 @@ class _Buffer:
     def size(self) -> int:
         return max(self.high - self.low, 1)  # a GPU allocates no empty buffers
 
-    def view(self, contents: NDArray[np.uint8], array: Array) -> Array:
+    def view(self, contents: NDArray[np.uint8], member: _Member) -> Array:
         """Return a view of an array's part of `contents`, a copy of the buffer."""
-        offset = _address(array) - self.low if array.size else 0
-        return np.ndarray(array.shape, f"V{array.dtype.itemsize}", contents, offset, array.strides)
+        raw = member.raw
+        return np.ndarray(raw.shape, raw.dtype, contents, member.address - self.low, raw.strides)
 
     def load(self, contents: NDArray[np.uint8]) -> None:
         """Copy the arrays from host memory to `contents`, a copy of the buffer."""
-        for _, array in self.arrays:
-            self.view(contents, array)[...] = array.view(f"V{array.dtype.itemsize}")
+        for member in self.members:
+            self.view(contents, member)[...] = member.raw
 
     def store(self, contents: NDArray[np.uint8]) -> None:
         """Copy `contents`, a copy of the buffer, to the writable arrays in host memory."""
-        for _, array in self.arrays:
-            if array.flags.writeable:
-                array.view(f"V{array.dtype.itemsize}")[...] = self.view(contents, array)
+        for member in self.members:
+            if member.raw.flags.writeable:
+                member.raw[...] = self.view(contents, member)
 
 
 class DeviceBuffers:
@@ -64,37 +76,43 @@ class DeviceBuffers:
 
     def add(self, name: str, array: Array) -> None:
         """Add an array. `name` identifies the array in error messages."""
-        low, high = byte_bounds(array) if array.size else (id(array), id(array))
-        added = _Buffer(int(low), int(high), [(name, array)])
+        if array.size:
+            address = int(array.__array_interface__["data"][0])
+            low, high = (address, address + array.nbytes) if array.flags.c_contiguous else byte_bounds(array)
+        else:
+            low = high = address = id(array)
+        member = _Member(name, array, array.view(f"V{array.dtype.itemsize}"), address)
+        added = _Buffer(int(low), int(high), [member])
         separate: list[_Buffer] = []
         for other in self._buffers:
             if other.low < added.high and added.low < other.high:
                 # Rounding down keeps the alignment of every array in the shared buffer.
                 low = min(added.low, other.low) // _ALIGNMENT * _ALIGNMENT
-                added = _Buffer(low, max(added.high, other.high), other.arrays + added.arrays)
+                added = _Buffer(low, max(added.high, other.high), other.members + added.members)
             else:
                 separate.append(other)
         self._buffers = [*separate, added]
 
     def contains(self, value: object) -> bool:
         """Return True if a value is an array that has a buffer."""
-        return any(array is value for buffer in self._buffers for _, array in buffer.arrays)
+        return any(member.array is value for buffer in self._buffers for member in buffer.members)
 
     def address(self, value: object) -> int:
         """Return the device address of an array's first element."""
-        buffer, array = self._find(value)
-        return buffer.start + (_address(array) - buffer.low if array.size else 0)
+        buffer, member = self._find(value)
+        return buffer.start + member.address - buffer.low
 
-    def _find(self, value: object) -> tuple[_Buffer, Array]:
-        return next((buffer, array) for buffer in self._buffers for _, array in buffer.arrays if array is value)
+    def _find(self, value: object) -> tuple[_Buffer, _Member]:
+        pairs = ((buffer, member) for buffer in self._buffers for member in buffer.members)
+        return next(pair for pair in pairs if pair[1].array is value)
 
     # The emulator's memory ------------------------------------------------------------------------------------
 
     def reserve(self, arena: Arena) -> None:
         """Reserve memory of the emulator for each buffer."""
         for buffer in self._buffers:
-            names = " and ".join(dict.fromkeys(name for name, _ in buffer.arrays))
-            writable = all(array.flags.writeable for _, array in buffer.arrays)
+            names = " and ".join(dict.fromkeys(member.name for member in buffer.members))
+            writable = all(member.raw.flags.writeable for member in buffer.members)
             buffer.segment = arena.reserve(names, buffer.high - buffer.low, writable)
             buffer.start = buffer.segment.start
 
@@ -112,15 +130,15 @@ class DeviceBuffers:
     def views(self, arena: Arena) -> Iterator[tuple[str, Array]]:
         """Yield the name of each writable array, and a view of its copy in `arena`."""
         for buffer, segment in self._segments():
-            for name, array in buffer.arrays:
-                if array.flags.writeable:
-                    yield name, buffer.view(arena.view(segment), array).view(array.dtype)
+            for member in buffer.members:
+                if member.raw.flags.writeable:
+                    yield member.name, buffer.view(arena.view(segment), member).view(member.array.dtype)
 
     def contents(self, value: object, arena: Arena) -> Array:
         """Return a view of an array's copy in `arena`."""
-        buffer, array = self._find(value)
+        buffer, member = self._find(value)
         assert buffer.segment is not None
-        return buffer.view(arena.view(buffer.segment), array).view(array.dtype)
+        return buffer.view(arena.view(buffer.segment), member).view(member.array.dtype)
 
     def _segments(self) -> Iterator[tuple[_Buffer, Segment]]:
         for buffer in self._buffers:
@@ -147,7 +165,3 @@ class DeviceBuffers:
             contents = np.empty(buffer.size, np.uint8)
             gpu.download(buffer.start, contents)
             buffer.store(contents)
-
-
-def _address(array: Array) -> int:
-    return int(array.__array_interface__["data"][0])

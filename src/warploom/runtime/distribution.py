@@ -7,7 +7,8 @@ from typing import Any, Protocol, cast
 
 from warploom.diagnostics import Diagnostic, UsageError
 from warploom.emulator.arena import Arena
-from warploom.emulator.execute import Progress, Request, Stats
+from warploom.emulator.request import Request
+from warploom.emulator.stats import Progress, Stats
 from warploom.providers import provider
 
 Announce = Callable[[str], None]

@@ -6,7 +6,7 @@ import numpy as np
 
 from warploom.diagnostics import UsageError
 from warploom.layout import strided
-from warploom.runtime.arguments import Arguments, is_array
+from warploom.runtime.arguments import Arguments, is_array, is_numpy
 from warploom.runtime.kernel import LoadedKernel
 from warploom.runtime.uses import Part
 
@@ -22,7 +22,10 @@ def check_elements(kernel: LoadedKernel, arguments: Arguments) -> None:
     """
     signature = kernel.signature
     for number, (parameter, value) in enumerate(zip(signature.parameters, arguments.values, strict=True)):
-        if not is_array(value) or (size := _number_bytes(dtype := strided(value).dtype)) < 2:
+        if not is_array(value):
+            continue
+        dtype = value.dtype if is_numpy(value) else strided(value).dtype
+        if (size := _number_bytes(dtype)) < 2:
             continue
         uses = kernel.uses
         use = uses.parts.get(Part(parameter.name))

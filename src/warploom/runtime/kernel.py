@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
+import os
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.geometry import Extent
 from warploom.isa.model.signature import Signature, kernel_name, read_signature
-from warploom.ptx import Module, parse, text_of
+from warploom.ptx import Module, is_text, parse, text_of
 from warploom.ptx.outline import read_outline
 
 if TYPE_CHECKING:
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
     from warploom.runtime.uses import Uses
 
     KernelSource = str | Path | Module | Kernel | Program
+
+_SETTLED = 2_000_000_000
+"""Nanoseconds between two changes of a file that have different time stamps on every file system."""
 
 
 @dataclass(eq=False)
@@ -57,7 +63,8 @@ def load_kernel(source: KernelSource, name: str | None) -> LoadedKernel:
     Errors: UsageError emulator.kernel, ptx.file, ptx.text; PtxSyntaxError.
     """
     if isinstance(source, (str, Path)):
-        return _load_text(*text_of(source), name)
+        is_path = isinstance(source, Path) or not is_text(source)
+        return _load_file(str(source), name) if is_path else _load_text(*text_of(source), name)
     if isinstance(source, Module):
         return LoadedKernel(read_signature(source, name))
     from warploom.author import Kernel
@@ -77,6 +84,37 @@ def load_kernel(source: KernelSource, name: str | None) -> LoadedKernel:
 @lru_cache(maxsize=16)
 def _load_text(text: str, file: str, name: str | None, shared: int = 0, block: Extent | None = None) -> LoadedKernel:
     return LoadedKernel(_read_kernel(text, file, name), shared, block)
+
+
+def _load_file(path: str, name: str | None) -> LoadedKernel:
+    version = _version(path)
+    return _load_text(*text_of(Path(path)), name) if version is None else _load_version(path, name, version)
+
+
+@lru_cache(maxsize=16)
+def _load_version(path: str, name: str | None, version: tuple[int, ...]) -> LoadedKernel:
+    return _load_text(*text_of(Path(path)), name)
+
+
+def _version(path: str) -> tuple[int, ...] | None:
+    """Return numbers that differ after each change of a file. Return None if the last change is recent.
+
+    A file may change again without a change of its time stamps shortly after a change.
+    """
+    try:
+        if not S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - a Path takes longer than the call
+            return None
+        # Opening the file makes the client of a network file system ask for the present attributes.
+        file = os.open(path, os.O_RDONLY)
+    except (OSError, ValueError):  # `text_of` reports the error
+        return None
+    try:
+        found = os.fstat(file)
+    finally:
+        os.close(file)
+    is_settled = time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns) > _SETTLED
+    version = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return version if is_settled else None
 
 
 def _read_kernel(text: str, file: str, name: str | None) -> Signature:

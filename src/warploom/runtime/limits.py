@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.geometry import Extent, Extents, Geometry
@@ -20,7 +20,7 @@ from warploom.isa.model.capacity import (
     SHARED_KIB,
     shared_bytes,
 )
-from warploom.isa.model.parameters import size_of
+from warploom.isa.model.parameters import block_bytes, size_of
 from warploom.isa.model.signature import Signature
 from warploom.ptx import Block, Variable
 
@@ -42,8 +42,13 @@ def architecture(arch: str | None, signature: Signature) -> str:
 
     Errors: UsageError launch.arch for an unknown architecture, or one that cannot run code for the module's target.
     """
-    target = next((word for word in signature.module.target if _ARCH.fullmatch(word)), "")
-    name = str(target if arch is None else arch)
+    return _architecture(None if arch is None else str(arch), signature.module.target)
+
+
+@lru_cache(maxsize=64)
+def _architecture(arch: str | None, targets: tuple[str, ...]) -> str:
+    target = next((word for word in targets if _ARCH.fullmatch(word)), "")
+    name = target if arch is None else arch
     found = _ARCH.fullmatch(name)
     if found is None or int(found[1]) not in SHARED_KIB:
         known = ", ".join(f"sm_{number}" for number in SHARED_KIB)
@@ -92,7 +97,7 @@ def read_geometry(
     if most is not None and threads > prod(most):
         raise _refuse(f"block {geometry.block} has {threads} threads; .maxntid allows at most {prod(most)}")
     given = None if geometry.cluster == (1, 1, 1) else geometry.cluster
-    return replace(geometry, cluster=_cluster(signature, geometry.grid, given))
+    return Geometry(geometry.grid, geometry.block, _cluster(signature, geometry.grid, given), geometry.shared)
 
 
 def check_architecture(geometry: Geometry, arch: str, static: int = 0, dynamic_start: int = 0) -> None:
@@ -119,22 +124,34 @@ def check_resources(program: Program, geometry: Geometry, step_budget: int) -> N
 
     Errors: UsageError launch.limit.
     """
-    parameters = max((each.offset + each.size for each in program.parameters), default=0)
-    _check(parameters, PARAMETER_BYTES, "bytes of parameters", "a kernel can have")
+    size = program.analysis(_sizes)
+    _check(block_bytes(program.parameters), PARAMETER_BYTES, "bytes of parameters", "a kernel can have")
     if program.local_bytes > LOCAL_BYTES:
         largest = _largest(program, "local", "param")
         _check(program.local_bytes, LOCAL_BYTES, f"bytes of local memory for each thread{largest}", "a GPU has")
-    constants = sum(each.size for each in program.globals if each.space == "const")
-    _check(constants, CONSTANT_BYTES, "bytes of constant memory", "a GPU has")
+    _check(size.constants, CONSTANT_BYTES, "bytes of constant memory", "a GPU has")
     warps = -(-prod(geometry.block) // 32)
-    size = prod(geometry.cluster or (1,))
-    registers = program.registers.bytes_per_warp() * warps * size
+    registers = size.registers * warps * geometry.cluster_size
     if registers > REGISTER_BYTES:
-        what = f"bytes for the declared registers of a {'CTA' if size == 1 else 'cluster'}{_largest(program, 'reg')}"
+        owner = "CTA" if geometry.cluster_size == 1 else "cluster"
+        what = f"bytes for the declared registers of a {owner}{_largest(program, 'reg')}"
         _check(registers, REGISTER_BYTES, what, "the emulator has", "declare only registers that the kernel uses")
     what = f"warp instructions, one for each of {warps} warps in {prod(geometry.grid)} CTAs"
     hint = "raise the option step_budget or the environment variable WARPLOOM_STEP_BUDGET"
     _check(warps * prod(geometry.grid), step_budget, what, "the step budget allows", hint)
+
+
+class _Sizes(NamedTuple):
+    """Sizes of all constant variables, and of the registers of a warp. Units: bytes."""
+
+    constants: int
+    registers: int
+
+
+def _sizes(program: Program) -> _Sizes:
+    return _Sizes(
+        sum(each.size for each in program.globals if each.space == "const"), program.registers.bytes_per_warp()
+    )
 
 
 def _largest(program: Program, *spaces: str) -> str:

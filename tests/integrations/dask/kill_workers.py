@@ -15,12 +15,12 @@ import time
 
 from runtime.kernels import make, run
 
-from warploom.emulator import execute
+from warploom.emulator import waves
 from warploom.integrations.dask.worker_pool import WorkerPool
 from warploom.runtime.api import Run
 
 KERNEL = "gemm_f16_nn_sm80.ptx"
-execute.RESIDENT_WARPS, execute.LEAST_WARPS = 4, 1  # one wave for each CTA
+waves.RESIDENT_WARPS, waves.LEAST_WARPS = 4, 1  # one wave for each CTA
 
 
 def launch(workers: int | str) -> tuple[bytes, Run]:

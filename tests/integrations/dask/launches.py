@@ -12,7 +12,7 @@ from observe.sanitize.launches import LAUNCHES
 from runtime.kernels import INDEX, make, run
 
 import warploom as wl
-from warploom.emulator import execute as machine
+from warploom.emulator import waves
 from warploom.runtime.api import Run
 from warploom.runtime.launchfile import read_launch_file
 
@@ -26,8 +26,8 @@ _EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.toml"))
 def waves_of(warps: int) -> Iterator[None]:
     """Split grids into waves of a number of warps."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machine, "RESIDENT_WARPS", warps)
-        patch.setattr(machine, "LEAST_WARPS", 1)
+        patch.setattr(waves, "RESIDENT_WARPS", warps)
+        patch.setattr(waves, "LEAST_WARPS", 1)
         yield
 
 

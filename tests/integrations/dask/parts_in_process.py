@@ -14,7 +14,10 @@ from integrations.dask.launches import waves_of
 
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.arena import Arena
-from warploom.emulator.execute import Request, Stats, initialise, waves
+from warploom.emulator.execute import initialise
+from warploom.emulator.request import Request
+from warploom.emulator.stats import Stats
+from warploom.emulator.waves import divide
 from warploom.integrations.dask.grid import GridJob, PartResult, merge_results, run_part, single_worker_reason
 from warploom.integrations.dask.shared_payload import mapped, pack
 from warploom.runtime import cpu
@@ -34,7 +37,7 @@ class InProcessDistributor:
     ) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:
         """Run a grid as `dask.run_grid` does, in the order that the seed selects."""
         initialise(request.program, arena, segments, request.parameters)
-        whole = waves(request.program, request.shape())
+        whole = divide(request.program, request.shape())
         job = GridJob(request, whole, arena, segments, sanitize)
         chance = random.Random(self.seed)
         parts = [range(number, number + 1) for number in whole.numbers]

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.arena import ALIGNMENT, GAP, Arena
-from warploom.emulator.emulator import STEP_BUDGET, Request
 from warploom.emulator.execute import reserve
 from warploom.emulator.faults import Deadlock, Trap
+from warploom.emulator.request import STEP_BUDGET, Request
 from warploom.emulator.schedule import Schedule
 from warploom.gpu.geometry import Geometry
 from warploom.isa.model.parameters import Parameter, aligned

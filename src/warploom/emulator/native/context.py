@@ -69,8 +69,11 @@ class Field(IntEnum):
     ARRIVED = 51  # address of the number of threads that have arrived at each barrier
     TALLY = 52  # address of the number of threads of the batch that arrive at each barrier
     KEYS = 53  # address of the barrier of each warp of the batch
+    # Exits
+    ALLOWS_EXITS = 54  # 1 if no part of the emulator except native code must act when a warp exits
+    EXITED_CTAS = 55  # number of CTAs whose last warp has exited
     # Observers
-    EXECUTIONS = 54  # address of the executions of each instruction by warps and by lanes, or 0
+    EXECUTIONS = 56  # address of the executions of each instruction by warps and by lanes, or 0
 
 
 class Stop(IntEnum):

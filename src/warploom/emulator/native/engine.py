@@ -1,6 +1,7 @@
 """Native execution of sequences of instructions for the warps of a batch."""
 
 from collections.abc import Sequence
+from ctypes import addressof, c_char
 from hashlib import sha256
 from operator import is_not
 from types import SimpleNamespace
@@ -9,22 +10,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.barriers import Barriers
+from warploom.emulator.barriers import BARRIERS, Barriers
 from warploom.emulator.batch import Batch
+from warploom.emulator.grid import Topology
 from warploom.emulator.link import Linked
 from warploom.emulator.memory import Memory
-from warploom.emulator.native.code_table import BRANCH, INSTRUCTION
+from warploom.emulator.native.code_table import BRANCH, EXIT, INSTRUCTION
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.library import library
 from warploom.emulator.native.operands import RECORD, OperandTable, Records, UnsupportedOperand, varying
 from warploom.emulator.native.wanted import Wanted
 from warploom.emulator.native.watch import Watch
 from warploom.emulator.program import Program
+from warploom.emulator.shared_memory import SharedMemory
 from warploom.emulator.state import Counters, Executions, State
 from warploom.isa.model.form import Form
 
 _SPLITS = ("status", "pc", "epoch", "warp", "bits", "point", "calls", "points")
 """Arrays of `WarpSplits`, in the order of their fields in the context."""
+_BYTES = c_char * 0
+_STOPS = tuple(Stop)
 
 
 class NativeEngine:
@@ -43,18 +48,28 @@ class NativeEngine:
         self._families = sorted({each.family for each in linked})
         numbers = {family: number for number, family in enumerate(self._families)}
         self._family_of = np.array([numbers[each.family] for each in linked], np.int64)
-        self.context = np.zeros(len(Field), np.int64)
         self.code["point"] = program.reconvergence
         self._rows = np.zeros(0, np.int64)
         self._seen = np.zeros(state.topology.warps, np.int64)
         self._splits: tuple[NDArray[Any], ...] = ()
-        self._address = _address(self.context)
-        self.context[Field.CODE : Field.COUNTS + 1] = _address(self.code), _address(self.counts)
-        self.context[Field.SEEN], self.context[Field.RECENT] = _address(self._seen), _address(state.recent)
+        self._windows: NDArray[np.int64] = np.zeros((0, 3), np.int64)
+        self._shared = 0  # host address of shared memory, which the distances in `_windows` include
+        self._tally = np.zeros(state.topology.ctas * BARRIERS, np.int64)
+        context = np.zeros(len(Field), np.int64)
+        self._address = _address(context)
+        self._fields = context.data  # NumPy takes three times as long for access to a field
+        fixed = {
+            Field.CODE: self.code, Field.COUNTS: self.counts, Field.SEEN: self._seen, Field.RECENT: state.recent,
+            Field.CARRY: state.carry, Field.CTA_OF: state.topology.cta_of, Field.LIVE_WARPS: state.live_warps,
+            Field.TALLY: self._tally,
+        }  # fmt: skip
+        for field, array in fixed.items():
+            self._fields[field] = _address(array)
         self._tables: list[tuple[int, Any]] = []
         self._link(program, linked, arch)
         self._functions = self.code["function"].copy()
-        self.is_native = (self._functions > BRANCH).tolist()
+        self._excluded = set[int]()
+        self.is_native = (self._functions > EXIT).tolist()
 
     def _link(self, program: Program, linked: Sequence[Linked], arch: str) -> None:
         tables: dict[int, OperandTable] = {}
@@ -95,6 +110,8 @@ class NativeEngine:
             if form.control == "jump" and isinstance(target := getattr(each.operands, "tgt", None), int):
                 self.code["function"][pc], self.code["target"][pc] = BRANCH, target
                 self._link_guard(pc)
+            elif form.control in ("return", "exit") and each.guard is None:
+                self.code["function"][pc] = EXIT
 
     def _allows(self, each: Linked, form: Form) -> bool:
         """Return True if this launch allows native execution of an instruction.
@@ -119,34 +136,37 @@ class NativeEngine:
 
     def leave_to_interpreter(self, pcs: set[int]) -> None:
         """Exclude the instructions at the program counters `pcs`, and no others, from native execution."""
+        if pcs == self._excluded:
+            return
+        self._excluded = pcs
         self.code["function"] = self._functions
         self.code["function"][list(pcs)] = 0
-        self.is_native = (self.code["function"] > BRANCH).tolist()
+        self.is_native = (self.code["function"] > EXIT).tolist()
+
+    def refresh(self) -> None:
+        """Update the records of the special registers, after a change of the coordinates of the CTAs."""
+        for number, value in self._tables:
+            self.records.fill(number, [value])
 
     def count_executions(self, executions: Executions | None) -> None:
         """Count executions by warps and by lanes in `executions` from now on, or nowhere if it is None."""
-        self.context[Field.EXECUTIONS] = 0 if executions is None else _address(executions.counts)
+        self._fields[Field.EXECUTIONS] = 0 if executions is None else _address(executions.counts)
 
     def start(self, memory: Memory, barriers: Barriers) -> None:
         """Prepare for the CTAs that have become resident."""
-        arena, shared = memory.arena, memory.shared
-        for number, value in self._tables:
-            self.records.fill(number, [value])
-        topology = self.state.topology
-        rank = topology.rank[topology.cta_of]
-        low = (rank << 24) + (shared.end - shared.size)
-        origin = _address(shared.bytes) + topology.cta_of * shared.stride
-        self._windows = np.stack([low, low + shared.size, origin - low], axis=1).astype(np.int64)
-        pointers = list(map(_address, (arena.bytes, arena.starts, arena.ends, arena.state, memory.local)))
-        context = self.context
-        context[Field.ARENA], context[Field.SEGMENTS] = pointers[0], len(arena.starts)
-        context[Field.SEGMENT_STARTS : Field.SEGMENT_STATES + 1] = pointers[1:4]
-        context[Field.SHARED_WINDOWS] = _address(self._windows)
-        context[Field.LOCAL_START], context[Field.LOCAL_STRIDE] = pointers[4], memory.local_stride
-        context[Field.LOCAL_BYTES], context[Field.CARRY] = memory.local_bytes, _address(self.state.carry)
-        self._tally = np.zeros(len(barriers.arrived), np.int64)
-        arrays = topology.cta_of, self.state.live_warps, barriers.arrived, self._tally
-        context[Field.CTA_OF : Field.KEYS] = [_address(array) for array in arrays]
+        arena, shared, fields = memory.arena, memory.shared, self._fields
+        if not len(self._windows):
+            self._windows = _shared_windows(self.state.topology, shared)
+            fields[Field.SHARED_WINDOWS] = _address(self._windows)
+        first = _address(shared.bytes)
+        self._windows[:, 2] += first - self._shared
+        self._shared = first
+        fields[Field.ARENA], fields[Field.SEGMENTS] = _address(arena.bytes), len(arena.starts)
+        for field, array in enumerate((arena.starts, arena.ends, arena.state), Field.SEGMENT_STARTS):
+            fields[field] = _address(array)
+        fields[Field.LOCAL_START], fields[Field.LOCAL_STRIDE] = _address(memory.local), memory.local_stride
+        fields[Field.LOCAL_BYTES], fields[Field.ARRIVED] = memory.local_bytes, _address(barriers.arrived)
+        self._tally[:] = 0
 
     def run(self, batch: Batch, first: int, end: int) -> tuple[int, int]:
         """Execute the instructions [first, end) of a batch, up to one that needs the interpreter.
@@ -159,65 +179,75 @@ class NativeEngine:
         self._warps[:count] = batch.warp_index
         splits = self.state.splits
         self._masks[:count] = lanes = splits.bits[batch.rows]
-        self.context[Field.COUNT] = count
-        self.context[Field.WHOLE] = not splits.diverged or bool((lanes == splits.live_bits[batch.warp_index]).all())
-        return self.library.run(self._address, first, end), int(self.context[Field.EXECUTED])
+        self._fields[Field.COUNT] = count
+        self._fields[Field.WHOLE] = not splits.diverged or bool((lanes == splits.live_bits[batch.warp_index]).all())
+        return self.library.run(self._address, first, end), self.executed
 
-    def schedule(self, most: int, watch: Watch, steps: int, budget: int, keeps_matrices: bool) -> tuple[Stop, int]:
+    def schedule(
+        self, most: int, watch: Watch, steps: int, budget: int, keeps_matrices: bool, allows_exits: bool
+    ) -> tuple[Stop, int]:
         """Select and execute batches until the emulator is needed, or `most` batches have been executed.
 
         Stop as `watch` requests. If the step budget is spent, stop before any batch. If `keeps_matrices` is set, also
         stop before a block that reads accumulators from registers. While warps are diverged, stop at every multiple of
-        `OVERDUE_STEPS`; `steps` batches of the wave have been executed before.
+        `OVERDUE_STEPS`; `steps` batches of the wave have been executed before. If `allows_exits` is set, let warps exit
+        whose exit has no effect on other warps.
 
         Return the reason for the stop, and the program counter at which the interpreter continues the batch.
         """
-        state, context = self.state, self.context
+        state, fields = self.state, self._fields
         splits, counters = state.splits, state.counters
-        self._reserve(len(splits.status))
         arrays = tuple(getattr(splits, name) for name in _SPLITS)
         if len(self._splits) != len(arrays) or any(map(is_not, arrays, self._splits)):
             self._splits = arrays
-            context[Field.STATUS : Field.POINTS + 1] = [_address(array) for array in arrays]
-            context[Field.SPLITS], context[Field.POINT_COUNT] = len(splits.status), len(splits.points)
-            context[Field.LIVE], context[Field.WARP_SLOTS] = _address(splits.live_bits), splits.warps
+            self._reserve(len(splits.status))
+            for field, array in enumerate(arrays, Field.STATUS):
+                fields[field] = _address(array)
+            fields[Field.SPLITS], fields[Field.POINT_COUNT] = len(splits.status), len(splits.points)
+            fields[Field.LIVE], fields[Field.WARP_SLOTS] = _address(splits.live_bits), splits.warps
         self._seen.fill(-1)
-        context[Field.EXTRA_SLOTS : Field.FIRST_FREE_POINT + 1] = (
-            splits.extra_slots, splits.open_points, splits.warps, 0,
-        )  # fmt: skip
-        context[Field.BATCHES] = before = counters.batches
-        table = watch.table
-        context[Field.LAST_BATCH : Field.STEPS + 1] = (
-            before + most, watch.due, watch.pc, watch.limit, _address(table), len(table), steps,
-        )  # fmt: skip
-        context[Field.SPENT : Field.TICKS + 1] = counters.spent, budget, state.grid.ticks
-        context[Field.KEEPS_MATRICES] = keeps_matrices
+        fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS] = splits.extra_slots, splits.open_points
+        fields[Field.FIRST_FREE_SLOT], fields[Field.FIRST_FREE_POINT] = splits.warps, 0
+        fields[Field.BATCHES], fields[Field.LAST_BATCH] = counters.batches, counters.batches + most
+        fields[Field.DUE], fields[Field.WATCHED], fields[Field.UNWATCHED_LIMIT] = watch.due, watch.pc, watch.limit
+        fields[Field.COMPARED], fields[Field.COMPARED_FILES] = _address(watch.table), len(watch.table)
+        fields[Field.STEPS], fields[Field.KEEPS_MATRICES] = steps, keeps_matrices
+        fields[Field.ALLOWS_EXITS], fields[Field.EXITED_CTAS] = allows_exits, 0
+        fields[Field.SPENT], fields[Field.BUDGET], fields[Field.TICKS] = counters.spent, budget, state.grid.ticks
         found = self.library.schedule(self._address)
-        counters.batches, counters.spent = int(context[Field.BATCHES]), int(context[Field.SPENT])
-        splits.extra_slots, splits.open_points = int(context[Field.EXTRA_SLOTS]), int(context[Field.OPEN_POINTS])
-        state.grid.ticks = int(context[Field.TICKS])
-        return Stop(found & 3), found >> 2
+        counters.batches, counters.spent = fields[Field.BATCHES], fields[Field.SPENT]
+        splits.extra_slots, splits.open_points = fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS]
+        state.grid.ticks = fields[Field.TICKS]
+        return _STOPS[found & 3], found >> 2
 
     def count(self, counters: Counters) -> None:
         """Add the instructions that have been executed since the last call to the statistics."""
-        if not self.counts.any():
-            return
-        found = np.bincount(self._family_of, self.counts, len(self._families)).astype(np.int64)
-        for family, number in zip(self._families, found.tolist(), strict=True):
+        found = np.bincount(self._family_of, self.counts, len(self._families)).tolist()
+        for family, number in zip(self._families, found, strict=True):
             if number:
-                counters.by_family[family] += number
-        counters.instructions += int(found.sum())
+                counters.by_family[family] += int(number)
+                counters.instructions += int(number)
         self.counts.fill(0)
+
+    @property
+    def exited_ctas(self) -> int:
+        """Number of CTAs whose last warp has exited in the last call of `schedule`."""
+        return self._fields[Field.EXITED_CTAS]
 
     @property
     def due(self) -> int:
         """Number of batches at `Watch.due` after the last call of `schedule`."""
-        return int(self.context[Field.DUE])
+        return self._fields[Field.DUE]
 
     @property
     def rows(self) -> NDArray[np.intp]:
         """Indices of the warp splits of the batch at which `schedule` stopped."""
-        return self._rows[: int(self.context[Field.COUNT])].astype(np.intp)
+        return self._rows[: self._fields[Field.COUNT]].astype(np.intp)
+
+    @property
+    def executed(self) -> int:
+        """Number of warps that have executed the instruction at which native code stopped."""
+        return self._fields[Field.EXECUTED]
 
     def _reserve(self, count: int) -> None:
         """Make space for a batch of `count` warp splits."""
@@ -226,13 +256,21 @@ class NativeEngine:
         self._rows, self._warps = np.zeros(count, np.int64), np.zeros(count, np.int64)
         self._masks, self._guarded = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
         arrays = self._rows, self._warps, self._masks, self._guarded
-        self.context[Field.ROWS : Field.GUARDED + 1] = [_address(array) for array in arrays]
+        for field, array in enumerate(arrays, Field.ROWS):
+            self._fields[field] = _address(array)
         self._keys = np.zeros(2 * count, np.int64)
-        self.context[Field.KEYS] = _address(self._keys)
+        self._fields[Field.KEYS] = _address(self._keys)
+
+
+def _shared_windows(topology: Topology, shared: SharedMemory) -> NDArray[np.int64]:
+    """Return the shared window of each warp: first address, end, and distance to the index of its bytes."""
+    low = (topology.rank[topology.cta_of] << 24) + (shared.end - shared.size)
+    return np.stack([low, low + shared.size, topology.cta_of * shared.stride - low], axis=1)
 
 
 def _address(array: NDArray[Any]) -> int:
-    return int(array.__array_interface__["data"][0])
+    # This takes a third of the time of `__array_interface__`.
+    return addressof(_BYTES.from_buffer(array.data))
 
 
 def _name(form: Form, operands: SimpleNamespace, arch: str) -> str:

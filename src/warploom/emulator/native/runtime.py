@@ -9,14 +9,14 @@ from llvmlite import ir
 from warploom.emulator.access import DIRTY, LOCKED
 from warploom.emulator.barriers import BARRIERS
 from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER, Builder
-from warploom.emulator.native.code_table import BATCH_COST, BRANCH, COLUMN, OVERDUE_STEPS
+from warploom.emulator.native.code_table import BATCH_COST, BRANCH, COLUMN, EXIT, OVERDUE_STEPS
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.divergence import add_divergence
 from warploom.emulator.native.functions import SIGNATURE
 from warploom.emulator.native.watch import COLUMNS, SPACING
 from warploom.emulator.state import RECENT
-from warploom.emulator.warp_splits import Status
-from warploom.numerics.tracing.values import LANES
+from warploom.emulator.warp_splits import NONE, Status
+from warploom.numerics.tracing.values import LANES, declare
 
 
 def add_runtime(module: ir.Module) -> None:
@@ -31,6 +31,7 @@ def add_runtime(module: ir.Module) -> None:
     add_divergence(module)
     _add_branch(module)
     _add_advance(module)
+    _add_exit(module)
     _add_differ(module)
     _add_schedule(module)
 
@@ -155,7 +156,7 @@ def _add_run(module: ir.Module) -> None:
         entry = b.at(code, b.mul(pc, I64(len(COLUMN))))
         address = b.get(entry, COLUMN["function"])
         is_divided = b.icmp_signed(">", b.get(entry, COLUMN["converged_only"]), b.get(context, Field.WHOLE))
-        is_native = b.icmp_unsigned(">", address, I64(BRANCH))
+        is_native = b.icmp_unsigned(">", address, I64(EXIT))
         with b.if_then(b.or_(b.not_(is_native), is_divided)):
             b.ret(pc)
         chosen = b.variable(masks)
@@ -283,6 +284,45 @@ def _add_advance(module: ir.Module) -> None:
     b.ret_void()
 
 
+def _add_exit(module: ir.Module) -> None:
+    """Add the function with which the warps of a batch leave the kernel.
+
+    The function returns False, without an effect, if the interpreter must execute the exit.
+    """
+    b = Builder(module, "warploom.exit", ir.FunctionType(I1, [POINTER]))
+    (context,) = b.arguments
+    rows, warps, calls, points, live, cta_of, live_warps, arrived = (
+        b.array(context, field)
+        for field in (
+            Field.ROWS, Field.WARPS, Field.CALLS, Field.POINT, Field.LIVE, Field.CTA_OF, Field.LIVE_WARPS,
+            Field.ARRIVED,
+        )
+    )  # fmt: skip
+    count = b.get(context, Field.COUNT)
+    allowed = b.and_(b.get(context, Field.ALLOWS_EXITS), b.get(context, Field.WHOLE))
+    with b.if_then(b.icmp_signed("==", allowed, I64(0))):
+        b.ret(I1(0))
+    with b.loop(count) as position:
+        row = b.get(rows, position)
+        is_inner = b.icmp_signed("!=", b.get(calls, row), I64(0))
+        is_expected = b.icmp_signed("!=", b.get(points, row), I64(NONE))
+        barriers = b.mul(b.get(cta_of, b.get(warps, position)), I64(BARRIERS))
+        waiting = b.load(b.at(arrived, barriers), typ=ir.VectorType(I64, BARRIERS), align=8)
+        reduce = declare(module, f"llvm.vector.reduce.or.v{BARRIERS}i64", I64, [waiting.type])
+        is_awaited = b.icmp_signed("!=", b.call(reduce, [waiting]), I64(0))
+        with b.if_then(b.or_(b.or_(is_inner, is_expected), is_awaited)):
+            b.ret(I1(0))
+    with b.loop(count) as position:
+        warp = b.get(warps, position)
+        b.call(module.globals["warploom.free"], [context, b.get(rows, position)])
+        b.put(I32(0), live, warp, I32)
+        cta = b.get(cta_of, warp)
+        rest = b.sub(b.get(live_warps, cta), I64(1))
+        b.put(rest, live_warps, cta)
+        b.count(context, Field.EXITED_CTAS, b.zext(b.icmp_signed("==", rest, I64(0)), I64))
+    b.ret(I1(1))
+
+
 def _add_differ(module: ir.Module) -> None:
     """Add the function that returns True if a register in the table COMPARED differs from its saved value."""
     b = Builder(module, "warploom.differ", ir.FunctionType(I1, [POINTER]))
@@ -339,8 +379,9 @@ def _add_schedule(module: ir.Module) -> None:
     b.put(first, recent, b.and_(batches, I64(RECENT - 1)))
     b.put(b.add(batches, I64(1)), context, Field.BATCHES)
     last = b.at(code, b.mul(b.sub(end, I64(1)), I64(len(COLUMN))))
-    is_branch = b.icmp_signed("==", b.get(last, COLUMN["function"]), I64(BRANCH))
-    straight = b.sub(end, b.zext(is_branch, I64))
+    function = b.get(last, COLUMN["function"])
+    is_branch, is_exit = (b.icmp_signed("==", function, I64(kind)) for kind in (BRANCH, EXIT))
+    straight = b.sub(end, b.zext(b.or_(is_branch, is_exit), I64))
     stopped = b.call(module.globals["warploom.run"], [context, first, straight])
     stop_if(b.icmp_signed("<", stopped, straight), Stop.RESUME, stopped)
     target = b.variable(end)
@@ -349,15 +390,20 @@ def _add_schedule(module: ir.Module) -> None:
         divided = b.call(module.globals["warploom.branch"], [context, last, straight])
         stop_if(b.icmp_signed("<", divided, I64(0)), Stop.RESUME, straight)
         b.store(b.get(last, COLUMN["target"]), target)
+    with b.if_then(is_exit):
+        b.put(I64(0), context, Field.EXECUTED)
+        stop_if(b.not_(b.call(module.globals["warploom.exit"], [context])), Stop.RESUME, straight)
+        b.call(module.globals["warploom.count"], [context, straight, b.array(context, Field.MASKS)])
     length = b.sub(end, first)
     b.count(context, Field.TICKS, length)
     cost = b.larger(count, I64(BATCH_COST))
     b.count(context, Field.SPENT, b.mul(length, cost))
+    b.count(context, Field.STEPS, 1)
+    with b.if_then(is_exit):
+        b.branch(again)
     point_pc = b.get(last, COLUMN["point"])
     b.call(module.globals["warploom.advance"], [context, first, end, b.load(target, typ=I64), point_pc])
-    steps = b.add(b.get(context, Field.STEPS), I64(1))
-    b.put(steps, context, Field.STEPS)
     diverged = b.add(b.get(context, Field.EXTRA_SLOTS), b.get(context, Field.OPEN_POINTS))
-    is_overdue = b.icmp_signed("==", b.and_(steps, I64(OVERDUE_STEPS - 1)), I64(0))
+    is_overdue = b.icmp_signed("==", b.and_(b.get(context, Field.STEPS), I64(OVERDUE_STEPS - 1)), I64(0))
     stop_if(b.and_(is_overdue, b.icmp_signed("!=", diverged, I64(0))), Stop.PAUSE)
     b.branch(again)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from warploom.emulator.access import uniform
 from warploom.emulator.events import Access, CopyAccess, Launch, Observer
-from warploom.emulator.execute import inter_cta_communication
+from warploom.emulator.waves import inter_cta_communication
 from warploom.isa.instructions.reductions import CommutativeReduction, commutative_reduction
 from warploom.numerics._compile import njit
 

@@ -1,7 +1,6 @@
 """Execution of a grid on several Dask workers. Each worker runs some waves of CTAs."""
 
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Any
@@ -12,17 +11,11 @@ from numpy.typing import NDArray
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.access import DIRTY
 from warploom.emulator.arena import Arena
-from warploom.emulator.execute import (
-    Progress,
-    Request,
-    Stats,
-    Waves,
-    execute,
-    initialise,
-    inter_cta_communication,
-    waves,
-)  # fmt: skip
+from warploom.emulator.execute import execute, initialise
 from warploom.emulator.faults import RunError
+from warploom.emulator.request import Request
+from warploom.emulator.stats import Progress, Stats
+from warploom.emulator.waves import Waves, divide, inter_cta_communication
 from warploom.integrations.dask.compatibility import Requirements
 from warploom.integrations.dask.footprint import Footprint, FootprintRecorder, InterCtaCommunication
 from warploom.integrations.dask.merge import conflict, merge
@@ -89,7 +82,7 @@ def run_grid(
     """
     started = time.perf_counter()
     initialise(request.program, arena, segments, request.parameters)
-    job = GridJob(request, waves(request.program, request.shape()), arena, segments, sanitize)
+    job = GridJob(request, divide(request.program, request.shape()), arena, segments, sanitize)
     copies = _SANITIZED_COPIES if sanitize else _RECORDED_COPIES
     report = WorkReport()
     with WorkerPool(workers, Requirements(memory=_PROCESS_BYTES + len(arena.bytes) * copies)) as pool:
@@ -219,12 +212,7 @@ def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, t
         for number, contents in (result.segments or {}).items():
             job.arena.view(job.arena.segments[number])[:] = contents
             job.arena.state[number] = DIRTY
-    counts: Counter[str] = Counter()
-    for result in ran:
-        counts.update(result.stats.instructions)
-    macs, batches, spent = (sum(getattr(result.stats, name) for result in ran) for name in ("macs", "batches", "spent"))
-    ctas = sum(result.stats.ctas for result in ran)
-    stats = Stats(dict(counts.most_common()), macs, 0.0, ctas, batches, spent)
+    stats = Stats.total([result.stats for result in ran])
     report, program = Report(frozenset(rules())), job.request.program
     for result in ran:
         if result.report is not None:

@@ -12,7 +12,8 @@ Effect = Callable[[Warps, Array, Mapping[str, Array]], None]
 
 def spread(warps: Warps, operand: Array) -> Array:
     """Return a copy of an operand, broadcast to shape (warps, 32). Register writes do not change the copy."""
-    return np.broadcast_to(operand, (warps.count, 32)).copy()
+    shape = (warps.count, 32)
+    return operand.copy() if operand.shape == shape else np.broadcast_to(operand, shape).copy()
 
 
 def defer_with_completion(warps: Warps, i: Bound, size: int, effect: Effect, captured: Mapping[str, Array]) -> None:

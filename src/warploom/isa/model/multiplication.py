@@ -43,15 +43,6 @@ class SharedMatrix:
     element: str
     major: Literal["K", "MN"] = "K"
 
-    def offsets(self, fields: int) -> tuple[NDArray[np.int64], int, int]:
-        """Return the offsets of the 8-byte words of the matrix, the swizzle, and the base offset.
-
-        `fields` is the descriptor without its start address. The elements of a word are adjacent along `major`.
-
-        Shapes: offsets (rows, words) if K-major, or (K, words) if MN-major. Units: bytes from the start address.
-        """
-        return _offsets(fields, self.rows, self.k, self.element, self.major)
-
     def chunks(self, fields: int) -> tuple[NDArray[np.int64], int, int]:
         """Return the offsets of the 16-byte chunks of the matrix, the swizzle, and the base offset.
 
@@ -63,28 +54,16 @@ class SharedMatrix:
 
 
 @lru_cache(maxsize=256)
-def _addresses(fields: int, rows: int, k: int, element: str, major: str) -> tuple[NDArray[np.int32], int, int]:
+def _chunks(fields: int, rows: int, k: int, element: str, major: str) -> tuple[NDArray[np.int64], int, int]:
     found = Descriptor.decode(fields << 14)
     unit = np.dtype(STORAGE[element]).itemsize
     table = matrix_addresses(
         found.leading_byte_offset, found.stride_byte_offset, found.swizzle,
         rows=rows, k=k * TYPE_BITS[element] // (8 * unit), element_bytes=unit, major=major,
     )  # fmt: skip
-    return table, found.swizzle, found.base_offset
-
-
-@lru_cache(maxsize=256)
-def _offsets(fields: int, rows: int, k: int, element: str, major: str) -> tuple[NDArray[np.int64], int, int]:
-    table, swizzle, base_offset = _addresses(fields, rows, k, element, major)
-    step = 8 // np.dtype(STORAGE[element]).itemsize
-    words = table[::step].T if major == "MN" else table[:, ::step]
-    return np.ascontiguousarray(words, np.int64), swizzle, base_offset
-
-
-@lru_cache(maxsize=256)
-def _chunks(fields: int, rows: int, k: int, element: str, major: str) -> tuple[NDArray[np.int64], int, int]:
-    words, swizzle, base_offset = _offsets(fields, rows, k, element, major)
-    return np.ascontiguousarray(words[:, ::2]), swizzle, base_offset
+    step = 16 // unit
+    chunks = table[::step].T if major == "MN" else table[:, ::step]
+    return np.ascontiguousarray(chunks, np.int64), found.swizzle, found.base_offset
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,7 +150,6 @@ class Multiplication:
         """Return True if this multiplication adds to the result of `before` with the same arithmetic."""
         return (
             self.d.registers is before.d.registers
-            and isinstance(self.a, SharedMatrix)
             and self.metadata is None
             and not self.satfinite
             and self._terms == before._terms

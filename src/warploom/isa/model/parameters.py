@@ -16,7 +16,7 @@ from warploom.diagnostics.symbols import readable_name
 from warploom.isa.model.types import TYPES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -85,6 +85,11 @@ def parameter_block(variables: Iterable[Variable]) -> tuple[Parameter, ...]:
         placed.append(Parameter(variable.name, variable.type, end, size, align, bool(variable.shape), is_pointer))
         end += size
     return tuple(placed)
+
+
+def block_bytes(parameters: Sequence[Parameter]) -> int:
+    """Return the size of the parameter block in bytes."""
+    return parameters[-1].offset + parameters[-1].size if parameters else 0
 
 
 def encode(number: int, parameter: Parameter, value: object) -> bytes:

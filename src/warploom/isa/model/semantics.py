@@ -64,6 +64,10 @@ class Warps(Protocol):
         """Return the values of a vector operand, with shape (registers, warps, 32)."""
         ...
 
+    def read_first_lane(self, value: Any) -> Array:
+        """Return the values of all items of a vector operand in lane 0, with shape (warps, items)."""
+        ...
+
     def write(self, value: Value | None, result: Array) -> None:
         """Write a result to the active lanes, extended to the width of the register. Do nothing for None."""
 
@@ -86,14 +90,17 @@ class Warps(Protocol):
         """
 
     def update_fragment(
-        self, value: Value, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]]
-    ) -> None:
+        self, value: Value, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]],
+        cleared: Lanes | None,
+    ) -> None:  # fmt: skip
         """Change the matrix of each warpgroup in a vector of registers.
 
-        `change` receives the matrices and writes to them. `change` returns functions for the remaining work, which run
-        in any order and finish before the next access to the registers.
+        The matrices in the mask `cleared` are first set to zero. `change` receives the matrices and writes to them.
+        `change` returns functions for the remaining work, which run in any order and finish before the next access to
+        the registers.
 
-        Shapes: the matrices are (warpgroups, units) in the order of `warpgroups()`, as in `read_fragment`.
+        Shapes: the matrices are (warpgroups, units) in the order of `warpgroups()`, as in `read_fragment`; cleared is
+        (warpgroups,).
         """
 
     def read_carry(self) -> Lanes:
@@ -316,16 +323,17 @@ class Warps(Protocol):
         ...
 
     def shared_tile(
-        self, starts: Array, offsets: Array, swizzle: int, base_offset: int, groups: NDArray[np.intp] | slice,
-        down: bool,
+        self, descriptors: Array, offsets: Array, swizzle: int, base_offset: int, groups: NDArray[np.intp] | slice,
+        transposed: bool,
     ) -> Array:  # fmt: skip
-        """Return tiles of shared memory, read as 8-byte words at swizzled addresses.
+        """Return tiles of shared memory, read as 16-byte chunks at swizzled addresses.
 
-        The address of a word is the start of a tile plus an entry of `offsets`. `groups` selects rows of
-        `warpgroups()`. With `down`, the tiles of a warpgroup are stacked vertically. Otherwise they are side by side.
+        The address of a chunk is the start address of a matrix descriptor plus an entry of `offsets`. A line of
+        `offsets` is a row of the tile, or a column with 16-bit elements if `transposed` is set. `groups` selects rows
+        of `warpgroups()`. The tiles of a warpgroup are side by side.
 
-        Shapes: starts (n, tiles) for n selected warpgroups; offsets (rows, k). The uint64 result is (n, tiles * rows,
-        k), or without `down` (n, rows, tiles * k).
+        Shapes: descriptors (n, tiles) for n selected warpgroups; offsets (lines, chunks). The uint64 result is
+        (n, lines, tiles * 2 * chunks), or (n, 8 * chunks, tiles * lines / 4) if `transposed` is set.
 
         Units: offsets are bytes. `swizzle` is 0, 32, 64 or 128 bytes. `base_offset` is as in a matrix descriptor.
 

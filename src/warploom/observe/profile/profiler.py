@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Access, CopyIssue, Execute, Launch, Observer, Suspend
-from warploom.emulator.executable import analysis
 from warploom.emulator.program import Program
 from warploom.emulator.state import active_lanes
 from warploom.emulator.tensor_boxes import lane_values
@@ -44,7 +43,7 @@ class Profiler(Observer):
         columns = self.rows.view(np.int64).reshape(len(self.rows), -1)
         self._shared_counts, self._global_counts = columns[:, _SHARED], columns[:, _GLOBAL]
         self._tiles: dict[Tile, None] = {}
-        copies, multiplications, self._counted = analysis(launch.program, _classify)
+        copies, multiplications, self._counted = launch.program.analysis(_classify)
         self.instructions = dict.fromkeys(copies, self._copy) | dict.fromkeys(multiplications, self._multiply)
         self.handlers = {Suspend: self._suspend, Access: self._access, CopyIssue: self._copy_issue}
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from warploom.diagnostics import Diagnostic, Note
 from warploom.diagnostics.edits import Fix, with_fixes
-from warploom.emulator.executable import analysis
 from warploom.emulator.program import Program
 from warploom.isa.model import effects
 from warploom.observe.sanitize.causes import Cause, Conflict, find_causes
@@ -47,7 +46,7 @@ def find_diagnostics(
 
     `untested` has the waits whose results no instruction tests.
     """
-    paths = analysis(program, Paths)
+    paths = program.analysis(Paths)
     causes = find_causes(conflicts, paths)
     found = [_diagnostic(cause, program, paths, untested) for cause in causes]
     for end in ended:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from warploom.diagnostics import SourceLine, UsageError
 from warploom.emulator import events
 from warploom.emulator.batch import Batch
-from warploom.emulator.executable import analysis
 from warploom.emulator.grid import Grid
 from warploom.emulator.program import Program
 from warploom.emulator.warp_splits import Status
@@ -58,7 +57,7 @@ class Recorder(events.Observer):
         self.launch = launch
         self.recording = Recording(launch, self.table)
         self._ctas = _chosen(launch.grid, self._requested)
-        self.instructions = dict.fromkeys(analysis(launch.program, _find_multiplications), self._multiply)
+        self.instructions = dict.fromkeys(launch.program.analysis(_find_multiplications), self._multiply)
         # These events matter only while CTAs are recorded.
         timed: dict[type[events.Event], Callable[[Any], None]] = {
             events.Suspend: self._suspend,
@@ -110,7 +109,7 @@ class Recorder(events.Observer):
         """Return the trace of all events so far. Open events end now."""
         self.table.close(self.recording.now() + 1)
         program = self.launch.program
-        opcodes, lines, source_lines = analysis(program, _listing)
+        opcodes, lines, source_lines = program.analysis(_listing)
         return Trace(
             kernel=program.kernel.readable_name,
             schedule=str(self.launch.schedule),

@@ -1,0 +1,248 @@
+"""Groups of adjacent multiplications of matrices in registers that one compiled call executes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.values import VectorValue, registers_of
+from warploom.isa.model.multiplication import Multiplication, RegisterMatrix, SharedMatrix
+from warploom.layout import FragmentMap
+from warploom.numerics import fused_fast, register_products
+from warploom.numerics.copies import GROUP
+from warploom.numerics.formats import STORAGE, Array
+from warploom.numerics.models import Model, Sum
+from warploom.numerics.register_products import Blocks, Sizes
+from warploom.numerics.spec import Rounding
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Multiplications that do not depend on each other.
+
+    `call` executes all of them on complete warps. It is None if no compiled function does so. Its argument is the
+    array of warp indices.
+    """
+
+    products: tuple[Multiplication, ...]
+    call: Callable[[Numbers], object] | None = None
+
+    @property
+    def macs(self) -> int:
+        """Number of multiply-accumulate operations of one warp."""
+        return sum(each.d.map.rows * each.d.map.cols * each.k for each in self.products)
+
+
+def group(products: Sequence[Multiplication], arch: str) -> tuple[Group, ...]:
+    """Return the multiplications of a run as groups, which execute in this order.
+
+    No multiplication of a run reads a result of the run.
+    """
+    found: list[Group] = []
+    start, read = 0, set[tuple[int, int]]()
+    for number, product in enumerate(products):
+        # A multiplication may overwrite an operand of an earlier one.
+        if read & registers_of(product.d.registers):
+            found += _independent(products[start:number], arch)
+            start, read = number, set[tuple[int, int]]()
+        read |= _operands(product)
+    return (*found, *_independent(products[start:], arch))
+
+
+def _operands(product: Multiplication) -> frozenset[tuple[int, int]]:
+    matrices = (product.a, product.b, product.c)
+    values: list[Any] = [each.registers for each in matrices if isinstance(each, RegisterMatrix)]
+    if product.metadata is not None:
+        values.append(product.metadata.registers)
+    for scales in product.scales or ():
+        values += [scales.registers, scales.byte_id, scales.thread_id]
+    return registers_of(tuple(values))
+
+
+def _independent(products: Sequence[Multiplication], arch: str) -> list[Group]:
+    """Return groups of independent multiplications."""
+    others: list[Multiplication] = []
+    kinds: dict[_Kind, list[Multiplication]] = {}
+    for product in products:
+        kind = _kind_of(product, arch)
+        (others if kind is None else kinds.setdefault(kind, [])).append(product)
+    found = [each for kind, chosen in kinds.items() for each in _calls(kind, chosen)]
+    return [*found, Group(tuple(others))] if others else found
+
+
+# Kinds of multiplications -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Arithmetic and layout of multiplications that one call can execute together."""
+
+    a: FragmentMap
+    b: FragmentMap
+    c: FragmentMap
+    d: FragmentMap
+    model: Model
+    negate_a: bool
+    negate_b: bool
+    satfinite: bool
+    rounding: Rounding
+
+
+def _kind_of(product: Multiplication, arch: str) -> _Kind | None:
+    """Return the kind of a multiplication, or None if only `numerics.fused` executes it."""
+    a, b, c, d = product.a, product.b, product.c, product.d
+    if not isinstance(a, RegisterMatrix) or not isinstance(b, RegisterMatrix) or a.padded or b.padded:
+        return None
+    if product.metadata is not None or product.scales is not None:
+        return None
+    if not all(isinstance(each.registers, VectorValue) and each.registers.file is not None for each in (a, b, c, d)):
+        return None
+    kind = _Kind(
+        a.map, b.map, c.map, d.map, product.model(arch),
+        product.negate_a, product.negate_b, product.satfinite, product.rounding,
+    )  # fmt: skip
+    return None if _lanes(kind) is None else kind
+
+
+@dataclass(frozen=True, slots=True)
+class _Lanes:
+    """Positions of the words of all lanes in the matrices of one multiplication.
+
+    The columns of a strip may be in any order. In this order, the words of four neighbouring lanes are adjacent.
+
+    Shapes: a, b_row, b_column (registers, 32); c_row, c_column (registers, 8).
+    """
+
+    sizes: Sizes
+    a: Numbers
+    b_row: Numbers
+    b_column: Numbers
+    c_row: Numbers
+    c_column: Numbers
+
+    def tables(self, width: int) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the tables `a`, `b` and `c` of `Blocks` for a strip of `width` columns."""
+        row = width * self.sizes.c_words // self.sizes.columns
+        return self.a, self.b_row * width + self.b_column, self.c_row * row + self.c_column
+
+
+_SUMS = {Sum.T_FDPA: 32, Sum.INTEGER: 32, Sum.FMA_CHAIN: 64}
+"""Sums that compiled functions add for registers of this width. Units: bits."""
+
+
+@lru_cache(maxsize=256)
+def _lanes(kind: _Kind) -> _Lanes | None:
+    """Return the positions for a kind of multiplication, or None if no compiled function executes it."""
+    bits = _SUMS.get(kind.model.sum)
+    orders = kind.a.order(), kind.b.order(transposed=True), kind.c.order(), kind.d.order()
+    if bits is None or kind.rounding != "rn" or kind.model.c_type != kind.model.d_type or kind.c.tiles > 1:
+        return None
+    if not all(each is not None and each.warps == 1 and each.dtype.itemsize * 8 == bits for each in orders):
+        return None
+    a, b, c, d = (each.target.astype(np.int64) for each in orders if each is not None)
+    rows, columns = kind.c.matrix_shape
+    words, c_words = a.size // rows, c.size // rows
+    if rows % 8 or columns not in (8, 16) or not np.array_equal(c, d):
+        return None
+    c_row, c_column = np.divmod(c, c_words)
+    order = np.argsort(np.unique(c_column, return_index=True)[1])
+    position = np.argsort(order)
+    c_column = position[c_column].reshape(len(c), -1, GROUP)
+    c_row = c_row.reshape(c_column.shape)
+    if (c_row != c_row[:, :, :1]).any() or (c_column != c_column[:, :, :1] + np.arange(GROUP)).any():
+        return None
+    b_column, b_row = np.divmod(b, words)
+    per_word = columns // c_words
+    b_column = position[b_column // per_word] * per_word + b_column % per_word
+    return _Lanes(
+        Sizes(rows, columns, kind.a.cols, words, c_words, 0), a, b_row, b_column,
+        np.ascontiguousarray(c_row[:, :, 0]), np.ascontiguousarray(c_column[:, :, 0]),
+    )  # fmt: skip
+
+
+# Calls ------------------------------------------------------------------------------------------------------
+
+
+def _calls(kind: _Kind, products: Sequence[Multiplication]) -> list[Group]:
+    """Return groups of multiplications of one kind, each with a call."""
+    by_a: dict[tuple[int, ...], list[Multiplication]] = {}
+    for product in products:
+        by_a.setdefault(_numbers(product.a), []).append(product)
+    # Matrices A with the same matrices B are rows of one block.
+    blocks: dict[tuple[tuple[int, ...], ...], list[list[Multiplication]]] = {}
+    for row in by_a.values():
+        blocks.setdefault(tuple(_numbers(product.b) for product in row), []).append(row)
+    by_strip: dict[int, list[list[list[Multiplication]]]] = {}
+    for b, rows in blocks.items():
+        width = 8 * fused_fast.enclosing_strip(len(b) * kind.c.cols).itemsize
+        by_strip.setdefault(width, []).append(rows)
+    return [
+        Group(tuple(product for rows in chosen for row in rows for product in row), _call(kind, chosen, width))
+        for width, chosen in by_strip.items()
+    ]
+
+
+def _call(kind: _Kind, blocks: Sequence[Sequence[Sequence[Multiplication]]], width: int) -> Callable[[Numbers], object]:
+    """Return a function that executes blocks of multiplications for warps.
+
+    Each block has a row for each matrix A. A row contains the multiplications by all matrices B of the block.
+    """
+    lanes = _lanes(kind)
+    assert lanes is not None
+    counts: list[tuple[int, int]] = []
+    registers: list[int] = []
+    for rows in blocks:
+        counts.append((len(rows), len(rows[0])))
+        for row in rows:
+            registers += _numbers(row[0].a)
+        for product in rows[0]:
+            registers += _numbers(product.b)
+        for row in rows:
+            for product in row:
+                registers += (*_numbers(product.c), *_numbers(product.d))
+    tables = lanes.tables(width)
+    bound = Blocks(np.array(counts, np.int64), np.array(registers, np.int64), *tables)
+    strip, model = fused_fast.enclosing_strip(width), kind.model
+    sizes = lanes.sizes._replace(most=max(count for count, _ in counts))
+    file = _file(blocks[0][0][0].d)
+    scratch = partial(register_products.scratch, sizes, strip)
+    match model.sum:
+        case Sum.T_FDPA:
+            parameters = fused_fast.parameters(model, kind.negate_a, kind.negate_b)
+            kinds = _empty(model.a_type), _empty(model.b_type), _empty(model.d_type)
+            return lambda warps: register_products.fused(
+                file, warps, bound, sizes, kinds, strip, scratch(), parameters
+            )  # fmt: skip
+        case Sum.INTEGER:
+            signs, clamp = (_empty(model.a_type), _empty(model.b_type)), int(kind.satfinite)
+            return lambda warps: register_products.integer(file, warps, bound, sizes, signs, strip, scratch(), clamp)
+        case _:
+            return lambda warps: register_products.double(file, warps, bound, sizes, strip, scratch())
+
+
+def _numbers(matrix: RegisterMatrix | SharedMatrix) -> tuple[int, ...]:
+    """Return the numbers of the registers of a matrix."""
+    assert isinstance(matrix, RegisterMatrix)
+    assert isinstance(matrix.registers, VectorValue)
+    return tuple(matrix.registers.numbers.tolist())
+
+
+def _file(matrix: RegisterMatrix) -> Array:
+    """Return the register file of a matrix, as unsigned integers."""
+    assert isinstance(matrix.registers, VectorValue)
+    file = matrix.registers.file
+    assert file is not None
+    return file.view(f"u{file.dtype.itemsize}")
+
+
+@cache
+def _empty(element: str) -> Array:
+    """Return an array without elements, which gives the type of a matrix element to compiled functions."""
+    return np.empty(0, STORAGE[element])

@@ -1,0 +1,42 @@
+"""Request to run a grid on the emulator."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from warploom.emulator.events import Observer
+from warploom.emulator.grid import Grid
+from warploom.emulator.program import Program
+from warploom.emulator.schedule import Schedule
+from warploom.emulator.waves import Waves
+
+STEP_BUDGET = 1_000_000_000  # of a run by default
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Request to run a grid.
+
+    `parameters` contains the bytes of the kernel's parameter block. `waves` selects some waves; None runs the whole
+    grid.
+
+    Units: `shared` is the dynamic shared memory in bytes, `step_budget` a number of warp instructions.
+    """
+
+    program: Program
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int]
+    shared: int
+    parameters: bytes
+    arch: str
+    schedule: Schedule
+    explicit_cluster: bool = False
+    step_budget: int = STEP_BUDGET
+    observers: tuple[Observer, ...] = ()
+    pool: Any = None  # threads for matrix arithmetic (`numerics.fused.Workers`)
+    waves: Waves | None = None
+
+    def shape(self) -> Grid:
+        """Return the sizes of the grid, of its CTAs and clusters, and of shared memory."""
+        total = self.program.dynamic_start + self.shared
+        return Grid(self.grid, self.block, self.cluster, self.shared, total, self.explicit_cluster)

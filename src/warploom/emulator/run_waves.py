@@ -1,0 +1,63 @@
+"""Execution of waves of resident CTAs, one after the other."""
+
+import time
+
+from warploom.diagnostics import Diagnostic
+from warploom.emulator.arena import Arena
+from warploom.emulator.emulator import Emulator
+from warploom.emulator.executable import acquire, release
+from warploom.emulator.faults import RunError
+from warploom.emulator.request import Request
+from warploom.emulator.stats import Progress, Report, Stats
+from warploom.emulator.waves import inter_cta_communication
+
+
+def run_waves(
+    request: Request, arena: Arena, segments: dict[str, int], progress: Report | None = None
+) -> tuple[Stats, tuple[Diagnostic, ...]]:
+    """Run the waves of a request one after the other on the memory `arena`.
+
+    Return statistics, and the findings of the observers. The arguments and errors are those of `execute`.
+    """
+    started = time.perf_counter()
+    program = request.program
+    executable = acquire(request, segments)
+    waves = request.waves or executable.waves
+    emulator = Emulator(request, executable, arena, segments)
+    counters, total, done = emulator.state.counters, waves.ctas, 0
+    delays = request.schedule.kind == "lazy" and any(program.analysis(inter_cta_communication))
+    ended: RunError | None = None
+
+    def report() -> None:
+        if progress is not None:
+            emulator.update_counters()
+            seconds = time.perf_counter() - started
+            finished = done + emulator.ctas_done
+            progress(Progress(finished, total, counters.macs, counters.instructions, seconds))
+
+    for number in waves.numbers:
+        emulator.start(number)
+        if delays:
+            emulator.delay_first_clusters()
+        try:
+            report()
+            emulator.run(report)
+        except RunError as error:
+            emulator.events.stopped(error.diagnostics, emulator.state.pc)
+            ended = error
+            break
+        except KeyboardInterrupt as stop:
+            stop.add_note(f"the run stopped in {emulator.locate()}")
+            raise
+        done += emulator.ctas_done
+        emulator.ctas_done = 0
+    report()
+    emulator.update_counters()
+    families, seconds = dict(counters.by_family.most_common()), time.perf_counter() - started
+    stats = Stats(families, counters.macs, seconds, done + emulator.ctas_done, counters.batches, counters.spent)
+    findings = emulator.events.findings()
+    release(program, executable)
+    if ended is not None:
+        ended.stats, ended.findings = stats, findings
+        raise ended
+    return stats, findings
