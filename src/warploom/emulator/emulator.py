@@ -30,9 +30,6 @@ from warploom.emulator.request import Request
 from warploom.emulator.state import RECENT, Executions
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
-from warploom.isa.model.effects import Control as ControlEffect
-from warploom.isa.model.effects import Effect, Flow, Members
-from warploom.isa.model.form import Form
 from warploom.isa.model.semantics import Array
 
 Rows = NDArray[np.intp]
@@ -98,9 +95,9 @@ class Emulator:
 
     def _observed(self) -> set[int]:
         """Return the program counters of the instructions for which observers may get an event."""
-        quiet = (ControlEffect, Flow, Members)
-        loud = (pc for pc, step in enumerate(self.program.steps) if not _has_only(step.binding.form, quiet))
-        return {*loud, *self._guards, *self._instructions}
+        forms = [step.binding.form for step in self.program.steps]
+        observed = {form for form in {*forms} if self.events.observes(form)}
+        return {*(pc for pc, form in enumerate(forms) if form in observed), *self._guards, *self._instructions}
 
     # Waves --------------------------------------------------------------------------------------------------
 
@@ -483,7 +480,3 @@ class Emulator:
         """Return the first program counters of the last batches of the wave."""
         last = self.state.counters.batches
         return [int(self.state.recent[batch % RECENT]) for batch in range(max(self._first_batch, last - RECENT), last)]
-
-
-def _has_only(form: Form, kinds: tuple[type[Effect], ...]) -> bool:
-    return all(isinstance(effect, kinds) for effect in form.effects)

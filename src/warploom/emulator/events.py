@@ -24,6 +24,7 @@ from warploom.emulator.shared_memory import Location, SharedMemory
 from warploom.emulator.state import Counters, Executions
 from warploom.emulator.warp_splits import WarpSplits
 from warploom.isa.model import effects
+from warploom.isa.model.form import Form
 from warploom.isa.model.semantics import Array
 from warploom.layout import TensorMapFields
 
@@ -358,6 +359,28 @@ class Complete(Event):
     warps: Array | None
 
 
+_OF_GROUPS = frozenset[type[Event]]({Issue, CopyIssue, Commit, Wait, Complete})
+_OF_MBARRIERS = frozenset[type[Event]]({Arrive, PhaseWait, PhaseComplete})
+_EVENTS: Mapping[type[effects.Effect], frozenset[type[Event]]] = {
+    effects.Control: frozenset(),
+    effects.Collective: frozenset(),
+    effects.Members: frozenset(),
+    effects.Flow: frozenset(),
+    effects.Multiply: frozenset(),
+    effects.Access: frozenset({Access, CopyAccess}),
+    effects.Fence: frozenset({Fence}),
+    effects.Issue: _OF_GROUPS | _OF_MBARRIERS,
+    effects.Commit: _OF_GROUPS,
+    effects.Wait: _OF_GROUPS | _OF_MBARRIERS,
+    effects.Arrive: _OF_MBARRIERS,
+    effects.Barrier: frozenset({Barrier, WarpBarrier, PhaseComplete}),
+    effects.Allocate: frozenset({Allocate}),
+}
+"""Events that an instruction may create, by its effects.
+
+The events of asynchronous operations depend on the state that all instructions with groups or mbarriers share.
+"""
+
 # Observers ------------------------------------------------------------------------------------------------
 
 EventType = TypeVar("EventType", bound=Event)
@@ -422,6 +445,13 @@ class Dispatcher:
         Return None if the type has no handlers.
         """
         return self._handlers.get(kind)
+
+    def observes(self, form: Form) -> bool:
+        """Return True if instructions of a Form may create an event that has a handler.
+
+        `Execute`, `Guard`, `Suspend` and the progress of warps are not considered.
+        """
+        return any(not self._handlers.keys().isdisjoint(_EVENTS[type(effect)]) for effect in form.effects)
 
     def instruction_handlers(self, launch: Launch) -> dict[int, InstructionHandler]:
         """Return functions that create the events of single instructions, by program counter.
