@@ -460,22 +460,17 @@ class Dispatcher:
         """
         executes = _joined([each.instructions for each in self.observers])
         on_fence, on_barrier = self.handler(Fence), self.handler(WarpBarrier)
-        found: dict[int, InstructionHandler] = {}
         if not self.observers:
-            return found
-        for pc, step in enumerate(launch.program.steps):
-            form = step.binding.form
-            meets = form.collective == "warp"
-            declared = [
-                each
-                for each in form.effects
-                if (on_fence is not None and isinstance(each, effects.Fence))
-                or (on_barrier is not None and isinstance(each, effects.Barrier) and each.level == "warp" and meets)
-            ]
-            if pc in executes or declared:
-                operands = launch.instructions[pc].operands
-                found[pc] = _create_events(executes.get(pc), on_fence, on_barrier, operands, declared)
-        return found
+            return {}
+        fences, barriers = launch.program.analysis(_find_fences)
+        pcs = {*executes, *(fences if on_fence is not None else ()), *(barriers if on_barrier is not None else ())}
+        return {
+            pc: _create_events(
+                executes.get(pc), on_fence, on_barrier if pc in barriers else None, launch.instructions[pc].operands,
+                fences.get(pc, ()),
+            )
+            for pc in pcs
+        }  # fmt: skip
 
     def guard_handlers(self) -> dict[int, Callable[[Guard], None]]:
         """Return the handlers of `Guard` by program counter."""
@@ -493,18 +488,30 @@ class Dispatcher:
 
 def _create_events(
     execute: Handler | None, on_fence: Handler | None, on_barrier: Handler | None, operands: SimpleNamespace,
-    declared: Sequence[effects.Effect],
+    fences: Sequence[effects.Fence],
 ) -> InstructionHandler:  # fmt: skip
     def create(pc: int, batch: Batch, first: int, length: int) -> None:
         if execute is not None:
             execute(Execute(pc, batch, operands, first, length))
-        for effect in declared:
-            if on_fence is not None and isinstance(effect, effects.Fence):
+        if on_fence is not None:
+            for effect in fences:
                 on_fence(Fence(pc, batch, operands, effect))
-            elif on_barrier is not None:
-                on_barrier(WarpBarrier(pc, batch.warp_index, batch.active()))
+        if on_barrier is not None:
+            on_barrier(WarpBarrier(pc, batch.warp_index, batch.active()))
 
     return create
+
+
+def _find_fences(program: Program) -> tuple[dict[int, tuple[effects.Fence, ...]], frozenset[int]]:
+    """Return the fences of each instruction, and the warp barriers that a whole warp executes together."""
+    forms = [step.binding.form for step in program.steps]
+    fences = {pc: fences for pc, form in enumerate(forms) if (fences := form.effects_of(effects.Fence))}
+    barriers = (
+        pc
+        for pc, form in enumerate(forms)
+        if form.collective == "warp" and any(each.level == "warp" for each in form.effects_of(effects.Barrier))
+    )
+    return fences, frozenset(barriers)
 
 
 def in_turn(handlers: Sequence[Handler]) -> Handler | None:
