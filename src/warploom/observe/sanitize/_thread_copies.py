@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.numerics._compile import njit
-from warploom.observe.sanitize._shared_shadow import SharedArrays, set_sources, together, write_lanes
+from warploom.observe.sanitize._shared_shadow import SharedArrays, set_sources, write_lanes
 from warploom.observe.sanitize.clock_arrays import THREAD_COPIES, THREAD_COPY, ClockArrays
 from warploom.observe.sanitize.global_shadow import GlobalArrays, access_lanes
 
@@ -42,8 +42,7 @@ def record_copies(
                     starts[i, lane] = sources[i, lane] - GLOBAL_BASE
                     inside[i, lane] = starts[i, lane] >= 0 and starts[i, lane] + size <= arena
     found[0] = access_lanes(
-        c, g, wave, warps, starts, inside, size, together(starts, inside), True, False, THREAD_COPY, 0, False, pc,
-        clocks,
+        c, g, wave, warps, starts, inside, size, True, False, THREAD_COPY, 0, False, pc, clocks,
     )  # fmt: skip
     if has_sources:
         set_sources(s, index, lanes, size, known)

@@ -250,7 +250,8 @@ def synchronise(c: ClockArrays, warps: Array) -> None:
             _join_warp(c, w, total + w)
         for column in (g, base + w if base >= 0 else g):
             V[w, KNOWN, column] = clock[w]
-        c.fence_times[w] = V[w, SOME_F:MASK, g]
+        for part in (SOME_F, SOME_GLOBAL):
+            c.fence_times[w, part - SOME_F] = V[w, part, g]
         for stream in range(1, STREAMS):
             column = g + stream * per_cta
             V[w, KNOWN, column] = max(V[w, KNOWN, column], V[w, SOME, column])
@@ -360,13 +361,14 @@ def commit_multiplications(c: ClockArrays, numbers: Array, clocks: Array, groups
 
     `numbers` and `clocks` are `Clocks.multiplication_groups` and `Clocks.multiplication_clocks`.
     """
-    for w in groups.ravel():
-        at = numbers[w] % GROUPS
-        clocks[KNOWN, w, at] = c.clock[w]
-        for part in (FENCED, FENCED_GLOBAL):
-            clocks[part, w, at] = c.vectors[w, part, c.own[w]]
-        numbers[w] += 1
-        c.clock[w] += 1
+    for i in range(len(groups)):
+        for w in groups[i]:
+            at = numbers[w] % GROUPS
+            clocks[KNOWN, w, at] = c.clock[w]
+            for part in (FENCED, FENCED_GLOBAL):
+                clocks[part, w, at] = c.vectors[w, part, c.own[w]]
+            numbers[w] += 1
+            c.clock[w] += 1
 
 
 @njit
@@ -404,7 +406,9 @@ def wait_copies(c: ClockArrays, ends: Array, groups: Array, warps: Array, lanes:
             if lanes[i, lane] and group > 0:
                 done[lane] = max(done[lane], ends[w, (group - 1) % GROUPS, lane])
         # A lane without copies in flight knows as much as any lane.
-        known = np.max(done)
+        known = np.int32(0)
+        for lane in range(32):
+            known = max(known, done[lane])
         for lane in range(32):
             if issued[lane] > done[lane]:
                 known = min(known, done[lane])

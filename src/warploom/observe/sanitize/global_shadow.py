@@ -161,14 +161,14 @@ class GlobalShadow:
             reached = index[lanes]
             self._mark_written(int(reached.min()), int(reached.max()))
         lanes = recorded = uniform(lanes)
-        one_place = together(index, lanes)
-        if kind == "write" and values is not None and one_place.any():
+        one_place = np.empty(len(warps), np.bool_)
+        if kind == "write" and values is not None and together(index, lanes, one_place):
             # A warp that stores one value to one address, such as a tensor map, has one store.
             wide = np.broadcast_to(values, (len(values), *index.shape))
             whole = one_place & (wide == wide[:, :, :1]).all(axis=(0, 2))
             recorded = lanes & ~(whole[:, None] & (np.arange(32) > 0))
         found = access_lanes(
-            self.clocks.arrays, self.arrays, self.wave & 0xFF, warps, index, recorded, size, one_place, kind != "write",
+            self.clocks.arrays, self.arrays, self.wave & 0xFF, warps, index, recorded, size, kind != "write",
             writing, DISCARD if discards else GENERIC, strength, pc in self._read_only, pc, self.clocks.clock[warps],
         )  # fmt: skip
         if found:
@@ -416,19 +416,21 @@ def _is_morally_strong(c: ClockArrays, wave: int, w: int, strength: int, record:
 
 @njit
 def access_lanes(
-    c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, index: Array, mask: Array, size: int, one_place: Array,
-    reading: bool, writing: bool, kind: int, strength: int, read_only: bool, pc: int, clocks: Array,
+    c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, index: Array, mask: Array, size: int, reading: bool,
+    writing: bool, kind: int, strength: int, read_only: bool, pc: int, clocks: Array,
 ) -> int:  # fmt: skip
     """Record accesses of lanes, `size` bytes each. Return the number of conflicts.
 
     The accesses of warps[i] are recorded at time clocks[i]. The accesses are reads if `reading`, writes if `writing`.
-    Reads that are `read_only` conflict with all writes. `index` has byte offsets, and `mask` selects lanes. `one_place`
-    is True for a warp whose lanes all access one address. `kind` and `strength` are those of the records (see
-    `clocks`). `wave` is the number of the current wave of CTAs, modulo 256. The first conflicts are stored in `s.out`.
-    Shapes: warps, one_place and clocks (warps,); index and mask (warps, 32).
+    Reads that are `read_only` conflict with all writes. `index` has byte offsets, and `mask` selects lanes. `kind` and
+    `strength` are those of the records (see `clocks`). `wave` is the number of the current wave of CTAs, modulo 256.
+    The first conflicts are stored in `s.out`. Shapes: warps and clocks (warps,); index and mask (warps, 32).
     """
     records, sites, reads, read_sites = s.records, s.sites, s.reads, s.read_sites
     found = 0
+    one_place = np.zeros(len(warps), np.bool_)
+    if not writing:
+        together(index, mask, one_place)
     for i in range(len(warps)):
         w = warps[i]
         head = (np.int64(wave) << 55) | (np.int64(w) << 44) | (np.int64(clocks[i]) << 16) | (kind << 10)
