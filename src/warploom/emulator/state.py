@@ -51,7 +51,10 @@ class Executions:
 
 
 def active_lanes(lanes: Array) -> tuple[int, int]:
-    """Return the number of warps with an active lane, and the number of active lanes. Shapes: lanes (warps, 32)."""
+    """Return the number of warps with an active lane, and the number of active lanes.
+
+    Shapes: lanes (warps, 32).
+    """
     return int(np.count_nonzero(lanes.any(axis=1))), int(np.count_nonzero(lanes))
 
 

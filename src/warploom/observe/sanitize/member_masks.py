@@ -52,7 +52,7 @@ class MemberMasks:
 
 @once_per_program
 def _find_partial_masks(launch: Launch) -> list[int]:
-    """Return the program counters of the instructions whose member mask is not known to contain every lane."""
+    """Return the program counters of the instructions whose member mask may lack a lane."""
     found: list[int] = []
     for pc, step in enumerate(launch.program.steps):
         if (members := step.binding.form.effect(Members)) is not None:

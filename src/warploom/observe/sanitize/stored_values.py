@@ -37,7 +37,7 @@ class Store:
 
 
 def harmful(conflicts: Array, what: int, memory: Array, store: Store, pc: int) -> Array:
-    """Return the rows of `conflicts` without those stores of lanes that need no order with the other stores.
+    """Return the rows of `conflicts` without the stores that need no order with the other stores.
 
     A row has the columns of `_shared_shadow.note`. Rows of another kind than `what` remain. `pc` is the instruction of
     `store`. There are two cases without an order: the store does not change the bytes in `memory`, or the other store
@@ -61,7 +61,7 @@ def harmful(conflicts: Array, what: int, memory: Array, store: Store, pc: int) -
 def _compare(
     conflicts: Array, what: int, memory: Array, index: Array, lanes: Array, octets: Array, pc: int, kept: Array
 ) -> None:  # fmt: skip
-    """Set `kept` to 0 for each harmless row, to _DIFFERENT if lanes store different values, and otherwise to 1.
+    """Set `kept` to 0 for harmless rows, to _DIFFERENT for different values of lanes, otherwise to 1.
 
     Shapes: octets (elements, warps, 32, bytes of an element).
     """
