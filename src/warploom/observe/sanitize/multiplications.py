@@ -131,9 +131,10 @@ class Multiplications:
         matrices = () if record is None else record.shared
         if not matrices or not len(groups):
             return
-        descriptors = np.stack(
-            [np.broadcast_to(batch.read(each.descriptor), (batch.count, 32))[leaders, 0] for each in matrices]
-        )
+        descriptors = np.empty((len(matrices), len(leaders)), np.uint64)
+        for row, each in enumerate(matrices):
+            values = batch.read(each.descriptor)
+            descriptors[row] = values[leaders, 0] if len(values) == batch.count else values[0, 0]
         good = self.layouts.check(groups, matrices, descriptors, event.pc)
         for row, matrix in enumerate(matrices):
             if good[row].any():
