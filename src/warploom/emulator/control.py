@@ -246,18 +246,16 @@ class Control:
         if batch.has_warpgroups:
             return
         state, splits, warpgroup_of = self.state, self.splits, self.state.topology.warpgroup_of
-        ids, counts = np.unique(warpgroup_of[batch.warp_index], return_counts=True)
-        if (counts == 4).all():
+        present = _in_whole_warpgroups(warpgroup_of[batch.warp_index])
+        if present.all():
             batch.has_warpgroups = True
             return
-        present = np.isin(warpgroup_of[batch.warp_index], ids[counts == 4])
         for row in batch.suspend(~present, state.pc, Status.RECONVERGING):
             self._members.pop(int(row), None)
             self._aligned.discard(int(row))
         waiting = np.flatnonzero((splits.status == Status.RECONVERGING) & (splits.pc == state.pc))
-        groups = warpgroup_of[splits.warp[waiting]]
-        ids, counts = np.unique(groups, return_counts=True)
-        splits.status[waiting[np.isin(groups, ids[counts == 4])]] = Status.READY
+        arrived = _in_whole_warpgroups(warpgroup_of[splits.warp[waiting]])
+        splits.status[waiting[arrived]] = Status.READY
 
     def _reconverge(self, batch: Batch, missing: Array) -> Rows:
         """Suspend the warp splits in the mask `missing`, and return their indices in `WarpSplits`."""
@@ -319,6 +317,16 @@ class Control:
             message = f"{_TOGETHER}; {describe_lanes(splits.mask[row])} {verb} here, {', '.join(elsewhere)}"
             return Fault("emulator.aligned", message)
         return None
+
+
+def _in_whole_warpgroups(groups: Rows) -> Array:
+    """Return a mask of the warps whose warpgroup has all four warps.
+
+    `groups` has the warpgroup of each warp, or a negative number for a warp outside any warpgroup. Shapes: (warps,).
+    """
+    inside = groups >= 0
+    numbers = np.where(inside, groups, 0)
+    return inside & (np.bincount(numbers, inside)[numbers] == 4)
 
 
 def _lanes_by_mask(active: Array, members: Array) -> Iterator[Array]:

@@ -207,11 +207,11 @@ class Warps(Batch):
 
     # Control ----------------------------------------------------------------------------------------------
 
-    def branch(self, target: int) -> None:
+    def branch(self, target: Any) -> None:
         """Continue the active lanes at `target`, and the other lanes at the next instruction."""
         self.components.control.branch(self, target)
 
-    def branch_table(self, table: Array, index: Array) -> None:
+    def branch_table(self, table: Any, index: Array) -> None:
         """Continue each active lane at `table[index]`, and the other lanes at the next instruction."""
         self.components.control.branch_table(self, table, np.broadcast_to(index, (self.count, 32)))
 
