@@ -82,8 +82,10 @@ def run_on_threads(
         found = [future.result() for future in futures]
     except BaseException as error:
         total.stop.set()
-        for note in _notes([future.exception() for future in futures]):
-            error.add_note(note)
+        ends = [future.exception() for future in futures]
+        if error not in ends:  # an interrupt of this thread; the threads state where the kernel was
+            for note in _notes(ends):
+                error.add_note(note)
         raise
     stats = Stats.total([each.stats if isinstance(each, RunError) else each for each in found])
     for each in found:
@@ -94,7 +96,7 @@ def run_on_threads(
 
 
 def _notes(ends: Sequence[BaseException | None]) -> list[str]:
-    """Return the notes of the first exception that has any, which state where the kernel was."""
+    """Return the notes of the first exception that has any."""
     found: list[list[str]] = [getattr(each, "__notes__", []) for each in ends]
     return next((notes for notes in found if notes), list[str]())
 
