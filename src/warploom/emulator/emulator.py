@@ -27,12 +27,9 @@ from warploom.emulator.native.engine import NativeEngine
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
 from warploom.emulator.request import Request
-from warploom.emulator.state import RECENT
+from warploom.emulator.state import RECENT, Executions
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
-from warploom.isa.model.effects import Control as ControlEffect
-from warploom.isa.model.effects import Effect, Flow, Members
-from warploom.isa.model.form import Form
 from warploom.isa.model.semantics import Array
 
 Rows = NDArray[np.intp]
@@ -78,9 +75,10 @@ class Emulator:
         state, events = self.state, self.events
         launch = Launch(
             self.program, self.linked, self.grid, self.topology, self.request.arch, self.schedule, self.arena,
-            state.counters,
+            state.counters, Executions(np.zeros((len(self.linked), 2), np.int64)),
         )  # fmt: skip
         events.attach(launch)
+        self._executions = launch.executions if events.counts_executions else None
         self._on_resident = events.handler(Resident)
         self._on_block_start = events.handler(BlockStart)
         self._on_block_end = events.handler(BlockEnd)
@@ -89,6 +87,7 @@ class Emulator:
         self._instructions = events.instruction_handlers(launch)
         if self.native is not None:
             self.native.leave_to_interpreter(self._observed() if self.request.observers else set())
+            self.native.count_executions(self._executions)
         if (on_suspend := events.handler(Suspend)) is not None:
             state.on_suspend = lambda batch, which, status, repeats: on_suspend(
                 Suspend(state.pc, batch, which, status, repeats)
@@ -96,9 +95,9 @@ class Emulator:
 
     def _observed(self) -> set[int]:
         """Return the program counters of the instructions for which observers may get an event."""
-        quiet = (ControlEffect, Flow, Members)
-        loud = (pc for pc, step in enumerate(self.program.steps) if not _has_only(step.binding.form, quiet))
-        return {*loud, *self._guards, *self._instructions}
+        forms = [step.binding.form for step in self.program.steps]
+        observed = {form for form in {*forms} if self.events.observes(form)}
+        return {*(pc for pc, form in enumerate(forms) if form in observed), *self._guards, *self._instructions}
 
     # Waves --------------------------------------------------------------------------------------------------
 
@@ -275,6 +274,8 @@ class Emulator:
         self.batch = Warps(state, self.components, rows, splits.warp[rows], mask)
         state.origin = None
         state.moved = False
+        if self._executions is not None:
+            self._executions.last = -1
         return self.batch
 
     def _resume_block(self, rows: Rows, pc: int, executed: int) -> None:
@@ -311,7 +312,7 @@ class Emulator:
         counters, warps = state.counters, batch.count
         state.pc = done = pc
         linked, by_family = self.linked, counters.by_family
-        guards, instructions = self._guards, self._instructions
+        guards, instructions, executions = self._guards, self._instructions, self._executions
         native = None if self.memory.is_watched else self.native
         while pc < end:
             if native is not None and native.is_native[pc]:
@@ -346,6 +347,8 @@ class Emulator:
             length = 1 if run is None else len(run)
             by_family[step.family] += batch.count * length
             counters.instructions += batch.count * length
+            if executions is not None:
+                executions.add(pc, length, batch.count, batch.mask)
             if instructions:
                 for each in range(pc, pc + length):
                     if each in instructions:
@@ -382,6 +385,8 @@ class Emulator:
     def _finish_instruction(self, batch: Warps, pc: int, executed: int) -> None:
         """Execute an instruction for the warps of a batch except the first `executed` warps."""
         self.state.pc = pc
+        if self._executions is not None:
+            self._executions.last = pc
         step = self.linked[pc]
         rest = Warps(
             self.state, self.components, batch.rows[executed:], batch.warp_index[executed:],
@@ -475,7 +480,3 @@ class Emulator:
         """Return the first program counters of the last batches of the wave."""
         last = self.state.counters.batches
         return [int(self.state.recent[batch % RECENT]) for batch in range(max(self._first_batch, last - RECENT), last)]
-
-
-def _has_only(form: Form, kinds: tuple[type[Effect], ...]) -> bool:
-    return all(isinstance(effect, kinds) for effect in form.effects)

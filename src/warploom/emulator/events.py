@@ -21,9 +21,10 @@ from warploom.emulator.link import Linked
 from warploom.emulator.program import Program
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.shared_memory import Location, SharedMemory
-from warploom.emulator.state import Counters
+from warploom.emulator.state import Counters, Executions
 from warploom.emulator.warp_splits import WarpSplits
 from warploom.isa.model import effects
+from warploom.isa.model.form import Form
 from warploom.isa.model.semantics import Array
 from warploom.layout import TensorMapFields
 
@@ -47,6 +48,7 @@ class Launch:
     schedule: Schedule
     arena: Arena
     counters: Counters
+    executions: Executions  # counted only for observers with `counts_executions`
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,6 +359,28 @@ class Complete(Event):
     warps: Array | None
 
 
+_OF_GROUPS = frozenset[type[Event]]({Issue, CopyIssue, Commit, Wait, Complete})
+_OF_MBARRIERS = frozenset[type[Event]]({Arrive, PhaseWait, PhaseComplete})
+_EVENTS: Mapping[type[effects.Effect], frozenset[type[Event]]] = {
+    effects.Control: frozenset(),
+    effects.Collective: frozenset(),
+    effects.Members: frozenset(),
+    effects.Flow: frozenset(),
+    effects.Multiply: frozenset(),
+    effects.Access: frozenset({Access, CopyAccess}),
+    effects.Fence: frozenset({Fence}),
+    effects.Issue: _OF_GROUPS | _OF_MBARRIERS,
+    effects.Commit: _OF_GROUPS,
+    effects.Wait: _OF_GROUPS | _OF_MBARRIERS,
+    effects.Arrive: _OF_MBARRIERS,
+    effects.Barrier: frozenset({Barrier, WarpBarrier, PhaseComplete}),
+    effects.Allocate: frozenset({Allocate}),
+}
+"""Events that an instruction may create, by its effects.
+
+The events of asynchronous operations depend on the state that all instructions with groups or mbarriers share.
+"""
+
 # Observers ------------------------------------------------------------------------------------------------
 
 EventType = TypeVar("EventType", bound=Event)
@@ -371,8 +395,11 @@ class Observer(ABC):
 
     `attach` fills three dictionaries of functions. `handlers` is indexed by the type of event. `instructions` (for
     `Execute`) and `guards` (for `Guard`) are indexed by program counter.
+
+    `counts_executions` is True for an observer that needs `Launch.executions`.
     """
 
+    counts_executions = False
     handlers: Mapping[type[Event], Handler]
     instructions: Mapping[int, Callable[[Execute], None]]
     guards: Mapping[int, Callable[[Guard], None]]
@@ -407,12 +434,24 @@ class Dispatcher:
             each.attach(launch)
         self._handlers = _joined([each.handlers for each in self.observers])
 
+    @property
+    def counts_executions(self) -> bool:
+        """True if an observer needs `Launch.executions`."""
+        return any(each.counts_executions for each in self.observers)
+
     def handler(self, kind: type[EventType]) -> Callable[[EventType], None] | None:
         """Return a function that passes an event of type `kind` to all its handlers.
 
         Return None if the type has no handlers.
         """
         return self._handlers.get(kind)
+
+    def observes(self, form: Form) -> bool:
+        """Return True if instructions of a Form may create an event that has a handler.
+
+        `Execute`, `Guard`, `Suspend` and the progress of warps are not considered.
+        """
+        return any(not self._handlers.keys().isdisjoint(_EVENTS[type(effect)]) for effect in form.effects)
 
     def instruction_handlers(self, launch: Launch) -> dict[int, InstructionHandler]:
         """Return functions that create the events of single instructions, by program counter.
@@ -421,22 +460,17 @@ class Dispatcher:
         """
         executes = _joined([each.instructions for each in self.observers])
         on_fence, on_barrier = self.handler(Fence), self.handler(WarpBarrier)
-        found: dict[int, InstructionHandler] = {}
         if not self.observers:
-            return found
-        for pc, step in enumerate(launch.program.steps):
-            form = step.binding.form
-            meets = form.collective == "warp"
-            declared = [
-                each
-                for each in form.effects
-                if (on_fence is not None and isinstance(each, effects.Fence))
-                or (on_barrier is not None and isinstance(each, effects.Barrier) and each.level == "warp" and meets)
-            ]
-            if pc in executes or declared:
-                operands = launch.instructions[pc].operands
-                found[pc] = _create_events(executes.get(pc), on_fence, on_barrier, operands, declared)
-        return found
+            return {}
+        fences, barriers = launch.program.analysis(_find_fences)
+        pcs = {*executes, *(fences if on_fence is not None else ()), *(barriers if on_barrier is not None else ())}
+        return {
+            pc: _create_events(
+                executes.get(pc), on_fence, on_barrier if pc in barriers else None, launch.instructions[pc].operands,
+                fences.get(pc, ()),
+            )
+            for pc in pcs
+        }  # fmt: skip
 
     def guard_handlers(self) -> dict[int, Callable[[Guard], None]]:
         """Return the handlers of `Guard` by program counter."""
@@ -454,18 +488,30 @@ class Dispatcher:
 
 def _create_events(
     execute: Handler | None, on_fence: Handler | None, on_barrier: Handler | None, operands: SimpleNamespace,
-    declared: Sequence[effects.Effect],
+    fences: Sequence[effects.Fence],
 ) -> InstructionHandler:  # fmt: skip
     def create(pc: int, batch: Batch, first: int, length: int) -> None:
         if execute is not None:
             execute(Execute(pc, batch, operands, first, length))
-        for effect in declared:
-            if on_fence is not None and isinstance(effect, effects.Fence):
+        if on_fence is not None:
+            for effect in fences:
                 on_fence(Fence(pc, batch, operands, effect))
-            elif on_barrier is not None:
-                on_barrier(WarpBarrier(pc, batch.warp_index, batch.active()))
+        if on_barrier is not None:
+            on_barrier(WarpBarrier(pc, batch.warp_index, batch.active()))
 
     return create
+
+
+def _find_fences(program: Program) -> tuple[dict[int, tuple[effects.Fence, ...]], frozenset[int]]:
+    """Return the fences of each instruction, and the warp barriers that a whole warp executes together."""
+    forms = [step.binding.form for step in program.steps]
+    fences = {pc: fences for pc, form in enumerate(forms) if (fences := form.effects_of(effects.Fence))}
+    barriers = (
+        pc
+        for pc, form in enumerate(forms)
+        if form.collective == "warp" and any(each.level == "warp" for each in form.effects_of(effects.Barrier))
+    )
+    return fences, frozenset(barriers)
 
 
 def in_turn(handlers: Sequence[Handler]) -> Handler | None:

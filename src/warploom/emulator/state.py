@@ -28,6 +28,36 @@ class Counters:
     spent: int = 0  # used part of `Request.step_budget`
 
 
+@dataclass(slots=True)
+class Executions:
+    """Executions of each instruction by warps and by lanes, in all waves of a run.
+
+    A warp executes an instruction if the guard is true for at least one of its lanes. `counts[pc]` has the number of
+    executions by warps, and the number of executions by lanes. `last` is the last instruction that the interpreter has
+    counted for the executing batch, or -1. Shapes: counts (instructions, 2).
+    """
+
+    counts: NDArray[np.int64]
+    last: int = -1
+
+    def add(self, first: int, length: int, warps: int, lanes: Array | None) -> None:
+        """Count `length` instructions from `first` on, which a batch of `warps` warps executes.
+
+        `lanes` has the active lanes of the warps. None stands for all lanes. Shapes: lanes (warps, 32).
+        """
+        every = (warps, 32 * warps) if lanes is None else active_lanes(lanes)
+        self.counts[first : first + length] += every
+        self.last = first + length - 1
+
+
+def active_lanes(lanes: Array) -> tuple[int, int]:
+    """Return the number of warps with an active lane, and the number of active lanes.
+
+    Shapes: lanes (warps, 32).
+    """
+    return int(np.count_nonzero(lanes.any(axis=1))), int(np.count_nonzero(lanes))
+
+
 class State:
     """State of the resident warps: registers, warp splits and the executing instruction.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from warploom.observe.profile import sectors, wavefronts
+from warploom.observe.profile.costs import count_sectors, count_wavefronts
 
 Array = NDArray[Any]
 LANES = np.arange(32)
@@ -36,6 +37,12 @@ def counted(index: list[int], lanes: list[bool], size: int) -> tuple[tuple[int, 
     )
 
 
+def totals(count: Callable[..., None], index: Array, lanes: Array, size: int) -> tuple[int, ...]:
+    found = np.zeros(4, np.int64)
+    count(found, index, lanes, size)
+    return tuple(found.tolist())
+
+
 @given(st.data(), st.sampled_from([1, 2, 4, 8, 16]), st.sampled_from([8, 64, 1024]))
 def test_costs_are_those_of_the_model(data: st.DataObject, size: int, reach: int) -> None:
     warps = data.draw(st.integers(1, 3))
@@ -45,11 +52,12 @@ def test_costs_are_those_of_the_model(data: st.DataObject, size: int, reach: int
     lanes = np.array(
         data.draw(st.lists(st.lists(st.booleans(), min_size=32, max_size=32), min_size=warps, max_size=warps))
     )
-    shared, beyond = wavefronts(index, lanes, size), sectors(index, lanes, size)
-    for warp in range(warps):
-        expected = counted(index[warp].tolist(), lanes[warp].tolist(), size)
-        assert tuple(int(each[warp]) for each in shared) == expected[0]
-        assert tuple(int(each[warp]) for each in beyond) == expected[1]
+    expected = [counted(index[warp].tolist(), lanes[warp].tolist(), size) for warp in range(warps)]
+    accesses = int(lanes.any(axis=1).sum())
+    least, taken, ways = zip(*(shared for shared, _ in expected), strict=True)
+    assert totals(count_wavefronts, index, lanes, size) == (accesses, sum(least), sum(taken), max(ways))
+    beyond = (sum(column) for column in zip(*(beyond for _, beyond in expected), strict=True))
+    assert totals(count_sectors, index, lanes, size) == (accesses, *beyond)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +77,7 @@ def test_costs_are_those_of_the_model(data: st.DataObject, size: int, reach: int
     ],
 )
 def test_wavefronts(index: Array, size: int, expected: tuple[int, int, int]) -> None:
-    assert tuple(int(each[0]) for each in wavefronts(index[None], ALL, size)) == expected
+    assert totals(count_wavefronts, index[None], ALL, size) == (1, *expected)
 
 
 @pytest.mark.parametrize(
@@ -85,9 +93,9 @@ def test_wavefronts(index: Array, size: int, expected: tuple[int, int, int]) -> 
     ],
 )
 def test_sectors(index: Array, size: int, expected: tuple[int, int, int]) -> None:
-    assert tuple(int(each[0]) for each in sectors(index[None], ALL, size)) == expected
+    assert totals(count_sectors, index[None], ALL, size) == (1, *expected)
 
 
 def test_a_warp_without_lanes_costs_nothing() -> None:
     index, none = np.zeros((2, 32), np.int64), np.zeros((2, 32), np.bool_)
-    assert not any(each.any() for each in (*wavefronts(index, none, 16), *sectors(index, none, 4)))
+    assert not any((*totals(count_wavefronts, index, none, 16), *totals(count_sectors, index, none, 4)))

@@ -120,7 +120,9 @@ def test_copies_of_threads_are_counted_where_they_are_issued(schedule: str) -> N
     assert rows(profile, "cp.async.cg", *GLOBAL) == [(1, 8, 8, 2)]  # half the lanes read nothing
 
 
-def test_executions_and_lanes() -> None:
+@pytest.mark.parametrize("engine", ["interpreter", "compiler"])
+def test_executions_and_lanes(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPLOOM_ENGINE", engine)
     body = """
         mov.u32 %r2, 0;
         LOOP: add.u32 %r2, %r2, 1;

@@ -72,6 +72,8 @@ class Field(IntEnum):
     # Exits
     ALLOWS_EXITS = 54  # 1 if no part of the emulator except native code must act when a warp exits
     EXITED_CTAS = 55  # number of CTAs whose last warp has exited
+    # Observers
+    EXECUTIONS = 56  # address of the executions of each instruction by warps and by lanes, or 0
 
 
 class Stop(IntEnum):

@@ -23,7 +23,7 @@ from warploom.emulator.native.wanted import Wanted
 from warploom.emulator.native.watch import Watch
 from warploom.emulator.program import Program
 from warploom.emulator.shared_memory import SharedMemory
-from warploom.emulator.state import Counters, State
+from warploom.emulator.state import Counters, Executions, State
 from warploom.isa.model.form import Form
 
 _SPLITS = ("status", "pc", "epoch", "warp", "bits", "point", "calls", "points")
@@ -147,6 +147,10 @@ class NativeEngine:
         """Update the records of the special registers, after a change of the coordinates of the CTAs."""
         for number, value in self._tables:
             self.records.fill(number, [value])
+
+    def count_executions(self, executions: Executions | None) -> None:
+        """Count executions by warps and by lanes in `executions` from now on, or nowhere if it is None."""
+        self._fields[Field.EXECUTIONS] = 0 if executions is None else _address(executions.counts)
 
     def start(self, memory: Memory, barriers: Barriers) -> None:
         """Prepare for the CTAs that have become resident."""

@@ -25,6 +25,7 @@ def add_runtime(module: ir.Module) -> None:
     _add_find(module, "warploom.find_written", storing=True)
     _add_barrier(module)
     _add_guard(module)
+    _add_count(module)
     _add_run(module)
     _add_select(module)
     add_divergence(module)
@@ -117,6 +118,26 @@ def _add_guard(module: ir.Module) -> None:
     b.ret(b.load(union, typ=I32))
 
 
+def _add_count(module: ir.Module) -> None:
+    """Add the function that counts an execution of the instruction at `pc` by the batch of the context.
+
+    The arguments are the context, `pc`, and the active lanes of each warp as bits. EXECUTIONS counts executions by
+    warps and by lanes if it is not 0.
+    """
+    b = Builder(module, "warploom.count", ir.FunctionType(ir.VoidType(), [POINTER, I64, POINTER]))
+    context, pc, masks = b.arguments
+    count = b.get(context, Field.COUNT)
+    counts, executions = b.array(context, Field.COUNTS), b.get(context, Field.EXECUTIONS)
+    b.put(b.add(b.get(counts, pc), count), counts, pc)
+    with b.if_then(b.icmp_unsigned("!=", executions, I64(0))):
+        entry = b.at(b.inttoptr(executions, POINTER), b.mul(pc, I64(2)))
+        with b.loop(count) as position:
+            lanes = b.get(masks, position, I32)
+            b.count(entry, 0, b.zext(b.icmp_unsigned("!=", lanes, I32(0)), I64))
+            b.count(entry, 1, b.zext(b.ctpop(lanes), I64))
+    b.ret_void()
+
+
 def _add_run(module: ir.Module) -> None:
     """Add the function that executes the instructions [first, end) for the batch of the context.
 
@@ -125,8 +146,8 @@ def _add_run(module: ir.Module) -> None:
     """
     b = Builder(module, "warploom.run", ir.FunctionType(I64, [POINTER, I64, I64]))
     context, first, end = b.arguments
-    code, counts, warps, masks, guarded = (
-        b.array(context, field) for field in (Field.CODE, Field.COUNTS, Field.WARPS, Field.MASKS, Field.GUARDED)
+    code, warps, masks, guarded = (
+        b.array(context, field) for field in (Field.CODE, Field.WARPS, Field.MASKS, Field.GUARDED)
     )
     count = b.get(context, Field.COUNT)
     b.put(I64(0), context, Field.EXECUTED)
@@ -148,8 +169,8 @@ def _add_run(module: ir.Module) -> None:
             records = b.inttoptr(b.get(entry, COLUMN["records"]), POINTER)
             done = b.call(function, [records, context, count, warps, b.load(chosen, typ=POINTER)])
             # The interpreter counts an instruction that no warp has executed.
-            executed = b.select(b.icmp_signed(">", done, I64(0)), count, I64(0))
-            b.put(b.add(b.get(counts, pc), executed), counts, pc)
+            with b.if_then(b.icmp_signed(">", done, I64(0))):
+                b.call(module.globals["warploom.count"], [context, pc, b.load(chosen, typ=POINTER)])
             with b.if_then(b.icmp_signed("<", done, count)):
                 b.put(done, context, Field.EXECUTED)
                 b.ret(pc)
@@ -206,12 +227,12 @@ def _add_branch(module: ir.Module) -> None:
     """
     b = Builder(module, "warploom.branch", ir.FunctionType(I64, [POINTER, POINTER, I64]))
     context, entry, pc = b.arguments
-    masks, guarded, counts = (b.array(context, field) for field in (Field.MASKS, Field.GUARDED, Field.COUNTS))
+    masks, guarded = (b.array(context, field) for field in (Field.MASKS, Field.GUARDED))
     count = b.get(context, Field.COUNT)
     with b.if_then(b.icmp_unsigned("==", b.get(entry, COLUMN["guard"]), I64(0))):
         with b.loop(count) as position:
             b.put(b.get(masks, position, I32), guarded, position, I32)
-        b.put(b.add(b.get(counts, pc), count), counts, pc)
+        b.call(module.globals["warploom.count"], [context, pc, guarded])
         b.ret(I64(0))
     union = b.call(module.globals["warploom.guard"], [context, entry])
     divided = b.variable(I64(0))
@@ -227,7 +248,7 @@ def _add_branch(module: ir.Module) -> None:
     with b.if_then(b.and_(b.icmp_signed(">", wanted, I64(0)), b.or_(no_slot, no_point))):
         b.ret(I64(-1))
     with b.if_then(b.icmp_unsigned("!=", union, I32(0))):  # a branch that no lane takes is not counted
-        b.put(b.add(b.get(counts, pc), count), counts, pc)
+        b.call(module.globals["warploom.count"], [context, pc, guarded])
     b.ret(wanted)
 
 
@@ -372,8 +393,7 @@ def _add_schedule(module: ir.Module) -> None:
     with b.if_then(is_exit):
         b.put(I64(0), context, Field.EXECUTED)
         stop_if(b.not_(b.call(module.globals["warploom.exit"], [context])), Stop.RESUME, straight)
-        counts = b.array(context, Field.COUNTS)
-        b.put(b.add(b.get(counts, straight), count), counts, straight)
+        b.call(module.globals["warploom.count"], [context, straight, b.array(context, Field.MASKS)])
     length = b.sub(end, first)
     b.count(context, Field.TICKS, length)
     cost = b.larger(count, I64(BATCH_COST))

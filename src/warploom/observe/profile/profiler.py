@@ -1,11 +1,5 @@
-"""Profiler: an observer that counts the executions and memory accesses of each instruction.
+"""Profiler: an observer that counts the executions and memory accesses of each instruction."""
 
-Shared memory has 32 banks of 4 bytes. An access of at most 4 bytes for each lane has one phase for the whole warp. An
-access of 8 bytes has two phases, and one of 16 bytes has four. In each phase, a bank delivers one word to all lanes
-that request it; each further word takes a further wavefront. Global memory has sectors of 32 bytes and lines of 128.
-"""
-
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,21 +7,23 @@ from numpy.typing import NDArray
 
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.batch import Batch
-from warploom.emulator.events import Access, BlockStart, CopyIssue, Execute, Launch, Observer, Suspend
+from warploom.emulator.events import Access, CopyIssue, Execute, Launch, Observer, Suspend
+from warploom.emulator.program import Program
+from warploom.emulator.state import active_lanes
 from warploom.emulator.tensor_boxes import lane_values
 from warploom.isa.model import effects
 from warploom.isa.model.form import Form
 from warploom.isa.model.records import BulkCopy, TensorCopy
-from warploom.layout import BANKS, Descriptor
+from warploom.layout import Descriptor
 from warploom.layout.tensormap import TensorMapFields
 from warploom.layout.tile import shared_bytes
+from warploom.observe.profile.costs import count_sectors, count_wavefronts
 from warploom.observe.profile.data import ROW, Profile, Tile
 
 Array = NDArray[Any]
-Handler = Callable[[Execute], None]
-
-WORD, SECTOR, LINE = 4, 32, 128  # bytes
 _UNCOUNTED_SPACES = frozenset({"param", "const"})
+_SHARED, _GLOBAL = slice(2, 6), slice(6, 10)
+"""Columns of `ROW` for accesses to shared memory and to global memory, in the order of `costs`."""
 
 
 class Profiler(Observer):
@@ -38,78 +34,32 @@ class Profiler(Observer):
 
     # The counts do not depend on how the emulator groups warps into batches.
     launch: Launch
+    counts_executions = True
 
     def attach(self, launch: Launch) -> None:
         """Reset all counts, and set the handlers of events."""
         self.launch = launch
-        steps = launch.program.steps
-        self._executions = [0] * len(steps)
-        self._lanes = [0] * len(steps)
-        self._executing = -1  # last instruction that was counted in the executing block
-        self.rows = np.zeros(len(steps), ROW)
+        self.rows = np.zeros(len(launch.program.steps), ROW)
+        columns = self.rows.view(np.int64).reshape(len(self.rows), -1)
+        self._shared_counts, self._global_counts = columns[:, _SHARED], columns[:, _GLOBAL]
         self._tiles: dict[Tile, None] = {}
-        self._counted = [_counts_accesses(step.binding.form, step.binding.slots) for step in steps]
-        self.instructions = {pc: self._instruction_handler(pc) for pc in range(len(steps))}
-        self.handlers = {
-            BlockStart: self._start_block,
-            Suspend: self._suspend,
-            Access: self._access,
-            CopyIssue: self._copy_issue,
-        }
-
-    def _instruction_handler(self, pc: int) -> Handler:
-        form = self.launch.program.steps[pc].binding.form
-        issue = form.effect(effects.Issue)
-        if issue is None or issue.group not in ("copy", "multiplication"):
-            return self._count
-        inspect = self._copy if issue.group == "copy" else self._multiply
-
-        def handle(event: Execute) -> None:
-            self._count(event)
-            inspect(event)
-
-        return handle
-
-    def _count(self, event: Execute) -> None:
-        batch, pc = event.batch, event.pc
-        warps, lanes = (batch.count, 32 * batch.count) if batch.mask is None else _active(batch.mask)
-        self._executions[pc] += warps
-        self._lanes[pc] += lanes
-        self._executing = pc
-
-    def _start_block(self, event: BlockStart) -> None:
-        self._executing = -1
+        copies, multiplications, self._counted = launch.program.analysis(_classify)
+        self.instructions = dict.fromkeys(copies, self._copy) | dict.fromkeys(multiplications, self._multiply)
+        self.handlers = {Suspend: self._suspend, Access: self._access, CopyIssue: self._copy_issue}
 
     def _suspend(self, event: Suspend) -> None:
         """Subtract the executions of warp splits that will repeat the instruction."""
-        if event.repeats and event.pc == self._executing:
-            warps, lanes = _active(event.batch.active()[event.suspended])
-            self._executions[event.pc] -= warps
-            self._lanes[event.pc] -= lanes
+        executions = self.launch.executions
+        if event.repeats and event.pc == executions.last:
+            executions.counts[event.pc] -= active_lanes(event.batch.active()[event.suspended])
 
     def _access(self, event: Access) -> None:
         if event.location.asynchronous or not self._counted[event.pc]:
             return
         if event.space == "shared":
-            self._shared(event.pc, event.index, event.lanes, event.size)
+            count_wavefronts(self._shared_counts[event.pc], event.index, event.lanes, event.size)
         elif event.space == "global":
-            self._global(event.pc, event.index, event.lanes, event.size)
-
-    def _shared(self, pc: int, index: Array, lanes: Array, size: int) -> None:
-        least, taken, ways = wavefronts(index, lanes, size)
-        row = self.rows[pc]
-        row["shared"] += np.count_nonzero(least)
-        row["ideal_wavefronts"] += least.sum()
-        row["wavefronts"] += taken.sum()
-        row["ways"] = max(row["ways"], ways.max(initial=0))
-
-    def _global(self, pc: int, index: Array, lanes: Array, size: int) -> None:
-        least, touched, lines = sectors(index, lanes, size)
-        row = self.rows[pc]
-        row["global"] += np.count_nonzero(least)
-        row["ideal_sectors"] += least.sum()
-        row["sectors"] += touched.sum()
-        row["lines"] += lines.sum()
+            count_sectors(self._global_counts[event.pc], event.index, event.lanes, event.size)
 
     def _copy(self, event: Execute) -> None:
         batch, operands = event.batch, event.operands
@@ -120,10 +70,11 @@ class Profiler(Observer):
             index = np.broadcast_to(addresses, active.shape).astype(np.int64)
             if access.kind == "write":
                 # A lane that reads nothing fills shared memory with zeros.
-                self._shared(event.pc, index, active, size)
+                count_wavefronts(self._shared_counts[event.pc], index, active, size)
             else:
                 limit = getattr(operands, access.limit, None) if access.limit else None
-                self._global(event.pc, index - GLOBAL_BASE, _reading(batch, active, limit), size)
+                reading = _reading(batch, active, limit)
+                count_sectors(self._global_counts[event.pc], index - GLOBAL_BASE, reading, size)
 
     def _multiply(self, event: Execute) -> None:
         """Record a tile for each matrix with a shared-memory descriptor."""
@@ -144,7 +95,7 @@ class Profiler(Observer):
     def profile(self) -> Profile:
         """Return the profile of all counts so far."""
         launch, grid = self.launch, self.launch.grid
-        self.rows["executions"], self.rows["lanes"] = self._executions, self._lanes
+        self.rows["executions"], self.rows["lanes"] = launch.executions.counts.T
         return Profile(
             program=launch.program,
             arch=launch.arch,
@@ -157,6 +108,20 @@ class Profiler(Observer):
             rows=self.rows.copy(),
             tiles=tuple(sorted(self._tiles, key=lambda tile: (tile.step, tile.what, tile.swizzle))),
         )
+
+
+def _classify(program: Program) -> tuple[list[int], list[int], list[bool]]:
+    """Return the thread copies, the asynchronous multiplications, and a flag for each instruction.
+
+    The flag is True if the accesses of the instruction are counted.
+    """
+    issues = [step.binding.form.effect(effects.Issue) for step in program.steps]
+    copies, multiplications = (
+        [pc for pc, each in enumerate(issues) if each is not None and each.group == group]
+        for group in ("copy", "multiplication")
+    )
+    counted = [_counts_accesses(step.binding.form, step.binding.slots) for step in program.steps]
+    return copies, multiplications, counted
 
 
 def _counts_accesses(form: Form, slots: effects.Slots) -> bool:
@@ -172,58 +137,8 @@ def _reading(batch: Batch, active: Array, limit: Any) -> Array:
     return active & ~amount if amount.dtype == np.bool_ else active & (amount > 0)
 
 
-def _active(lanes: Array) -> tuple[int, int]:
-    return int(np.count_nonzero(lanes.any(axis=1))), int(np.count_nonzero(lanes))
-
-
 def _box(fields: TensorMapFields, request: TensorCopy) -> str:
     if request.is_im2col:
         return f"{fields.pixels_per_column} pixels × {fields.channels_per_pixel} channels of {fields.element_type}"
     sizes = " × ".join(str(size) for size in reversed(fields.box[: fields.rank]))
     return f"{sizes} of {fields.element_type}"
-
-
-# Cost of accesses -------------------------------------------------------------------------------------------
-
-
-def wavefronts(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]:
-    """Count the wavefronts of one access by each warp to shared memory.
-
-    Return three arrays: the number of wavefronts without bank conflicts, the actual number, and the largest number in
-    one phase. `index` has byte offsets from bank 0, and `lanes` marks the active lanes. Each lane accesses `size`
-    bytes. Shapes: index and lanes (warps, 32); the results (warps,).
-    """
-    words = max(1, size // WORD)
-    warps, phases = len(index), words
-    first = np.where(lanes, index // WORD, -words)[..., None]
-    asked = np.where(first >= 0, first + np.arange(words), -1).reshape(warps * phases, BANKS)
-    asked.sort(axis=1)
-    new = _new(asked)
-    place = np.arange(len(asked))[:, None] * BANKS + asked % BANKS
-    of_banks = np.bincount(place[new], minlength=asked.size).reshape(warps, phases, BANKS)
-    taken = of_banks.max(axis=2)
-    return np.count_nonzero(taken, axis=1), taken.sum(axis=1), taken.max(axis=1)
-
-
-def sectors(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]:
-    """Count the sectors and lines of one access by each warp to global memory.
-
-    Return three arrays: the number of sectors if the bytes were contiguous, the actual number, and the number of lines.
-    `index` has byte offsets from the start of a sector, and `lanes` marks the active lanes. Each lane accesses `size`
-    bytes. Shapes: index and lanes (warps, 32); the results (warps,).
-    """
-    bytes_asked = _distinct(index, lanes, size) * size
-    touched = _distinct(index, lanes, SECTOR)
-    return -(-bytes_asked // SECTOR), touched, _distinct(index, lanes, LINE)
-
-
-def _distinct(index: Array, lanes: Array, unit: int) -> Array:
-    reached = np.where(lanes, index // unit, -1)
-    reached.sort(axis=1)
-    return np.count_nonzero(_new(reached), axis=1)
-
-
-def _new(ordered: Array) -> Array:
-    new = ordered >= 0
-    new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
-    return new

@@ -83,15 +83,20 @@ class SharedArrays(NamedTuple):
 
 
 @njit
-def together(index: Array, mask: Array) -> Array:
-    """Return True for each warp if all 32 lanes are in `mask` and have one index. Shapes: (warps, 32)."""
-    found = np.ones(len(index), np.bool_)
+def together(index: Array, mask: Array, found: Array) -> bool:
+    """Set `found` to True for each warp if all 32 lanes are in `mask` and have one index.
+
+    Return True if there is such a warp. Shapes: index and mask (warps, 32), found (warps,).
+    """
+    some = False
     for i in range(len(index)):
+        found[i] = True
         for lane in range(32):
             if not mask[i, lane] or index[i, lane] != index[i, 0]:
                 found[i] = False
                 break
-    return found
+        some |= found[i]
+    return some
 
 
 @njit
@@ -229,7 +234,8 @@ def read_lanes(
     """
     V, records, reads = c.vectors, s.records, s.reads
     found = 0
-    one_place = together(index, mask)
+    one_place = np.zeros(len(warps), np.bool_)
+    together(index, mask, one_place)
     for i in range(len(warps)):
         w = warps[i]
         g = c.own[w]

@@ -250,7 +250,8 @@ def synchronise(c: ClockArrays, warps: Array) -> None:
             _join_warp(c, w, total + w)
         for column in (g, base + w if base >= 0 else g):
             V[w, KNOWN, column] = clock[w]
-        c.fence_times[w] = V[w, SOME_F:MASK, g]
+        for part in (SOME_F, SOME_GLOBAL):
+            c.fence_times[w, part - SOME_F] = V[w, part, g]
         for stream in range(1, STREAMS):
             column = g + stream * per_cta
             V[w, KNOWN, column] = max(V[w, KNOWN, column], V[w, SOME, column])
@@ -355,6 +356,46 @@ def commit_copies(ends: Array, groups: Array, clock: Array, warps: Array, lanes:
 
 
 @njit
+def commit_multiplications(c: ClockArrays, numbers: Array, clocks: Array, groups: Array) -> None:
+    """Close the open wgmma group of each warpgroup. See `Clocks.commit_multiplications`.
+
+    `numbers` and `clocks` are `Clocks.multiplication_groups` and `Clocks.multiplication_clocks`.
+    """
+    for i in range(len(groups)):
+        for w in groups[i]:
+            at = numbers[w] % GROUPS
+            clocks[KNOWN, w, at] = c.clock[w]
+            for part in (FENCED, FENCED_GLOBAL):
+                clocks[part, w, at] = c.vectors[w, part, c.own[w]]
+            numbers[w] += 1
+            c.clock[w] += 1
+
+
+@njit
+def wait_multiplications(c: ClockArrays, numbers: Array, clocks: Array, groups: Array, pending: int) -> None:
+    """Complete all but the newest `pending` wgmma groups. See `Clocks.wait_multiplications`.
+
+    `numbers` and `clocks` are as in `commit_multiplications`.
+    """
+    V = c.vectors
+    for i in range(len(groups)):
+        leader = groups[i, 0]
+        done = numbers[leader] - pending
+        column = c.own[leader] + MULTIPLICATIONS * c.per_cta
+        if done <= 0:
+            continue
+        for w in groups[i]:
+            for part in (KNOWN, SOME):
+                V[w, part, column] = max(V[w, part, column], done)
+            # A multiplication is complete only after all lanes of the four warps have issued it.
+            if pending < GROUPS:
+                for other in groups[i]:
+                    agent, at = c.own[other], (done - 1) % GROUPS
+                    for part in (KNOWN, FENCED, FENCED_GLOBAL):
+                        V[w, part, agent] = max(V[w, part, agent], clocks[part, other, at])
+
+
+@njit
 def wait_copies(c: ClockArrays, ends: Array, groups: Array, warps: Array, lanes: Array, pending: int) -> None:
     """Complete groups of thread copies of lanes. See `Clocks.wait_copies`."""
     for i in range(len(warps)):
@@ -365,7 +406,9 @@ def wait_copies(c: ClockArrays, ends: Array, groups: Array, warps: Array, lanes:
             if lanes[i, lane] and group > 0:
                 done[lane] = max(done[lane], ends[w, (group - 1) % GROUPS, lane])
         # A lane without copies in flight knows as much as any lane.
-        known = np.max(done)
+        known = np.int32(0)
+        for lane in range(32):
+            known = max(known, done[lane])
         for lane in range(32):
             if issued[lane] > done[lane]:
                 known = min(known, done[lane])

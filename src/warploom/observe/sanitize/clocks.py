@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.emulator.access import uniform
 from warploom.emulator.batch import Batch
 from warploom.emulator.grid import Topology
 from warploom.emulator.warp_splits import WarpSplits
@@ -25,13 +26,10 @@ from warploom.observe.sanitize.clock_arrays import (
     BULK_READ,
     CLUSTER,
     CTA,
-    FENCED,
-    FENCED_GLOBAL,
     GPU,
     GROUPS,
     KNOWN,
     MASK,
-    MULTIPLICATIONS,
     PARTS,
     SIZE,
     SOME,
@@ -141,7 +139,11 @@ class Clocks:
         if mask is None and not self.splits.diverged:
             return np.full(batch.count, -1, np.int32), np.ones(batch.count, np.bool_)
         bits = to_bits(batch.active() if mask is None else mask)
-        return bits, bits == to_bits(self.splits.live[batch.warp_index])
+        return bits, bits == self.live(batch.warp_index)
+
+    def live(self, warps: Array) -> Array:
+        """Return the lanes of each warp that have not left the kernel, as bits. Shapes: both (warps,)."""
+        return self.splits.live_bits[warps].view(np.int32)
 
     # Operations -------------------------------------------------------------------------------------------
 
@@ -269,10 +271,6 @@ class Clocks:
 
     # Groups -----------------------------------------------------------------------------------------------
 
-    def issue_copies(self, warps: Array, lanes: Array) -> None:
-        """Record that lanes issue thread copies. Shapes: warps (warps,), lanes (warps, 32)."""
-        self.copy_issued[warps] = np.where(lanes, self.copy_clock[warps, None], self.copy_issued[warps])
-
     def commit_copies(self, warps: Array, lanes: Array) -> None:
         """Close the open groups of thread copies of lanes. Shapes: warps (warps,), lanes (warps, 32)."""
         clock_arrays.commit_copies(self.copy_ends, self.copy_groups, self.copy_clock, warps, lanes)
@@ -290,36 +288,18 @@ class Clocks:
 
         Row i of `groups` has the four warps of a warpgroup. Shape: (warpgroups, 4).
         """
-        leaders = groups[:, 0]
-        done = self.multiplication_groups[leaders] - pending
-        held = done > 0
-        if not held.any():
-            return
-        column = self.own[leaders] + MULTIPLICATIONS * self.per_cta
-        for member in range(4):
-            warps = groups[:, member]
-            for part in (KNOWN, SOME):
-                self.vectors[warps, part, column] = np.maximum(self.vectors[warps, part, column], done)
-            # A multiplication is complete only after all lanes of the four warps have issued it.
-            if pending < GROUPS:
-                for other in groups.T:
-                    agent = self.own[other]
-                    for part in (KNOWN, FENCED, FENCED_GLOBAL):
-                        ends = np.where(held, self.multiplication_clocks[part, other, (done - 1) % GROUPS], 0)
-                        self.vectors[warps, part, agent] = np.maximum(self.vectors[warps, part, agent], ends)
+        clock_arrays.wait_multiplications(
+            self.arrays, self.multiplication_groups, self.multiplication_clocks, uniform(groups), pending
+        )
 
     def commit_multiplications(self, groups: Array) -> None:
         """Close the open wgmma group of each warpgroup.
 
         Row i of `groups` has the four warps of a warpgroup. Shape: (warpgroups, 4).
         """
-        for warps in groups.T:
-            group = self.multiplication_groups[warps] % GROUPS
-            self.multiplication_clocks[KNOWN, warps, group] = self.clock[warps]
-            for part in (FENCED, FENCED_GLOBAL):
-                self.multiplication_clocks[part, warps, group] = self.vectors[warps, part, self.own[warps]]
-            self.multiplication_groups[warps] += 1
-            self.clock[warps] += 1
+        clock_arrays.commit_multiplications(
+            self.arrays, self.multiplication_groups, self.multiplication_clocks, uniform(groups)
+        )
 
     def commit_bulk(self, warps: Array, lanes: Array) -> None:
         """Close the open bulk group of lane lanes[i] of warps[i] for every i."""

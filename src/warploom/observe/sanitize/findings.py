@@ -46,7 +46,7 @@ def find_diagnostics(
 
     `untested` has the waits whose results no instruction tests.
     """
-    paths = Paths(program)
+    paths = program.analysis(Paths)
     causes = find_causes(conflicts, paths)
     found = [_diagnostic(cause, program, paths, untested) for cause in causes]
     for end in ended:

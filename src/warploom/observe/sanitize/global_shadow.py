@@ -43,8 +43,9 @@ from warploom.observe.sanitize.clock_arrays import (
     join_lanes,
 )
 from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.registers import once_per_program
 from warploom.observe.sanitize.report import Report
-from warploom.observe.sanitize.stored_values import Store, is_harmless, stored_types
+from warploom.observe.sanitize.stored_values import Store, harmful, stored_types
 
 Array = NDArray[Any]
 
@@ -160,14 +161,14 @@ class GlobalShadow:
             reached = index[lanes]
             self._mark_written(int(reached.min()), int(reached.max()))
         lanes = recorded = uniform(lanes)
-        one_place = together(index, lanes)
-        if kind == "write" and values is not None and one_place.any():
+        one_place = np.empty(len(warps), np.bool_)
+        if kind == "write" and values is not None and together(index, lanes, one_place):
             # A warp that stores one value to one address, such as a tensor map, has one store.
             wide = np.broadcast_to(values, (len(values), *index.shape))
             whole = one_place & (wide == wide[:, :, :1]).all(axis=(0, 2))
             recorded = lanes & ~(whole[:, None] & (np.arange(32) > 0))
-        found = _access(
-            self.clocks.arrays, self.arrays, self.wave & 0xFF, warps, index, recorded, size, one_place, kind != "write",
+        found = access_lanes(
+            self.clocks.arrays, self.arrays, self.wave & 0xFF, warps, index, recorded, size, kind != "write",
             writing, DISCARD if discards else GENERIC, strength, pc in self._read_only, pc, self.clocks.clock[warps],
         )  # fmt: skip
         if found:
@@ -176,17 +177,8 @@ class GlobalShadow:
                 store = Store(index, lanes, size, values, self._types.get(pc, ""))
             self._explain(found, warps, pc, size, store)
 
-    def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int) -> None:
-        """Record reads by thread copies of lanes, `size` bytes each. Report conflicts.
-
-        The arguments are as in `access`.
-        """
-        if size < 1 << self.arrays.shift:
-            self._refine(size)
-        found = _access(
-            self.clocks.arrays, self.arrays, self.wave & 0xFF, warps, index, lanes, size, together(index, lanes),
-            True, False, THREAD_COPY, 0, False, pc, self.clocks.copy_clock[warps],
-        )  # fmt: skip
+    def report_copies(self, found: int, warps: Array, pc: int, size: int) -> None:
+        """Report the first `found` conflicts in `arrays.out` of thread copies of `size` bytes for each lane."""
         if found:
             self._explain(found, warps, pc, size, None)
 
@@ -279,9 +271,10 @@ class GlobalShadow:
         self, found: int, warps: Array, pc: int, size: int, store: Store | None,
         same: Callable[[int, int, int], bool] | None = None,
     ) -> None:  # fmt: skip
-        for what, position, lane, granule, record, site in self.arrays.out[: min(found, ROOM)].tolist():
-            if what == WRITE_WRITE and store and is_harmless(self.arena.bytes, store, position, lane, site == pc):
-                continue
+        conflicts = self.arrays.out[:found]
+        if store:
+            conflicts = harmful(conflicts, WRITE_WRITE, self.arena.bytes, store, pc)
+        for what, position, lane, granule, record, site in conflicts.tolist():
             warp, other = int(warps[position]), record >> 44 & 0x7FF
             if what == WRITE_WRITE and same is not None and same(position, other, site):
                 continue
@@ -330,6 +323,7 @@ class GlobalShadow:
         return f"this {verb} {place}, which is {did} by {line}, {who}, {why}; {here}"
 
 
+@once_per_program
 def _read_only_loads(launch: Launch) -> frozenset[int]:
     """Return the program counters of loads that require memory which no thread writes."""
     forms = [step.binding.form for step in launch.program.steps]
@@ -421,20 +415,22 @@ def _is_morally_strong(c: ClockArrays, wave: int, w: int, strength: int, record:
 
 
 @njit
-def _access(
-    c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, index: Array, mask: Array, size: int, one_place: Array,
-    reading: bool, writing: bool, kind: int, strength: int, read_only: bool, pc: int, clocks: Array,
+def access_lanes(
+    c: ClockArrays, s: GlobalArrays, wave: int, warps: Array, index: Array, mask: Array, size: int, reading: bool,
+    writing: bool, kind: int, strength: int, read_only: bool, pc: int, clocks: Array,
 ) -> int:  # fmt: skip
     """Record accesses of lanes, `size` bytes each. Return the number of conflicts.
 
     The accesses of warps[i] are recorded at time clocks[i]. The accesses are reads if `reading`, writes if `writing`.
-    Reads that are `read_only` conflict with all writes. `index` has byte offsets, and `mask` selects lanes. `one_place`
-    is True for a warp whose lanes all access one address. `kind` and `strength` are those of the records (see
-    `clocks`). `wave` is the number of the current wave of CTAs, modulo 256. The first conflicts are stored in `s.out`.
-    Shapes: warps, one_place and clocks (warps,); index and mask (warps, 32).
+    Reads that are `read_only` conflict with all writes. `index` has byte offsets, and `mask` selects lanes. `kind` and
+    `strength` are those of the records (see `clocks`). `wave` is the number of the current wave of CTAs, modulo 256.
+    The first conflicts are stored in `s.out`. Shapes: warps and clocks (warps,); index and mask (warps, 32).
     """
     records, sites, reads, read_sites = s.records, s.sites, s.reads, s.read_sites
     found = 0
+    one_place = np.zeros(len(warps), np.bool_)
+    if not writing:
+        together(index, mask, one_place)
     for i in range(len(warps)):
         w = warps[i]
         head = (np.int64(wave) << 55) | (np.int64(w) << 44) | (np.int64(clocks[i]) << 16) | (kind << 10)

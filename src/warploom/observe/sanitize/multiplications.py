@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Asynchronous multiplications of warpgroups: their use of registers and of shared memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from warploom.emulator.access import uniform
 from warploom.emulator.events import Execute, Launch
 from warploom.emulator.values import VectorValue, registers_of
 from warploom.isa.model.effects import Issue
-from warploom.isa.model.multiplication import Metadata, Multiplication, SharedMatrix
+from warploom.isa.model.multiplication import Metadata, SharedMatrix
 from warploom.numerics._compile import njit
 from warploom.observe.sanitize.clock_arrays import KNOWN, MULTIPLICATIONS, ClockArrays
 from warploom.observe.sanitize.context import Context
@@ -25,14 +25,17 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Multiplication:
-    """Instruction that issues a multiplication: its shape, registers and matrices in shared memory."""
+    """Instruction that issues a multiplication: its shape and registers.
+
+    `reads_shared` is set if the multiplication reads matrices in shared memory.
+    """
 
     pc: int
     shape: str
     accumulators: Registers
     sources: Registers
     metadata: Registers
-    matrices: tuple[SharedMatrix, ...]
+    reads_shared: bool
 
 
 class Multiplications:
@@ -56,7 +59,7 @@ class Multiplications:
     @property
     def read_shared(self) -> bool:
         """True if a multiplication reads matrices in shared memory."""
-        return any(site.matrices for site in self.sites)
+        return any(site.reads_shared for site in self.sites)
 
     def start(self, context: Context, shadow: SharedShadow) -> None:
         """Prepare for the CTAs that `context` describes. `shadow` records accesses to their shared memory."""
@@ -67,17 +70,14 @@ class Multiplications:
         self.dirty = np.ones(shape, np.bool_)  # registers were used since the last fence
         self.user = np.full(shape, -1, np.int32)  # instruction that used them
 
-    def handler(self, pc: int) -> Callable[[Execute], None] | None:
-        """Return the handler of an instruction, or None if the instruction uses no multiplication's registers."""
-        if pc in self._index:
-            return self._issue
-        hazards = self._hazards.get(pc)
-        return None if hazards is None else lambda event: self._use(event, *hazards)
+    def handlers(self) -> Mapping[int, Callable[[Execute], None]]:
+        """Return the handlers of multiplications, and of other users of their registers, by program counter."""
+        return dict.fromkeys(self._index, self._issue) | dict.fromkeys(self._hazards, self._use)
 
     # Registers --------------------------------------------------------------------------------------------
 
-    def _use(self, event: Execute, awaited: Array, fenced: Array) -> None:
-        warps = event.batch.warp_index
+    def _use(self, event: Execute) -> None:
+        warps, (awaited, fenced) = event.batch.warp_index, self._hazards[event.pc]
         found = _use(
             self.context.clocks.arrays, self.group, self.dirty, self.user, awaited, fenced, uniform(warps), event.pc
         )
@@ -127,12 +127,14 @@ class Multiplications:
         self.group[index, warps] = self.context.clocks.multiplication_groups[warps] + 1
         groups = warps[batch.warpgroups()].astype(np.int64)
         leaders = batch.warpgroups()[:, 0]
-        matrices = self.sites[index].matrices
+        record = self.launch.instructions[event.pc].multiplication
+        matrices = () if record is None else record.shared
         if not matrices or not len(groups):
             return
-        descriptors = np.stack(
-            [np.broadcast_to(batch.read(each.descriptor), (batch.count, 32))[leaders, 0] for each in matrices]
-        )
+        descriptors = np.empty((len(matrices), len(leaders)), np.uint64)
+        for row, each in enumerate(matrices):
+            values = batch.read(each.descriptor)
+            descriptors[row] = values[leaders, 0] if len(values) == batch.count else values[0, 0]
         good = self.layouts.check(groups, matrices, descriptors, event.pc)
         for row, matrix in enumerate(matrices):
             if good[row].any():
@@ -185,6 +187,7 @@ class Multiplications:
             report.add(code, pc, -1, f"{what} before the warp exits; {where}")
 
 
+@once_per_program
 def _find_multiplications(launch: Launch) -> list[_Multiplication]:
     return [
         _multiplication(launch, pc)
@@ -202,7 +205,7 @@ def _multiplication(launch: Launch, pc: int) -> _Multiplication:
     accumulators = NONE.union(*(registers_of(value) for access, value in used if access != "read"))
     metadata = NONE if record.metadata is None else registers_of(record.metadata.registers)
     sources = NONE.union(*map(registers_of, vectors))
-    return _Multiplication(pc, record.slots["shape"], accumulators, sources, metadata, record.shared)
+    return _Multiplication(pc, record.slots["shape"], accumulators, sources, metadata, bool(record.shared))
 
 
 @once_per_program
@@ -286,6 +289,13 @@ def _use(
     return found
 
 
+@once_per_program
+def _find_sparse(launch: Launch) -> list[int]:
+    """Return the program counters of the multiplications with sparsity metadata."""
+    records = [each.multiplication for each in launch.instructions]
+    return [pc for pc, record in enumerate(records) if record is not None and record.metadata is not None]
+
+
 class MetadataCheck:
     """Check for undefined metadata of sparse multiplications."""
 
@@ -298,19 +308,18 @@ class MetadataCheck:
         """Prepare for the CTAs that `context` describes."""
         self.context = context
 
-    def handler(self, pc: int) -> Callable[[Execute], None] | None:
-        """Return the handler of an instruction, or None if the instruction has no sparsity metadata."""
-        record: Multiplication | None = self.launch.instructions[pc].multiplication
-        if record is None or record.metadata is None:
-            return None
-        # The emulator has refused illegal sparsity selectors before the run.
-        metadata, by_warpgroup = record.metadata, record.unit == "warpgroup"
-        return lambda event: self._check(event, metadata, by_warpgroup)
+    def handlers(self) -> Mapping[int, Callable[[Execute], None]]:
+        """Return the handlers of the instructions with sparsity metadata, by program counter."""
+        return dict.fromkeys(_find_sparse(self.launch), self._check)
 
-    def _check(self, event: Execute, metadata: Metadata, by_warpgroup: bool) -> None:
-        batch = event.batch
+    def _check(self, event: Execute) -> None:
+        batch, record = event.batch, self.launch.instructions[event.pc].multiplication
+        assert record is not None
+        # The emulator has refused illegal sparsity selectors before the run.
+        metadata = record.metadata
+        assert metadata is not None
         words = np.broadcast_to(batch.read(metadata.registers), (batch.count, 32))
-        if by_warpgroup:
+        if record.unit == "warpgroup":
             groups = batch.warpgroups()
             words, warps = words[groups].reshape(-1, 128), batch.warp_index[groups]
         else:

@@ -16,7 +16,7 @@ from warploom.isa.model.types import TYPES
 from warploom.observe.sanitize.clock_arrays import GPU
 from warploom.observe.sanitize.clocks import NOWHERE, Clocks, scope_level, strength_at, to_bits
 from warploom.observe.sanitize.context import Context
-from warploom.observe.sanitize.registers import Registers, moves
+from warploom.observe.sanitize.registers import Registers, moves, once_per_program
 
 Array = NDArray[Any]
 Key = tuple[str, int, int, int]  # state space, address, scope, owner (see `Clocks.location`)
@@ -50,6 +50,20 @@ class _Location:
     fences: dict[tuple[Key, int], int] = field(default_factory=dict[tuple["Key", int], int])
 
 
+@dataclass(frozen=True, slots=True)
+class _Orders:
+    """Strengths and orders of the accesses of a program, by program counter.
+
+    `has_relaxed_stores` is set if the program has ordered stores that do not release. Only then may a thread store to a
+    location after its own release without a new release. `orders_clusters` is that of `OrderedAccesses`.
+    """
+
+    strengths: list[int]
+    orders: list[_Order | None]
+    orders_clusters: bool
+    has_relaxed_stores: bool
+
+
 class OrderedAccesses:
     """Accesses that synchronise threads.
 
@@ -63,18 +77,9 @@ class OrderedAccesses:
 
     def __init__(self, launch: Launch, untested: frozenset[int]) -> None:
         self._untested = untested
-        # They are strong but order nothing.
-        self.optimistic = _optimistic_loads(launch)
-        bindings = [step.binding for step in launch.program.steps]
-        self._strengths = [_strength(binding, pc in self.optimistic) for pc, binding in enumerate(bindings)]
-        self._declared = [_declared(binding) for binding in bindings]
-        forms = {binding.form for binding in bindings}
-        fences = any(fence.kind == "memory" for form in forms for fence in form.effects_of(effects.Fence))
-        orders = [each for each in self._declared if each is not None]
-        accesses = any(form.effect(effects.Access) for form in forms)
-        self.orders_clusters = accesses and (fences or any(each.acquires | each.releases for each in orders))
-        # Only then may a thread store to a location after its own release without a new release.
-        self._has_relaxed_stores = any(each.kind == "write" and not each.releases for each in orders)
+        declared = _find_orders(launch)
+        self._strengths, self._declared = declared.strengths, declared.orders
+        self.orders_clusters, self._has_relaxed_stores = declared.orders_clusters, declared.has_relaxed_stores
         self._earlier: set[tuple[str, int]] = set()  # locations that accesses of earlier waves have released to
         self._waves = 0
 
@@ -101,7 +106,7 @@ class OrderedAccesses:
             return
         topology, lanes, index = self.context.topology, event.lanes, event.index
         warps = event.location.warp
-        live = to_bits(self.context.splits.live[warps])
+        live = clocks.live(warps)
         # An access to a vector or to a packed value is an access to each element (PTX ISA 8.2.2, 8.2.3).
         elements = range(0, event.size, order.size)
         for position, warp in enumerate(warps.tolist()):
@@ -208,6 +213,24 @@ def _strength(binding: Binding, optimistic: bool) -> int:
     if optimistic:
         return strength_at(GPU, TYPES[binding.slots["type"]].element_bytes)
     return max((strength_of(each, binding.slots) for each in binding.form.effects_of(effects.Access)), default=0)
+
+
+@once_per_program
+def _find_orders(launch: Launch) -> _Orders:
+    # Optimistic loads are strong but order nothing.
+    optimistic = _optimistic_loads(launch)
+    bindings = [step.binding for step in launch.program.steps]
+    forms = {binding.form for binding in bindings}
+    declared = [_declared(binding) for binding in bindings]
+    orders = [each for each in declared if each is not None]
+    fences = any(fence.kind == "memory" for form in forms for fence in form.effects_of(effects.Fence))
+    accesses = any(form.effect(effects.Access) for form in forms)
+    return _Orders(
+        [_strength(binding, pc in optimistic) for pc, binding in enumerate(bindings)],
+        declared,
+        accesses and (fences or any(each.acquires | each.releases for each in orders)),
+        any(each.kind == "write" and not each.releases for each in orders),
+    )
 
 
 def _declared(binding: Binding) -> _Order | None:

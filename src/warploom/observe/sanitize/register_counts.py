@@ -34,7 +34,7 @@ class RegisterCounts:
         self._members = {group: warps[self._group == group] for group in np.unique(self._group).tolist()}
         self._changes = np.zeros(topology.warps, np.int64)  # of each warp
         self._times = np.zeros((2, topology.warps), np.int64)  # of the last two changes, in the clock of the warp
-        entry = registers_at_entry(context.program)
+        entry = context.program.analysis(registers_at_entry)
         self._counts = np.full(topology.warps, entry, np.int64)  # registers after the last change
         self._first: dict[tuple[int, int], _Change] = {}  # by warpgroup and number of the change
 

@@ -34,7 +34,7 @@ from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 from warploom.observe.sanitize.tensor_maps import TensorMaps
 from warploom.observe.sanitize.tile_layouts import TileLayouts
-from warploom.observe.sanitize.transfers import Transfers, issue_handler
+from warploom.observe.sanitize.transfers import Transfers, issue_handlers
 from warploom.observe.sanitize.untested_results import untested_results
 from warploom.observe.sanitize.unwritten_registers import UnwrittenRegisters
 from warploom.observe.sanitize.written_layouts import WrittenLayouts
@@ -57,6 +57,23 @@ class _Synchronisation:
     relaxed: bool
     narrow: bool
     aligned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Features:
+    """Properties of a program that select checks.
+
+    `is_asynchronous` is set if the program has bulk copies or warpgroup multiplications. `granule` is the size in bytes
+    of the smallest write to shared memory, at most 16. `room` is the number of mbarriers in each CTA for which the
+    clocks have space at first. `synchronisation` has an entry for each instruction that is not lane-wise.
+    """
+
+    has_bulk_copies: bool
+    is_asynchronous: bool
+    granule: int
+    room: int
+    waits_for_phases: bool
+    synchronisation: dict[int, _Synchronisation]
 
 
 class Sanitizer(events.Observer):
@@ -85,20 +102,9 @@ class Sanitizer(events.Observer):
     def attach(self, launch: events.Launch) -> None:
         """Prepare to sanitize `launch`."""
         self.launch = launch
-        steps = launch.program.steps
-        forms = {step.binding.form for step in steps}
-        copies = any(_is_bulk_copy(form.effects) for form in forms)
-        issues = [form.effect(effects.Issue) for form in forms]
-        self._asynchronous = copies or any(each and each.group == "multiplication" for each in issues)
-        self._granule = _smallest_write(launch)
-        self._room = FIRST if any(form.effect(effects.Arrive) for form in forms) else 0
-        waits = [form.effect(effects.Wait) for form in forms]
-        self._waits_for_phases = any(each and each.on == "mbarrier" for each in waits)
+        self._features = _find_features(launch)
         self._untested = self.report.untested = untested_results(launch)
-        self._synchronisation = {
-            pc: _synchronisation(step.binding) for pc, step in enumerate(steps) if not step.binding.form.is_lanewise
-        }
-        self.global_shadow = GlobalShadow(launch, self.report, copies)
+        self.global_shadow = GlobalShadow(launch, self.report, self._features.has_bulk_copies)
         self.tensor_maps = TensorMaps(self.global_shadow)
         self.written = WrittenLayouts(launch)
         self.layouts = TileLayouts(self.written)
@@ -108,9 +114,7 @@ class Sanitizer(events.Observer):
         self.masks = MemberMasks(launch)
         self.unwritten = UnwrittenRegisters(launch)
         self.ordered = OrderedAccesses(launch, self._untested)
-        self.instructions = {
-            pc: handler for pc in range(len(steps)) if (handler := self._instruction_handler(pc)) is not None
-        }
+        self.instructions = self._instruction_handlers()
         self.guards = self.unwritten.guard_handlers()
         self.handlers = {
             events.Resident: self._start,
@@ -128,30 +132,32 @@ class Sanitizer(events.Observer):
             events.Allocate: lambda event: self.registers.change(event),  # noqa: PLW0108 - each wave of CTAs has its own
         }
 
-    def _instruction_handler(self, pc: int) -> Callable[[events.Execute], None] | None:
+    def _instruction_handlers(self) -> dict[int, Callable[[events.Execute], None]]:
         checks = (self.unwritten, self.metadata, self.multiplications, self.masks)
-        found = [check.handler(pc) for check in checks]
-        if (issue := issue_handler(self.launch, pc)) is not None:
-            found.append(lambda event: issue(self.transfers, event))
-        handlers = [each for each in found if each is not None]
-        if len(handlers) < 2:
-            return next(iter(handlers), None)
-        return partial(_handle_all, handlers)
+        tables = [*(check.handlers() for check in checks), dict.fromkeys(issue_handlers(self.launch), self._issue)]
+        found: dict[int, list[Callable[[events.Execute], None]]] = {}
+        for table in tables:
+            for pc, handler in table.items():
+                found.setdefault(pc, []).append(handler)
+        return {pc: each[0] if len(each) == 1 else partial(_handle_all, each) for pc, each in found.items()}
+
+    def _issue(self, event: events.Execute) -> None:
+        issue_handlers(self.launch)[event.pc](self.transfers, event)
 
     def _start(self, event: events.Resident) -> None:
         self._close()
         self._started = True
-        launch, report = self.launch, self.report
-        self.clocks = Clocks(launch.topology, event.splits, self._room, self.ordered.orders_clusters)
+        launch, report, features = self.launch, self.report, self._features
+        self.clocks = Clocks(launch.topology, event.splits, features.room, self.ordered.orders_clusters)
         self.context = context = Context(launch, event, self.clocks, report)
         self.ordered.start(context)
         self.global_shadow.start(context)
         self.tensor_maps.start(context)
         self.shadow = SharedShadow(
-            context, self._asynchronous, self._granule, self.multiplications.read_shared,
+            context, features.is_asynchronous, features.granule, self.multiplications.read_shared,
             lambda number: self.mbarriers.name_of(number),  # noqa: PLW0108 - created below
         )  # fmt: skip
-        self.mbarriers = Mbarriers(context, self.shadow, self._waits_for_phases)
+        self.mbarriers = Mbarriers(context, self.shadow, features.waits_for_phases)
         self.aliasing = self.mbarriers.aliasing
         self.written.start(self.shadow)
         self.layouts.start(context)
@@ -310,7 +316,7 @@ class Sanitizer(events.Observer):
 
     def _warp_barrier(self, event: events.WarpBarrier) -> None:
         bits = to_bits(event.lanes)
-        full = bits == to_bits(self.context.splits.live[event.warps])
+        full = bits == self.clocks.live(event.warps)
         self.clocks.synchronise(event.warps[full])
         self.clocks.synchronise_lanes(event.warps[~full], bits[~full])
 
@@ -329,7 +335,7 @@ class Sanitizer(events.Observer):
     def _check_aligned(self, event: events.Barrier) -> None:
         """Report aligned barrier instructions that only some lanes of a warp execute."""
         batch = event.batch
-        if not self._synchronisation[event.pc].aligned:
+        if not self._features.synchronisation[event.pc].aligned:
             return
         full = self.clocks.lanes(batch)[1]
         if not full.all():
@@ -350,7 +356,7 @@ class Sanitizer(events.Observer):
         warps = np.flatnonzero(complete[self._barrier_of])
         if len(warps):
             bits = self._lanes_at[warps]
-            full = bits == to_bits(self.context.splits.live[warps])
+            full = bits == self.clocks.live(warps)
             clocks.acquire(warps, bits, full, clocks.barrier(self._barrier_of[warps]))
             clocks.synchronise(warps[full])
             if self.aliasing is not None:
@@ -366,7 +372,7 @@ class Sanitizer(events.Observer):
         warps, rows = batch.warp_index, clocks.cluster(event.keys)
         bits, full = clocks.lanes(batch)
         self.lifetimes.arrive(warps)
-        if self._synchronisation[event.pc].relaxed:
+        if self._features.synchronisation[event.pc].relaxed:
             clocks.copy(rows, clocks.fenced(warps, CLUSTER))
         else:
             clocks.release(warps, bits, full, rows)
@@ -393,7 +399,7 @@ class Sanitizer(events.Observer):
     def _pass_cluster(self, cluster: int, warps: Array, bits: Array) -> None:
         clocks = self.clocks
         rows = clocks.cluster_done(np.full(len(warps), cluster))
-        full = bits == to_bits(self.context.splits.live[warps])
+        full = bits == self.clocks.live(warps)
         self.lifetimes.pass_barrier(warps, int(self._cluster_phase[cluster]))
         clocks.acquire(warps, bits, full, rows)
         clocks.synchronise(warps[full])
@@ -403,7 +409,7 @@ class Sanitizer(events.Observer):
     def _arrive(self, event: events.Arrive) -> None:
         if event.asynchronous or event.action == "increment":
             return
-        synchronisation = self._synchronisation[event.pc]
+        synchronisation = self._features.synchronisation[event.pc]
         self.transfers.act(event, synchronisation.relaxed, synchronisation.narrow)
 
     def _phase_wait(self, event: events.PhaseWait) -> None:
@@ -414,7 +420,7 @@ class Sanitizer(events.Observer):
         self.mbarriers.test(warps, event.index, event.lanes, phase, event.by_parity, pc)
         if pc in self._untested:
             return  # an unsuccessful wait would have let the warp continue, too
-        synchronisation = self._synchronisation[pc]
+        synchronisation = self._features.synchronisation[pc]
         self.transfers.wait(event, synchronisation.relaxed, synchronisation.narrow)
         if self.aliasing is not None:
             self.aliasing.know(warps, self.mbarriers.of(event.index), event.complete)
@@ -453,6 +459,21 @@ def _is_bulk_copy(declared: Sequence[effects.Effect]) -> bool:
 
 
 @once_per_program
+def _find_features(launch: events.Launch) -> _Features:
+    steps = launch.program.steps
+    forms = {step.binding.form for step in steps}
+    copies = any(_is_bulk_copy(form.effects) for form in forms)
+    issues, waits = [form.effect(effects.Issue) for form in forms], [form.effect(effects.Wait) for form in forms]
+    return _Features(
+        copies,
+        copies or any(each and each.group == "multiplication" for each in issues),
+        _smallest_write(launch),
+        FIRST if any(form.effect(effects.Arrive) for form in forms) else 0,
+        any(each and each.on == "mbarrier" for each in waits),
+        {pc: _synchronisation(step.binding) for pc, step in enumerate(steps) if not step.binding.form.is_lanewise},
+    )
+
+
 def _smallest_write(launch: events.Launch) -> int:
     """Return the size in bytes of the smallest scalar that a lane may write to shared memory, at most 16.
 

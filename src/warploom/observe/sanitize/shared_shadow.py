@@ -36,7 +36,7 @@ from warploom.observe.sanitize.clock_arrays import (
 )
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.rules import rules
-from warploom.observe.sanitize.stored_values import Store, is_harmless, stored_types
+from warploom.observe.sanitize.stored_values import Store, harmful, stored_types
 
 Array = NDArray[Any]
 
@@ -132,15 +132,10 @@ class SharedShadow:
             warps, index, lanes, size, pc, GENERIC, strength, c.own[warps], c.clock[warps], values, what, sources
         )
 
-    def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int, sources: Array) -> None:
-        """Record asynchronous thread copies of lanes, `size` bytes each. Report conflicts.
-
-        `index` has byte offsets of the targets, and `lanes` marks the copying lanes. `sources` has the global addresses
-        of the sources, 0 if unknown. Shapes: all (warps, 32).
-        """
-        c = self.clocks
-        agents = c.own[warps] + THREAD_COPIES * c.per_cta
-        self._write(warps, index, lanes, size, pc, THREAD_COPY, 0, agents, c.copy_clock[warps], None, "", sources)
+    def report_copies(self, found: int, warps: Array, pc: int, size: int) -> None:
+        """Report the first `found` conflicts in `arrays.out` of thread copies of `size` bytes for each lane."""
+        if found:
+            self._explain(found, warps, pc, size, None, "")
 
     def remote(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strength: int, objects: Array, phases: Array
@@ -240,9 +235,10 @@ class SharedShadow:
     # Findings -------------------------------------------------------------------------------------------
 
     def _explain(self, found: int, warps: Array, pc: int, size: int, store: Store | None, of: str) -> None:
-        for what, position, lane, granule, record, site in self.arrays.out[: min(found, _shared_shadow.ROOM)].tolist():
-            if what == WRITE_WRITE and store and is_harmless(self.shared.bytes, store, position, lane, site == pc):
-                continue
+        conflicts = self.arrays.out[:found]
+        if store:
+            conflicts = harmful(conflicts, WRITE_WRITE, self.shared.bytes, store, pc)
+        for what, position, lane, granule, record, site in conflicts.tolist():
             warp = int(warps[position])
             is_by_lanes = what == WRITE_WRITE and site == pc and self._agent(granule, record >> 44)[0] == warp
             if of == "mbarrier" and (what == UNWRITTEN or is_by_lanes):

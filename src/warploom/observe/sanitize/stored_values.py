@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.emulator.access import uniform
 from warploom.emulator.events import Launch
 from warploom.emulator.values import registers_of
 from warploom.isa.model import effects
+from warploom.numerics._compile import njit
 from warploom.numerics.formats import decode, element_format
 from warploom.observe.sanitize.registers import moves, once_per_program
 
@@ -16,6 +18,7 @@ Array = NDArray[Any]
 
 _SIGNIFICANDS = {"f64": 53, "f32": 24, "f16": 11, "f16x2": 11, "bf16": 8, "bf16x2": 8}
 """Bits of a significand with its leading bit, by PTX type."""
+_DIFFERENT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +36,55 @@ class Store:
     type: str
 
 
-def is_harmless(memory: Array, store: Store, position: int, lane: int, together: bool) -> bool:
-    """Return True if a store of a lane need not be ordered with the other stores to its bytes.
+def harmful(conflicts: Array, what: int, memory: Array, store: Store, pc: int) -> Array:
+    """Return the rows of `conflicts` without the stores that need no order with the other stores.
 
-    There are two cases: the store does not change the bytes in `memory`, or `together` is set and all lanes that store
-    to the address store the same value. `together` means that the other stores belong to the same instruction.
-    Floating-point values count as the same if they agree in half of their significand bits: the lanes then hold copies
-    of one result, which they have rounded in different orders. `position` is the row of the lane's warp in `store`.
+    A row has the columns of `_shared_shadow.note`. Rows of another kind than `what` remain. `pc` is the instruction of
+    `store`. There are two cases without an order: the store does not change the bytes in `memory`, or the other store
+    belongs to the same instruction, and all lanes that store to the address store the same value. Floating-point values
+    count as the same if they agree in half of their significand bits: the lanes then hold copies of one result, which
+    they have rounded in different orders.
     """
-    wide = np.broadcast_to(store.values, (len(store.values), *store.index.shape))
-    start = int(store.index[position, lane])
-    if memory[start : start + store.size].tobytes() == wide[:, position, lane].tobytes():
-        return True
-    if not together:
-        return False
-    others = wide[:, store.lanes & (store.index == start)]
-    if (others == others[:, :1]).all():
-        return True
-    return store.type in _SIGNIFICANDS and all(_agree(values, store.type) for values in others)
+    wide = np.empty((len(store.values), *store.index.shape), store.values.dtype)
+    wide[:] = store.values
+    octets = wide.view(np.uint8).reshape(*wide.shape, -1)
+    kept = np.zeros(len(conflicts), np.int64)
+    _compare(conflicts, what, memory, store.index, uniform(store.lanes), octets, pc, kept)
+    if store.type in _SIGNIFICANDS:
+        for row in np.flatnonzero(kept == _DIFFERENT).tolist():
+            others = wide[:, store.lanes & (store.index == store.index[*conflicts[row, 1:3]])]
+            kept[row] = not all(_agree(values, store.type) for values in others)
+    return conflicts[kept > 0]
+
+
+@njit
+def _compare(
+    conflicts: Array, what: int, memory: Array, index: Array, lanes: Array, octets: Array, pc: int, kept: Array
+) -> None:  # fmt: skip
+    """Set `kept` to 0 for harmless rows, to _DIFFERENT for different values of lanes, otherwise to 1.
+
+    Shapes: octets (elements, warps, 32, bytes of an element).
+    """
+    elements, size = octets.shape[0], octets.shape[3]
+    for row in range(len(conflicts)):
+        kept[row] = 1
+        if conflicts[row, 0] != what:
+            continue
+        position, lane = conflicts[row, 1], conflicts[row, 2]
+        start = index[position, lane]
+        same = True
+        for k in range(elements * size):
+            same &= memory[start + k] == octets[k // size, position, lane, k % size]
+        if same:
+            kept[row] = 0
+        elif conflicts[row, 5] == pc:
+            kept[row] = 0
+            for warp in range(len(index)):
+                for other in range(32):
+                    if lanes[warp, other] and index[warp, other] == start:
+                        for k in range(elements * size):
+                            if octets[k // size, warp, other, k % size] != octets[k // size, position, lane, k % size]:
+                                kept[row] = _DIFFERENT
 
 
 def _agree(values: Array, word: str) -> bool:

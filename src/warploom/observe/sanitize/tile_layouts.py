@@ -290,10 +290,10 @@ class TileLayouts:
         return " and ".join(found[:2]) + (f" and {len(found) - 2} other boxes" if len(found) > 2 else "")
 
 
-def by_fields(fields: Array) -> Iterator[tuple[int, Array]]:
-    """Yield each value of an array and the indices of its elements. Shapes: fields (warpgroups,)."""
-    if (fields == fields[0]).all():
-        yield int(fields[0]), np.arange(len(fields))
+def by_fields(fields: Array) -> Iterator[tuple[int, Array | slice]]:
+    """Yield each value of an array and an index of its elements. Shapes: fields (warpgroups,)."""
+    if np.count_nonzero(fields == fields[0]) == len(fields):
+        yield int(fields[0]), slice(None)
         return
     for each in np.unique(fields).tolist():
         yield each, np.flatnonzero(fields == each)

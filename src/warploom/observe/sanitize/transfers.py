@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.address_space import GLOBAL_BASE, SHARED_START, SHARED_WINDOW
+from warploom.emulator.access import signed, uniform
+from warploom.emulator.address_space import SHARED_START, SHARED_WINDOW
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Arrive, CopyIssue, Execute, Launch, PhaseWait
 from warploom.emulator.faults import Fault
@@ -19,6 +20,7 @@ from warploom.isa.model.records import BulkCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMapFields
 from warploom.layout.tile import boxes, is_padded, shared_bytes, stored_ranges
+from warploom.observe.sanitize._thread_copies import record_copies
 from warploom.observe.sanitize.clock_arrays import GPU, STRENGTH, THREAD_COPIES
 from warploom.observe.sanitize.clocks import strength_at
 from warploom.observe.sanitize.context import Context
@@ -27,6 +29,7 @@ from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.mbarriers import Mbarriers
 from warploom.observe.sanitize.ordered_accesses import strength_of
+from warploom.observe.sanitize.registers import once_per_program
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 from warploom.observe.sanitize.store_layouts import StoreLayouts
 from warploom.observe.sanitize.tensor_maps import TensorMaps
@@ -54,15 +57,15 @@ class Transfers:
         self.written = written
         self.store_layouts = StoreLayouts(context, written)
         self.global_copies = GlobalCopies(context, global_shadow, mbarriers)
+        self._found = np.zeros(2, np.int64)  # conflicts of thread copies in global and shared memory
 
     def _index(self, batch: Batch, space: str, addresses: Array, size: int) -> Array | None:
         """Return the byte offsets of addresses in shared memory, or None if an access is illegal."""
-        wide = np.broadcast_to(addresses, (batch.count, 32))
         if not space.startswith("shared"):
-            wide = wide - np.uint64(SHARED_WINDOW)
+            addresses = addresses - np.uint64(SHARED_WINDOW)
             space = "shared::cluster"
         try:
-            return self.shared.index(space, batch.location, wide, batch.active(), size)
+            return self.shared.index(space, batch.location, addresses, batch.active(), size)
         except Fault:
             # The emulator reports the access.
             return None
@@ -76,17 +79,23 @@ class Transfers:
         index = self._index(batch, "shared", batch.addresses(getattr(operands, target.address)), size)
         if index is None:
             return
-        sources = batch.addresses(getattr(operands, source.address)).astype(np.int64)
+        sources = batch.addresses(getattr(operands, source.address))
+        if sources.shape != index.shape:
+            sources = np.broadcast_to(sources, index.shape)
+        lanes = reading = uniform(batch.active())
         limit = getattr(operands, source.limit)
         if limit is not None:
             amount = batch.read(limit)
-            sources = np.where(~amount if amount.dtype == np.bool_ else amount >= size, sources, 0)
-        sources = np.broadcast_to(sources, (batch.count, 32))
-        offsets = sources - GLOBAL_BASE
-        inside = batch.active() & (offsets >= 0) & (offsets + size <= len(self.context.launch.arena.bytes))
-        self.clocks.issue_copies(batch.location.warp, batch.active())
-        self.global_shadow.copy(batch.location.warp, offsets, inside, size, event.pc)
-        self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc, sources)
+            reading = lanes & (~amount if amount.dtype == np.bool_ else amount >= size)
+        warps, shadow, global_shadow = batch.location.warp, self.shadow, self.global_shadow
+        record_copies(
+            self.clocks.arrays, global_shadow.arrays, shadow.arrays, global_shadow.wave & 0xFF, warps, lanes, index,
+            signed(sources), reading, size, len(global_shadow.arena.bytes), event.pc, shadow.has_sources,
+            self.clocks.copy_clock, self._found,
+        )  # fmt: skip
+        in_global, in_shared = self._found.tolist()
+        global_shadow.report_copies(in_global, warps, event.pc, size)
+        shadow.report_copies(in_shared, warps, event.pc, size)
 
     def copy_arrival(self, event: Execute, address: str, space: str) -> None:
         """Record arrivals that take effect after earlier thread copies of the same lane.
@@ -376,12 +385,18 @@ def _stored(
 Handler = Callable[[Transfers, Execute], None]
 
 
-def issue_handler(launch: Launch, pc: int) -> Handler | None:
-    """Return the handler of the instruction at `pc`, or None if the instruction needs no handler.
+@once_per_program
+def issue_handlers(launch: Launch) -> dict[int, Handler]:
+    """Return the handlers of instructions, by program counter.
 
     Handled are non-bulk asynchronous copies, mbarrier arrivals after such copies, and asynchronous stores and
     reductions that signal an mbarrier.
     """
+    handlers = ((pc, _issue_handler(launch, pc)) for pc in range(len(launch.program.steps)))
+    return {pc: handler for pc, handler in handlers if handler is not None}
+
+
+def _issue_handler(launch: Launch, pc: int) -> Handler | None:
     step = launch.program.steps[pc]
     form, slots = step.binding.form, step.binding.slots
     if form.is_lanewise:

@@ -2,9 +2,10 @@
 
 from warploom.emulator.events import Launch
 from warploom.isa.model.effects import Access, Wait
-from warploom.observe.sanitize.registers import NONE, Registers, guard_registers, used_registers
+from warploom.observe.sanitize.registers import NONE, Registers, guard_registers, once_per_program, used_registers
 
 
+@once_per_program
 def untested_results(launch: Launch) -> frozenset[int]:
     """Return the program counters of waits and ordered loads whose results no instruction tests.
 

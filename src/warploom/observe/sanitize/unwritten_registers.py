@@ -6,7 +6,8 @@ leave unused parts of such words unwritten.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,20 @@ Array = NDArray[Any]
 _analyse = once_per_program(RegisterUses)
 
 
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """Rows of `_unwritten` for the registers of an instruction.
+
+    `guards` and `checked` must be written before the instruction: the registers of the guard, and other registers.
+    `accumulators` are those of `checked` that a multiplication may ignore. `written` are written by the instruction.
+    """
+
+    guards: Array
+    checked: Array
+    accumulators: Array
+    written: Array
+
+
 class UnwrittenRegisters:
     """Check for registers that are used before they are written."""
 
@@ -37,6 +52,7 @@ class UnwrittenRegisters:
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
         self._uses = _analyse(launch)
+        self._sites = _find_sites(launch)
 
     def start(self, context: Context) -> None:
         """Prepare for the CTAs that `context` describes."""
@@ -44,63 +60,36 @@ class UnwrittenRegisters:
         self._unwritten = np.full((len(self._uses.slot), self.launch.topology.warps), -1, np.int32)
         self._final: dict[int, Array] = {}
 
-    def guard_handlers(self) -> dict[int, Callable[[Guard], None]]:
+    def guard_handlers(self) -> Mapping[int, Callable[[Guard], None]]:
         """Return handlers that detect unwritten guard registers, by program counter of the instruction."""
-        handlers: dict[int, Callable[[Guard], None]] = {}
-        for pc, checked in enumerate(self._uses.checked):
-            rows = self._rows(checked & self._uses.guards[pc])
-            if len(rows):
-                handlers[pc] = lambda event, rows=rows: self._check(
-                    event.batch, event.pc, rows, self._lanes(event.batch)
-                )
-        return handlers
+        return {pc: self._check_guard for pc, site in self._sites.items() if len(site.guards)}
 
-    def handler(self, pc: int) -> Callable[[Execute], None] | None:
-        """Return the handler of an instruction, or None if the instruction uses no tracked register."""
-        checked, written = self._uses.checked[pc] & ~self._uses.guards[pc], self._uses.written[pc]
-        if not checked and not written:
-            return None
-        checked_rows, written_rows = self._rows(checked), self._rows(written)
-        accumulators = self._accumulators(pc)
-        propagates = self._uses.propagates[pc]
+    def handlers(self) -> Mapping[int, Callable[[Execute], None]]:
+        """Return the handlers of the instructions that use tracked registers, by program counter."""
+        return {pc: self._use for pc, site in self._sites.items() if len(site.checked) or len(site.written)}
 
-        def handle(event: Execute) -> None:
-            batch = event.batch
-            final = self._final.get(pc)
-            if final is not None and final[batch.warp_index].all():
-                return
-            lanes = self._lanes(batch)
-            if len(checked_rows):
-                self._check(batch, pc, checked_rows, lanes, accumulators, event.operands)
-            if propagates:
-                self._propagate(event, lanes, written_rows)
-            elif len(written_rows):
-                self._unwritten[np.ix_(written_rows, batch.warp_index)] &= ~lanes
-            if self._uses.is_final[pc]:
-                self._finish(batch, pc, np.concatenate([checked_rows, written_rows]))
+    def _check_guard(self, event: Guard) -> None:
+        self._check(event.batch, event.pc, self._sites[event.pc].guards, self._lanes(event.batch))
 
-        return handle
+    def _use(self, event: Execute) -> None:
+        batch, pc, site = event.batch, event.pc, self._sites[event.pc]
+        final = self._final.get(pc)
+        if final is not None and final[batch.warp_index].all():
+            return
+        lanes = self._lanes(batch)
+        if len(site.checked):
+            self._check(batch, pc, site.checked, lanes, site.accumulators, event.operands)
+        if self._uses.propagates[pc]:
+            self._propagate(event, lanes, site.written)
+        elif len(site.written):
+            self._unwritten[np.ix_(site.written, batch.warp_index)] &= ~lanes
+        if self._uses.is_final[pc]:
+            self._finish(batch, pc, np.concatenate([site.checked, site.written]))
 
     def _finish(self, batch: Batch, pc: int, rows: Array) -> None:
         final = self._final.setdefault(pc, np.zeros(self.launch.topology.warps, np.bool_))
-        live = to_bits(self.context.splits.live[batch.warp_index])
+        live = self.context.clocks.live(batch.warp_index)
         final[batch.warp_index] = ~(self._unwritten[np.ix_(rows, batch.warp_index)] & live).any(axis=0)
-
-    def _rows(self, bits: int) -> Array:
-        return np.array([self._uses.slot[number] for number in numbers_of(bits)], np.intp)
-
-    def _accumulators(self, pc: int) -> Array:
-        """Return the rows of `_unwritten` for accumulators that a multiplication may ignore."""
-        form, operands = self.launch.program.steps[pc].binding.form, self.launch.instructions[pc].operands
-        multiply = form.effect(Multiply)
-        if multiply is None or not multiply.keeps or getattr(operands, multiply.keeps) is None:
-            return np.zeros(0, np.intp)
-        # The multiplication ignores the accumulators if the scale-d predicate is false.
-        bits = 0
-        for name, spec in form.operands.items():
-            if spec.access == "both":
-                bits |= self._uses.bits(registers_of(getattr(operands, name)))
-        return self._rows(self._uses.checked[pc] & bits)
 
     @staticmethod
     def _lanes(batch: Batch) -> Array:
@@ -173,3 +162,35 @@ class UnwrittenRegisters:
         for slot in self._uses.slots(registers):
             held |= self._unwritten[slot, warps]
         return held
+
+
+@once_per_program
+def _find_sites(launch: Launch) -> dict[int, _Site]:
+    """Return the rows of the instructions that use tracked registers, by program counter."""
+    uses = _analyse(launch)
+
+    def rows(bits: int) -> Array:
+        return np.array([uses.slot[number] for number in numbers_of(bits)], np.intp)
+
+    return {
+        pc: _Site(
+            rows(checked & guards), rows(checked & ~guards), rows(checked & _find_accumulators(launch, pc)),
+            rows(written),
+        )
+        for pc, (checked, guards, written) in enumerate(zip(uses.checked, uses.guards, uses.written, strict=True))
+        if checked | written
+    }  # fmt: skip
+
+
+def _find_accumulators(launch: Launch, pc: int) -> int:
+    """Return the accumulators that a multiplication may ignore, as bits."""
+    form, operands = launch.program.steps[pc].binding.form, launch.instructions[pc].operands
+    multiply = form.effect(Multiply)
+    if multiply is None or not multiply.keeps or getattr(operands, multiply.keeps) is None:
+        return 0
+    # The multiplication ignores the accumulators if the scale-d predicate is false.
+    uses, bits = _analyse(launch), 0
+    for name, spec in form.operands.items():
+        if spec.access == "both":
+            bits |= uses.bits(registers_of(getattr(operands, name)))
+    return bits

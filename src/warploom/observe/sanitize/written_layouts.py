@@ -149,10 +149,12 @@ class WrittenLayouts:
         the box. The hash is 0 for a tile of unknown contents, and OUTSIDE for a tile that leaves the shared memory.
         Shapes: hashes, origins and starts (tiles,).
         """
-        return _hash_tiles(
+        found = np.zeros(len(starts), np.int64)
+        _hash_tiles(
             self.shadow.arrays, self.arrays, origins, starts, chunks.reshape(-1), mask, base_offset, SHARED_START,
-            self.shadow.shared.end,
+            self.shadow.shared.end, found,
         )  # fmt: skip
+        return found
 
     def contents(self, cta: int, chunks: Array, *, restored: bool = False) -> Contents:
         """Return the contents of chunks of a CTA's shared memory.
@@ -218,9 +220,8 @@ def _known_layouts(launch: Launch) -> list[Known]:
 @njit
 def _hash_tiles(
     s: SharedArrays, c: CopyArrays, origins: Array, starts: Array, chunks: Array, mask: int, base_offset: int, low: int,
-    high: int,
-) -> Array:  # fmt: skip
-    found = np.zeros(len(starts), np.int64)
+    high: int, found: Array,
+) -> None:  # fmt: skip
     for i in range(len(starts)):
         value, first, last = np.int64(0), 0, 0
         source, is_known = np.int64(0), False
@@ -262,4 +263,3 @@ def _hash_tiles(
                         step = c.coordinates[copy, axis] - c.coordinates[first, axis]
                         value = (value ^ step) * _MULTIPLIER
         found[i] = value if is_known or value == OUTSIDE else 0
-    return found

@@ -36,7 +36,9 @@ class Operations:
         # Event of each bulk copy by its number, and of other operations by number and warp.
         self._copies: dict[int, int] = {}
         self._deferred: dict[int, dict[int, int]] = {}
-        self._groups: dict[tuple[int, int], int] = {}  # event of each group of a warp's thread copies
+        # Open group of thread copies of each warp, and its event.
+        self._open_group = np.full(self.topology.warps, -1, np.int64)
+        self._open_event = np.zeros(self.topology.warps, np.int64)
         self._uncovered: dict[tuple[str, int], list[tuple[int, int, int]]] = {}  # event, group, lane
         self._completing: dict[int, int] = {}
         self._completing_at = -1
@@ -96,24 +98,23 @@ class Operations:
             self._multiply(event, positions)
             return
         batch = event.batch
-        lanes = batch.active()[positions].sum(axis=1)
+        lanes = np.count_nonzero(batch.active()[positions], axis=1)
+        warps, groups = batch.warp_index[positions], event.groups[positions]
         size = self._copy_size(event.pc)
-        events = self._deferred[event.number] = dict[int, int]()
-        for position, copies in zip(positions.tolist(), lanes.tolist(), strict=True):
-            row, warp = batch.rows[position : position + 1], int(batch.warp_index[position])
-            group = int(event.groups[position])
-            found = self._groups.get((warp, group)) if event.group == "copy" else None
-            if found is None:
-                found = int(self.spans.mark(Kind.COPY, row, end=OPEN, number=-1, phase=-1)[0])
-                self.table.arrow(int(self.spans.mark(Kind.ISSUE, row, count=copies)[0]), found)
-                if event.group == "copy":
-                    self._groups[warp, group] = found
-                    self._uncovered.setdefault(("copy", warp), []).append((found, group, 0))
-            rows = self.table.rows
-            rows["end"][found] = OPEN
-            rows["count"][found] += copies if size or not event.group else 0
-            rows["amount"][found] += copies * size
-            events[warp] = found
+        is_new = self._open_group[warps] != groups if event.group == "copy" else np.ones(len(warps), np.bool_)
+        found = self._open_event[warps]
+        for k in np.flatnonzero(is_new).tolist():
+            row, warp = batch.rows[positions[k] : positions[k] + 1], int(warps[k])
+            found[k] = self.spans.mark(Kind.COPY, row, end=OPEN, number=-1, phase=-1)[0]
+            self.table.arrow(int(self.spans.mark(Kind.ISSUE, row, count=int(lanes[k]))[0]), int(found[k]))
+            if event.group == "copy":
+                self._open_group[warp], self._open_event[warp] = groups[k], found[k]
+                self._uncovered.setdefault(("copy", warp), []).append((int(found[k]), int(groups[k]), 0))
+        rows = self.table.rows
+        rows["end"][found] = OPEN
+        rows["count"][found] += lanes if size or not event.group else 0
+        rows["amount"][found] += lanes * size
+        self._deferred[event.number] = dict(zip(warps.tolist(), found.tolist(), strict=True))
 
     def _copy_size(self, pc: int) -> int:
         accesses = self.recording.launch.program.steps[pc].binding.form.effects_of(Access)

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diagnostics import UsageError
+from warploom.diagnostics import SourceLine, UsageError
 from warploom.emulator import events
 from warploom.emulator.batch import Batch
 from warploom.emulator.grid import Grid
+from warploom.emulator.program import Program
 from warploom.emulator.warp_splits import Status
 from warploom.isa.model import effects
 from warploom.observe.trace.chrome import Trace
@@ -56,11 +57,7 @@ class Recorder(events.Observer):
         self.launch = launch
         self.recording = Recording(launch, self.table)
         self._ctas = _chosen(launch.grid, self._requested)
-        self.instructions = {
-            pc: self._multiply
-            for pc, step in enumerate(launch.program.steps)
-            if step.binding.form.multiplies and not step.binding.form.is_asynchronous
-        }
+        self.instructions = dict.fromkeys(launch.program.analysis(_find_multiplications), self._multiply)
         # These events matter only while CTAs are recorded.
         timed: dict[type[events.Event], Callable[[Any], None]] = {
             events.Suspend: self._suspend,
@@ -112,15 +109,16 @@ class Recorder(events.Observer):
         """Return the trace of all events so far. Open events end now."""
         self.table.close(self.recording.now() + 1)
         program = self.launch.program
+        opcodes, lines, source_lines = program.analysis(_listing)
         return Trace(
             kernel=program.kernel.readable_name,
             schedule=str(self.launch.schedule),
             cluster_size=self.launch.topology.cluster_size,
             warps=self.launch.topology.warps_per_cta,
             ctas=self._ctas,
-            opcodes=tuple(step.instruction.opcode for step in program.steps),
-            lines=tuple(map(program.line_of, range(len(program.steps)))),
-            source_lines=tuple(map(program.source_line, range(len(program.steps)))),
+            opcodes=opcodes,
+            lines=lines,
+            source_lines=source_lines,
             events=self.table.events(),
             arrows=self.table.pairs(),
             total=self.table.total,
@@ -275,6 +273,19 @@ class Recorder(events.Observer):
             rows["end"][found] = now + 1
             rows["last"][found] = pc
             rows["count"][found] += count * event.length
+
+
+def _listing(program: Program) -> tuple[tuple[str, ...], tuple[int, ...], tuple[SourceLine | None, ...]]:
+    """Return the opcode, the line and the source line of each instruction."""
+    every = range(len(program.steps))
+    opcodes = tuple(step.instruction.opcode for step in program.steps)
+    return opcodes, tuple(map(program.line_of, every)), tuple(map(program.source_line, every))
+
+
+def _find_multiplications(program: Program) -> list[int]:
+    """Return the program counters of the synchronous multiplications."""
+    forms = [step.binding.form for step in program.steps]
+    return [pc for pc, form in enumerate(forms) if form.multiplies and not form.is_asynchronous]
 
 
 def _chosen(grid: Grid, requested: Sequence[int] | None) -> tuple[Cta, ...]:
