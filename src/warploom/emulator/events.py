@@ -36,7 +36,7 @@ Group = Literal["copy", "bulk", "multiplication", ""]
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Launch:
     """Objects of a launch that observers may read."""
 
@@ -51,9 +51,9 @@ class Launch:
     executions: Executions  # counted only for observers with `counts_executions`
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Event:
-    """Event during the execution of the instruction at `pc`."""
+    """Event during the execution of the instruction at `pc`. Events are compared by identity."""
 
     pc: int
 
@@ -61,7 +61,7 @@ class Event:
 # Progress -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Resident(Event):
     """Start of a wave of CTAs. The emulator updates the objects `splits` and `shared` as the CTAs run."""
 
@@ -70,19 +70,19 @@ class Resident(Event):
     shared: SharedMemory
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class BlockStart(Event):
     """Start of the execution of a basic block. `pc` is the first instruction of the block."""
 
     batch: Batch
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class BlockEnd(Event):
     """End of a basic block."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Suspend(Event):
     """Suspension of warp splits, which leave their batch with a new `status` (`warp_splits.Status`).
 
@@ -95,7 +95,7 @@ class Suspend(Event):
     repeats: bool  # True if the warp splits will execute the same instruction again
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Exit(Event):
     """Exit of warps whose lanes have all left the kernel."""
 
@@ -105,14 +105,14 @@ class Exit(Event):
 # Instructions ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Guard(Event):
     """Evaluation of an instruction's guard predicate by a batch, before the instruction."""
 
     batch: Batch
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Execute(Event):
     """Execution of an instruction by a batch, before the instruction has any effect.
 
@@ -127,7 +127,7 @@ class Execute(Event):
     length: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Access(Event):
     """Load, store or atomic update by lanes, before memory is accessed.
 
@@ -148,7 +148,7 @@ class Access(Event):
     type: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Fence(Event):
     """Execution of a fence by the active lanes."""
 
@@ -157,7 +157,7 @@ class Fence(Event):
     effect: effects.Fence
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Barrier(Event):
     """Arrival of warps at a barrier, their wait at the barrier, or both.
 
@@ -172,7 +172,7 @@ class Barrier(Event):
     waits: Array  # True for warps that wait; a wait at a complete cluster barrier does not count
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class WarpBarrier(Event):
     """Completion of warp barriers: the lanes lanes[i] of warps[i] have met.
 
@@ -184,7 +184,7 @@ class WarpBarrier(Event):
     lanes: NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Allocate(Event):
     """Request of warps to change their registers to `count` per thread.
 
@@ -200,7 +200,7 @@ class Allocate(Event):
 # mbarriers ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Arrive(Event):
     """Action of lanes on mbarriers (initialisation, arrival, …), before the action takes place.
 
@@ -219,7 +219,7 @@ class Arrive(Event):
     asynchronous: bool  # True for an action of an asynchronous operation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PhaseWait(Event):
     """Test by lanes for the completion of phases of mbarriers.
 
@@ -237,7 +237,7 @@ class PhaseWait(Event):
     by_parity: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PhaseComplete(Event):
     """Completion of barrier phases, with one entry in `keys` for each phase.
 
@@ -251,7 +251,7 @@ class PhaseComplete(Event):
 # Asynchronous operations ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Issue(Event):
     """Issue of an asynchronous operation by the active lanes of a batch.
 
@@ -284,7 +284,7 @@ class PendingCopies(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CopyIssue(Event):
     """Issue of bulk copies, one for each active lane.
 
@@ -305,7 +305,7 @@ class CopyIssue(Event):
     pending: PendingCopies
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CopyAccess(Event):
     """Access of bulk copies to byte ranges of global memory.
 
@@ -324,7 +324,7 @@ class CopyAccess(Event):
     type: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Commit(Event):
     """Commit of the uncommitted asynchronous operations of the active lanes."""
 
@@ -332,7 +332,7 @@ class Commit(Event):
     group: Group
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Wait(Event):
     """Wait of the active lanes for their committed groups, except the `pending` newest groups.
 
@@ -346,7 +346,7 @@ class Wait(Event):
     committed: Array
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Complete(Event):
     """Asynchronous operations that take effect now.
 
