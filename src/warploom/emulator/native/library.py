@@ -14,7 +14,6 @@ import ctypes
 import json
 import os
 from collections.abc import Callable, Mapping
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
@@ -38,7 +37,8 @@ _RUNTIME = "runtime"
 class Library:
     """Native functions that this process has loaded."""
 
-    def __init__(self) -> None:
+    def __init__(self, times: Times) -> None:
+        began = perf_counter()
         empty = llvm.parse_assembly("")
         empty.triple = llvm.get_default_triple()
         self._engine: Any = llvm.create_mcjit_compiler(empty, target_machine(1))
@@ -46,10 +46,13 @@ class Library:
         self._version = _version()
         self._index = self._read_index()
         self._loaded: set[str] = set()
-        if not self._load(_RUNTIME):
+        is_loaded, loaded = self._load(_RUNTIME), perf_counter()
+        times.load += loaded - began
+        if not is_loaded:
             from warploom.emulator.native.compiler import compile_runtime
 
             self._keep(_RUNTIME, compile_runtime())
+            times.compile += perf_counter() - loaded
         self.run: Callable[..., int] = _RUN(self.address("warploom.run"))
         self.schedule: Callable[..., int] = _SCHEDULE(self.address("warploom.schedule"))
 
@@ -138,16 +141,11 @@ def _version() -> str:
 
 def library(times: Times) -> Library:
     """Return the native functions of this process. Add the time of their first load to `times`."""
-    began = perf_counter()
     with _creation:
-        found = _library()
-    times.load += perf_counter() - began
-    return found
+        if not _libraries:
+            _libraries.append(Library(times))
+        return _libraries[0]
 
 
-@cache
-def _library() -> Library:
-    return Library()
-
-
-_creation = Lock()  # `cache` calls the function twice if two threads need its first result
+_libraries: list[Library] = []
+_creation = Lock()  # two threads may need the first result at the same time
