@@ -18,7 +18,10 @@ Rows = Sequence[tuple[str, ...]]
 
 
 def show(times: Times, seconds: float) -> None:
-    """Print the times of the parts of a launch that took `seconds`, and the slowest interpreted instructions."""
+    """Print the times of the parts of a launch, and the slowest interpreted instructions.
+
+    Units: `seconds` is the duration of the launch.
+    """
     parts = times.parts
     # Threads add their times, so the parts may exceed the duration of the launch.
     parts["rest of the launch"] = max(seconds - sum(parts.values()), 0.0)
