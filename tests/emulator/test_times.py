@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -137,7 +137,7 @@ def test_total() -> None:
     first = Interpreted(4, "k.ptx", 9, "bar.sync", False, 2, 0.5)
     times = Times(read=1.0, native=2.0, calls=3, instructions=[first])
     total = Stats.total([Stats(times=times), Stats(times=times)]).times
-    assert total == Times(read=2.0, native=4.0, calls=6, instructions=[replace(first, batches=4, seconds=1.0)])
+    assert total == Times(read=2.0, native=4.0, calls=6, instructions=[first._replace(batches=4, seconds=1.0)])
 
 
 def test_compilation_of_arithmetic_is_counted() -> None:

@@ -73,11 +73,13 @@ def run_waves(
 
 def _interpreted(program: Program, counters: Counters) -> list[Interpreted]:
     """Return the instructions that the interpreter executed."""
-    name = "" if program.source is None else program.source.name
-    found: list[Interpreted] = []
-    for pc, seconds in counters.seconds.items():
+    known: dict[int, Interpreted] = program.analyses.setdefault(Interpreted, {})
+    for pc in counters.seconds.keys() - known.keys():
         step = program.steps[pc]
-        multiplies = step.binding.form.multiplies
-        line, opcode = program.line_of(pc), step.instruction.opcode
-        found.append(Interpreted(pc, name, line, opcode, multiplies, counters.executions[pc], seconds))
-    return found
+        name = "" if program.source is None else program.source.name
+        known[pc] = Interpreted(
+            pc, name, program.line_of(pc), step.instruction.opcode, step.binding.form.multiplies, 0, 0.0
+        )
+    return [
+        known[pc]._replace(batches=counters.executions[pc], seconds=seconds) for pc, seconds in counters.seconds.items()
+    ]

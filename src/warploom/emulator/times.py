@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Interpreted:
+class Interpreted(NamedTuple):
     """Instruction that the interpreter executed in a run, at the program counter `pc`.
 
     `line` is 0 without a source text. `multiplies` is True for a matrix multiplication, for which the interpreter calls
@@ -90,6 +90,6 @@ def _merge(instructions: Iterable[Interpreted]) -> list[Interpreted]:
         found[each.pc] = (
             each
             if known is None
-            else replace(known, batches=known.batches + each.batches, seconds=known.seconds + each.seconds)
+            else known._replace(batches=known.batches + each.batches, seconds=known.seconds + each.seconds)
         )
     return list(found.values())
