@@ -12,7 +12,7 @@ import pytest
 from warploom_lab.pages.architecture import CPU_PATH, GPU_PATH, SHARED_PATH, Step, layers
 
 STEPS = list(dict.fromkeys((*SHARED_PATH, *CPU_PATH, *GPU_PATH)))
-SHARED_WITH_THE_EMULATOR = {"warploom.emulator", "warploom.emulator.stats"}
+SHARED_WITH_THE_EMULATOR = {"warploom.emulator", "warploom.emulator.stats", "warploom.emulator.times"}
 """Modules of the emulator that a launch on a GPU imports: the type of the statistics in `Run`."""
 
 LAUNCH = """

@@ -8,9 +8,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from warploom.cli import _show, _workers
+from warploom.cli import _show, _times, _workers
 from warploom.cli._launch import ARGUMENTS, compare, declare_launch, read_plan
 from warploom.cli._options import FINDINGS, OK, Add, add_strict, add_trace_limits, at_least, check_writable, status_of
 from warploom.cli._progress import launch_progress
@@ -45,6 +46,7 @@ def declare(add: Add) -> None:
         help="write a buffer after the run; buffers of the command line are called arg0, arg1, …",
     )
     parser.add_argument("--explore", metavar="N", type=at_least(1), help="run N schedules and compare their results")
+    parser.add_argument("--time", action="store_true", help="print where the time of the run goes")
     add_strict(parser)
     traces = parser.add_argument_group("traces")
     traces.add_argument("--trace", metavar="FILE.json", type=Path, help="write a trace for Perfetto")
@@ -63,6 +65,7 @@ def run(options: argparse.Namespace) -> int:
     prepared = plan.prepare(options.memory)
     if options.explore is not None:
         return _explore(options, plan, prepared)
+    began = perf_counter()
     try:
         with launch_progress(plan.file_name) as advance:
             result = launch(
@@ -70,12 +73,18 @@ def run(options: argparse.Namespace) -> int:
                 schedule=schedule, progress=advance, announce=_workers.say,
             )  # fmt: skip
     except (Trap, Deadlock) as end:
+        seconds = perf_counter() - began
         _write_trace(end.trace, options.trace)
+        if options.time:
+            _times.show(end.stats.times, seconds)
         raise
+    seconds = perf_counter() - began
     _save(saves, prepared.arrays)
     _write_trace(result.trace, options.trace)
     comparison = compare(plan, prepared, schedule, options.memory)
     _show.outcome(result, comparison)
+    if options.time:
+        _times.show(result.stats.times, seconds)
     _workers.spread(result.distribution)
     if comparison and not comparison.ok:
         return FINDINGS
@@ -85,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
 def _explore(options: argparse.Namespace, plan: LaunchPlan, prepared: PreparedLaunch) -> int:
     from warploom.runtime.explore import explore
 
-    for name in ("schedule", "save", "trace"):
+    for name in ("schedule", "save", "trace", "time"):
         if getattr(options, name):
             raise UsageError(f"--{name} cannot be combined with --explore, which runs the kernel many times")
     with launch_progress(plan.file_name) as advance:

@@ -158,7 +158,8 @@ class Barriers:
         self.expected[done] = 0
         held = self.waiting or self._votes or self._parts
         if len(done) and (self._on_complete is not None or held):
-            done = np.unique(done)
+            # The first call of `np.unique` imports numpy.ma, which takes longer than many launches.
+            done = np.array(sorted({*done.tolist()}), done.dtype)
             if self._on_complete is not None:
                 self._on_complete(PhaseComplete(self.state.pc, "cta", done))
         if held:

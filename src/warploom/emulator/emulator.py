@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -339,6 +340,7 @@ class Emulator:
                     batch.dismiss_idle(pc + 1)
                 if step.reconverges == "warp":
                     control.check_aligned(batch)
+            began = perf_counter()
             if step.flushes and accumulators.cached:
                 accumulators.flush()
             run = step.run
@@ -359,6 +361,8 @@ class Emulator:
                 state.run_length = length
                 run.execute(batch)
                 state.run_length = 1
+            counters.seconds[pc] += perf_counter() - began
+            counters.executions[pc] += 1
             done = pc + length
             if state.moved or not batch.count:
                 break
@@ -387,7 +391,7 @@ class Emulator:
         self.state.pc = pc
         if self._executions is not None:
             self._executions.last = pc
-        step = self.linked[pc]
+        step, began = self.linked[pc], perf_counter()
         rest = Warps(
             self.state, self.components, batch.rows[executed:], batch.warp_index[executed:],
             None if batch.mask is None else batch.mask[executed:],
@@ -399,6 +403,9 @@ class Emulator:
                 return
         step.act(rest, step.operands)
         self.batch = batch
+        counters = self.state.counters
+        counters.seconds[pc] += perf_counter() - began
+        counters.executions[pc] += 1
 
     def _on_exit(self, warps: Rows) -> None:
         state, splits = self.state, self.state.splits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from warploom.emulator.native.engine import NativeEngine
 from warploom.emulator.program import Program
 from warploom.emulator.request import Request
 from warploom.emulator.state import Counters, State
+from warploom.emulator.times import Times
 from warploom.emulator.waves import Waves, divide
 
 ENGINES = ("auto", "compiler", "interpreter")
@@ -72,10 +74,10 @@ def engine_name() -> str:
     return name
 
 
-def acquire(request: Request, segments: Mapping[str, int]) -> Executable:
+def acquire(request: Request, segments: Mapping[str, int], times: Times) -> Executable:
     """Return a linked program for a request: one that a launch released, or a new one.
 
-    No other launch uses it until `release`.
+    No other launch uses it until `release`. `times` gets the time to link a new program.
 
     `segments` is the result of `execute.reserve`.
 
@@ -93,6 +95,7 @@ def acquire(request: Request, segments: Mapping[str, int]) -> Executable:
             kept.remove(found)
             found.state.counters = Counters()
             return found
+    began = time.perf_counter()
     grid = request.shape()
     divided = request.waves or divide(program, grid)
     topology = Topology(grid, divided.resident)
@@ -102,8 +105,10 @@ def acquire(request: Request, segments: Mapping[str, int]) -> Executable:
     linked = linker.link_all()
     if linker.problems:
         raise Unsupported(linker.problems)
-    native = None if engine == "interpreter" else NativeEngine(program, linked, state, arch, is_eager)
-    return Executable(key, divided, grid, topology, state, linker, linked, bounded_waits(program, linked), native)
+    native = None if engine == "interpreter" else NativeEngine(program, linked, state, arch, is_eager, times)
+    bounded = bounded_waits(program, linked)
+    times.link = time.perf_counter() - began - times.load - times.compile
+    return Executable(key, divided, grid, topology, state, linker, linked, bounded, native)
 
 
 def release(program: Program, executable: Executable) -> None:

@@ -9,7 +9,7 @@ from warploom.diagnostics import Diagnostic
 from warploom.diagnostics.symbols import readable_name
 from warploom.emulator.address_space import CODE_BASE, GLOBAL_BASE
 from warploom.emulator.arena import Arena
-from warploom.emulator.faults import Unsupported, diagnostic
+from warploom.emulator.faults import RunError, Unsupported, diagnostic
 from warploom.emulator.program import GlobalVariable, Program
 from warploom.emulator.request import Request
 from warploom.emulator.run_waves import run_waves
@@ -17,6 +17,7 @@ from warploom.emulator.stats import Report, Stats
 from warploom.emulator.threads import run_on_threads, thread_parts
 from warploom.isa.model.parameters import block_bytes
 from warploom.isa.model.types import TYPES
+from warploom.numerics._compiled import preparation_seconds
 from warploom.ptx import Float, Initializer, Integer, Name, Symbol
 
 # Initial contents of global memory -----------------------------------------------------------------------
@@ -115,6 +116,14 @@ def execute(
     """
     initialise(request.program, arena, segments, request.parameters)
     parts = thread_parts(request)
-    if len(parts) > 1:
-        return run_on_threads(parts, request.pool, arena, segments, progress)
-    return run_waves(request, arena, segments, progress)
+    before = preparation_seconds()
+    try:
+        if len(parts) > 1:
+            stats, findings = run_on_threads(parts, request.pool, arena, segments, progress)
+        else:
+            stats, findings = run_waves(request, arena, segments, progress)
+    except RunError as end:
+        end.stats.times.arithmetic = preparation_seconds() - before
+        raise
+    stats.times.arithmetic = preparation_seconds() - before
+    return stats, findings

@@ -7,8 +7,11 @@ from warploom.emulator.arena import Arena
 from warploom.emulator.emulator import Emulator
 from warploom.emulator.executable import acquire, release
 from warploom.emulator.faults import RunError
+from warploom.emulator.program import Program
 from warploom.emulator.request import Request
+from warploom.emulator.state import Counters
 from warploom.emulator.stats import Progress, Report, Stats
+from warploom.emulator.times import Interpreted, Times
 from warploom.emulator.waves import inter_cta_communication
 
 
@@ -21,7 +24,9 @@ def run_waves(
     """
     started = time.perf_counter()
     program = request.program
-    executable = acquire(request, segments)
+    times = Times()
+    executable = acquire(request, segments, times)
+    linked = time.perf_counter()
     waves = request.waves or executable.waves
     emulator = Emulator(request, executable, arena, segments)
     counters, total, done = emulator.state.counters, waves.ctas, 0
@@ -54,10 +59,27 @@ def run_waves(
     report()
     emulator.update_counters()
     families, seconds = dict(counters.by_family.most_common()), time.perf_counter() - started
-    stats = Stats(families, counters.macs, seconds, done + emulator.ctas_done, counters.batches, counters.spent)
+    stats = Stats(families, counters.macs, seconds, done + emulator.ctas_done, counters.batches, counters.spent, times)
     findings = emulator.events.findings()
+    times.native, times.calls = counters.native_seconds, counters.native_calls
+    times.instructions = _interpreted(program, counters)
+    times.run = time.perf_counter() - linked
     release(program, executable)
     if ended is not None:
         ended.stats, ended.findings = stats, findings
         raise ended
     return stats, findings
+
+
+def _interpreted(program: Program, counters: Counters) -> list[Interpreted]:
+    """Return the instructions that the interpreter executed."""
+    known: dict[int, Interpreted] = program.analyses.setdefault(Interpreted, {})
+    for pc in counters.seconds.keys() - known.keys():
+        step = program.steps[pc]
+        name = "" if program.source is None else program.source.name
+        known[pc] = Interpreted(
+            pc, name, program.line_of(pc), step.instruction.opcode, step.binding.form.multiplies, 0, 0.0
+        )
+    return [
+        known[pc]._replace(batches=counters.executions[pc], seconds=seconds) for pc, seconds in counters.seconds.items()
+    ]

@@ -1,6 +1,6 @@
 """State of the resident warps, which the components of the emulator share."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
@@ -19,13 +19,20 @@ RECENT = 256  # number of batches whose first program counters are kept
 
 @dataclass(slots=True)
 class Counters:
-    """Statistics of a whole run."""
+    """Statistics of a whole run.
+
+    `executions` and `seconds` belong to the instructions that the interpreter executes, by program counter.
+    """
 
     instructions: int = 0
     by_family: Counter[str] = field(default_factory=Counter[str])
     macs: int = 0
     batches: int = 0
     spent: int = 0  # used part of `Request.step_budget`
+    native_calls: int = 0
+    native_seconds: float = 0.0
+    executions: dict[int, int] = field(default_factory=lambda: defaultdict[int, int](int))
+    seconds: dict[int, float] = field(default_factory=lambda: defaultdict[int, float](float))
 
 
 @dataclass(slots=True)

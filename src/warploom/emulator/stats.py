@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, field
 
+from warploom.emulator.times import Times
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -30,7 +32,10 @@ Report = Callable[[Progress], None]
 
 @dataclass(slots=True)
 class Stats:
-    """Statistics of a run. `instructions` counts warp instructions by instruction family."""
+    """Statistics of a run. `instructions` counts warp instructions by instruction family.
+
+    `times` has the times of the parts of the launch.
+    """
 
     instructions: dict[str, int] = field(default_factory=dict[str, int])
     macs: int = 0
@@ -38,6 +43,7 @@ class Stats:
     ctas: int = 0
     batches: int = 0  # executed batches of warps
     spent: int = 0  # used part of the step budget
+    times: Times = field(default_factory=Times, compare=False, repr=False)
 
     @staticmethod
     def total(parts: Sequence[Stats]) -> Stats:
@@ -48,4 +54,5 @@ class Stats:
         names = ("macs", "ctas", "batches", "spent")
         macs, ctas, batches, spent = (sum(getattr(each, name) for each in parts) for name in names)
         seconds = max((each.seconds for each in parts), default=0.0)
-        return Stats(dict(counts.most_common()), macs, seconds, ctas, batches, spent)
+        times = Times.total(each.times for each in parts)
+        return Stats(dict(counts.most_common()), macs, seconds, ctas, batches, spent, times)

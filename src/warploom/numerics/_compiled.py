@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import cached_property
 from hashlib import sha256
 from threading import RLock
+from time import perf_counter
 from typing import Any, Literal
 
 from warploom.numerics import _stored
@@ -50,17 +51,21 @@ class Compiled:
     def _load(self) -> Callable[..., Any]:
         """Return a function with the signatures that the cache has."""
         call: Callable[..., Any] = self._call_compiled
+        began = perf_counter()
         stored = [] if self._key is None else _stored.read(self._key)
         for each in reversed(stored):
             if all(map(_stored.is_available, each.needed)):
                 call = _stored.load(each, call)
+        _prepared.append(perf_counter() - began)
         return call
 
     def _call_compiled(self, *arguments: Any) -> Any:
+        began = perf_counter()
         dispatcher = self.dispatcher
         known = len(dispatcher.overloads)
         result = dispatcher(*arguments)
         if len(dispatcher.overloads) != known:
+            _prepared.append(perf_counter() - began)
             if not _unstored:
                 atexit.register(store_functions)
             _unstored.setdefault(self, []).extend(list(dispatcher.overloads.values())[known:])
@@ -126,6 +131,18 @@ class Compiled:
 
 _unstored: dict[Compiled, list[Any]] = {}
 """Signatures that Numba has compiled and that the cache does not have yet, by function."""
+
+
+_prepared: list[float] = []
+"""Seconds of each load and of each compilation. A list grows safely if several threads append."""
+
+
+def preparation_seconds() -> float:
+    """Return the time that this process has spent on loading and compiling functions.
+
+    The time of a compilation includes the first call of the machine code, and the import of Numba.
+    """
+    return sum(_prepared)
 
 
 def store_functions() -> None:

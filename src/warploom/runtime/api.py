@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
 from warploom.diagnostics import UsageError
@@ -136,22 +137,26 @@ def launch(
         raise UsageError(
             f"device='{device}' does not support {option}; expected device='{expected}'", code="launch.device"
         )
-    on_gpu = device == "cuda"
+    on_gpu, began = device == "cuda", perf_counter()
     loaded, geometry, arguments = load_launch(kernel, name, grid, block, cluster, shared, args, on_gpu=on_gpu)
     if on_gpu:
         from warploom.runtime import cuda
 
         geometry = replace(geometry, cooperative=cooperative, programmatic=programmatic)
         return cuda.run(loaded.signature, geometry, arguments, stream, wait, assembler)
+    read = perf_counter() - began
     from warploom.runtime import cpu
 
     prepared = cpu.prepare(loaded, geometry, arguments, arch, schedule, step_budget)
+    prepared.times.read += read
     done = cpu.run_on(
         prepared, arguments, raises, sanitize=sanitize, trace=trace, trace_events=trace_events, profile=profile,
         workers=workers, progress=progress, announce=announce,
     )  # fmt: skip
     if done.error is None:
+        began = perf_counter()
         arguments.buffers.read_from(prepared.arena)
+        done.stats.times.copies += perf_counter() - began
     return done
 
 

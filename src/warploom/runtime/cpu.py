@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from warploom.diagnostics import UsageError
@@ -19,6 +20,7 @@ from warploom.emulator.faults import Deadlock, RunError, Trap
 from warploom.emulator.request import STEP_BUDGET, Request
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.stats import Progress
+from warploom.emulator.times import Times
 from warploom.gpu.geometry import Geometry
 from warploom.numerics.fused import Workers
 from warploom.runtime.arguments import Arguments
@@ -39,13 +41,14 @@ class EmulatorLaunch:
     """Launch that is ready to run, with its arguments in the emulator's memory `arena`.
 
     The first `outputs` segments of `arena` are the buffers of the arguments. `segments` has the address of each
-    variable by name, and the address of the kernel parameters by "".
+    variable by name, and the address of the kernel parameters by "". `times` has the times up to this point.
     """
 
     request: Request
     arena: Arena
     segments: dict[str, int]
     outputs: int
+    times: Times = field(default_factory=Times)
 
     def under(self, schedule: str) -> EmulatorLaunch:
         """Return this launch with another schedule and the same memory. Errors: UsageError launch.schedule."""
@@ -70,8 +73,10 @@ def prepare(
 
     Errors: Unsupported; UsageError launch.*.
     """
+    began = perf_counter()
     name = architecture(arch, kernel.signature)
     program = kernel.program
+    bound = perf_counter()
     check_architecture(geometry, name, program.static_shared, program.dynamic_start)
     when = Schedule.parse(schedule)
     budget = _step_budget() if step_budget is None else step_budget
@@ -89,7 +94,8 @@ def prepare(
     request = Request(
         program, geometry.grid, geometry.block, cluster, geometry.shared, parameters, name, when, is_explicit, budget
     )
-    return EmulatorLaunch(request, arena, segments, outputs)
+    times = Times(read=bound - began, copies=perf_counter() - bound)
+    return EmulatorLaunch(request, arena, segments, outputs, times)
 
 
 def run(
@@ -126,6 +132,7 @@ def run(
         stats, findings, distribution = distributor().run_grid(
             request, arena, segments, sanitize, workers, progress, announce
         )
+        stats.times.add(launch.times)
         return Run(findings, stats, distribution=distribution)
     # Observers are imported on use, which shortens the start of a plain run.
     recorder = _recorder(trace, trace_events)
@@ -156,7 +163,9 @@ def run(
             ) from None
         except RunError as end:
             end.trace, end.profile = recorder and recorder.trace(), profiler and profiler.profile()
+            end.stats.times.add(launch.times)
             raise
+    stats.times.add(launch.times)
     return Run(findings, stats, recorder and recorder.trace(), profiler and profiler.profile())
 
 

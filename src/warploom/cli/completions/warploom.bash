@@ -9,7 +9,7 @@ _shtab_warploom_bench_subparsers=(gemm)
 _shtab_warploom_subparsers=(check run sanitize report init lower author explain layout bench tune lsp completion)
 
 _shtab_warploom_check_option_strings=(-h --help --format --arch --ptx-version --strict)
-_shtab_warploom_run_option_strings=(-h --help --kernel --grid --block --cluster --shared --arg --arch --schedule --workers --memory --save --explore --strict --trace --trace-ctas --trace-events)
+_shtab_warploom_run_option_strings=(-h --help --kernel --grid --block --cluster --shared --arg --arch --schedule --workers --memory --save --explore --time --strict --trace --trace-ctas --trace-events)
 _shtab_warploom_sanitize_option_strings=(-h --help --kernel --grid --block --cluster --shared --arg --arch --schedule --workers --memory --enable --disable --format --strict)
 _shtab_warploom_report_option_strings=(-h --help --kernel --grid --block --cluster --shared --arg --arch --schedule --workers --memory -o --output --trace-ctas --trace-events)
 _shtab_warploom_init_option_strings=(-h --help --kernel -o --output --force)
@@ -60,6 +60,7 @@ _shtab_warploom_check___help_nargs=0
 _shtab_warploom_check___strict_nargs=0
 _shtab_warploom_run__h_nargs=0
 _shtab_warploom_run___help_nargs=0
+_shtab_warploom_run___time_nargs=0
 _shtab_warploom_run___strict_nargs=0
 _shtab_warploom_sanitize__h_nargs=0
 _shtab_warploom_sanitize___help_nargs=0

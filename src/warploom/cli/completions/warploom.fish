@@ -79,6 +79,7 @@ complete -c warploom -n '_shtab_warploom_using run' -l workers -x -d 'threads th
 complete -c warploom -n '_shtab_warploom_using run' -l memory -x -d 'limit for all buffers together (4)'
 complete -c warploom -n '_shtab_warploom_using run' -l save -xka "(__fish_complete_path (commandline -ct))" -d 'write a buffer after the run; buffers of the command line are called arg0, arg1, …'
 complete -c warploom -n '_shtab_warploom_using run' -l explore -x -d 'run N schedules and compare their results'
+complete -c warploom -n '_shtab_warploom_using run' -l time -d 'print where the time of the run goes'
 complete -c warploom -n '_shtab_warploom_using run' -l strict -d 'exit with status 1 for warnings too'
 complete -c warploom -n '_shtab_warploom_using run' -l trace -xka "(__fish_complete_path (commandline -ct))" -d 'write a trace for Perfetto'
 complete -c warploom -n '_shtab_warploom_using run' -l trace-ctas -x -d 'numbers of the CTAs to trace; x varies fastest (default: the first cluster)'

@@ -20,7 +20,7 @@ complete warploom \
         'c/--regime=/(steady rested)/' \
         'c/--json=/f/' \
         'c/--svg=/f/' \
-        'c/--/(all arch arg bank block box by byte byte-id cluster column csv cta descriptor disable element enable explore force forget format grid help html idesc interleave item json kernel lane list major memory output peer ptx-version regime register repetitions row save schedule selector shapes shared source stdio strict svg swizzle tcol tcp text thread-id tlane to trace trace-ctas trace-events types version workers)/' \
+        'c/--/(all arch arg bank block box by byte byte-id cluster column csv cta descriptor disable element enable explore force forget format grid help html idesc interleave item json kernel lane list major memory output peer ptx-version regime register repetitions row save schedule selector shapes shared source stdio strict svg swizzle tcol tcp text thread-id time tlane to trace trace-ctas trace-events types version workers)/' \
         'c/-/(- h o)/' \
         'n/--format/(text json sarif)/' \
         'n/--save/f/' \

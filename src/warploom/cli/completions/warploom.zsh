@@ -202,6 +202,7 @@ _shtab_warploom_run_options=(
   "--memory[limit for all buffers together (4)]:GIB:"
   "*--save[write a buffer after the run\; buffers of the command line are called arg0, arg1, \…]:BUFFER=FILE.npy:_files"
   "--explore[run N schedules and compare their results]:N:"
+  "--time[print where the time of the run goes]"
   "--strict[exit with status 1 for warnings too]"
   "--trace[write a trace for Perfetto]:FILE.json:_files"
   "--trace-ctas[numbers of the CTAs to trace\; x varies fastest (default\: the first cluster)]:N,N,…:"

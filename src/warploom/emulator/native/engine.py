@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from ctypes import addressof, c_char
 from hashlib import sha256
 from operator import is_not
+from time import perf_counter
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,6 +25,7 @@ from warploom.emulator.native.watch import Watch
 from warploom.emulator.program import Program
 from warploom.emulator.shared_memory import SharedMemory
 from warploom.emulator.state import Counters, Executions, State
+from warploom.emulator.times import Times
 from warploom.isa.model.form import Form
 
 _SPLITS = ("status", "pc", "epoch", "warp", "bits", "point", "calls", "points")
@@ -38,11 +40,13 @@ class NativeEngine:
     `is_native[pc]` is False for a branch, and for an instruction that the interpreter executes.
     """
 
-    def __init__(self, program: Program, linked: Sequence[Linked], state: State, arch: str, is_eager: bool) -> None:
+    def __init__(
+        self, program: Program, linked: Sequence[Linked], state: State, arch: str, is_eager: bool, times: Times
+    ) -> None:
         self.state = state
         self.linked = linked
         self.is_eager = is_eager
-        self.library = library()
+        self.library = library(times)
         self.code = np.zeros(len(linked), INSTRUCTION)
         self.counts = np.zeros(len(linked), np.int64)
         self._families = sorted({each.family for each in linked})
@@ -66,12 +70,12 @@ class NativeEngine:
         for field, array in fixed.items():
             self._fields[field] = _address(array)
         self._tables: list[tuple[int, Any]] = []
-        self._link(program, linked, arch)
+        self._link(program, linked, arch, times)
         self._functions = self.code["function"].copy()
         self._excluded = set[int]()
         self.is_native = (self._functions > EXIT).tolist()
 
-    def _link(self, program: Program, linked: Sequence[Linked], arch: str) -> None:
+    def _link(self, program: Program, linked: Sequence[Linked], arch: str, times: Times) -> None:
         tables: dict[int, OperandTable] = {}
         names: dict[int, str] = {}
         wanted: dict[str, Wanted] = {}
@@ -90,7 +94,7 @@ class NativeEngine:
             name = _name(form, table.names, arch)
             tables[pc], names[pc] = table, name
             wanted[name] = Wanted(name, form, table.names, arch)
-        self.library.require(wanted)
+        self.library.require(wanted, times)
         kinds = {name: self.library.kind(name) for name in wanted}
         tables = {pc: table for pc, table in tables.items() if kinds[names[pc]] != "none"}
         self.records = Records(np.zeros(sum(len(t.values) for t in tables.values()), RECORD))
@@ -181,7 +185,11 @@ class NativeEngine:
         self._masks[:count] = lanes = splits.bits[batch.rows]
         self._fields[Field.COUNT] = count
         self._fields[Field.WHOLE] = not splits.diverged or bool((lanes == splits.live_bits[batch.warp_index]).all())
-        return self.library.run(self._address, first, end), self.executed
+        counters, began = self.state.counters, perf_counter()
+        found = self.library.run(self._address, first, end)
+        counters.native_seconds += perf_counter() - began
+        counters.native_calls += 1
+        return found, self.executed
 
     def schedule(
         self, most: int, watch: Watch, steps: int, budget: int, keeps_matrices: bool, allows_exits: bool
@@ -214,7 +222,10 @@ class NativeEngine:
         fields[Field.STEPS], fields[Field.KEEPS_MATRICES] = steps, keeps_matrices
         fields[Field.ALLOWS_EXITS], fields[Field.EXITED_CTAS] = allows_exits, 0
         fields[Field.SPENT], fields[Field.BUDGET], fields[Field.TICKS] = counters.spent, budget, state.grid.ticks
+        began = perf_counter()
         found = self.library.schedule(self._address)
+        counters.native_seconds += perf_counter() - began
+        counters.native_calls += 1
         counters.batches, counters.spent = fields[Field.BATCHES], fields[Field.SPENT]
         splits.extra_slots, splits.open_points = fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS]
         state.grid.ticks = fields[Field.TICKS]

@@ -14,16 +14,17 @@ import ctypes
 import json
 import os
 from collections.abc import Callable, Mapping
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
+from time import perf_counter
 from typing import Any
 
 import llvmlite.binding as llvm
 
 from warploom.caches import Store
 from warploom.emulator.native.wanted import Wanted
+from warploom.emulator.times import Times
 from warploom.numerics._stored import host, target_machine
 
 _STORE = Store("native", 256 << 20)
@@ -36,7 +37,8 @@ _RUNTIME = "runtime"
 class Library:
     """Native functions that this process has loaded."""
 
-    def __init__(self) -> None:
+    def __init__(self, times: Times) -> None:
+        began = perf_counter()
         empty = llvm.parse_assembly("")
         empty.triple = llvm.get_default_triple()
         self._engine: Any = llvm.create_mcjit_compiler(empty, target_machine(1))
@@ -44,10 +46,13 @@ class Library:
         self._version = _version()
         self._index = self._read_index()
         self._loaded: set[str] = set()
-        if not self._load(_RUNTIME):
+        is_loaded, loaded = self._load(_RUNTIME), perf_counter()
+        times.load += loaded - began
+        if not is_loaded:
             from warploom.emulator.native.compiler import compile_runtime
 
             self._keep(_RUNTIME, compile_runtime())
+            times.compile += perf_counter() - loaded
         self.run: Callable[..., int] = _RUN(self.address("warploom.run"))
         self.schedule: Callable[..., int] = _SCHEDULE(self.address("warploom.schedule"))
 
@@ -59,15 +64,24 @@ class Library:
         """Return the kind of a function that has been required (see `compiler.compile_functions`)."""
         return self._index[function][1]
 
-    def require(self, wanted: Mapping[str, Wanted]) -> None:
-        """Load native functions from the cache, or compile them. `wanted` has the functions by name."""
-        with self._lock:
-            self._require(wanted)
+    def require(self, wanted: Mapping[str, Wanted], times: Times) -> None:
+        """Load native functions from the cache, or compile them. `wanted` has the functions by name.
 
-    def _require(self, wanted: Mapping[str, Wanted]) -> None:
-        missing = {name: each for name, each in wanted.items() if not self._has(name)}
-        if not missing:
-            return
+        Add the time and the numbers of these functions to `times`.
+        """
+        began = perf_counter()  # the time also contains the wait for another thread
+        with self._lock:
+            absent = {name: each for name, each in wanted.items() if not self._is_loaded(name)}
+            missing = {name: each for name, each in absent.items() if not self._has(name)}
+            loaded = perf_counter()
+            times.load += loaded - began
+            times.loaded += len(absent) - len(missing)
+            if missing:
+                self._compile(missing)
+                times.compile += perf_counter() - loaded
+                times.compiled += len(missing)
+
+    def _compile(self, missing: Mapping[str, Wanted]) -> None:
         from warploom.emulator.native.compiler import compile_functions
 
         code, kinds = compile_functions(missing.values())
@@ -76,6 +90,11 @@ class Library:
         # Other processes may have added functions in the meantime.
         self._index = self._read_index() | self._index | {name: (entry, kind) for name, kind in kinds.items()}
         _STORE.write(f"{self._version}-index", json.dumps(self._index).encode())
+
+    def _is_loaded(self, function: str) -> bool:
+        """Return True if a function is loaded, or is known to have no native code."""
+        entry, kind = self._index.get(function, ("", ""))
+        return kind == "none" or entry in self._loaded
 
     def _has(self, function: str) -> bool:
         """Load a function from the cache if it is not loaded. Return False if it must be compiled."""
@@ -120,7 +139,13 @@ def _version() -> str:
     return sha256(f"{host()}\n{text}".encode()).hexdigest()[:16]
 
 
-@cache
-def library() -> Library:
-    """Return the native functions of this process."""
-    return Library()
+def library(times: Times) -> Library:
+    """Return the native functions of this process. Add the time of their first load to `times`."""
+    with _creation:
+        if not _libraries:
+            _libraries.append(Library(times))
+        return _libraries[0]
+
+
+_libraries: list[Library] = []
+_creation = Lock()  # two threads may need the first result at the same time
