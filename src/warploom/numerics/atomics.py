@@ -118,7 +118,10 @@ def integer_update(op: str, word: np.dtype[Any], signed: bool) -> Update:
 
 
 def sum_update(word: np.dtype[Any], flush: Any) -> Update:
-    """Return the sum of f32 or f64 numbers, given as patterns. `flush` replaces subnormal f32 numbers by zeros."""
+    """Return the sum of f32 or f64 numbers, which are given as patterns.
+
+    `flush` replaces subnormal f32 numbers by zeros.
+    """
     return Update(_single, word, (0, flush)) if word.itemsize == 4 else Update(_double, word, (0, False))
 
 

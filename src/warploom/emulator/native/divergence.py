@@ -53,10 +53,10 @@ def _add_free(module: ir.Module) -> None:
 
 
 def _add_place(module: ir.Module) -> None:
-    """Add the function that adds a warp split, or lets its lanes wait if they are at their reconvergence point.
+    """Add the function that adds a warp split.
 
-    The arguments after the context are the warp, the lanes as bits, the program counter, the epoch, the reconvergence
-    point and the call stack.
+    If the lanes are at their reconvergence point, they wait there instead. The arguments after the context are the
+    warp, the lanes as bits, the program counter, the epoch, the reconvergence point and the call stack.
     """
     b = Builder(module, "warploom.place", ir.FunctionType(_VOID, [POINTER, I64, I64, I64, I64, I64, I64]))
     context, warp, *first, calls = b.arguments
@@ -103,7 +103,7 @@ def _add_place(module: ir.Module) -> None:
 
 
 def _add_arrive(module: ir.Module) -> None:
-    """Add the function that lets a warp split wait for the other lanes if it is at its reconvergence point."""
+    """Add the function that lets a warp split wait at its reconvergence point for the other lanes."""
     b = Builder(module, "warploom.arrive", ir.FunctionType(_VOID, [POINTER, I64]))
     context, row = b.arguments
     warp, pc, epoch, point, calls = (

@@ -10,8 +10,11 @@ from warploom.isa.model.semantics import Array
 
 SPACING = 128  # batches between two comparisons of the registers with a snapshot
 COLUMNS = ("registers", "saved", "count", "stride", "words")
-"""Columns of `Watch.table`: two addresses, the number of registers, the distance in bytes from a register to the next
-one, and the number of 64-bit words to compare of each register."""
+"""Columns of `Watch.table`.
+
+They contain two addresses, the number of registers, the distance in bytes from a register to the next one, and the
+number of 64-bit words to compare of each register.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +35,9 @@ class Watch:
 
 
 def compared(pairs: Iterable[tuple[Array, Array]], warp: int) -> NDArray[np.int64]:
-    """Return the table for the registers of one warp. `pairs` contains register files and their saved copies.
+    """Return the table for the registers of one warp.
 
-    Shapes: each array (registers, warps, 32), C-contiguous.
+    `pairs` contains register files and their saved copies. Shapes: each array (registers, warps, 32), C-contiguous.
     """
     rows: list[tuple[int, ...]] = []
     for file, saved in pairs:
