@@ -250,7 +250,7 @@ class Barriers:
 
     @property
     def await_exits(self) -> bool:
-        """True if an exit may complete a barrier at which no whole warp waits."""
+        """True if an exit may complete a barrier other than those of whole warps of a CTA."""
         return self._uses_clusters or bool(self._parts)
 
     def on_exit(self) -> None:

@@ -484,6 +484,6 @@ class Emulator:
         return Counter(recent).most_common(1)[0][0] if recent else self.program.entry
 
     def _recent(self) -> list[int]:
-        """Return the first program counters of the last batches of the wave."""
+        """Return the program counters at which the last batches of the wave started."""
         last = self.state.counters.batches
         return [int(self.state.recent[batch % RECENT]) for batch in range(max(self._first_batch, last - RECENT), last)]

@@ -378,7 +378,8 @@ _EVENTS: Mapping[type[effects.Effect], frozenset[type[Event]]] = {
 }
 """Events that an instruction may create, by its effects.
 
-The events of asynchronous operations depend on the state that all instructions with groups or mbarriers share.
+An instruction with groups or mbarriers changes a state that all of them share. It counts as an instruction that may
+create any of their events.
 """
 
 # Observers ------------------------------------------------------------------------------------------------
@@ -449,7 +450,7 @@ class Dispatcher:
     def observes(self, form: Form) -> bool:
         """Return True if instructions of a Form may create an event that has a handler.
 
-        `Execute`, `Guard`, `Suspend` and the progress of warps are not considered.
+        Handlers of `Execute`, `Guard`, `Suspend` and of the progress of warps do not count.
         """
         return any(not self._handlers.keys().isdisjoint(_EVENTS[type(effect)]) for effect in form.effects)
 

@@ -22,9 +22,9 @@ from warploom.emulator.waves import Waves, divide
 
 ENGINES = ("auto", "compiler", "interpreter")
 _MOST_KEPT = 32 << 20
-"""Most bytes of registers of the linked programs that a program keeps.
+"""Maximum total size of the registers of the linked programs that a program keeps. Units: bytes.
 
-Linking takes little of the time of larger launches.
+Larger launches are linked again, because linking is a small part of their time.
 """
 
 

@@ -28,7 +28,7 @@ _SIX_BITS = frozenset({"e3m2", "e2m3"})
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Adjacent multiplications of matrices in registers, which do not read results of each other.
+    """Adjacent multiplications of matrices in registers, none of which reads a result of another.
 
     `groups` contains all multiplications, and `length` is their number.
     """

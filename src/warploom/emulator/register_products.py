@@ -27,8 +27,8 @@ Numbers = NDArray[np.int64]
 class Group:
     """Multiplications that do not depend on each other.
 
-    `call` executes all of them on complete warps. It is None if no compiled function does so. Its argument is the
-    array of warp indices.
+    `call(warps)` executes the group on complete warps, whose indices are in the array `warps`. It is None if there is
+    no compiled function.
     """
 
     products: tuple[Multiplication, ...]
@@ -43,7 +43,7 @@ class Group:
 def group(products: Sequence[Multiplication], arch: str) -> tuple[Group, ...]:
     """Return the multiplications of a run as groups, which execute in this order.
 
-    No multiplication of a run reads a result of the run.
+    No multiplication of a run reads a result of the run as A, B or C.
     """
     found: list[Group] = []
     start, read = 0, set[tuple[int, int]]()
@@ -115,7 +115,7 @@ def _kind_of(product: Multiplication, arch: str) -> _Kind | None:
 class _Lanes:
     """Positions of the words of all lanes in the matrices of one multiplication.
 
-    The columns of a strip may be in any order. In this order, the words of four neighbouring lanes are adjacent.
+    The columns of a strip are permuted so that the words of four neighbouring lanes are adjacent.
 
     Shapes: a, b_row, b_column (registers, 32); c_row, c_column (registers, 8).
     """
@@ -134,7 +134,7 @@ class _Lanes:
 
 
 _SUMS = {Sum.T_FDPA: 32, Sum.INTEGER: 32, Sum.FMA_CHAIN: 64}
-"""Sums that compiled functions add for registers of this width. Units: bits."""
+"""Kinds of sums with a compiled function, and the width of their registers. Units: bits."""
 
 
 @lru_cache(maxsize=256)

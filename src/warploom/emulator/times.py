@@ -11,8 +11,8 @@ class Interpreted(NamedTuple):
     """Instruction that the interpreter executed in a run, at the program counter `pc`.
 
     `line` is 0 without a source text. `multiplies` is True for a matrix multiplication, for which the interpreter calls
-    compiled arithmetic. Adjacent multiplications that execute together count as the first of them. `batches` counts
-    executions. Units: `seconds` is the time of all executions.
+    compiled arithmetic. The first of several multiplications that execute together has the time of all of them.
+    `batches` counts executions. Units: `seconds` is the time of all executions.
     """
 
     pc: int

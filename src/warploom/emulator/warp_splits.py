@@ -16,7 +16,7 @@ PATIENCE = 1024  # epochs for which lanes wait at a reconvergence point while la
 LEAST_PATIENCE = 16
 ALL_LANES = 0xFFFF_FFFF
 NONE = -1
-"""Index of a missing reconvergence point, and the warp of a free element of `WarpSplits.points`."""
+"""Value for no reconvergence point, and for the warp of a free element of `WarpSplits.points`."""
 
 
 class Status:
@@ -73,7 +73,7 @@ class WarpSplits:
 
     @property
     def diverged(self) -> bool:
-        """True unless all live lanes of each warp are in the slot of the warp."""
+        """True if a warp may have live lanes outside the slot of the warp."""
         return self.extra_slots + self.open_points > 0
 
     @property
@@ -91,7 +91,7 @@ class WarpSplits:
         return self._stacks[int(self.calls[slot])]
 
     def _calls(self, stack: tuple[int, ...]) -> int:
-        """Return the number of a call stack."""
+        """Return the index of a call stack."""
         number = self._stack_numbers.setdefault(stack, len(self._stacks))
         if number == len(self._stacks):
             self._stacks.append(stack)
@@ -192,7 +192,7 @@ class WarpSplits:
         self._add(warp, others, rest, epoch, point, calls)
 
     def leave_call(self, row: int) -> None:
-        """Return with all lanes of a warp split from its innermost call."""
+        """Remove the innermost call of a warp split, and continue after the call."""
         *outer, site = self.call_stack(row)
         self.calls[row] = self._calls(tuple(outer))
         self.goto(np.array([row], np.intp), site + 1)

@@ -146,10 +146,10 @@ def preparation_seconds() -> float:
 
 
 def store_functions() -> None:
-    """Add the signatures that this process has compiled to the cache.
+    """Store the signatures that Numba has compiled in this process.
 
-    Numba emits the machine code of each signature a second time, which takes as long as a small launch. Therefore the
-    end of the process calls this function.
+    The machine code of each signature is emitted a second time, which takes as long as a small launch. The function is
+    therefore called at the exit of the process.
     """
     while _unstored:
         function, results = _unstored.popitem()

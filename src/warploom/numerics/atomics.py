@@ -118,7 +118,7 @@ def integer_update(op: str, word: np.dtype[Any], signed: bool) -> Update:
 
 
 def sum_update(word: np.dtype[Any], flush: Any) -> Update:
-    """Return the sum of f32 or f64 numbers, which are given as patterns.
+    """Return the operation that adds f32 or f64 numbers, which are bit patterns.
 
     `flush` replaces subnormal f32 numbers by zeros.
     """
@@ -126,5 +126,5 @@ def sum_update(word: np.dtype[Any], flush: Any) -> Update:
 
 
 def half_update(op: str, fmt: Format) -> Update:
-    """Return "add", "min" or "max" of f16 or bf16 numbers, given as patterns."""
+    """Return the operation "add", "min" or "max" on f16 or bf16 numbers, which are bit patterns."""
     return Update(_half, np.dtype(np.uint16), (OPERATIONS.index(op), fmt.inf_code))

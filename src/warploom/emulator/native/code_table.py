@@ -5,9 +5,9 @@ import numpy as np
 BATCH_COST = 32  # a batch of fewer warps counts as this many against the step budget
 OVERDUE_STEPS = 64  # number of batches after which diverged warps are searched for lanes that have waited too long
 BRANCH, EXIT = 1, 2
-"""Functions of branches and exits, which `warploom.schedule` executes itself.
+"""Values of the field `function` of branches and exits, which `warploom.schedule` executes itself.
 
-The addresses of other functions are larger.
+The addresses of functions are larger.
 """
 INSTRUCTION = np.dtype(
     [

@@ -153,7 +153,7 @@ class NativeEngine:
             self.records.fill(number, [value])
 
     def count_executions(self, executions: Executions | None) -> None:
-        """Count executions by warps and by lanes in `executions` from now on, or nowhere if it is None."""
+        """Set the object that counts executions by warps and by lanes. None disables the counts."""
         self._fields[Field.EXECUTIONS] = 0 if executions is None else _address(executions.counts)
 
     def start(self, memory: Memory, barriers: Barriers) -> None:
@@ -194,12 +194,12 @@ class NativeEngine:
     def schedule(
         self, most: int, watch: Watch, steps: int, budget: int, keeps_matrices: bool, allows_exits: bool
     ) -> tuple[Stop, int]:
-        """Select and execute batches until the emulator is needed, or `most` batches have been executed.
+        """Select and execute batches until the interpreter is needed, or `most` batches have been executed.
 
-        Stop as `watch` requests. If the step budget is spent, stop before any batch. If `keeps_matrices` is set, also
-        stop before a block that reads accumulators from registers. While warps are diverged, stop at every multiple of
-        `OVERDUE_STEPS`; `steps` batches of the wave have been executed before. If `allows_exits` is set, let warps exit
-        whose exit has no effect on other warps.
+        Stop under the conditions of `watch`. If the step budget is spent, stop before any batch. If `keeps_matrices` is
+        set, also stop before a block that reads accumulators from registers. While warps are diverged, stop at every
+        multiple of `OVERDUE_STEPS`; `steps` batches of the wave have been executed before. If `allows_exits` is set,
+        let a warp exit if the exit does not affect other warps.
 
         Return the reason for the stop, and the program counter at which the interpreter continues the batch.
         """
@@ -247,7 +247,7 @@ class NativeEngine:
 
     @property
     def due(self) -> int:
-        """Number of batches at `Watch.due` after the last call of `schedule`."""
+        """Number of batches after which `schedule` must stop next (see `Watch.due`)."""
         return self._fields[Field.DUE]
 
     @property

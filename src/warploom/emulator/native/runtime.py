@@ -221,7 +221,7 @@ def _add_select(module: ir.Module) -> None:
 
 
 def _add_branch(module: ir.Module) -> None:
-    """Add the function that writes the lanes which take a branch to GUARDED.
+    """Add the function that stores in GUARDED which lanes take a branch.
 
     The function returns the number of warp splits that the branch divides, or -1 if there is no space for their parts.
     """

@@ -1,4 +1,4 @@
-"""Request of the search for endless loops to stop native code before certain batches."""
+"""Conditions under which native code stops for the search for endless loops."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ class Watch:
     """Batches before which native code stops.
 
     After `due` batches, native code stops before a batch at the program counter `pc`, or before any batch if `pc` is
-    -1. If the registers in `table` differ from their saved values, it continues instead, for at least `SPACING`
-    batches. After `limit` batches, it stops before any batch.
+    -1. However, if the registers in `table` differ from their saved values, native code continues for at least
+    `SPACING` batches. After `limit` batches, it stops before any batch.
 
     Shapes: table (register files, len(COLUMNS)).
     """

@@ -37,7 +37,7 @@ class Store:
 
 
 def harmful(conflicts: Array, what: int, memory: Array, store: Store, pc: int) -> Array:
-    """Return the rows of `conflicts` without the stores that need no order with the other stores.
+    """Remove the conflicts whose stores need no order from `conflicts`, and return the others.
 
     A row has the columns of `_shared_shadow.note`. Rows of another kind than `what` remain. `pc` is the instruction of
     `store`. There are two cases without an order: the store does not change the bytes in `memory`, or the other store
