@@ -164,4 +164,4 @@ def test_a_launch_on_a_gpu_does_not_import_the_emulator() -> None:
         "print(sorted(name for name in sys.modules if name.startswith('warploom.emulator.')))"
     )
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert done.stdout == "gpu.packages\n['warploom.emulator.stats']\n"
+    assert done.stdout == "gpu.packages\n['warploom.emulator.stats', 'warploom.emulator.times']\n"

@@ -108,8 +108,7 @@ def execute(
 ) -> tuple[Stats, tuple[Diagnostic, ...]]:
     """Run a grid on the memory `arena`. Return statistics, and the findings of the observers.
 
-    `segments` is the result of `reserve`. `progress` is called at intervals, by several threads in turn if
-    `request.pool` has several.
+    `segments` is the result of `reserve`. `progress` is called at intervals.
 
     Errors: Unsupported before the run; RunError, with the statistics and the findings up to this point. A
         KeyboardInterrupt gets a note with the location of the kernel.

@@ -1,6 +1,7 @@
 """Execution of waves of resident CTAs, one after the other."""
 
 import time
+from collections.abc import Callable
 
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.arena import Arena
@@ -16,11 +17,16 @@ from warploom.emulator.waves import inter_cta_communication
 
 
 def run_waves(
-    request: Request, arena: Arena, segments: dict[str, int], progress: Report | None = None
+    request: Request,
+    arena: Arena,
+    segments: dict[str, int],
+    progress: Report | None = None,
+    publish: Callable[[Emulator], None] | None = None,
 ) -> tuple[Stats, tuple[Diagnostic, ...]]:
     """Run the waves of a request one after the other on the memory `arena`.
 
-    Return statistics, and the findings of the observers. The arguments and errors are those of `execute`.
+    Return statistics, and the findings of the observers. `publish` is called with the emulator before the first wave.
+    The other arguments and the errors are those of `execute`.
     """
     started = time.perf_counter()
     program = request.program
@@ -30,6 +36,8 @@ def run_waves(
     waves = request.waves or executable.waves
     emulator = Emulator(request, executable, arena, segments)
     counters, total, done = emulator.state.counters, waves.ctas, 0
+    if publish is not None:
+        publish(emulator)
     delays = request.schedule.kind == "lazy" and any(program.analysis(inter_cta_communication))
     ended: RunError | None = None
 
@@ -40,23 +48,24 @@ def run_waves(
             finished = done + emulator.ctas_done
             progress(Progress(finished, total, counters.macs, counters.instructions, seconds))
 
-    for number in waves.numbers:
-        emulator.start(number)
-        if delays:
-            emulator.delay_first_clusters()
-        try:
-            report()
-            emulator.run(report)
-        except RunError as error:
-            emulator.events.stopped(error.diagnostics, emulator.state.pc)
-            ended = error
-            break
-        except KeyboardInterrupt as stop:
-            stop.add_note(f"the run stopped in {emulator.locate()}")
-            raise
-        done += emulator.ctas_done
-        emulator.ctas_done = 0
-    report()
+    try:
+        for number in waves.numbers:
+            emulator.start(number)
+            if delays:
+                emulator.delay_first_clusters()
+            try:
+                report()
+                emulator.run(report)
+            except RunError as error:
+                emulator.events.stopped(error.diagnostics, emulator.state.pc)
+                ended = error
+                break
+            done += emulator.ctas_done
+            emulator.ctas_done = 0
+        report()
+    except KeyboardInterrupt as stop:
+        add_location(stop, emulator)
+        raise
     emulator.update_counters()
     families, seconds = dict(counters.by_family.most_common()), time.perf_counter() - started
     stats = Stats(families, counters.macs, seconds, done + emulator.ctas_done, counters.batches, counters.spent, times)
@@ -69,6 +78,11 @@ def run_waves(
         ended.stats, ended.findings = stats, findings
         raise ended
     return stats, findings
+
+
+def add_location(stop: KeyboardInterrupt, emulator: Emulator) -> None:
+    """Add a note with the location of the kernel to an interrupt."""
+    stop.add_note(f"the run stopped in {emulator.locate()}")
 
 
 def _interpreted(program: Program, counters: Counters) -> list[Interpreted]:

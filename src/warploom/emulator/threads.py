@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import replace
 from itertools import pairwise
-from threading import Event, Lock
+from threading import Event
 from typing import TYPE_CHECKING
 
 from warploom.emulator.faults import RunError
 from warploom.emulator.program import Program, Step
-from warploom.emulator.run_waves import run_waves
+from warploom.emulator.run_waves import add_location, run_waves
 from warploom.emulator.stats import Progress, Report, Stats
 from warploom.emulator.waves import WITHIN_CLUSTER, Waves, divide, inter_cta_communication
 from warploom.isa.model.effects import Access
@@ -18,15 +19,19 @@ from warploom.isa.model.effects import Access
 if TYPE_CHECKING:
     from warploom.diagnostics import Diagnostic
     from warploom.emulator.arena import Arena
+    from warploom.emulator.emulator import Emulator
     from warploom.emulator.request import Request
     from warploom.numerics.fused import Workers
+
+_INTERVAL = 0.1  # seconds between two reports of the progress, and after which an interrupt is noticed
 
 
 def thread_parts(request: Request) -> list[Request]:
     """Divide a request into requests that threads can run at the same time.
 
     The list is empty if one thread must run the whole grid: if there is only one worker, if observers need the order of
-    all events, or if CTAs of several clusters communicate or update the same memory.
+    all events, or if CTAs of several clusters communicate, or if an
+    instruction is an atomic operation on global memory.
     """
     workers: Workers | None = request.pool
     if workers is None or workers.count < 2 or request.observers or request.waves is not None:
@@ -47,7 +52,7 @@ def thread_parts(request: Request) -> list[Request]:
 
 
 def _updates(program: Program) -> list[bool]:
-    """Return, for each instruction, True if it may update memory that CTAs of several clusters share."""
+    """Return, for each instruction, True for an atomic operation on memory outside a cluster."""
     return [any(map(_is_shared_update, _spaces_of_updates(step))) for step in program.steps]
 
 
@@ -69,23 +74,37 @@ def run_on_threads(
     The findings are empty, because the parts have no observers. If several parts fail, the error is that of the first
     of them. The other arguments are those of `execute`.
     """
-    total = _Total(parts, progress)
+    latest = [Progress(0, part.waves.ctas if part.waves else 0, 0, 0, 0.0) for part in parts]
+    emulators: dict[int, Emulator] = {}
+    stop = Event()
 
     def run(number: int) -> Stats | RunError:
+        def publish(emulator: Emulator) -> None:
+            emulators[number] = emulator
+
+        def report(now: Progress) -> None:
+            if stop.is_set():
+                raise KeyboardInterrupt
+            latest[number] = now
+
         try:
-            return run_waves(parts[number], arena, segments, lambda now: total.report(number, now))[0]
+            return run_waves(parts[number], arena, segments, report, publish)[0]
         except RunError as error:
             return error
 
     futures = [workers.pool.submit(run, number) for number in range(len(parts))]
     try:
+        running = set(futures)
+        while running:
+            running = wait(running, _INTERVAL, FIRST_COMPLETED).not_done
+            if progress is not None:
+                progress(Progress.total(latest))
         found = [future.result() for future in futures]
     except BaseException as error:
-        total.stop.set()
-        ends = [future.exception() for future in futures]
-        if error not in ends:  # an interrupt of this thread; the threads state where the kernel was
-            for note in _notes(ends):
-                error.add_note(note)
+        stop.set()
+        wait(futures)
+        if isinstance(error, KeyboardInterrupt) and emulators and not hasattr(error, "__notes__"):
+            add_location(error, emulators[min(emulators)])
         raise
     stats = Stats.total([each.stats if isinstance(each, RunError) else each for each in found])
     for each in found:
@@ -93,31 +112,3 @@ def run_on_threads(
             each.stats = stats
             raise each
     return stats, ()
-
-
-def _notes(ends: Sequence[BaseException | None]) -> list[str]:
-    """Return the notes of the first exception that has any."""
-    found: list[list[str]] = [getattr(each, "__notes__", []) for each in ends]
-    return next((notes for notes in found if notes), list[str]())
-
-
-class _Total:
-    """Progress of all parts of a grid."""
-
-    def __init__(self, parts: Sequence[Request], progress: Report | None) -> None:
-        self.stop = Event()  # set if the parts must end early
-        self._progress = progress
-        self._lock = Lock()
-        self._latest = [Progress(0, part.waves.ctas if part.waves else 0, 0, 0, 0.0) for part in parts]
-
-    def report(self, number: int, now: Progress) -> None:
-        """Report the progress of all parts after a report of one part.
-
-        Errors: KeyboardInterrupt if the part must end.
-        """
-        if self.stop.is_set():
-            raise KeyboardInterrupt
-        self._latest[number] = now
-        if self._progress is not None:
-            with self._lock:
-                self._progress(Progress.total(self._latest))
