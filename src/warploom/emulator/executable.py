@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 from warploom.diagnostics import UsageError
@@ -28,7 +29,7 @@ Larger launches are linked again, because linking is a small part of their time.
 """
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Executable:
     """Program whose operands refer to the register arrays of a number of resident CTAs.
 
@@ -89,12 +90,10 @@ def acquire(request: Request, segments: Mapping[str, int], times: Times) -> Exec
         request.waves and request.waves.resident, arch, engine, is_eager, *segments.items(),
     )  # fmt: skip
     program = request.program
-    kept = _kept(program)
-    for found in kept:
-        if found.key == key:
-            kept.remove(found)
-            found.state.counters = Counters()
-            return found
+    found = _take(program, key)
+    if found is not None:
+        found.state.counters = Counters()
+        return found
     began = time.perf_counter()
     grid = request.shape()
     divided = request.waves or divide(program, grid)
@@ -114,10 +113,27 @@ def acquire(request: Request, segments: Mapping[str, int], times: Times) -> Exec
 def release(program: Program, executable: Executable) -> None:
     """Keep a linked program for later launches."""
     executable.state.on_suspend = None
-    kept = _kept(program)
-    kept.append(executable)
-    while sum(each.register_bytes for each in kept) > _MOST_KEPT:
-        del kept[0]
+    with _access:
+        kept = _kept(program)
+        kept.append(executable)
+        while sum(each.register_bytes for each in kept) > _MOST_KEPT:
+            del kept[0]
+
+
+_access = Lock()  # several threads may take and keep linked programs
+
+
+def _take(program: Program, key: tuple[Any, ...]) -> Executable | None:
+    """Remove the linked program with the key `key` from those that a program keeps, and return it.
+
+    Return None if the program keeps none with this key.
+    """
+    with _access:
+        kept = _kept(program)
+        found = next((each for each in kept if each.key == key), None)
+        if found is not None:
+            kept.remove(found)
+        return found
 
 
 def _kept(program: Program) -> list[Executable]:
