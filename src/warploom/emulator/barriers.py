@@ -249,8 +249,8 @@ class Barriers:
     # Exits ------------------------------------------------------------------------------------------------
 
     @property
-    def await_exits(self) -> bool:
-        """True if an exit may complete a barrier other than those of whole warps of a CTA."""
+    def depends_on_exits(self) -> bool:
+        """True if an exit may complete a cluster barrier, or a barrier with a partly arrived warp."""
         return self._uses_clusters or bool(self._parts)
 
     def on_exit(self) -> None:

@@ -233,7 +233,7 @@ class Emulator:
         """Return True if native code may let warps exit."""
         is_observed = self._on_exit_of is not None
         is_local = self.topology.cluster_size == 1 and self.asynchronous.is_idle
-        return is_local and not is_observed and not self.barriers.await_exits
+        return is_local and not is_observed and not self.barriers.depends_on_exits
 
     def _schedule(self, native: NativeEngine, report: Callable[[], None]) -> None:
         """Let native code select and execute batches until the interpreter is needed."""

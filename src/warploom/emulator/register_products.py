@@ -224,7 +224,7 @@ def _call(kind: _Kind, blocks: Sequence[Sequence[Sequence[Multiplication]]], wid
             signs, clamp = (_empty(model.a_type), _empty(model.b_type)), int(kind.satfinite)
             return lambda warps: register_products.integer(file, warps, bound, sizes, signs, strip, scratch(), clamp)
         case _:
-            return lambda warps: register_products.double(file, warps, bound, sizes, strip, scratch())
+            return lambda warps: register_products.double(file, warps, bound, sizes, (), strip, scratch(), 0)
 
 
 def _numbers(matrix: RegisterMatrix | SharedMatrix) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from warploom.emulator.faults import RunError
-from warploom.emulator.program import Program, Step
+from warploom.emulator.program import Program
 from warploom.emulator.run_waves import add_location, run_waves
 from warploom.emulator.stats import Progress, Report, Stats
 from warploom.emulator.waves import WITHIN_CLUSTER, Waves, divide, inter_cta_communication
@@ -29,14 +29,13 @@ _INTERVAL = 0.1  # seconds between two reports of the progress, and after which 
 def thread_parts(request: Request) -> list[Request]:
     """Divide a request into requests that threads can run at the same time.
 
-    The list is empty if one thread must run the whole grid: if there is only one worker, if observers need the order of
-    all events, or if CTAs of several clusters communicate, or if an
-    instruction is an atomic operation on global memory.
+    The list is empty if one thread must run the whole grid: there is only one worker, observers need the order of all
+    events, CTAs of several clusters communicate, or an instruction is an atomic operation on global memory.
     """
     workers: Workers | None = request.pool
     if workers is None or workers.count < 2 or request.observers or request.waves is not None:
         return []
-    if any(request.program.analysis(inter_cta_communication)) or any(request.program.analysis(_updates)):
+    if any(request.program.analysis(inter_cta_communication)) or request.program.analysis(_updates_global_memory):
         return []
     whole = divide(request.program, request.shape())
     size = whole.grid.cluster_size
@@ -51,19 +50,14 @@ def thread_parts(request: Request) -> list[Request]:
     ]
 
 
-def _updates(program: Program) -> list[bool]:
-    """Return, for each instruction, True for an atomic operation on memory outside a cluster."""
-    return [any(map(_is_shared_update, _spaces_of_updates(step))) for step in program.steps]
-
-
-def _spaces_of_updates(step: Step) -> list[str]:
-    form, slots = step.binding.form, step.binding.slots
-    updates = [access for access in form.effects_of(Access) if access.kind == "update"]
-    return [form.operands[access.address].space_word(slots) for access in updates]
-
-
-def _is_shared_update(space: str) -> bool:
-    return space not in WITHIN_CLUSTER
+def _updates_global_memory(program: Program) -> bool:
+    """Return True if an instruction is an atomic operation on memory outside a cluster."""
+    bindings = [step.binding for step in program.steps]
+    return any(
+        access.kind == "update" and each.form.operands[access.address].space_word(each.slots) not in WITHIN_CLUSTER
+        for each in bindings
+        for access in each.form.effects_of(Access)
+    )
 
 
 def run_on_threads(

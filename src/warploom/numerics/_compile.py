@@ -34,15 +34,21 @@ def specialized(
 
     If `inline` is "always", `function` is inlined before type inference.
     """
-    # Numba caches machine code by file and name, so the copy has those of `function`.
+    return copied(template, function, scalar=Compiled(function, inline, is_stored=False))
+
+
+def copied(template: Callable[..., None], namesake: Callable[..., Any], **functions: Any) -> Callable[..., None]:
+    """Compile a copy of the function `template` in which some global names stand for other functions.
+
+    The copy has the file and the name of `namesake`, because Numba caches machine code by file and name.
+    """
     code = template.__code__.replace(
-        co_filename=function.__code__.co_filename,
-        co_firstlineno=function.__code__.co_firstlineno,
-        co_name=function.__name__,
-        co_qualname=function.__qualname__,
+        co_filename=namesake.__code__.co_filename,
+        co_firstlineno=namesake.__code__.co_firstlineno,
+        co_name=namesake.__name__,
+        co_qualname=namesake.__qualname__,
     )
-    scalar = Compiled(function, inline, is_stored=False)
-    return njit(FunctionType(code, template.__globals__ | {"__name__": function.__module__, "scalar": scalar}))
+    return njit(FunctionType(code, template.__globals__ | {"__name__": namesake.__module__} | functions))
 
 
 scalar: Any = None

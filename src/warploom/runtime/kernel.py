@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     KernelSource = str | Path | Module | Kernel | Program
 
-_SETTLED = 2_000_000_000
-"""Nanoseconds between two changes of a file that have different time stamps on every file system."""
+_RESOLUTION = 2_000_000_000
+"""Coarsest resolution of the time stamps of a file system. Units: nanoseconds."""
 
 
 @dataclass(eq=False)
@@ -99,7 +99,7 @@ def _load_version(path: str, name: str | None, version: tuple[int, ...]) -> Load
 def _version(path: str) -> tuple[int, ...] | None:
     """Return numbers that differ after each change of a file. Return None if the last change is recent.
 
-    A file may change again without a change of its time stamps shortly after a change.
+    Two changes in quick succession may have the same time stamps.
     """
     try:
         if not S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - a Path takes longer than the call
@@ -112,9 +112,9 @@ def _version(path: str) -> tuple[int, ...] | None:
         found = os.fstat(file)
     finally:
         os.close(file)
-    is_settled = time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns) > _SETTLED
+    is_older = time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns) > _RESOLUTION
     version = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
-    return version if is_settled else None
+    return version if is_older else None
 
 
 def _read_kernel(text: str, file: str, name: str | None) -> Signature:

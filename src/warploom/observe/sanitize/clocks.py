@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from warploom.emulator.access import uniform
 from warploom.emulator.batch import Batch
 from warploom.emulator.grid import Topology
-from warploom.emulator.warp_splits import WarpSplits
+from warploom.emulator.warp_splits import WarpSplits, pack
 from warploom.observe.sanitize import clock_arrays
 from warploom.observe.sanitize.clock_arrays import (
     BULK_DONE,
@@ -413,5 +413,4 @@ class Clocks:
 
 def to_bits(mask: Array) -> Array:
     """Pack masks of lanes into int32, lane 0 in the lowest bit. Shapes: (warps, 32) to (warps,)."""
-    packed = np.packbits(np.ascontiguousarray(mask), axis=1, bitorder="little")
-    return packed.view(np.int32)[:, 0]
+    return pack(np.ascontiguousarray(mask)).view(np.int32)

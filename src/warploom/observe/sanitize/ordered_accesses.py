@@ -54,8 +54,8 @@ class _Location:
 class _Orders:
     """Strengths and orders of the accesses of a program, by program counter.
 
-    `has_relaxed_stores` is set if the program has ordered stores that do not release. Only then may a thread store to a
-    location after its own release without a new release. `orders_clusters` is that of `OrderedAccesses`.
+    `has_relaxed_stores` is set if the program has relaxed stores. Without them, each ordered store of a thread is a
+    release. `orders_clusters` is that of `OrderedAccesses`.
     """
 
     strengths: list[int]
