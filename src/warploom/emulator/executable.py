@@ -25,7 +25,7 @@ ENGINES = ("auto", "compiler", "interpreter")
 _MOST_KEPT = 32 << 20
 """Maximum total size of the registers of the linked programs that a program keeps. Units: bytes.
 
-Larger launches are linked again, because linking is a small part of their time.
+A launch with more registers is linked each time. Linking is a small part of its time.
 """
 
 

@@ -29,8 +29,12 @@ _INTERVAL = 0.1  # seconds between two reports of the progress, and after which 
 def thread_parts(request: Request) -> list[Request]:
     """Divide a request into requests that threads can run at the same time.
 
-    The list is empty if one thread must run the whole grid: there is only one worker, observers need the order of all
-    events, CTAs of several clusters communicate, or an instruction is an atomic operation on global memory.
+    Return an empty list if one thread must run the whole grid. One of these reasons is sufficient:
+
+    - There is only one worker.
+    - Observers need the order of all events.
+    - CTAs of several clusters may communicate.
+    - The program has an atomic operation on global memory.
     """
     workers: Workers | None = request.pool
     if workers is None or workers.count < 2 or request.observers or request.waves is not None:
@@ -51,7 +55,7 @@ def thread_parts(request: Request) -> list[Request]:
 
 
 def _updates_global_memory(program: Program) -> bool:
-    """Return True if an instruction is an atomic operation on memory outside a cluster."""
+    """Return True if a program may have an atomic operation on global memory."""
     bindings = [step.binding for step in program.steps]
     return any(
         access.kind == "update" and each.form.operands[access.address].space_word(each.slots) not in WITHIN_CLUSTER

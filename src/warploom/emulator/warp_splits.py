@@ -43,10 +43,11 @@ POINT = np.dtype([(name, np.int64) for name in ("warp", "pc", "calls", "parent",
 class WarpSplits:
     """State of the warp splits of all resident warps, in arrays with one element per warp split.
 
-    The index of a warp split is its slot. `epoch` counts the backward jumps of a warp split. Warp splits execute in the
-    order of (epoch, pc). `bits` contains the lanes of a warp split; lane 0 is the lowest bit. `point` is the index of
-    its innermost reconvergence point in `points`. `calls` is the index of its call stack (see `call_stack`).
-    `live_bits` contains the lanes of each warp that have not left the kernel.
+    The index of a warp split is its slot. Slot w is the first slot of warp w, and further warp splits use extra slots.
+    `epoch` counts the backward jumps of a warp split. Warp splits execute in the order of (epoch, pc). `bits` contains
+    the lanes of a warp split; lane 0 is the lowest bit. `point` is the index of its innermost reconvergence point in
+    `points`. `calls` is the index of its call stack (see `call_stack`). `live_bits` contains the lanes of each warp
+    that have not left the kernel.
 
     Shapes: live_bits (warps,), other arrays (slots,).
     """
@@ -73,7 +74,7 @@ class WarpSplits:
 
     @property
     def diverged(self) -> bool:
-        """True if a warp may have live lanes outside the slot of the warp."""
+        """True if a warp may have more than one warp split."""
         return self.extra_slots + self.open_points > 0
 
     @property
@@ -244,7 +245,7 @@ class WarpSplits:
                 self._release(point)
 
     def _shorten_wait(self, point: int) -> None:
-        """Halve the time that lanes which diverge again will wait at this program counter (see `PATIENCE`)."""
+        """Halve the time (see `PATIENCE`) of later waits at the program counter of `point`."""
         pc = int(self.points["pc"][point])
         self._patience[pc] = max(self._patience.get(pc, PATIENCE) // 2, LEAST_PATIENCE)
 
@@ -295,7 +296,7 @@ class WarpSplits:
             self._add(warp, arrived, pc, epoch, parent, calls)
 
     def _withdraw(self, point: int, until: int, lanes: int) -> None:
-        """Stop expecting `lanes` at `point` and at each enclosing point inside `until`."""
+        """Remove `lanes` from the expected lanes of `point` and its enclosing points inside `until`."""
         while point not in (NONE, until):
             parent = int(self.points["parent"][point])
             self.points["expected"][point] &= ~lanes

@@ -38,9 +38,9 @@ def specialized(
 
 
 def copied(template: Callable[..., None], namesake: Callable[..., Any], **functions: Any) -> Callable[..., None]:
-    """Compile a copy of the function `template` in which some global names stand for other functions.
+    """Compile a copy of `template` whose global names in `functions` refer to the given functions.
 
-    The copy has the file and the name of `namesake`, because Numba caches machine code by file and name.
+    The copy has the file, the line and the name of `namesake`, so that Numba caches each copy separately.
     """
     code = template.__code__.replace(
         co_filename=namesake.__code__.co_filename,

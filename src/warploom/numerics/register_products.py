@@ -1,8 +1,8 @@
-"""Matrix products of operands in warp registers, with one call for all multiplications of many warps.
+"""Matrix multiplications of warp registers, with one compiled call for many warps.
 
-A *block* is a list of matrices A, and a list of matrices B that multiplies each of them. The columns of the matrices B
-are side by side in strips, as in `fused_fast`. The words of each register are copied to scratch memory, which stays in
-the cache, and the sums are copied from there to the registers of D.
+A *block* is a list of matrices A and a list of matrices B. Each A is multiplied by each B. The columns of the
+matrices B are side by side in strips, as in `fused_fast`. The words of each register are copied to scratch memory,
+which stays in the cache, and the sums are copied from there to the registers of D.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -29,9 +29,10 @@ _LANES = 32
 class Blocks(NamedTuple):
     """Blocks of multiplications of one kind, with their registers.
 
-    `registers` contains, for each block, the numbers of the registers of all A, then those of all B, then those of C
-    and D for each pair of A and B. `a`, `b` and `c` contain the positions of the words of a register in a matrix: in A
-    as (M, K), in B as (K, strip), in C and D as (M, strip). `c` has one position for each group of four lanes.
+    `registers` concatenates the register indices of all blocks. A block has the indices of each A, of each B, and of C
+    and D for each pair (A, B), in the order of A. `a[r, lane]` is the position of the word of a lane, in register r, in
+    a row-major matrix A of shape (M, K). `b` is the same for a matrix B of shape (K, strip). `c[r, group]` is the same
+    for C and D of shape (M, strip), and a group of four lanes.
 
     Shapes: counts (blocks, 2), the numbers of matrices A and B; registers (all,); a and b (registers of a matrix, 32);
     c (registers of a matrix, 8). All are i64.
@@ -80,8 +81,9 @@ def _product(
 ) -> None:  # fmt: skip
     """Compute D = A B + C for each warp.
 
-    `_places` divides the scratch memory. `_prepare_a` and `_prepare_b` convert the words of matrices. `_multiply` adds
-    the products of one matrix A and a strip of matrices B to the words of C. Each compiled copy replaces them.
+    This function is the template of `fused`, `integer` and `double`, which replace four functions. `_places` divides
+    the scratch memory. `_prepare_a` and `_prepare_b` convert the words of matrices. `_multiply` adds the products of
+    one matrix A and a strip of matrices B to the words of C.
     """
     per_strip = 8 * strip.itemsize // sizes.columns
     place = _places(sizes, strip, (address(scratch) + _ALIGNMENT - 1) & -_ALIGNMENT)
@@ -276,7 +278,7 @@ def _double_places(sizes: Any, strip: Any, start: Any) -> Any:
 
 
 def _keep(elements: Any, place: Any, sizes: Any, argument: Any, options: Any) -> None:
-    """Do nothing, because the sums use the words of A and B."""
+    """Do nothing, because f64 operands need no conversion."""
 
 
 def _add_doubles(elements: Any, place: Any, sizes: Any, strip: Any, m: Any, count: Any, options: Any) -> None:

@@ -1,4 +1,4 @@
-"""Conditions under which native code stops for the search for endless loops."""
+"""Stop conditions of native code, which let the emulator search for endless loops."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ number of 64-bit words to compare of each register.
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Batches before which native code stops.
+    """Stop conditions of native code for the search for endless loops.
 
-    After `due` batches, native code stops before a batch at the program counter `pc`, or before any batch if `pc` is
-    -1. However, if the registers in `table` differ from their saved values, native code continues for at least
-    `SPACING` batches. After `limit` batches, it stops before any batch.
+    After batch number `due`, native code compares the registers in `table` with their saved values before a batch at
+    the program counter `pc`, or before any batch if `pc` is -1. It stops if they are equal. Otherwise the next
+    comparison follows at least `SPACING` batches later. After batch number `limit`, it stops before any batch.
 
     Shapes: table (register files, len(COLUMNS)).
     """
