@@ -102,15 +102,9 @@ class AsyncOperations:
         `action(batch, captured)` executes the operation with copies of the `captured` arrays. Shapes: each captured
         array (warps, …).
         """
-        number = self.deferred
-        self.deferred += 1
-        pc, warps, group = self.state.pc, batch.warp_index, self.committed[channel][batch.warp_index]
-        if self._on_issue is not None:
-            length = self.state.run_length
-            self._on_issue(Issue(pc, batch, _GROUPS[channel], number, group, length))
+        number, group = self.report_issue(batch, channel)
+        pc, warps = self.state.pc, batch.warp_index
         if self.kind == "eager":
-            if self._on_complete is not None:
-                self._on_complete(Complete(pc, _GROUPS[channel], np.array([number]), warps))
             action(self.make_batch(warps, batch.mask), captured)
             return
         mask = None if batch.mask is None else batch.mask.copy()
@@ -118,6 +112,19 @@ class AsyncOperations:
         epoch = int(self.splits.epoch[batch.rows].max())
         item = _Deferred(channel, action, warps.copy(), mask, group, held, epoch, pc, number)
         self.queues[channel].append(item)
+
+    def report_issue(self, batch: Batch, channel: str) -> tuple[int, Array]:
+        """Create the events of the issue of an operation and, under the eager schedule, of its completion.
+
+        Return the number of the operation, and the number of its commit group for each warp.
+        """
+        number, pc, group = self.deferred, self.state.pc, self.committed[channel][batch.warp_index]
+        self.deferred += 1
+        if self._on_issue is not None:
+            self._on_issue(Issue(pc, batch, _GROUPS[channel], number, group, self.state.run_length))
+        if self.kind == "eager" and self._on_complete is not None:
+            self._on_complete(Complete(pc, _GROUPS[channel], np.array([number]), batch.warp_index))
+        return number, group
 
     def commit(self, batch: Batch, channel: str) -> None:
         """Commit the operations that the active lanes have issued on a channel, as one group."""

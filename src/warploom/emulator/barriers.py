@@ -64,6 +64,13 @@ class Barriers:
             for row, key in zip(rows, keys[waits], strict=True):
                 self.waiting.setdefault(int(key), []).append(int(row))
 
+    def report_complete(self, batch: Batch, keys: Array) -> None:
+        """Create the events of CTA barriers that a batch completes without a wait."""
+        if self._on_barrier is not None:
+            self._on_barrier(Barrier(self.state.pc, batch, "cta", True, keys, np.full(batch.count, True)))
+        if self._on_complete is not None:
+            self._on_complete(PhaseComplete(self.state.pc, "cta", np.array(sorted({*keys.tolist()}), keys.dtype)))
+
     def reduce(
         self, batch: Batch, number: Array, threads: Array | None, predicate: Array, mode: str, result: Any
     ) -> None:

@@ -24,11 +24,13 @@ from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.native.code_table import BATCH_COST, OVERDUE_STEPS
 from warploom.emulator.native.context import Stop
-from warploom.emulator.native.engine import NativeEngine
+from warploom.emulator.native.engine import NativeEngine, Observed
+from warploom.emulator.native.reporter import Reporter
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
 from warploom.emulator.request import Request
 from warploom.emulator.state import RECENT, Executions
+from warploom.emulator.times import Times
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
 from warploom.isa.model.semantics import Array
@@ -47,7 +49,9 @@ class Emulator:
     Call `start` and then `run` for each wave of CTAs.
     """
 
-    def __init__(self, request: Request, executable: Executable, arena: Arena, segments: dict[str, int]) -> None:
+    def __init__(
+        self, request: Request, executable: Executable, arena: Arena, segments: dict[str, int], times: Times
+    ) -> None:
         program = request.program
         self.request = request
         self.program = program
@@ -70,9 +74,9 @@ class Emulator:
         self._bounded = executable.bounded if self.schedule.kind == "lazy" else frozenset[int]()
         self._leads = leads_to(program, self._bounded)
         self.events = Dispatcher(request.observers)
-        self._attach_observers()
+        self._attach_observers(times)
 
-    def _attach_observers(self) -> None:
+    def _attach_observers(self, times: Times) -> None:
         state, events = self.state, self.events
         launch = Launch(
             self.program, self.linked, self.grid, self.topology, self.request.arch, self.schedule, self.arena,
@@ -86,19 +90,27 @@ class Emulator:
         self._on_exit_of = events.handler(Exit)
         self._guards = events.guard_handlers()
         self._instructions = events.instruction_handlers(launch)
+        self._reporter: Reporter | None = None
         if self.native is not None:
-            self.native.leave_to_interpreter(self._observed() if self.request.observers else set())
+            self.native.observe(self._observed() if self.request.observers else Observed(), times)
             self.native.count_executions(self._executions)
+            if self.request.observers:
+                self._reporter = Reporter(
+                    self.native, state, self.linked, events, self._guards, self._instructions
+                )  # fmt: skip
+                self.native.report = self._reporter.report
         if (on_suspend := events.handler(Suspend)) is not None:
             state.on_suspend = lambda batch, which, status, repeats: on_suspend(
                 Suspend(state.pc, batch, which, status, repeats)
             )
 
-    def _observed(self) -> set[int]:
+    def _observed(self) -> Observed:
         """Return the program counters of the instructions for which observers may get an event."""
         forms = [step.binding.form for step in self.program.steps]
         observed = {form for form in {*forms} if self.events.observes(form)}
-        return {*(pc for pc, form in enumerate(forms) if form in observed), *self._guards, *self._instructions}
+        blocks = self._on_block_start is not None or self._on_block_end is not None
+        pcs = frozenset(pc for pc, form in enumerate(forms) if form in observed)
+        return Observed(pcs, frozenset(self._instructions), frozenset(self._guards), blocks)
 
     # Waves --------------------------------------------------------------------------------------------------
 
@@ -130,6 +142,8 @@ class Emulator:
         )
         if self.native is not None:
             self.native.start(self.memory, self.barriers)
+        if self._reporter is not None:
+            self._reporter.start(self.components)
         if self._on_resident is not None:
             self._on_resident(Resident(0, state.placement, state.splits, self.memory.shared))
 
@@ -223,8 +237,6 @@ class Emulator:
 
     def _can_schedule(self) -> bool:
         """Return True if native code may select and execute batches."""
-        if self._on_block_start is not None or self._on_block_end is not None:
-            return False
         kind = self.schedule.kind
         is_simple = kind == "lazy" and self.asynchronous.is_idle and not self._delays and not self._bounded
         return (kind == "eager" or is_simple) and not self.memory.is_watched
@@ -251,6 +263,8 @@ class Emulator:
             if stop == Stop.RESUME:
                 rows = native.rows
                 self._resume_block(rows, pc, native.executed)
+                if self._on_block_end is not None:
+                    self._on_block_end(BlockEnd(state.pc))
                 self.asynchronous.between_blocks()
             before_steps, self.steps = self.steps, self.steps + done
             if done and splits.diverged and self.steps % OVERDUE_STEPS == 0:

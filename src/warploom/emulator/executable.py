@@ -113,6 +113,8 @@ def acquire(request: Request, segments: Mapping[str, int], times: Times) -> Exec
 def release(program: Program, executable: Executable) -> None:
     """Keep a linked program for later launches."""
     executable.state.on_suspend = None
+    if executable.native is not None:
+        executable.native.report = None
     with _access:
         kept = _kept(program)
         kept.append(executable)

@@ -32,9 +32,9 @@ def run_waves(
     program = request.program
     times = Times()
     executable = acquire(request, segments, times)
-    linked = time.perf_counter()
     waves = request.waves or executable.waves
-    emulator = Emulator(request, executable, arena, segments)
+    emulator = Emulator(request, executable, arena, segments, times)
+    linked = time.perf_counter()
     counters, total, done = emulator.state.counters, waves.ctas, 0
     if publish is not None:
         publish(emulator)

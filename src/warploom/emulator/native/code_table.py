@@ -9,11 +9,13 @@ BRANCH, EXIT = 1, 2
 
 The addresses of functions are larger.
 """
+GUARD_EVENT, EXECUTE_EVENT = 1, 2
+"""Values of the field `events`: an event before the guard is evaluated, and events before the instruction."""
 INSTRUCTION = np.dtype(
     [
         ("function", np.uint64), ("records", np.uint64), ("guard", np.uint64), ("guard_stride", np.int64),
         ("negated", np.int64), ("target", np.int64), ("block_end", np.int64), ("flushes", np.int64),
-        ("converged_only", np.int64), ("point", np.int64),
+        ("converged_only", np.int64), ("point", np.int64), ("events", np.int64), ("probe", np.uint64),
     ]
 )  # fmt: skip
 """Instruction for native execution.
@@ -27,6 +29,8 @@ INSTRUCTION = np.dtype(
 - `flushes`: 1 if cached accumulators must be written to registers before the rest of the block
 - `converged_only`: 1 if the interpreter must execute the instruction for a batch with diverged warps
 - `point`: program counter at which lanes that a branch divides reconverge, or -1
+- `events`: sum of `GUARD_EVENT` and `EXECUTE_EVENT`, for the events that observers need
+- `probe`: address of the probe of the instruction, or 0 for an instruction that native code always executes (see `probe`)
 """
 COLUMN = {name: number for number, name in enumerate(INSTRUCTION.names or ())}
 """Index of each field among the 64-bit numbers of an instruction."""

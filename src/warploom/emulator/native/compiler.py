@@ -20,14 +20,13 @@ def compile_functions(wanted: Iterable[Wanted]) -> tuple[bytes, dict[str, str]]:
     """Return the machine code of functions as an object file, and the kind of each function by name.
 
     The kind is "any", "converged" for a function that may only be called while no warp is diverged, or "none" for
-    semantics that cannot be translated.
+    semantics that cannot be translated. The kind of a probe lists its actions (see `actions.Action`).
     """
     module = ir.Module()
     kinds: dict[str, str] = {}
     for each in wanted:
         try:
-            converged = translate(module, each.name, each.form, each.operands, each.arch)
-            kinds[each.name] = "converged" if converged else "any"
+            kinds[each.name] = translate(module, each)
         except TraceError:
             kinds[each.name] = "none"
     return _compile(module), kinds

@@ -74,6 +74,22 @@ class Field(IntEnum):
     EXITED_CTAS = 55  # number of CTAs whose last warp has exited
     # Observers
     EXECUTIONS = 56  # address of the executions of each instruction by warps and by lanes, or 0
+    REPORT = 57  # address of the function that passes events to observers (see `Moment`)
+    REPORTS_BLOCKS = 58  # 1 if an observer needs the start and the end of basic blocks
+    SHARED = 59  # address of the bytes of shared memory
+    ACCESS_SPACES = 60  # address of the recorded accesses of an instruction (see `probe`)
+    ACCESS_INDEX = 61
+    ACCESS_LANES = 62
+    ACCESS_VALUES = 63
+
+
+class Moment(IntEnum):
+    """Moment at which native code calls the function REPORT. The other argument is a program counter."""
+
+    GUARD = 0  # before the evaluation of a guard
+    EXECUTE = 1  # before an instruction has an effect
+    BEGIN = 2  # before a basic block
+    END = 3  # after a basic block
 
 
 class Stop(IntEnum):

@@ -1,7 +1,8 @@
 """Native execution of sequences of instructions for the warps of a batch."""
 
-from collections.abc import Sequence
-from ctypes import addressof, c_char
+from collections.abc import Callable, Collection, Sequence
+from ctypes import addressof, c_char, c_void_p, cast
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from operator import is_not
 from time import perf_counter
@@ -16,9 +17,10 @@ from warploom.emulator.batch import Batch
 from warploom.emulator.grid import Topology
 from warploom.emulator.link import Linked
 from warploom.emulator.memory import Memory
-from warploom.emulator.native.code_table import BRANCH, EXIT, INSTRUCTION
+from warploom.emulator.native.actions import MOST_ACCESSES, MOST_BYTES, Action, from_text
+from warploom.emulator.native.code_table import BRANCH, EXECUTE_EVENT, EXIT, GUARD_EVENT, INSTRUCTION
 from warploom.emulator.native.context import Field, Stop
-from warploom.emulator.native.library import library
+from warploom.emulator.native.library import REPORT, library
 from warploom.emulator.native.operands import RECORD, OperandTable, Records, UnsupportedOperand, varying
 from warploom.emulator.native.wanted import Wanted
 from warploom.emulator.native.watch import Watch
@@ -26,18 +28,65 @@ from warploom.emulator.program import Program
 from warploom.emulator.shared_memory import SharedMemory
 from warploom.emulator.state import Counters, Executions, State
 from warploom.emulator.times import Times
+from warploom.emulator.warp_splits import ALL_LANES, unpack
+from warploom.isa.model import effects
 from warploom.isa.model.form import Form
+from warploom.isa.model.semantics import Lanes
 
 _SPLITS = ("status", "pc", "epoch", "warp", "bits", "point", "calls", "points")
 """Arrays of `WarpSplits`, in the order of their fields in the context."""
+_PROBED = (effects.Access, effects.Issue, effects.Barrier)
+"""Effects of instructions whose native functions may leave the instruction to the interpreter."""
 _BYTES = c_char * 0
 _STOPS = tuple(Stop)
+
+
+Rows = NDArray[np.intp]
+BatchFactory = Callable[[Rows, Rows, Lanes | None], Batch]
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """Program counters of the instructions whose events observers handle.
+
+    `forms` has those whose Forms may create such events, `instructions` those with a handler of single instructions,
+    and `guards` those with a handler of the event `Guard`. `blocks` is set if a handler needs basic blocks.
+    """
+
+    forms: frozenset[int] = frozenset()
+    instructions: frozenset[int] = frozenset()
+    guards: frozenset[int] = frozenset()
+    blocks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Accesses:
+    """Accesses that a probe has recorded (see `probe`).
+
+    Shapes: spaces (accesses * warps,), index and lanes (accesses * warps, 32), values (bytes,).
+    """
+
+    spaces: NDArray[np.int64]
+    index: NDArray[np.int64]
+    lanes: NDArray[np.bool_]
+    values: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, warps: int) -> "Accesses":
+        """Return arrays for the accesses of a batch of `warps` warps."""
+        rows = MOST_ACCESSES * warps
+        return cls(
+            np.zeros(rows, np.int64), np.zeros((rows, 32), np.int64), np.zeros((rows, 32), np.bool_),
+            np.zeros(rows * 32 * MOST_BYTES, np.uint8),
+        )  # fmt: skip
 
 
 class NativeEngine:
     """Native functions for the instructions of one launch.
 
-    `is_native[pc]` is False for a branch, and for an instruction that the interpreter executes.
+    `is_native[pc]` is False for a branch, and for an instruction that the interpreter executes. `report(pc, moment)`
+    creates the events of the instructions that native code executes. `actions[pc]` are the actions for which this
+    instruction creates events. None stands for an instruction whose semantics function must create the events.
     """
 
     def __init__(
@@ -70,9 +119,19 @@ class NativeEngine:
         for field, array in fixed.items():
             self._fields[field] = _address(array)
         self._tables: list[tuple[int, Any]] = []
+        self._wanted: dict[int, Wanted] = {}
+        self.report: Callable[[int, int], None] | None = None
+        self.actions: dict[int, tuple[Action, ...] | None] = {}
+        self.accesses = Accesses.of(0)
+        self._callback = REPORT(self._call_report)
+        self._fields[Field.REPORT] = cast(self._callback, c_void_p).value or 0
+        self._error: BaseException | None = None
+        self._batch: Batch | None = None
+        self._batch_number = -1  # number of the batch `_batch`
+        self._callback_seconds = 0.0
         self._link(program, linked, arch, times)
         self._functions = self.code["function"].copy()
-        self._excluded = set[int]()
+        self._observed = Observed()
         self.is_native = (self._functions > EXIT).tolist()
 
     def _link(self, program: Program, linked: Sequence[Linked], arch: str, times: Times) -> None:
@@ -93,7 +152,7 @@ class NativeEngine:
                 continue
             name = _name(form, table.names, arch)
             tables[pc], names[pc] = table, name
-            wanted[name] = Wanted(name, form, table.names, arch)
+            wanted[name] = self._wanted[pc] = Wanted(name, form, table.names, arch)
         self.library.require(wanted, times)
         kinds = {name: self.library.kind(name) for name in wanted}
         tables = {pc: table for pc, table in tables.items() if kinds[names[pc]] != "none"}
@@ -138,14 +197,74 @@ class NativeEngine:
             entry["guard"], entry["guard_stride"] = _address(row), row.strides[0]
             entry["negated"] = self.linked[pc].negated
 
-    def leave_to_interpreter(self, pcs: set[int]) -> None:
-        """Exclude the instructions at the program counters `pcs`, and no others, from native execution."""
-        if pcs == self._excluded:
+    # Events -----------------------------------------------------------------------------------------------
+
+    def observe(self, observed: Observed, times: Times) -> None:
+        """Select the instructions that create events. `times` gets the time to load their probes.
+
+        The interpreter executes those of them whose events native code cannot create.
+        """
+        if observed == self._observed:
             return
-        self._excluded = pcs
-        self.code["function"] = self._functions
-        self.code["function"][list(pcs)] = 0
-        self.is_native = (self.code["function"] > EXIT).tolist()
+        self._observed = observed
+        self._allocate_accesses()
+        code, every = self.code, observed.forms | observed.instructions | observed.guards
+        code["function"], code["probe"], code["events"] = self._functions, 0, 0
+        self._fields[Field.REPORTS_BLOCKS] = observed.blocks
+        probes = self._find_probes(every, times)
+        for pc in every:
+            executes = pc in observed.forms or pc in observed.instructions
+            if executes and pc not in self.actions:
+                code["function"][pc] = 0
+                continue
+            code["probe"][pc] = probes.get(pc, 0)
+            code["events"][pc] = executes * EXECUTE_EVENT + (pc in observed.guards) * GUARD_EVENT
+        self.is_native = (code["function"] > EXIT).tolist()
+
+    def _find_probes(self, pcs: Collection[int], times: Times) -> dict[int, int]:
+        """Return the addresses of the probes of instructions. Set `actions` for instructions with a native function."""
+        self.actions = {}
+        wanted: dict[int, Wanted] = {}
+        for pc in pcs:
+            if self._functions[pc] > EXIT:
+                each = self._wanted[pc]
+                if any(isinstance(effect, _PROBED) for effect in each.form.effects):
+                    wanted[pc] = replace(each, name=f"{each.name}.probe", is_probe=True)
+                else:
+                    waits = any(isinstance(effect, (effects.Commit, effects.Wait)) for effect in each.form.effects)
+                    self.actions[pc] = None if waits else ()
+        self.library.require({each.name: each for each in wanted.values()}, times)
+        found: dict[int, int] = {}
+        for pc, each in wanted.items():
+            if (kind := self.library.kind(each.name)) != "none":
+                self.actions[pc], found[pc] = from_text(kind), self.library.address(each.name)
+        return found
+
+    def _call_report(self, pc: int, moment: int) -> int:
+        """Call `report`. Return 1 if native code must stop because of an error."""
+        began, fields, state = perf_counter(), self._fields, self.state
+        state.splits.extra_slots, state.splits.open_points = fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS]
+        try:
+            assert self.report is not None
+            self.report(pc, moment)
+        except BaseException as error:  # noqa: BLE001 - `_call` raises it again
+            self._error = error
+        self._callback_seconds += perf_counter() - began
+        return int(self._error is not None)
+
+    def batch(self, make: BatchFactory) -> Batch:
+        """Return the executing batch, with all lanes of its warp splits. `make` creates it."""
+        number = self._fields[Field.BATCHES]
+        if self._batch is None or self._batch_number != number:
+            count = self._fields[Field.COUNT]
+            bits = self._masks[:count]
+            mask = None if np.count_nonzero(bits == ALL_LANES) == count else unpack(bits)
+            self._batch, self._batch_number = make(self.rows, self._warps[:count].astype(np.intp), mask), number
+        return self._batch
+
+    def barrier_keys(self, count: int) -> NDArray[np.int64]:
+        """Return the keys of the CTA barriers at which the `count` warps of the batch arrive."""
+        return self._keys[: 2 * count : 2].copy()
 
     def refresh(self) -> None:
         """Update the records of the special registers, after a change of the coordinates of the CTAs."""
@@ -165,6 +284,7 @@ class NativeEngine:
         first = _address(shared.bytes)
         self._windows[:, 2] += first - self._shared
         self._shared = first
+        fields[Field.SHARED] = first
         fields[Field.ARENA], fields[Field.SEGMENTS] = _address(arena.bytes), len(arena.starts)
         for field, array in enumerate((arena.starts, arena.ends, arena.state), Field.SEGMENT_STARTS):
             fields[field] = _address(array)
@@ -185,11 +305,20 @@ class NativeEngine:
         self._masks[:count] = lanes = splits.bits[batch.rows]
         self._fields[Field.COUNT] = count
         self._fields[Field.WHOLE] = not splits.diverged or bool((lanes == splits.live_bits[batch.warp_index]).all())
+        self._batch, self._batch_number = batch, self._fields[Field.BATCHES]
+        return self._call(lambda: self.library.run(self._address, first, end)), self.executed
+
+    def _call(self, function: Callable[[], int]) -> int:
+        """Return the result of native code. Count its time, without the time of the observers."""
         counters, began = self.state.counters, perf_counter()
-        found = self.library.run(self._address, first, end)
-        counters.native_seconds += perf_counter() - began
+        found = function()
+        counters.native_seconds += perf_counter() - began - self._callback_seconds
         counters.native_calls += 1
-        return found, self.executed
+        self._callback_seconds = 0.0
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        return found
 
     def schedule(
         self, most: int, watch: Watch, steps: int, budget: int, keeps_matrices: bool, allows_exits: bool
@@ -222,10 +351,8 @@ class NativeEngine:
         fields[Field.STEPS], fields[Field.KEEPS_MATRICES] = steps, keeps_matrices
         fields[Field.ALLOWS_EXITS], fields[Field.EXITED_CTAS] = allows_exits, 0
         fields[Field.SPENT], fields[Field.BUDGET], fields[Field.TICKS] = counters.spent, budget, state.grid.ticks
-        began = perf_counter()
-        found = self.library.schedule(self._address)
-        counters.native_seconds += perf_counter() - began
-        counters.native_calls += 1
+        self._batch = None
+        found = self._call(lambda: self.library.schedule(self._address))
         counters.batches, counters.spent = fields[Field.BATCHES], fields[Field.SPENT]
         splits.extra_slots, splits.open_points = fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS]
         state.grid.ticks = fields[Field.TICKS]
@@ -271,6 +398,16 @@ class NativeEngine:
             self._fields[field] = _address(array)
         self._keys = np.zeros(2 * count, np.int64)
         self._fields[Field.KEYS] = _address(self._keys)
+        self._allocate_accesses()
+
+    def _allocate_accesses(self) -> None:
+        """Make space for the accesses of a batch if observers handle events."""
+        if self._observed == Observed() or len(self.accesses.spaces) == MOST_ACCESSES * len(self._rows):
+            return
+        self.accesses = Accesses.of(len(self._rows))
+        arrays = self.accesses.spaces, self.accesses.index, self.accesses.lanes, self.accesses.values
+        for field, array in enumerate(arrays, Field.ACCESS_SPACES):
+            self._fields[field] = _address(array)
 
 
 def _shared_windows(topology: Topology, shared: SharedMemory) -> NDArray[np.int64]:

@@ -9,15 +9,15 @@ below `count`, the interpreter must execute the instruction for the other warps.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportMissingTypeStubs=false
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 
 from warploom.emulator.native.builder import I32, I64, POINTER, Builder
+from warploom.emulator.native.probe import Probe
+from warploom.emulator.native.wanted import Wanted
 from warploom.emulator.native.warps import TracedWarp
-from warploom.isa.model.form import Form
 from warploom.numerics.tracing.kernels import evaluate
 from warploom.numerics.tracing.values import TracedLanes, TraceError
 
@@ -25,15 +25,12 @@ TracedLanes.evaluator = staticmethod(evaluate)  # `values` cannot import `kernel
 SIGNATURE = ir.FunctionType(I64, [POINTER, POINTER, I64, POINTER, POINTER])
 
 
-def translate(module: ir.Module, name: str, form: Form, operands: SimpleNamespace, arch: str) -> bool:
-    """Add the native function of an instruction to a module.
-
-    `operands` contains the modifiers and the operand descriptions of the instruction. Return True if the function may
-    only be called while no warp is diverged.
+def translate(module: ir.Module, wanted: Wanted) -> str:
+    """Add a native function to a module, and return its kind (see `compiler.compile_functions`).
 
     Errors: TraceError if the semantics cannot be translated.
     """
-    b = Builder(module, name, SIGNATURE)
+    b = Builder(module, wanted.name, SIGNATURE)
     records, context, count, warps, masks = b.arguments
     leave, refuse = b.append_basic_block("leave"), b.append_basic_block("refuse")
     with b.loop(count) as position:
@@ -42,14 +39,15 @@ def translate(module: ir.Module, name: str, form: Form, operands: SimpleNamespac
         with b.goto_block(refuse):
             b.ret(I64(0))
         warp, mask = b.get(warps, position), b.get(masks, position, I32)
-        traced = TracedWarp(b, records, context, position, warp, mask, leave, refuse, arch)
-        execution: Any = form.execution
+        kind = Probe if wanted.is_probe else TracedWarp
+        traced = kind(b, records, context, position, warp, mask, leave, refuse, wanted.arch)
+        execution: Any = wanted.form.execution
         try:
             with np.errstate(all="ignore"):  # for arithmetic on constants
-                execution(traced, operands)
+                execution(traced, wanted.operands)
         except Exception as error:
             # Semantics may use any function of arrays, so the translation can fail in many ways.
-            del module.globals[name]
-            raise TraceError(f"{form.name}: {error}") from error
+            del module.globals[wanted.name]
+            raise TraceError(f"{wanted.form.name}: {error}") from error
     b.ret(count)
-    return traced.converged_only
+    return traced.kind

@@ -31,6 +31,8 @@ _STORE = Store("native", 256 << 20)
 _SOURCES = ("isa", "numerics", "layout", "emulator/native")
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 _SCHEDULE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+REPORT = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+"""Type of the function that native code calls for events (see `context.Moment`)."""
 _RUNTIME = "runtime"
 
 

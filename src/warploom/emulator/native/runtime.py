@@ -9,8 +9,16 @@ from llvmlite import ir
 from warploom.emulator.access import DIRTY, LOCKED
 from warploom.emulator.barriers import BARRIERS
 from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER, Builder
-from warploom.emulator.native.code_table import BATCH_COST, BRANCH, COLUMN, EXIT, OVERDUE_STEPS
-from warploom.emulator.native.context import Field, Stop
+from warploom.emulator.native.code_table import (
+    BATCH_COST,
+    BRANCH,
+    COLUMN,
+    EXECUTE_EVENT,
+    EXIT,
+    GUARD_EVENT,
+    OVERDUE_STEPS,
+)
+from warploom.emulator.native.context import Field, Moment, Stop
 from warploom.emulator.native.divergence import add_divergence
 from warploom.emulator.native.functions import SIGNATURE
 from warploom.emulator.native.watch import COLUMNS, SPACING
@@ -26,6 +34,8 @@ def add_runtime(module: ir.Module) -> None:
     _add_barrier(module)
     _add_guard(module)
     _add_count(module)
+    _add_report(module)
+    _add_announce(module)
     _add_run(module)
     _add_select(module)
     add_divergence(module)
@@ -138,6 +148,43 @@ def _add_count(module: ir.Module) -> None:
     b.ret_void()
 
 
+def _add_report(module: ir.Module) -> None:
+    """Add the function that lets observers handle the events of the instruction at `pc`.
+
+    The last argument is a value of `Moment`. The function returns False if the run must stop.
+    """
+    b = Builder(module, "warploom.report", ir.FunctionType(I1, [POINTER, I64, I64]))
+    context, pc, moment = b.arguments
+    report = b.inttoptr(b.get(context, Field.REPORT), ir.FunctionType(I64, [I64, I64]).as_pointer())
+    b.ret(b.icmp_signed("==", b.call(report, [pc, moment]), I64(0)))
+
+
+def _add_announce(module: ir.Module) -> None:
+    """Add the function that reports the events of an instruction before its execution.
+
+    The arguments are the context, the entry of the instruction in the code table, `pc`, the active lanes of each warp
+    as bits, and a number that is 0 if no lane is active. The function returns False if the interpreter must execute the
+    instruction. In this case, there are no events yet.
+    """
+    b = Builder(module, "warploom.announce", ir.FunctionType(I1, [POINTER, POINTER, I64, POINTER, I32]))
+    context, entry, pc, masks, active = b.arguments
+    events, probe = b.get(entry, COLUMN["events"]), b.get(entry, COLUMN["probe"])
+    is_active, is_probed = b.icmp_unsigned("!=", active, I32(0)), b.icmp_unsigned("!=", probe, I64(0))
+    with b.if_then(b.and_(is_active, is_probed)):
+        records, warps = b.inttoptr(b.get(entry, COLUMN["records"]), POINTER), b.array(context, Field.WARPS)
+        count = b.get(context, Field.COUNT)
+        done = b.call(b.inttoptr(probe, SIGNATURE.as_pointer()), [records, context, count, warps, masks])
+        with b.if_then(b.icmp_signed("<", done, count)):
+            b.ret(I1(0))
+    for kind, moment in ((GUARD_EVENT, Moment.GUARD), (EXECUTE_EVENT, Moment.EXECUTE)):
+        wanted = b.icmp_unsigned("!=", b.and_(events, I64(kind)), I64(0))
+        with b.if_then(wanted if moment == Moment.GUARD else b.and_(wanted, is_active)):
+            goes_on = b.call(module.globals["warploom.report"], [context, pc, I64(moment)])
+            with b.if_then(b.not_(goes_on)):
+                b.ret(I1(0))
+    b.ret(I1(1))
+
+
 def _add_run(module: ir.Module) -> None:
     """Add the function that executes the instructions [first, end) for the batch of the context.
 
@@ -164,6 +211,10 @@ def _add_run(module: ir.Module) -> None:
         with b.if_then(b.icmp_unsigned("!=", b.get(entry, COLUMN["guard"]), I64(0))):
             b.store(guarded, chosen)
             b.store(b.call(module.globals["warploom.guard"], [context, entry]), active)
+        with b.if_then(b.icmp_unsigned("!=", b.get(entry, COLUMN["events"]), I64(0))):
+            arguments = [context, entry, pc, b.load(chosen, typ=POINTER), b.load(active, typ=I32)]
+            with b.if_then(b.not_(b.call(module.globals["warploom.announce"], arguments))):
+                b.ret(pc)
         with b.if_then(b.icmp_unsigned("!=", b.load(active, typ=I32), I32(0))):
             function = b.inttoptr(address, SIGNATURE.as_pointer())
             records = b.inttoptr(b.get(entry, COLUMN["records"]), POINTER)
@@ -223,7 +274,8 @@ def _add_select(module: ir.Module) -> None:
 def _add_branch(module: ir.Module) -> None:
     """Add the function that stores in GUARDED which lanes take a branch.
 
-    The function returns the number of warp splits that the branch divides, or -1 if there is no space for their parts.
+    The function returns the number of warp splits that the branch divides, or -1 if the interpreter must continue,
+    because there is no space for their parts.
     """
     b = Builder(module, "warploom.branch", ir.FunctionType(I64, [POINTER, POINTER, I64]))
     context, entry, pc = b.arguments
@@ -247,6 +299,10 @@ def _add_branch(module: ir.Module) -> None:
     no_point = b.icmp_signed(">", points, b.get(context, Field.POINT_COUNT))
     with b.if_then(b.and_(b.icmp_signed(">", wanted, I64(0)), b.or_(no_slot, no_point))):
         b.ret(I64(-1))
+    with b.if_then(b.icmp_unsigned("!=", b.get(entry, COLUMN["events"]), I64(0))):
+        goes_on = b.call(module.globals["warploom.report"], [context, pc, I64(Moment.GUARD)])
+        with b.if_then(b.not_(goes_on)):
+            b.ret(I64(-1))
     with b.if_then(b.icmp_unsigned("!=", union, I32(0))):  # a branch that no lane takes is not counted
         b.call(module.globals["warploom.count"], [context, pc, guarded])
     b.ret(wanted)
@@ -382,6 +438,14 @@ def _add_schedule(module: ir.Module) -> None:
     function = b.get(last, COLUMN["function"])
     is_branch, is_exit = (b.icmp_signed("==", function, I64(kind)) for kind in (BRANCH, EXIT))
     straight = b.sub(end, b.zext(b.or_(is_branch, is_exit), I64))
+    reports = b.icmp_signed("!=", b.get(context, Field.REPORTS_BLOCKS), I64(0))
+
+    def report_block(moment: Moment, pc: ir.Value) -> None:
+        with b.if_then(reports):
+            goes_on = b.call(module.globals["warploom.report"], [context, pc, I64(moment)])
+            stop_if(b.not_(goes_on), Stop.PAUSE)
+
+    report_block(Moment.BEGIN, first)
     stopped = b.call(module.globals["warploom.run"], [context, first, straight])
     stop_if(b.icmp_signed("<", stopped, straight), Stop.RESUME, stopped)
     target = b.variable(end)
@@ -399,11 +463,11 @@ def _add_schedule(module: ir.Module) -> None:
     cost = b.larger(count, I64(BATCH_COST))
     b.count(context, Field.SPENT, b.mul(length, cost))
     b.count(context, Field.STEPS, 1)
-    with b.if_then(is_exit):
-        b.branch(again)
-    point_pc = b.get(last, COLUMN["point"])
-    b.call(module.globals["warploom.advance"], [context, first, end, b.load(target, typ=I64), point_pc])
+    with b.if_then(b.not_(is_exit)):
+        point_pc = b.get(last, COLUMN["point"])
+        b.call(module.globals["warploom.advance"], [context, first, end, b.load(target, typ=I64), point_pc])
+    report_block(Moment.END, b.sub(end, I64(1)))
     diverged = b.add(b.get(context, Field.EXTRA_SLOTS), b.get(context, Field.OPEN_POINTS))
     is_overdue = b.icmp_signed("==", b.and_(b.get(context, Field.STEPS), I64(OVERDUE_STEPS - 1)), I64(0))
-    stop_if(b.and_(is_overdue, b.icmp_signed("!=", diverged, I64(0))), Stop.PAUSE)
+    stop_if(b.and_(is_overdue, b.and_(b.not_(is_exit), b.icmp_signed("!=", diverged, I64(0)))), Stop.PAUSE)
     b.branch(again)

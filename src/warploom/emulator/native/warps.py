@@ -54,6 +54,11 @@ class TracedWarp:
         self.lanes = TracedLanes(builder, builder.bitcast(mask, ir.VectorType(I1, LANES)), _BOOL)
         self.converged_only = False  # True if the instruction may have to wait for diverged lanes
 
+    @property
+    def kind(self) -> str:
+        """Kind of the native function (see `compiler.compile_functions`)."""
+        return "converged" if self.converged_only else "any"
+
     # Records and context ----------------------------------------------------------------------------------
 
     def _field(self, field: Field) -> ir.Value:
@@ -130,7 +135,7 @@ class TracedWarp:
 
     def addresses(self, operand: Location) -> TracedLanes:
         """Return the effective addresses of an address operand, as uint64."""
-        offset = TracedLanes(self.builder, _broadcast(self.builder, self._record(operand.number, 2)), _U64)
+        offset = TracedLanes(self.builder, broadcast(self.builder, self._record(operand.number, 2)), _U64)
         if operand.base is None:
             return offset
         base = self.read(operand.base)
@@ -188,7 +193,7 @@ class TracedWarp:
             place = b.get(arrays[0], lane, POINTER)
             old = b.load(place, typ=kind)
             operands = [
-                TracedLanes(b, _broadcast(b, each), word)
+                TracedLanes(b, broadcast(b, each), word)
                 for each in (old, *(b.get(a, lane, kind) for a in arrays[1:3]))
             ]
             new = _changed(change, *operands)
@@ -202,7 +207,7 @@ class TracedWarp:
             return space == "global"
         shared = self._reduce_mask(address_space.in_window("shared", addresses) & self.lanes)
         found = self.builder.icmp_unsigned("==", shared, I32(0))
-        return TracedLanes(self.builder, _broadcast(self.builder, found), _BOOL)
+        return TracedLanes(self.builder, broadcast(self.builder, found), _BOOL)
 
     # Matrices ---------------------------------------------------------------------------------------------
 
@@ -220,18 +225,21 @@ class TracedWarp:
             self.builder.store(matrix.row(lane), place, align=ROW_BYTES)
 
     def _row_places(self, space: str, addresses: TracedLanes, rows: int, storing: bool) -> list[ir.Value]:
-        """Return a pointer to each row.
+        """Return a pointer to each row."""
+        places = self._reach(space, addresses, self._row_lanes(rows), ROW_BYTES, storing)
+        return [self.builder.extract_element(places, I32(lane)) for lane in range(rows)]
 
-        Leave the instruction to the interpreter unless the lanes 0 to `rows` - 1 are active.
+    def _row_lanes(self, rows: int) -> TracedLanes:
+        """Return the mask of the lanes 0 to `rows` - 1.
+
+        Leave the instruction to the interpreter unless these lanes are active.
         """
         builder = self.builder
         needed = I32((1 << rows) - 1)
         active = builder.append_basic_block("active")
         builder.cbranch(builder.icmp_unsigned("==", builder.and_(self.mask, needed), needed), active, self.leaving)
         builder.position_at_end(active)
-        first = self.lanes.constant(np.arange(LANES) < rows, _BOOL)
-        places = self._reach(space, addresses, first, ROW_BYTES, storing)
-        return [builder.extract_element(places, I32(lane)) for lane in range(rows)]
+        return self.lanes.constant(np.arange(LANES) < rows, _BOOL)
 
     def read_fragment(self, operand: Items, order: Order) -> TracedMatrix:
         """Return the matrix that is distributed over a vector of registers."""
@@ -273,9 +281,9 @@ class TracedWarp:
         inside = builder.append_basic_block("inside")
         builder.cbranch(builder.or_(fits, idle), inside, self.leaving)
         builder.position_at_end(inside)
-        index = wide + TracedLanes(builder, _broadcast(builder, shift), _U64)
+        index = wide + TracedLanes(builder, broadcast(builder, shift), _U64)
         if space == "local":
-            stride = TracedLanes(builder, _broadcast(builder, self._field(Field.LOCAL_STRIDE)), _U64)
+            stride = TracedLanes(builder, broadcast(builder, self._field(Field.LOCAL_STRIDE)), _U64)
             index = index + stride * np.arange(LANES, dtype=np.uint64)
         return builder.inttoptr(index.value, ir.VectorType(POINTER, LANES))
 
@@ -431,7 +439,8 @@ def _suffix(dtype: np.dtype[Any]) -> str:
     return f"{'f' if dtype.kind == 'f' else 'i'}{8 * dtype.itemsize}"
 
 
-def _broadcast(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
+def broadcast(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    """Return a vector with the same value in all lanes."""
     kind = ir.VectorType(value.type, LANES)
     first = builder.insert_element(ir.Constant(kind, ir.Undefined), value, I32(0))
     zeros = ir.Constant(ir.VectorType(I32, LANES), [0] * LANES)

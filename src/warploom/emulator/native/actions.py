@@ -1,0 +1,36 @@
+"""Actions of an instruction for which it creates events."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
+from typing import Literal
+
+MOST_ACCESSES = 4  # accesses of one instruction that a probe can record
+MOST_BYTES = 32  # bytes of a recorded access by one lane
+SPACES = ("global", "shared", "local")
+"""State spaces, at their numbers in recorded accesses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Access to memory, issue of a thread copy, or arrival at a CTA barrier.
+
+    The other fields describe accesses. They have the values of the event `Access`. An access to `elements` consecutive
+    elements of `element` bytes has `elements * element` bytes for each lane.
+    """
+
+    kind: Literal["read", "write", "update", "issue", "barrier"]
+    elements: int = 0
+    element: int = 0
+    operation: str = ""
+    type: str = ""
+
+
+def to_text(actions: Iterable[Action]) -> str:
+    """Return actions as a text for `from_text`."""
+    return json.dumps([astuple(each) for each in actions])
+
+
+def from_text(text: str) -> tuple[Action, ...]:
+    """Return the actions that `to_text` has written."""
+    return tuple(Action(*each) for each in json.loads(text))

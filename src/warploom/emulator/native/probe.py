@@ -1,0 +1,160 @@
+"""Probe of an instruction: a native function that records the events of the instruction without executing it.
+
+Native code calls the probe before the instruction if an observer needs the events. A probe has the signature of a native
+function (see `functions`). If the native function of the instruction would leave a warp to the interpreter, the probe
+returns the position of this warp.
+
+The arrays of the recorded accesses have the first axes (accesses, warps). `ACCESS_SPACES` has the number of the state
+space of each warp. `ACCESS_INDEX` has the byte offset of each lane in the bytes of the state space, and `ACCESS_LANES` a
+byte of 1 for each accessing lane. `ACCESS_VALUES` has the stored elements of access a from byte
+`a * warps * 32 * MOST_BYTES` on, with the axes (elements, warps, 32).
+"""
+
+# llvmlite has no type annotations.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from warploom.emulator import address_space
+from warploom.emulator.native.actions import MOST_ACCESSES, MOST_BYTES, SPACES, Action, to_text
+from warploom.emulator.native.builder import I8, I32, I64, POINTER
+from warploom.emulator.native.context import Field
+from warploom.emulator.native.matrix import ROW_BYTES, TracedMatrix
+from warploom.emulator.native.operands import Items, Scalar
+from warploom.emulator.native.warps import TracedWarp, broadcast
+from warploom.isa.model.records import CopyRecord
+from warploom.isa.model.types import TYPES
+from warploom.layout import Order
+from warploom.numerics.tracing.values import LANES, TracedLanes, TraceError, splat
+
+_GLOBAL, _SHARED, _LOCAL = range(len(SPACES))
+_STARTS = (Field.ARENA, Field.SHARED, Field.LOCAL_START)
+_I64 = np.dtype(np.int64)
+_WORD = np.dtype(np.uint32)
+
+
+class Probe(TracedWarp):
+    """Traced warp that records accesses and has no effects."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._actions: list[Action] = []
+
+    @property
+    def kind(self) -> str:
+        """Text with the actions of the instruction (see `actions`)."""
+        return to_text(self._actions)
+
+    # Registers --------------------------------------------------------------------------------------------
+
+    def write(self, operand: Scalar | None, result: Any) -> None:
+        """Do nothing."""
+
+    def write_vector(self, operand: Items, results: Sequence[Any]) -> None:
+        """Do nothing."""
+
+    def write_fragment(self, operand: Items, order: Order, matrix: TracedMatrix) -> None:
+        """Do nothing."""
+
+    # Memory -----------------------------------------------------------------------------------------------
+
+    def load(
+        self, space: str, addresses: TracedLanes, type: str, count: int = 1, lanes: TracedLanes | None = None
+    ) -> list[TracedLanes]:
+        """Record a load. Return zeros."""
+        dtype = self._element(type)
+        mask = self.lanes if lanes is None else self.lanes & lanes
+        self._access(Action("read", count, dtype.itemsize), space, addresses, mask)
+        return [TracedLanes(self.builder, splat(0, dtype), dtype)] * count
+
+    def store(
+        self, space: str, addresses: TracedLanes, type: str, values: Sequence[TracedLanes],
+        lanes: TracedLanes | None = None,
+    ) -> None:  # fmt: skip
+        """Record a store."""
+        dtype = self._element(type)
+        mask = self.lanes if lanes is None else self.lanes & lanes
+        stored = [each.view(dtype) if each.dtype.itemsize == dtype.itemsize else each.astype(dtype) for each in values]
+        self._access(Action("write", len(values), dtype.itemsize), space, addresses, mask, stored)
+
+    def atomic(
+        self, space: str, addresses: TracedLanes, op: str, type: str, values: TracedLanes,
+        compares: TracedLanes | None = None,
+    ) -> TracedLanes:  # fmt: skip
+        """Record an atomic update. Return zeros."""
+        dtype, size = TYPES[type].dtype, self._element(type).itemsize
+        self._access(Action("update", 1, size, op, type), space, addresses, self.lanes, [values.astype(dtype)])
+        return TracedLanes(self.builder, splat(0, dtype), dtype)
+
+    def load_rows(self, space: str, addresses: TracedLanes, rows: int) -> TracedMatrix:
+        """Record a load of 16 bytes by each of the lanes 0 to `rows` - 1. Return an undefined matrix."""
+        self._access(Action("read", 4, 4), space, addresses, self._row_lanes(rows))
+        return TracedMatrix(self.builder, rows * ROW_BYTES)
+
+    def store_rows(self, space: str, addresses: TracedLanes, matrix: TracedMatrix) -> None:
+        """Record a store of 16 bytes by each of the first lanes."""
+        builder, count = self.builder, matrix.size // ROW_BYTES
+        rows = [matrix.row(number) for number in range(count)]
+        words: list[TracedLanes] = []
+        for word in range(4):
+            value = splat(0, _WORD)
+            for lane, row in enumerate(rows):
+                value = builder.insert_element(value, builder.extract_element(row, I32(word)), I32(lane))
+            words.append(TracedLanes(builder, value, _WORD))
+        self._access(Action("write", 4, 4), space, addresses, self._row_lanes(count), words)
+
+    def _access(
+        self, action: Action, space: str, addresses: TracedLanes, mask: TracedLanes, values: Sequence[TracedLanes] = ()
+    ) -> None:
+        b, number = self.builder, sum(each.elements > 0 for each in self._actions)
+        size = action.elements * action.element
+        if number == MOST_ACCESSES or size > MOST_BYTES:
+            raise TraceError("the accesses of the instruction cannot be recorded")
+        self._actions.append(action)
+        places = self._reach(space, addresses, mask, size, storing=action.kind != "read")
+        which, start = self._space(space, addresses, mask)
+        count = self._field(Field.COUNT)
+        entry = b.add(b.mul(I64(number), count), self.position)
+        b.put(which, self._array(Field.ACCESS_SPACES), entry)
+        index = TracedLanes(b, b.ptrtoint(places, ir.VectorType(I64, LANES)), _I64)
+        index = mask.select(index - TracedLanes(b, broadcast(b, start), _I64), index.constant(0, _I64))
+        lane = b.mul(entry, I64(LANES))
+        b.store(index.value, b.at(self._array(Field.ACCESS_INDEX), lane), align=8)
+        b.store(mask.astype(np.uint8).value, b.at(self._array(Field.ACCESS_LANES), lane, I8), align=1)
+        first = b.mul(count, I64(number * LANES * MOST_BYTES))
+        for element, value in enumerate(values):
+            row = b.add(b.mul(I64(element), count), self.position)
+            offset = b.add(first, b.mul(row, I64(LANES * action.element)))
+            b.store(value.value, b.at(self._array(Field.ACCESS_VALUES), offset, I8), align=action.element)
+
+    def _space(self, space: str, addresses: TracedLanes, mask: TracedLanes) -> tuple[ir.Value, ir.Value]:
+        """Return the number of the state space of an access, and the address of its first byte."""
+        if space:
+            number = _LOCAL if space == "local" else _SHARED if space.startswith("shared") else _GLOBAL
+            return I64(number), self._field(_STARTS[number])
+        shared = self._reduce_mask(address_space.in_window("shared", addresses) & mask)
+        is_shared = self.builder.icmp_unsigned("!=", shared, I32(0))
+        numbers, starts = (I64(_SHARED), I64(_GLOBAL)), (self._field(_STARTS[_SHARED]), self._field(_STARTS[_GLOBAL]))
+        return self.builder.select(is_shared, *numbers), self.builder.select(is_shared, *starts)
+
+    def _array(self, field: Field) -> ir.Value:
+        return self.builder.inttoptr(self._field(field), POINTER)
+
+    # Barriers and asynchronous operations -----------------------------------------------------------------
+
+    def cta_barrier(self, number: TracedLanes, threads: TracedLanes | None, mode: str) -> None:
+        """Record an arrival at a CTA barrier, unless the batch does not complete the barrier."""
+        super().cta_barrier(number, threads, mode)
+        self._actions.append(Action("barrier"))
+
+    def issue(self, record: CopyRecord) -> None:
+        """Record a thread copy and its accesses."""
+        self._actions.append(Action("issue"))
+        super().issue(record)
