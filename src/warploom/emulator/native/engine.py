@@ -128,6 +128,7 @@ class NativeEngine:
         self._error: BaseException | None = None
         self._batch: Batch | None = None
         self._batch_number = -1  # number of the batch `_batch`
+        self._selects = False  # True while native code selects batches, and divides warp splits
         self._callback_seconds = 0.0
         self._link(program, linked, arch, times)
         self._functions = self.code["function"].copy()
@@ -218,7 +219,8 @@ class NativeEngine:
                 code["function"][pc] = 0
                 continue
             code["probe"][pc] = probes.get(pc, 0)
-            code["events"][pc] = executes * EXECUTE_EVENT + (pc in observed.guards) * GUARD_EVENT
+            is_guarded = pc in observed.guards and self.linked[pc].guard is not None
+            code["events"][pc] = executes * EXECUTE_EVENT + is_guarded * GUARD_EVENT
         self.is_native = (code["function"] > EXIT).tolist()
 
     def _find_probes(self, pcs: Collection[int], times: Times) -> dict[int, int]:
@@ -242,8 +244,9 @@ class NativeEngine:
 
     def _call_report(self, pc: int, moment: int) -> int:
         """Call `report`. Return 1 if native code must stop because of an error."""
-        began, fields, state = perf_counter(), self._fields, self.state
-        state.splits.extra_slots, state.splits.open_points = fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS]
+        began, fields, splits = perf_counter(), self._fields, self.state.splits
+        if self._selects:
+            splits.extra_slots, splits.open_points = fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS]
         try:
             assert self.report is not None
             self.report(pc, moment)
@@ -305,7 +308,7 @@ class NativeEngine:
         self._masks[:count] = lanes = splits.bits[batch.rows]
         self._fields[Field.COUNT] = count
         self._fields[Field.WHOLE] = not splits.diverged or bool((lanes == splits.live_bits[batch.warp_index]).all())
-        self._batch, self._batch_number = batch, self._fields[Field.BATCHES]
+        self._batch, self._batch_number, self._selects = batch, self._fields[Field.BATCHES], False
         return self._call(lambda: self.library.run(self._address, first, end)), self.executed
 
     def _call(self, function: Callable[[], int]) -> int:
@@ -351,7 +354,7 @@ class NativeEngine:
         fields[Field.STEPS], fields[Field.KEEPS_MATRICES] = steps, keeps_matrices
         fields[Field.ALLOWS_EXITS], fields[Field.EXITED_CTAS] = allows_exits, 0
         fields[Field.SPENT], fields[Field.BUDGET], fields[Field.TICKS] = counters.spent, budget, state.grid.ticks
-        self._batch = None
+        self._batch, self._selects = None, True
         found = self._call(lambda: self.library.schedule(self._address))
         counters.batches, counters.spent = fields[Field.BATCHES], fields[Field.SPENT]
         splits.extra_slots, splits.open_points = fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS]

@@ -46,6 +46,7 @@ class Probe(TracedWarp):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._actions: list[Action] = []
+        self._copies = False  # True for a thread copy
 
     @property
     def kind(self) -> str:
@@ -68,10 +69,12 @@ class Probe(TracedWarp):
     def load(
         self, space: str, addresses: TracedLanes, type: str, count: int = 1, lanes: TracedLanes | None = None
     ) -> list[TracedLanes]:
-        """Record a load. Return zeros."""
+        """Record a load. Return zeros, or the loaded elements of a thread copy."""
         dtype = self._element(type)
         mask = self.lanes if lanes is None else self.lanes & lanes
         self._access(Action("read", count, dtype.itemsize), space, addresses, mask)
+        if self._copies:
+            return super().load(space, addresses, type, count, lanes)
         return [TracedLanes(self.builder, splat(0, dtype), dtype)] * count
 
     def store(
@@ -157,4 +160,5 @@ class Probe(TracedWarp):
     def issue(self, record: CopyRecord) -> None:
         """Record a thread copy and its accesses."""
         self._actions.append(Action("issue"))
+        self._copies = True
         super().issue(record)
