@@ -131,6 +131,7 @@ class Execute(Event):
 class Access(Event):
     """Load, store or atomic update by lanes, before memory is accessed.
 
+    The accesses of asynchronous operations have no such event. The arrays are valid until the handler returns.
     `index` has byte offsets in the array of the memory `space`: "shared", "local" or "global".
 
     Shapes: index and lanes (warps, 32), values (elements, warps, 32) or broadcastable.

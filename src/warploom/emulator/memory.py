@@ -37,6 +37,7 @@ class Memory:
         self.local_stride = -(-max(local_bytes, 1) // 16) * 16  # bytes of each thread
         self.local = np.zeros(state.topology.warps * 32 * self.local_stride if local_bytes else 0, np.uint8)
         self._observers = events.handler(Access)
+        self._watcher: Callable[[Access], None] | None = None
         self._on_access = self._observers
         self.is_watched = False  # True between the calls of `watch` that begin and end the calls of a handler
         self._on_copy = events.handler(CopyAccess)
@@ -77,8 +78,8 @@ class Memory:
         size = count * raw.itemsize
         for part, kind, local in self._by_window(space, addresses, mask):
             array, index = self._reach(kind, location, local, part, size, storing=False)
-            if self._on_access is not None:
-                self._on_access(self._access("read", array, location, index, part, size))
+            if (on_access := self._handler(location)) is not None:
+                on_access(self._access("read", array, location, index, part, size))
             access.load_indexed(array.view(raw), index, access.uniform(part), out)
         return out.view(dtype)
 
@@ -91,8 +92,8 @@ class Memory:
         size = raw.itemsize * raw.shape[0]
         for part, kind, local in self._by_window(space, addresses, mask):
             array, index = self._reach(kind, location, local, part, size, storing=True)
-            if self._on_access is not None:
-                self._on_access(self._access("write", array, location, index, part, size, raw))
+            if (on_access := self._handler(location)) is not None:
+                on_access(self._access("write", array, location, index, part, size, raw))
             access.store_indexed(array.view(raw.dtype), index, access.uniform(part), raw)
 
     def discard(self, location: Location, addresses: Array, mask: Lanes, size: int) -> None:
@@ -101,16 +102,20 @@ class Memory:
         In the emulator, they keep their values. Shapes: addresses (warps, 32). Errors: Fault as in `store`.
         """
         array, index = self._reach("global", location, addresses, mask, size, True, "discard")
-        if self._on_access is not None:
-            self._on_access(self._access("write", array, location, index, mask, size))
+        if (on_access := self._handler(location)) is not None:
+            on_access(self._access("write", array, location, index, mask, size))
 
     def watch(self, handler: Callable[[Access], None] | None) -> None:
-        """Call `handler` for each event `Access`, before the access and before the observers get the event.
+        """Call `handler` for each access of lanes, before the access and before the observers get the event.
 
-        If `handler` is None, end the calls of the previous handler.
+        If `handler` is None, end the calls of the previous handler. The handler also gets the accesses of asynchronous
+        operations.
         """
-        self.is_watched = handler is not None
+        self.is_watched, self._watcher = handler is not None, handler
         self._on_access = in_turn([each for each in (handler, self._observers) if each is not None])
+
+    def _handler(self, location: Location) -> Callable[[Access], None] | None:
+        return self._watcher if location.asynchronous else self._on_access
 
     def array_of(self, space: str) -> NDArray[np.uint8]:
         """Return the bytes of "shared", "local" or "global" memory."""
@@ -182,9 +187,9 @@ class Memory:
         out = np.zeros(mask.shape, raw)
         for part, kind, local in self._by_window(space, addresses, mask):
             array, index = self._reach(kind, location, local, part, raw.itemsize, True, "atomic")
-            if self._on_access is not None:
+            if (on_access := self._handler(location)) is not None:
                 size, new = raw.itemsize, values[None]
-                self._on_access(self._access("update", array, location, index, part, size, new, op, type))
+                on_access(self._access("update", array, location, index, part, size, new, op, type))
             change = update(op, type, kind == "global")
             change.apply(array, index, access.uniform(part), values, compares, out)
         return out

@@ -7,23 +7,29 @@ from typing import Literal
 
 MOST_ACCESSES = 4  # accesses of one instruction that a probe can record
 MOST_BYTES = 32  # bytes of a recorded access by one lane
-SPACES = ("global", "shared", "local")
-"""State spaces, at their numbers in recorded accesses."""
+SPACES = ("global", "shared")
+"""State spaces of accesses with generic addresses, at their numbers in recorded accesses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
     """Access to memory, issue of a thread copy, or arrival at a CTA barrier.
 
-    The other fields describe accesses. They have the values of the event `Access`. An access to `elements` consecutive
-    elements of `element` bytes has `elements * element` bytes for each lane.
+    The other fields describe accesses. They have the values of the event `Access`. Each lane accesses `elements`
+    elements of `element` bytes. `space` is "" if the probe records the state space of each warp.
     """
 
     kind: Literal["read", "write", "update", "issue", "barrier"]
+    space: str = ""
     elements: int = 0
     element: int = 0
     operation: str = ""
     type: str = ""
+
+    @property
+    def size(self) -> int:
+        """Number of bytes that each lane accesses."""
+        return self.elements * self.element
 
 
 def to_text(actions: Iterable[Action]) -> str:

@@ -4,8 +4,8 @@ Native code calls the probe before the instruction if an observer needs the even
 function (see `functions`). If the native function of the instruction would leave a warp to the interpreter, the probe
 returns the position of this warp.
 
-The arrays of the recorded accesses have the first axes (accesses, warps). `ACCESS_SPACES` has the number of the state
-space of each warp. `ACCESS_INDEX` has the byte offset of each lane in the bytes of the state space, and `ACCESS_LANES` a
+The arrays of the recorded accesses have the first axes (accesses, warps). `ACCESS_SPACES` has the position in
+`actions.SPACES` of the state space of each warp, for generic addresses. `ACCESS_INDEX` has the byte offset of each lane in the bytes of the state space, and `ACCESS_LANES` a
 byte of 1 for each accessing lane. `ACCESS_VALUES` has the stored elements of access a from byte
 `a * warps * 32 * MOST_BYTES` on, with the axes (elements, warps, 32).
 """
@@ -17,13 +17,14 @@ byte of 1 for each accessing lane. `ACCESS_VALUES` has the stored elements of ac
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 
 from warploom.emulator import address_space
-from warploom.emulator.native.actions import MOST_ACCESSES, MOST_BYTES, SPACES, Action, to_text
+from warploom.emulator.native.actions import MOST_ACCESSES, MOST_BYTES, Action, to_text
 from warploom.emulator.native.builder import I8, I32, I64, POINTER
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.matrix import ROW_BYTES, TracedMatrix
@@ -34,8 +35,8 @@ from warploom.isa.model.types import TYPES
 from warploom.layout import Order
 from warploom.numerics.tracing.values import LANES, TracedLanes, TraceError, splat
 
-_GLOBAL, _SHARED, _LOCAL = range(len(SPACES))
-_STARTS = (Field.ARENA, Field.SHARED, Field.LOCAL_START)
+_STARTS = {"global": Field.ARENA, "shared": Field.SHARED, "local": Field.LOCAL_START}
+"""Fields with the addresses of the first bytes of the memories."""
 _I64 = np.dtype(np.int64)
 _WORD = np.dtype(np.uint32)
 
@@ -69,12 +70,10 @@ class Probe(TracedWarp):
     def load(
         self, space: str, addresses: TracedLanes, type: str, count: int = 1, lanes: TracedLanes | None = None
     ) -> list[TracedLanes]:
-        """Record a load. Return zeros, or the loaded elements of a thread copy."""
+        """Record a load. Return zeros."""
         dtype = self._element(type)
         mask = self.lanes if lanes is None else self.lanes & lanes
-        self._access(Action("read", count, dtype.itemsize), space, addresses, mask)
-        if self._copies:
-            return super().load(space, addresses, type, count, lanes)
+        self._access(Action("read", space, count, dtype.itemsize), addresses, mask)
         return [TracedLanes(self.builder, splat(0, dtype), dtype)] * count
 
     def store(
@@ -85,7 +84,7 @@ class Probe(TracedWarp):
         dtype = self._element(type)
         mask = self.lanes if lanes is None else self.lanes & lanes
         stored = [each.view(dtype) if each.dtype.itemsize == dtype.itemsize else each.astype(dtype) for each in values]
-        self._access(Action("write", len(values), dtype.itemsize), space, addresses, mask, stored)
+        self._access(Action("write", space, len(values), dtype.itemsize), addresses, mask, stored)
 
     def atomic(
         self, space: str, addresses: TracedLanes, op: str, type: str, values: TracedLanes,
@@ -93,12 +92,12 @@ class Probe(TracedWarp):
     ) -> TracedLanes:  # fmt: skip
         """Record an atomic update. Return zeros."""
         dtype, size = TYPES[type].dtype, self._element(type).itemsize
-        self._access(Action("update", 1, size, op, type), space, addresses, self.lanes, [values.astype(dtype)])
+        self._access(Action("update", space, 1, size, op, type), addresses, self.lanes, [values.astype(dtype)])
         return TracedLanes(self.builder, splat(0, dtype), dtype)
 
     def load_rows(self, space: str, addresses: TracedLanes, rows: int) -> TracedMatrix:
         """Record a load of 16 bytes by each of the lanes 0 to `rows` - 1. Return an undefined matrix."""
-        self._access(Action("read", 4, 4), space, addresses, self._row_lanes(rows))
+        self._access(Action("read", space, 4, 4), addresses, self._row_lanes(rows))
         return TracedMatrix(self.builder, rows * ROW_BYTES)
 
     def store_rows(self, space: str, addresses: TracedLanes, matrix: TracedMatrix) -> None:
@@ -111,21 +110,27 @@ class Probe(TracedWarp):
             for lane, row in enumerate(rows):
                 value = builder.insert_element(value, builder.extract_element(row, I32(word)), I32(lane))
             words.append(TracedLanes(builder, value, _WORD))
-        self._access(Action("write", 4, 4), space, addresses, self._row_lanes(count), words)
+        self._access(Action("write", space, 4, 4), addresses, self._row_lanes(count), words)
 
     def _access(
-        self, action: Action, space: str, addresses: TracedLanes, mask: TracedLanes, values: Sequence[TracedLanes] = ()
+        self, action: Action, addresses: TracedLanes, mask: TracedLanes, values: Sequence[TracedLanes] = ()
     ) -> None:
-        b, number = self.builder, sum(each.elements > 0 for each in self._actions)
-        size = action.elements * action.element
-        if number == MOST_ACCESSES or size > MOST_BYTES:
+        b, number = self.builder, len(self._actions)
+        if number == MOST_ACCESSES or action.size > MOST_BYTES:
             raise TraceError("the accesses of the instruction cannot be recorded")
-        self._actions.append(action)
-        places = self._reach(space, addresses, mask, size, storing=action.kind != "read")
-        which, start = self._space(space, addresses, mask)
+        places = self._reach(action.space, addresses, mask, action.size, storing=action.kind != "read")
+        if self._copies:
+            return  # thread copies have no event `Access`
         count = self._field(Field.COUNT)
         entry = b.add(b.mul(I64(number), count), self.position)
-        b.put(which, self._array(Field.ACCESS_SPACES), entry)
+        if action.space:
+            space = _memory_of(action.space)
+            action, start = replace(action, space=space), self._field(_STARTS[space])
+        else:
+            is_shared = self._is_shared(addresses, mask)
+            b.put(b.zext(is_shared, I64), self._array(Field.ACCESS_SPACES), entry)
+            start = b.select(is_shared, *(self._field(_STARTS[space]) for space in ("shared", "global")))
+        self._actions.append(action)
         index = TracedLanes(b, b.ptrtoint(places, ir.VectorType(I64, LANES)), _I64)
         index = mask.select(index - TracedLanes(b, broadcast(b, start), _I64), index.constant(0, _I64))
         lane = b.mul(entry, I64(LANES))
@@ -137,15 +142,10 @@ class Probe(TracedWarp):
             offset = b.add(first, b.mul(row, I64(LANES * action.element)))
             b.store(value.value, b.at(self._array(Field.ACCESS_VALUES), offset, I8), align=action.element)
 
-    def _space(self, space: str, addresses: TracedLanes, mask: TracedLanes) -> tuple[ir.Value, ir.Value]:
-        """Return the number of the state space of an access, and the address of its first byte."""
-        if space:
-            number = _LOCAL if space == "local" else _SHARED if space.startswith("shared") else _GLOBAL
-            return I64(number), self._field(_STARTS[number])
-        shared = self._reduce_mask(address_space.in_window("shared", addresses) & mask)
-        is_shared = self.builder.icmp_unsigned("!=", shared, I32(0))
-        numbers, starts = (I64(_SHARED), I64(_GLOBAL)), (self._field(_STARTS[_SHARED]), self._field(_STARTS[_GLOBAL]))
-        return self.builder.select(is_shared, *numbers), self.builder.select(is_shared, *starts)
+    def _is_shared(self, addresses: TracedLanes, mask: TracedLanes) -> ir.Value:
+        """Return True for generic addresses in shared memory. All lanes in `mask` access the same state space."""
+        lanes = self._reduce_mask(address_space.in_window("shared", addresses) & mask)
+        return self.builder.icmp_unsigned("!=", lanes, I32(0))
 
     def _array(self, field: Field) -> ir.Value:
         return self.builder.inttoptr(self._field(field), POINTER)
@@ -158,7 +158,12 @@ class Probe(TracedWarp):
         self._actions.append(Action("barrier"))
 
     def issue(self, record: CopyRecord) -> None:
-        """Record a thread copy and its accesses."""
+        """Record a thread copy."""
         self._actions.append(Action("issue"))
         self._copies = True
         super().issue(record)
+
+
+def _memory_of(space: str) -> str:
+    """Return the memory that an access to a state space reaches."""
+    return "shared" if space.startswith("shared") else space if space == "local" else "global"

@@ -60,53 +60,58 @@ class Reporter:
         return Warps(self.state, self.components, rows, warps, mask)
 
     def _execute(self, pc: int, batch: Batch) -> None:
+        actions, handler = self.native.actions[pc], self.instructions.get(pc)
+        if handler is None and actions is not None and all(action.size for action in actions):
+            self._report_accesses(pc, actions, batch.location)
+            return
         step = self.linked[pc]
         if step.guard is not None:
             predicate = step.guard.fetch(batch)
             batch.guard(~predicate if step.negated else predicate)
-        handler = self.instructions.get(pc)
         if handler is not None:
             handler(pc, batch, pc, 1)
-        actions = self.native.actions[pc]
         if actions is None:
             step.act(batch, step.operands)
+        elif any(action.kind == "barrier" for action in actions):
+            self.components.barriers.report_complete(batch, self.native.barrier_keys(batch.count))
+        elif any(action.kind == "issue" for action in actions):
+            self.components.asynchronous.report_issue(batch, "copy")
         else:
-            self._report(pc, batch, actions)
+            self._report_accesses(pc, actions, batch.location)
         batch.unguard()
 
-    def _report(self, pc: int, batch: Batch, actions: Sequence[Action]) -> None:
-        number, location = 0, batch.location
-        for action in actions:
-            if action.kind == "barrier":
-                self.components.barriers.report_complete(batch, self.native.barrier_keys(batch.count))
-            elif action.kind == "issue":
-                self.components.asynchronous.report_issue(batch, "copy")
-                location = Location(location.warp, location.cta, True)
-            else:
-                if self._on_access is not None:
-                    self._report_access(pc, number, action, location)
-                number += 1
-
-    def _report_access(self, pc: int, number: int, action: Action, location: Location) -> None:
-        assert self._on_access is not None
-        accesses = self.native.accesses
-        count, size = len(location.warp), action.elements * action.element
-        first, last = number * count, (number + 1) * count
-        spaces, index, lanes = accesses.spaces[first:last], accesses.index[first:last], accesses.lanes[first:last]
-        values: Array | None = None
-        if action.kind != "read":
-            start = first * 32 * MOST_BYTES
-            octets = accesses.values[start : start + count * 32 * size]
-            values = octets.view(f"u{action.element}").reshape(action.elements, count, 32)
-        for space in sorted({*spaces.tolist()}):
-            here, reached = lanes, index
-            if not (spaces == space).all():  # addresses without a state space, in several of them
-                here = lanes & (spaces == space)[:, None]
-                reached = np.where(here, index, 0)
-                if not here.any():
-                    continue
-            self._on_access(
-                Access(
-                    pc, action.kind, SPACES[space], location, reached, here, size, values, action.operation, action.type
+    def _report_accesses(self, pc: int, actions: Sequence[Action], location: Location) -> None:
+        on_access = self._on_access
+        if on_access is None:
+            return
+        accesses, count = self.native.accesses, len(location.warp)
+        for number, action in enumerate(actions):
+            first, last = number * count, (number + 1) * count
+            index, lanes = accesses.index[first:last], accesses.lanes[first:last]
+            values: Array | None = None
+            if action.kind != "read":
+                start = first * 32 * MOST_BYTES
+                octets = accesses.values[start : start + count * 32 * action.size]
+                values = octets.view(f"u{action.element}").reshape(action.elements, count, 32)
+            parts = ((action.space, index, lanes),) if action.space else _parts(accesses.spaces[first:last], index, lanes)
+            for space, reached, here in parts:
+                access = Access(
+                    pc, action.kind, space, location, reached, here, action.size, values, action.operation, action.type
                 )
-            )  # fmt: skip
+                on_access(access)
+
+
+def _parts(spaces: Array, index: Array, lanes: Lanes) -> list[tuple[str, Array, Lanes]]:
+    """Divide an access by state space. Return the space, the byte offsets and the lanes of each part.
+
+    `spaces` has the positions in `SPACES`. Shapes: spaces (warps,), index and lanes (warps, 32).
+    """
+    found: list[tuple[str, Array, Lanes]] = []
+    for number, space in enumerate(SPACES):
+        which = spaces == number
+        if which.all():
+            return [(space, index, lanes)]
+        here = lanes & which[:, None]
+        if here.any():
+            found.append((space, np.where(here, index, 0), here))
+    return found

@@ -54,7 +54,7 @@ class Profiler(Observer):
             executions.counts[event.pc] -= active_lanes(event.batch.active()[event.suspended])
 
     def _access(self, event: Access) -> None:
-        if event.location.asynchronous or not self._counted[event.pc]:
+        if not self._counted[event.pc]:
             return
         if event.space == "shared":
             count_wavefronts(self._shared_counts[event.pc], event.index, event.lanes, event.size)

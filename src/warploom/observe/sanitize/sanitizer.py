@@ -235,7 +235,7 @@ class Sanitizer(events.Observer):
 
     def _access(self, event: events.Access) -> None:
         """Check loads, stores and atomics of lanes."""
-        if event.space == "local" or event.location.asynchronous:
+        if event.space == "local":
             return
         pc, warps, index, lanes, size = event.pc, event.location.warp, event.index, event.lanes, event.size
         strength = self.ordered.strength(pc)
