@@ -1,7 +1,7 @@
 """Events of the instructions that native code executes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,12 @@ from warploom.emulator.link import Linked
 from warploom.emulator.native.actions import MOST_BYTES, SPACES, Action
 from warploom.emulator.native.context import Moment
 from warploom.emulator.native.engine import NativeEngine
-from warploom.emulator.shared_memory import Location
 from warploom.emulator.state import State
 from warploom.emulator.warps import Components, Warps
 from warploom.isa.model.semantics import Array, Lanes
+
+
+InstructionEvents = Callable[[int, Batch], None]
 
 
 class Reporter:
@@ -33,6 +35,7 @@ class Reporter:
         self.linked = linked
         self.guards = guards
         self.instructions = instructions
+        self._executes: dict[int, InstructionEvents] = {}
         self._on_access = events.handler(Access)
         self._on_block_start = events.handler(BlockStart)
         self._on_block_end = events.handler(BlockEnd)
@@ -44,47 +47,64 @@ class Reporter:
     def report(self, pc: int, moment: int) -> None:
         """Create the events of the instruction at `pc`. `moment` is a value of `Moment`."""
         self.state.pc = pc
-        if moment == Moment.END:
-            if self._on_block_end is not None:
-                self._on_block_end(BlockEnd(pc))
-            return
-        batch = self.native.batch(self._make_batch)
         if moment == Moment.EXECUTE:
-            self._execute(pc, batch)
+            execute = self._executes.get(pc)
+            if execute is None:
+                execute = self._executes[pc] = self._choose(pc)
+            execute(pc, self.native.batch(self._make_batch))
         elif moment == Moment.GUARD:
-            self.guards[pc](Guard(pc, batch))
-        elif self._on_block_start is not None:
-            self._on_block_start(BlockStart(pc, batch))
+            self.guards[pc](Guard(pc, self.native.batch(self._make_batch)))
+        elif moment == Moment.BEGIN:
+            if self._on_block_start is not None:
+                self._on_block_start(BlockStart(pc, self.native.batch(self._make_batch)))
+        elif self._on_block_end is not None:
+            self._on_block_end(BlockEnd(pc))
 
     def _make_batch(self, rows: NDArray[np.intp], warps: NDArray[np.intp], mask: Lanes | None) -> Warps:
         return Warps(self.state, self.components, rows, warps, mask)
 
-    def _execute(self, pc: int, batch: Batch) -> None:
-        actions, handler = self.native.actions[pc], self.instructions.get(pc)
-        if handler is None and actions is not None and all(action.size for action in actions):
-            self._report_accesses(pc, actions, batch.location)
-            return
-        step = self.linked[pc]
-        if step.guard is not None:
-            predicate = step.guard.fetch(batch)
-            batch.guard(~predicate if step.negated else predicate)
-        if handler is not None:
-            handler(pc, batch, pc, 1)
+    def _choose(self, pc: int) -> InstructionEvents:
+        """Return a function that creates the events before the execution of the instruction at `pc`."""
+        actions, handler, step = self.native.actions[pc], self.instructions.get(pc), self.linked[pc]
+        kinds = {action.kind for action in actions or ()}
+        report: InstructionEvents
         if actions is None:
-            step.act(batch, step.operands)
-        elif any(action.kind == "barrier" for action in actions):
-            self.components.barriers.report_complete(batch, self.native.barrier_keys(batch.count))
-        elif any(action.kind == "issue" for action in actions):
-            self.components.asynchronous.report_issue(batch, "copy")
+            report = self._act
+        elif "barrier" in kinds:
+            report = self._report_barrier
+        elif "issue" in kinds:
+            report = self._report_issue
         else:
-            self._report_accesses(pc, actions, batch.location)
-        batch.unguard()
+            report = partial(self._report_accesses, actions)
+            if handler is None:
+                return report
 
-    def _report_accesses(self, pc: int, actions: Sequence[Action], location: Location) -> None:
+        def execute(pc: int, batch: Batch) -> None:
+            if step.guard is not None:
+                predicate = step.guard.fetch(batch)
+                batch.guard(~predicate if step.negated else predicate)
+            if handler is not None:
+                handler(pc, batch, pc, 1)
+            report(pc, batch)
+            batch.unguard()
+
+        return execute
+
+    def _act(self, pc: int, batch: Batch) -> None:
+        step = self.linked[pc]
+        step.act(batch, step.operands)
+
+    def _report_barrier(self, pc: int, batch: Batch) -> None:
+        self.components.barriers.report_complete(batch, self.native.barrier_keys(batch.count))
+
+    def _report_issue(self, pc: int, batch: Batch) -> None:
+        self.components.asynchronous.report_issue(batch, "copy")
+
+    def _report_accesses(self, actions: Sequence[Action], pc: int, batch: Batch) -> None:
         on_access = self._on_access
         if on_access is None:
             return
-        accesses, count = self.native.accesses, len(location.warp)
+        accesses, count, location = self.native.accesses, batch.count, batch.location
         for number, action in enumerate(actions):
             first, last = number * count, (number + 1) * count
             index, lanes = accesses.index[first:last], accesses.lanes[first:last]

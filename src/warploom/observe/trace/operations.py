@@ -99,22 +99,39 @@ class Operations:
             return
         batch = event.batch
         lanes = np.count_nonzero(batch.active()[positions], axis=1)
-        warps, groups = batch.warp_index[positions], event.groups[positions]
+        warps = batch.warp_index[positions]
         size = self._copy_size(event.pc)
-        is_new = self._open_group[warps] != groups if event.group == "copy" else np.ones(len(warps), np.bool_)
-        found = self._open_event[warps]
-        for k in np.flatnonzero(is_new).tolist():
-            row, warp = batch.rows[positions[k] : positions[k] + 1], int(warps[k])
-            found[k] = self.spans.mark(Kind.COPY, row, end=OPEN, number=-1, phase=-1)[0]
-            self.table.arrow(int(self.spans.mark(Kind.ISSUE, row, count=int(lanes[k]))[0]), int(found[k]))
-            if event.group == "copy":
-                self._open_group[warp], self._open_event[warp] = groups[k], found[k]
-                self._uncovered.setdefault(("copy", warp), []).append((int(found[k]), int(groups[k]), 0))
+        if event.group == "copy":
+            groups = event.groups[positions]
+            is_new = self._open_group[warps] != groups
+            if np.count_nonzero(is_new):
+                new, group = warps[is_new], groups[is_new]
+                added = self._add_copies(batch.rows[positions[is_new]], lanes[is_new])
+                self._open_group[new], self._open_event[new] = group, added
+                for warp, copied, number in zip(new.tolist(), added.tolist(), group.tolist(), strict=True):
+                    self._uncovered.setdefault(("copy", warp), []).append((copied, number, 0))
+            found = self._open_event[warps]
+        else:
+            found = self._add_copies(batch.rows[positions], lanes)
         rows = self.table.rows
         rows["end"][found] = OPEN
         rows["count"][found] += lanes if size or not event.group else 0
         rows["amount"][found] += lanes * size
         self._deferred[event.number] = dict(zip(warps.tolist(), found.tolist(), strict=True))
+
+    def _add_copies(self, rows: Rows, lanes: Array) -> Ids:
+        """Add an event for the copy of each warp split, and one for its issue by `lanes` lanes. Return the copies."""
+        many = len(rows)
+        kinds = np.tile(np.array([Kind.COPY, Kind.ISSUE]), many)
+        columns = {
+            "end": np.tile([OPEN, self.recording.now() + 1], many), "number": np.tile([-1, 0], many),
+            "phase": np.tile([-1, 0], many), "count": np.stack([np.zeros_like(lanes), lanes], axis=1).reshape(-1),
+        }  # fmt: skip
+        ids = self.spans.mark(kinds, np.repeat(rows, 2), **columns)
+        copies, issues = ids[::2], ids[1::2]
+        for copied, issue in zip(copies.tolist(), issues.tolist(), strict=True):
+            self.table.arrow(issue, copied)
+        return copies
 
     def _copy_size(self, pc: int) -> int:
         accesses = self.recording.launch.program.steps[pc].binding.form.effects_of(Access)

@@ -26,8 +26,8 @@ class Table:
         self.rows = np.zeros(256, EVENT)
         self.arrows: list[tuple[int, int]] = []
 
-    def add(self, kind: Kind, many: int, /, **columns: Array | int) -> Ids:
-        """Add `many` events of a kind, and return their row numbers.
+    def add(self, kind: Kind | Array, many: int, /, **columns: Array | int) -> Ids:
+        """Add `many` events of one kind, or of the kinds in an array. Return their row numbers.
 
         Columns of `EVENT` that `columns` lacks are 0.
         """
@@ -38,8 +38,7 @@ class Table:
         while self.used > len(self.rows):
             self.rows = np.concatenate([self.rows, np.zeros(len(self.rows), EVENT)])
         new = self.rows[first : self.used]
-        new["kind"] = kind
-        for name, values in columns.items():
+        for name, values in {"kind": kind, **columns}.items():
             new[name] = values if isinstance(values, int) else values[:kept]
         ids = np.full(many, NOWHERE, np.int64)
         ids[:kept] = np.arange(first, self.used)

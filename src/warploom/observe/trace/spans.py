@@ -151,7 +151,7 @@ class Spans:
         self.wait[rows], self.until_resumed[rows], self.since[rows] = _NONE, False, when
         return ids
 
-    def mark(self, kind: Kind, rows: Rows, **columns: Array | int) -> Ids:
+    def mark(self, kind: Kind | Array, rows: Rows, **columns: Array | int) -> Ids:
         """Add events of one step that do not interrupt runs. Return their row numbers in the table.
 
         `columns` are further columns of `EVENT`; `end` replaces the last step.
