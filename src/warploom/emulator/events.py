@@ -266,6 +266,26 @@ class Issue(Event):
     length: int  # number of instructions that form the operation
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ThreadCopyIssue(Event):
+    """Issue of thread copies from global to shared memory, before the event `Issue`.
+
+    Each lane in `lanes` writes `size` bytes at the byte offset `targets` in shared memory. The lanes in `reading` read
+    at least one byte at the byte offset `sources` in `Arena.bytes`, and those in `complete` read `size` bytes. There is
+    no event if a target is illegal. The arrays are valid until the handler returns.
+
+    Shapes: all arrays (warps, 32).
+    """
+
+    location: Location
+    size: int
+    sources: Array
+    targets: Array
+    lanes: Array
+    reading: Array
+    complete: Array
+
+
 class PendingCopies(Protocol):
     """Bulk copies that have been issued and have not taken effect."""
 
@@ -360,7 +380,7 @@ class Complete(Event):
     warps: Array | None
 
 
-_OF_GROUPS = frozenset[type[Event]]({Issue, CopyIssue, Commit, Wait, Complete})
+_OF_GROUPS = frozenset[type[Event]]({Issue, ThreadCopyIssue, CopyIssue, Commit, Wait, Complete})
 _OF_MBARRIERS = frozenset[type[Event]]({Arrive, PhaseWait, PhaseComplete})
 _EVENTS: Mapping[type[effects.Effect], frozenset[type[Event]]] = {
     effects.Control: frozenset(),

@@ -16,11 +16,12 @@ from warploom.emulator.address_space import (
     WINDOW_SIZE,
 )
 from warploom.emulator.arena import Arena
-from warploom.emulator.events import Access, AccessKind, CopyAccess, Dispatcher, in_turn
+from warploom.emulator.events import Access, AccessKind, CopyAccess, Dispatcher, ThreadCopyIssue, in_turn
 from warploom.emulator.faults import Fault
 from warploom.emulator.shared_memory import Location, SharedMemory
 from warploom.emulator.state import State
 from warploom.isa.instructions.reductions import update
+from warploom.isa.model.records import ThreadCopy
 from warploom.isa.model.semantics import Array, Lanes
 
 _UNSIGNED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
@@ -41,6 +42,7 @@ class Memory:
         self._on_access = self._observers
         self.is_watched = False  # True between the calls of `watch` that begin and end the calls of a handler
         self._on_copy = events.handler(CopyAccess)
+        self._on_thread_copy = events.handler(ThreadCopyIssue)
         self._fault = np.zeros(1, np.int64)
 
     def local_index(self, location: Location, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
@@ -139,6 +141,21 @@ class Memory:
             warps, lanes = issuers or (np.array([warp]), np.array([lane]))
             ranges = np.asarray(starts, np.int64), np.asarray(sizes, np.int64)
             self._on_copy(CopyAccess(pc, kind, *ranges, warps, lanes, operation, type))
+
+    def report_thread_copy(self, location: Location, record: ThreadCopy, lanes: Lanes) -> None:
+        """Create the event `ThreadCopyIssue` for the copies of lanes."""
+        if self._on_thread_copy is None:
+            return
+        size, amount = record.size, np.broadcast_to(record.amount, lanes.shape)
+        try:
+            targets = self.shared.index("shared", location, record.destination, lanes, size)
+        except Fault:
+            return  # the execution of the copy will raise it
+        reading, complete = lanes & (amount > 0), lanes & (amount == size)
+        sources = np.where(reading, record.source - np.uint64(GLOBAL_BASE), 0).view(np.int64)
+        self._on_thread_copy(
+            ThreadCopyIssue(self.state.pc, location, size, sources, targets, lanes, reading, complete)
+        )  # fmt: skip
 
     def _access(
         self, kind: AccessKind, array: Array, location: Location, index: Array, lanes: Array, size: int,

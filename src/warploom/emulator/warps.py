@@ -303,6 +303,7 @@ class Warps(Batch):
     def issue(self, record: CopyRecord) -> None:
         """Issue the copies that a record describes, one for each active lane."""
         if isinstance(record, ThreadCopy):
+            self.components.memory.report_thread_copy(self.location, record, self.active())
             captured = {"source": record.source, "destination": record.destination, "amount": record.amount}
             self.components.asynchronous.defer(self, "copy", partial(execute_thread_copy, record.size), captured)
         else:

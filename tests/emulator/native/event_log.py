@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -15,7 +14,7 @@ from warploom.emulator.shared_memory import Location
 KINDS = (
     events.BlockStart, events.BlockEnd, events.Suspend, events.Exit, events.Access, events.Fence, events.Barrier,
     events.WarpBarrier, events.Allocate, events.Arrive, events.PhaseWait, events.PhaseComplete, events.Issue,
-    events.CopyIssue, events.CopyAccess, events.Commit, events.Wait, events.Complete,
+    events.ThreadCopyIssue, events.CopyIssue, events.CopyAccess, events.Commit, events.Wait, events.Complete,
 )  # fmt: skip
 _OPAQUE = frozenset({"operands", "request", "pending", "tensor_maps"})
 """Fields of events with objects that are not compared."""
@@ -30,7 +29,10 @@ class EventLog(events.Observer):
 
     def attach(self, launch: events.Launch) -> None:
         every = range(len(launch.program.steps))
-        keep: Callable[[events.Event], None] = lambda event: self.entries.append(contents(event))
+
+        def keep(event: events.Event) -> None:
+            self.entries.append(contents(event))
+
         self.handlers = dict.fromkeys(KINDS, keep)
         self.instructions = dict.fromkeys(every, keep)
         self.guards = dict.fromkeys(every, keep)

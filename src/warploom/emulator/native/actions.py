@@ -13,13 +13,13 @@ SPACES = ("global", "shared")
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Access to memory, issue of a thread copy, or arrival at a CTA barrier.
+    """Access to memory, issue of a thread copy of `element` bytes, or arrival at a CTA barrier.
 
     The other fields describe accesses. They have the values of the event `Access`. Each lane accesses `elements`
     elements of `element` bytes. `space` is "" if the probe records the state space of each warp.
     """
 
-    kind: Literal["read", "write", "update", "issue", "barrier"]
+    kind: Literal["read", "write", "update", "copy", "barrier"]
     space: str = ""
     elements: int = 0
     element: int = 0

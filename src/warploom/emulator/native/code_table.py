@@ -30,7 +30,7 @@ INSTRUCTION = np.dtype(
 - `converged_only`: 1 if the interpreter must execute the instruction for a batch with diverged warps
 - `point`: program counter at which lanes that a branch divides reconverge, or -1
 - `events`: sum of `GUARD_EVENT` and `EXECUTE_EVENT`, for the events that observers need
-- `probe`: address of the probe of the instruction, or 0 for an instruction that native code always executes (see `probe`)
+- `probe`: address of the probe of the instruction (see `probe`), or 0 if the native function always executes it
 """
 COLUMN = {name: number for number, name in enumerate(INSTRUCTION.names or ())}
 """Index of each field among the 64-bit numbers of an instruction."""

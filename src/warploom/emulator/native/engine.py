@@ -25,7 +25,7 @@ from warploom.emulator.native.operands import RECORD, OperandTable, Records, Uns
 from warploom.emulator.native.wanted import Wanted
 from warploom.emulator.native.watch import Watch
 from warploom.emulator.program import Program
-from warploom.emulator.shared_memory import SharedMemory
+from warploom.emulator.shared_memory import Location, SharedMemory
 from warploom.emulator.state import Counters, Executions, State
 from warploom.emulator.times import Times
 from warploom.emulator.warp_splits import ALL_LANES, unpack
@@ -128,6 +128,8 @@ class NativeEngine:
         self._error: BaseException | None = None
         self._batch: Batch | None = None
         self._batch_number = -1  # number of the batch `_batch`
+        self._location: Location | None = None
+        self._location_number = -1  # number of the batch of `_location`
         self._selects = False  # True while native code selects batches, and divides warp splits
         self._callback_seconds = 0.0
         self._link(program, linked, arch, times)
@@ -265,6 +267,17 @@ class NativeEngine:
             self._batch, self._batch_number = make(self.rows, self._warps[:count].astype(np.intp), mask), number
         return self._batch
 
+    def location(self) -> Location:
+        """Return the indices of the warps of the executing batch, and of their CTAs."""
+        number = self._fields[Field.BATCHES]
+        if self._batch is not None and self._batch_number == number:
+            return self._batch.location
+        if self._location is None or self._location_number != number:
+            warps = self._warps[: self._fields[Field.COUNT]].copy()
+            self._location = Location(warps, self.state.topology.cta_of[warps])
+            self._location_number = number
+        return self._location
+
     def barrier_keys(self, count: int) -> NDArray[np.int64]:
         """Return the keys of the CTA barriers at which the `count` warps of the batch arrive."""
         return self._keys[: 2 * count : 2].copy()
@@ -354,7 +367,7 @@ class NativeEngine:
         fields[Field.STEPS], fields[Field.KEEPS_MATRICES] = steps, keeps_matrices
         fields[Field.ALLOWS_EXITS], fields[Field.EXITED_CTAS] = allows_exits, 0
         fields[Field.SPENT], fields[Field.BUDGET], fields[Field.TICKS] = counters.spent, budget, state.grid.ticks
-        self._batch, self._selects = None, True
+        self._batch, self._location, self._selects = None, None, True
         found = self._call(lambda: self.library.schedule(self._address))
         counters.batches, counters.spent = fields[Field.BATCHES], fields[Field.SPENT]
         splits.extra_slots, splits.open_points = fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS]

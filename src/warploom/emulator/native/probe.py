@@ -1,13 +1,14 @@
 """Probe of an instruction: a native function that records the events of the instruction without executing it.
 
-Native code calls the probe before the instruction if an observer needs the events. A probe has the signature of a native
-function (see `functions`). If the native function of the instruction would leave a warp to the interpreter, the probe
-returns the position of this warp.
+Native code calls the probe before the instruction if an observer needs the events. A probe has the signature of a
+native function (see `functions`). If the native function of the instruction would leave a warp to the interpreter, the
+probe returns the position of this warp.
 
 The arrays of the recorded accesses have the first axes (accesses, warps). `ACCESS_SPACES` has the position in
-`actions.SPACES` of the state space of each warp, for generic addresses. `ACCESS_INDEX` has the byte offset of each lane in the bytes of the state space, and `ACCESS_LANES` a
-byte of 1 for each accessing lane. `ACCESS_VALUES` has the stored elements of access a from byte
-`a * warps * 32 * MOST_BYTES` on, with the axes (elements, warps, 32).
+`actions.SPACES` of the state space of each warp, for generic addresses. `ACCESS_INDEX` has the byte offset of each lane
+in the bytes of the state space, and `ACCESS_LANES` a byte of 1 for each accessing lane. `ACCESS_VALUES` has the stored
+elements of access a from byte `a * warps * 32 * MOST_BYTES` on, with the axes (elements, warps, 32). A thread copy has
+two accesses: to its source and to its target.
 """
 
 # llvmlite has no type annotations.
@@ -30,7 +31,7 @@ from warploom.emulator.native.context import Field
 from warploom.emulator.native.matrix import ROW_BYTES, TracedMatrix
 from warploom.emulator.native.operands import Items, Scalar
 from warploom.emulator.native.warps import TracedWarp, broadcast
-from warploom.isa.model.records import CopyRecord
+from warploom.isa.model.records import CopyRecord, ThreadCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import Order
 from warploom.numerics.tracing.values import LANES, TracedLanes, TraceError, splat
@@ -47,7 +48,8 @@ class Probe(TracedWarp):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._actions: list[Action] = []
-        self._copies = False  # True for a thread copy
+        self._accesses = 0
+        self._copies = False  # True for a thread copy, whose accesses are part of one action
 
     @property
     def kind(self) -> str:
@@ -115,12 +117,11 @@ class Probe(TracedWarp):
     def _access(
         self, action: Action, addresses: TracedLanes, mask: TracedLanes, values: Sequence[TracedLanes] = ()
     ) -> None:
-        b, number = self.builder, len(self._actions)
+        b, number = self.builder, self._accesses
         if number == MOST_ACCESSES or action.size > MOST_BYTES:
             raise TraceError("the accesses of the instruction cannot be recorded")
         places = self._reach(action.space, addresses, mask, action.size, storing=action.kind != "read")
-        if self._copies:
-            return  # thread copies have no event `Access`
+        self._accesses += 1
         count = self._field(Field.COUNT)
         entry = b.add(b.mul(I64(number), count), self.position)
         if action.space:
@@ -130,12 +131,15 @@ class Probe(TracedWarp):
             is_shared = self._is_shared(addresses, mask)
             b.put(b.zext(is_shared, I64), self._array(Field.ACCESS_SPACES), entry)
             start = b.select(is_shared, *(self._field(_STARTS[space]) for space in ("shared", "global")))
-        self._actions.append(action)
+        if not self._copies:
+            self._actions.append(action)
         index = TracedLanes(b, b.ptrtoint(places, ir.VectorType(I64, LANES)), _I64)
         index = mask.select(index - TracedLanes(b, broadcast(b, start), _I64), index.constant(0, _I64))
         lane = b.mul(entry, I64(LANES))
         b.store(index.value, b.at(self._array(Field.ACCESS_INDEX), lane), align=8)
         b.store(mask.astype(np.uint8).value, b.at(self._array(Field.ACCESS_LANES), lane, I8), align=1)
+        if self._copies:
+            return
         first = b.mul(count, I64(number * LANES * MOST_BYTES))
         for element, value in enumerate(values):
             row = b.add(b.mul(I64(element), count), self.position)
@@ -158,8 +162,9 @@ class Probe(TracedWarp):
         self._actions.append(Action("barrier"))
 
     def issue(self, record: CopyRecord) -> None:
-        """Record a thread copy."""
-        self._actions.append(Action("issue"))
+        """Record a thread copy: the access to the source, and the access to the target."""
+        assert isinstance(record, ThreadCopy)
+        self._actions.append(Action("copy", element=record.size))
         self._copies = True
         super().issue(record)
 

@@ -2,12 +2,24 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.batch import Batch
-from warploom.emulator.events import Access, BlockEnd, BlockStart, Dispatcher, Guard, InstructionHandler
+from warploom.emulator.events import (
+    Access,
+    AccessKind,
+    BlockEnd,
+    BlockStart,
+    Complete,
+    Dispatcher,
+    Guard,
+    InstructionHandler,
+    Issue,
+    ThreadCopyIssue,
+)
 from warploom.emulator.link import Linked
 from warploom.emulator.native.actions import MOST_BYTES, SPACES, Action
 from warploom.emulator.native.context import Moment
@@ -16,8 +28,8 @@ from warploom.emulator.state import State
 from warploom.emulator.warps import Components, Warps
 from warploom.isa.model.semantics import Array, Lanes
 
-
-InstructionEvents = Callable[[int, Batch], None]
+InstructionEvents = Callable[[int, Batch | None], None]
+"""Function of a program counter and the batch. None stands for a batch that no event needs."""
 
 
 class Reporter:
@@ -35,8 +47,10 @@ class Reporter:
         self.linked = linked
         self.guards = guards
         self.instructions = instructions
-        self._executes: dict[int, InstructionEvents] = {}
+        self._executes: dict[int, Callable[[int], None]] = {}
         self._on_access = events.handler(Access)
+        self._on_thread_copy = events.handler(ThreadCopyIssue)
+        self._on_issue = events.handler(Issue) or events.handler(Complete)
         self._on_block_start = events.handler(BlockStart)
         self._on_block_end = events.handler(BlockEnd)
 
@@ -51,19 +65,22 @@ class Reporter:
             execute = self._executes.get(pc)
             if execute is None:
                 execute = self._executes[pc] = self._choose(pc)
-            execute(pc, self.native.batch(self._make_batch))
+            execute(pc)
         elif moment == Moment.GUARD:
-            self.guards[pc](Guard(pc, self.native.batch(self._make_batch)))
+            self.guards[pc](Guard(pc, self._batch()))
         elif moment == Moment.BEGIN:
             if self._on_block_start is not None:
-                self._on_block_start(BlockStart(pc, self.native.batch(self._make_batch)))
+                self._on_block_start(BlockStart(pc, self._batch()))
         elif self._on_block_end is not None:
             self._on_block_end(BlockEnd(pc))
+
+    def _batch(self) -> Batch:
+        return self.native.batch(self._make_batch)
 
     def _make_batch(self, rows: NDArray[np.intp], warps: NDArray[np.intp], mask: Lanes | None) -> Warps:
         return Warps(self.state, self.components, rows, warps, mask)
 
-    def _choose(self, pc: int) -> InstructionEvents:
+    def _choose(self, pc: int) -> Callable[[int], None]:
         """Return a function that creates the events before the execution of the instruction at `pc`."""
         actions, handler, step = self.native.actions[pc], self.instructions.get(pc), self.linked[pc]
         kinds = {action.kind for action in actions or ()}
@@ -72,14 +89,15 @@ class Reporter:
             report = self._act
         elif "barrier" in kinds:
             report = self._report_barrier
-        elif "issue" in kinds:
-            report = self._report_issue
+        elif "copy" in kinds:
+            report = partial(self._report_copy, actions[0].element)
         else:
             report = partial(self._report_accesses, actions)
-            if handler is None:
-                return report
+        if handler is None and actions and "barrier" not in kinds and (self._on_issue is None or "copy" not in kinds):
+            return lambda pc: report(pc, None)
 
-        def execute(pc: int, batch: Batch) -> None:
+        def execute(pc: int) -> None:
+            batch = self._batch()
             if step.guard is not None:
                 predicate = step.guard.fetch(batch)
                 batch.guard(~predicate if step.negated else predicate)
@@ -90,21 +108,31 @@ class Reporter:
 
         return execute
 
-    def _act(self, pc: int, batch: Batch) -> None:
+    def _act(self, pc: int, batch: Batch | None) -> None:
         step = self.linked[pc]
         step.act(batch, step.operands)
 
-    def _report_barrier(self, pc: int, batch: Batch) -> None:
+    def _report_barrier(self, pc: int, batch: Batch | None) -> None:
+        assert batch is not None
         self.components.barriers.report_complete(batch, self.native.barrier_keys(batch.count))
 
-    def _report_issue(self, pc: int, batch: Batch) -> None:
-        self.components.asynchronous.report_issue(batch, "copy")
+    def _report_copy(self, size: int, pc: int, batch: Batch | None) -> None:
+        if self._on_thread_copy is not None:
+            location, accesses = self.native.location(), self.native.accesses
+            count = len(location.warp)
+            sources, reading = accesses.index[:count], accesses.lanes[:count]
+            targets, lanes = accesses.index[count : 2 * count], accesses.lanes[count : 2 * count]
+            event = ThreadCopyIssue(pc, location, size, sources, targets, lanes, reading, reading)
+            self._on_thread_copy(event)
+        if batch is not None:
+            self.components.asynchronous.report_issue(batch, "copy")
 
-    def _report_accesses(self, actions: Sequence[Action], pc: int, batch: Batch) -> None:
+    def _report_accesses(self, actions: Sequence[Action], pc: int, batch: Batch | None) -> None:
         on_access = self._on_access
         if on_access is None:
             return
-        accesses, count, location = self.native.accesses, batch.count, batch.location
+        accesses, location = self.native.accesses, self.native.location()
+        count = len(location.warp)
         for number, action in enumerate(actions):
             first, last = number * count, (number + 1) * count
             index, lanes = accesses.index[first:last], accesses.lanes[first:last]
@@ -113,12 +141,12 @@ class Reporter:
                 start = first * 32 * MOST_BYTES
                 octets = accesses.values[start : start + count * 32 * action.size]
                 values = octets.view(f"u{action.element}").reshape(action.elements, count, 32)
-            parts = ((action.space, index, lanes),) if action.space else _parts(accesses.spaces[first:last], index, lanes)
+            parts = [(action.space, index, lanes)]
+            if not action.space:
+                parts = _parts(accesses.spaces[first:last], index, lanes)
+            kind, size = cast("AccessKind", action.kind), action.size
             for space, reached, here in parts:
-                access = Access(
-                    pc, action.kind, space, location, reached, here, action.size, values, action.operation, action.type
-                )
-                on_access(access)
+                on_access(Access(pc, kind, space, location, reached, here, size, values, action.operation, action.type))
 
 
 def _parts(spaces: Array, index: Array, lanes: Lanes) -> list[tuple[str, Array, Lanes]]:

@@ -193,8 +193,7 @@ class TracedWarp:
             place = b.get(arrays[0], lane, POINTER)
             old = b.load(place, typ=kind)
             operands = [
-                TracedLanes(b, broadcast(b, each), word)
-                for each in (old, *(b.get(a, lane, kind) for a in arrays[1:3]))
+                TracedLanes(b, broadcast(b, each), word) for each in (old, *(b.get(a, lane, kind) for a in arrays[1:3]))
             ]
             new = _changed(change, *operands)
             b.store(b.extract_element(new.value, I32(0)), place)

@@ -5,9 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.address_space import GLOBAL_BASE
-from warploom.emulator.batch import Batch
-from warploom.emulator.events import Access, CopyIssue, Execute, Launch, Observer, Suspend
+from warploom.emulator.events import Access, CopyIssue, Execute, Launch, Observer, Suspend, ThreadCopyIssue
 from warploom.emulator.program import Program
 from warploom.emulator.state import active_lanes
 from warploom.emulator.tensor_boxes import lane_values
@@ -43,9 +41,14 @@ class Profiler(Observer):
         columns = self.rows.view(np.int64).reshape(len(self.rows), -1)
         self._shared_counts, self._global_counts = columns[:, _SHARED], columns[:, _GLOBAL]
         self._tiles: dict[Tile, None] = {}
-        copies, multiplications, self._counted = launch.program.analysis(_classify)
-        self.instructions = dict.fromkeys(copies, self._copy) | dict.fromkeys(multiplications, self._multiply)
-        self.handlers = {Suspend: self._suspend, Access: self._access, CopyIssue: self._copy_issue}
+        multiplications, self._counted = launch.program.analysis(_classify)
+        self.instructions = dict.fromkeys(multiplications, self._multiply)
+        self.handlers = {
+            Suspend: self._suspend,
+            Access: self._access,
+            ThreadCopyIssue: self._thread_copy,
+            CopyIssue: self._copy_issue,
+        }
 
     def _suspend(self, event: Suspend) -> None:
         """Subtract the executions of warp splits that will repeat the instruction."""
@@ -61,20 +64,10 @@ class Profiler(Observer):
         elif event.space == "global":
             count_sectors(self._global_counts[event.pc], event.index, event.lanes, event.size)
 
-    def _copy(self, event: Execute) -> None:
-        batch, operands = event.batch, event.operands
-        active = batch.active()
-        for access in self.launch.program.steps[event.pc].binding.form.effects_of(effects.Access):
-            size = int(getattr(operands, access.size))
-            addresses = batch.addresses(getattr(operands, access.address))
-            index = np.broadcast_to(addresses, active.shape).astype(np.int64)
-            if access.kind == "write":
-                # A lane that reads nothing fills shared memory with zeros.
-                count_wavefronts(self._shared_counts[event.pc], index, active, size)
-            else:
-                limit = getattr(operands, access.limit, None) if access.limit else None
-                reading = _reading(batch, active, limit)
-                count_sectors(self._global_counts[event.pc], index - GLOBAL_BASE, reading, size)
+    def _thread_copy(self, event: ThreadCopyIssue) -> None:
+        # A lane that reads nothing fills shared memory with zeros.
+        count_wavefronts(self._shared_counts[event.pc], event.targets, event.lanes, event.size)
+        count_sectors(self._global_counts[event.pc], event.sources, event.reading, event.size)
 
     def _multiply(self, event: Execute) -> None:
         """Record a tile for each matrix with a shared-memory descriptor."""
@@ -110,31 +103,20 @@ class Profiler(Observer):
         )
 
 
-def _classify(program: Program) -> tuple[list[int], list[int], list[bool]]:
-    """Return the thread copies, the asynchronous multiplications, and a flag for each instruction.
+def _classify(program: Program) -> tuple[list[int], list[bool]]:
+    """Return the asynchronous multiplications, and a flag for each instruction.
 
     The flag is True if the accesses of the instruction are counted.
     """
     issues = [step.binding.form.effect(effects.Issue) for step in program.steps]
-    copies, multiplications = (
-        [pc for pc, each in enumerate(issues) if each is not None and each.group == group]
-        for group in ("copy", "multiplication")
-    )
+    multiplications = [pc for pc, each in enumerate(issues) if each is not None and each.group == "multiplication"]
     counted = [_counts_accesses(step.binding.form, step.binding.slots) for step in program.steps]
-    return copies, multiplications, counted
+    return multiplications, counted
 
 
 def _counts_accesses(form: Form, slots: effects.Slots) -> bool:
     spaces = [form.operands[each.address].space_word(slots) for each in form.effects_of(effects.Access)]
     return not form.is_asynchronous and _UNCOUNTED_SPACES.isdisjoint(space.partition("::")[0] for space in spaces)
-
-
-def _reading(batch: Batch, active: Array, limit: Any) -> Array:
-    # `limit` is the number of bytes to read, or a predicate that is true if the lane reads nothing.
-    if limit is None:
-        return active
-    amount = batch.read(limit)
-    return active & ~amount if amount.dtype == np.bool_ else active & (amount > 0)
 
 
 def _box(fields: TensorMapFields, request: TensorCopy) -> str:

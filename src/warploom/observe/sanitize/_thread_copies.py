@@ -22,14 +22,14 @@ def record_copies(
     """Record thread copies of lanes from global to shared memory, `size` bytes each.
 
     `found` receives the numbers of conflicts in global and in shared memory. The first conflicts are stored in `g.out`
-    and in `s.out`. `index` has the byte offsets of the targets in shared memory, and `sources` the virtual addresses of
-    the sources. `reading` marks the lanes that read their source, of the copying lanes in `lanes`. The copies are
-    recorded at the times `times`, one for each warp of the wave. `arena` is the number of bytes of global memory.
-    `has_sources` is set if the sources are recorded. Shapes: warps (warps,); lanes to reading (warps, 32).
+    and in `s.out`. `index` has the byte offsets of the targets in shared memory, and `sources` the byte offsets of the
+    sources in global memory. `reading` marks the lanes that read their source, of the copying lanes in `lanes`. The
+    copies are recorded at the times `times`, one for each warp of the wave. `arena` is the number of bytes of global
+    memory. `has_sources` is set if the sources are recorded. Shapes: warps (warps,); lanes to reading (warps, 32).
     """
     count = len(warps)
     inside = np.zeros((count, 32), np.bool_)
-    starts, known = np.zeros((count, 32), np.int64), np.zeros((count, 32), np.int64)
+    known = np.zeros((count, 32), np.int64)
     agents, clocks = np.zeros(count, np.int64), np.zeros(count, np.int64)
     for i in range(count):
         w = warps[i]
@@ -38,11 +38,10 @@ def record_copies(
             if lanes[i, lane]:
                 c.copy_issued[w, lane] = times[w]
                 if reading[i, lane]:
-                    known[i, lane] = sources[i, lane]
-                    starts[i, lane] = sources[i, lane] - GLOBAL_BASE
-                    inside[i, lane] = starts[i, lane] >= 0 and starts[i, lane] + size <= arena
+                    known[i, lane] = sources[i, lane] + GLOBAL_BASE
+                    inside[i, lane] = sources[i, lane] >= 0 and sources[i, lane] + size <= arena
     found[0] = access_lanes(
-        c, g, wave, warps, starts, inside, size, True, False, THREAD_COPY, 0, False, pc, clocks,
+        c, g, wave, warps, sources, inside, size, True, False, THREAD_COPY, 0, False, pc, clocks,
     )  # fmt: skip
     if has_sources:
         set_sources(s, index, lanes, size, known)

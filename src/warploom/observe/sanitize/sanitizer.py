@@ -125,6 +125,7 @@ class Sanitizer(events.Observer):
             events.PhaseComplete: self._phase_complete,
             events.Arrive: self._arrive,
             events.PhaseWait: self._phase_wait,
+            events.ThreadCopyIssue: lambda event: self.transfers.thread_copy(event),  # noqa: PLW0108 - as CopyIssue
             events.CopyIssue: lambda event: self.transfers.bulk(event),  # noqa: PLW0108 - each wave of CTAs has its own
             events.Commit: self._commit,
             events.Wait: self._wait,

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.access import signed, uniform
+from warploom.emulator.access import uniform
 from warploom.emulator.address_space import SHARED_START, SHARED_WINDOW
 from warploom.emulator.batch import Batch
-from warploom.emulator.events import Arrive, CopyIssue, Execute, Launch, PhaseWait
+from warploom.emulator.events import Arrive, CopyIssue, Execute, Launch, PhaseWait, ThreadCopyIssue
 from warploom.emulator.faults import Fault
 from warploom.emulator.tensor_boxes import lane_values
 from warploom.emulator.values import VectorValue
@@ -72,30 +72,17 @@ class Transfers:
 
     # Copies and stores of single threads --------------------------------------------------------------------
 
-    def thread_copy(self, event: Execute, source: effects.Access, target: effects.Access) -> None:
-        """Record thread copies of lanes from `source` to `target`."""
-        batch, operands = event.batch, event.operands
-        size = int(getattr(operands, target.size))
-        index = self._index(batch, "shared", batch.addresses(getattr(operands, target.address)), size)
-        if index is None:
-            return
-        sources = batch.addresses(getattr(operands, source.address))
-        if sources.shape != index.shape:
-            sources = np.broadcast_to(sources, index.shape)
-        lanes = reading = uniform(batch.active())
-        limit = getattr(operands, source.limit)
-        if limit is not None:
-            amount = batch.read(limit)
-            reading = lanes & (~amount if amount.dtype == np.bool_ else amount >= size)
-        warps, shadow, global_shadow = batch.location.warp, self.shadow, self.global_shadow
+    def thread_copy(self, event: ThreadCopyIssue) -> None:
+        """Record thread copies of lanes."""
+        warps, shadow, global_shadow = event.location.warp, self.shadow, self.global_shadow
         record_copies(
-            self.clocks.arrays, global_shadow.arrays, shadow.arrays, global_shadow.wave & 0xFF, warps, lanes, index,
-            signed(sources), reading, size, len(global_shadow.arena.bytes), event.pc, shadow.has_sources,
-            self.clocks.copy_clock, self._found,
+            self.clocks.arrays, global_shadow.arrays, shadow.arrays, global_shadow.wave & 0xFF, warps,
+            uniform(event.lanes), event.targets, event.sources, event.complete, event.size,
+            len(global_shadow.arena.bytes), event.pc, shadow.has_sources, self.clocks.copy_clock, self._found,
         )  # fmt: skip
         in_global, in_shared = self._found.tolist()
-        global_shadow.report_copies(in_global, warps, event.pc, size)
-        shadow.report_copies(in_shared, warps, event.pc, size)
+        global_shadow.report_copies(in_global, warps, event.pc, event.size)
+        shadow.report_copies(in_shared, warps, event.pc, event.size)
 
     def copy_arrival(self, event: Execute, address: str, space: str) -> None:
         """Record arrivals that take effect after earlier thread copies of the same lane.
@@ -389,8 +376,7 @@ Handler = Callable[[Transfers, Execute], None]
 def issue_handlers(launch: Launch) -> dict[int, Handler]:
     """Return the handlers of instructions, by program counter.
 
-    Handled are non-bulk asynchronous copies, mbarrier arrivals after such copies, and asynchronous stores and
-    reductions that signal an mbarrier.
+    Handled are mbarrier arrivals after thread copies, and asynchronous stores and reductions that signal an mbarrier.
     """
     handlers = ((pc, _issue_handler(launch, pc)) for pc in range(len(launch.program.steps)))
     return {pc: handler for pc, handler in handlers if handler is not None}
@@ -407,10 +393,7 @@ def _issue_handler(launch: Launch, pc: int) -> Handler | None:
     def space(operand: str) -> str:
         return form.operands[operand].space_word(slots)
 
-    # `Transfers.bulk` handles bulk copies.
-    if issue is not None and issue.group == "copy":
-        source, target = (next(each for each in accesses if each.kind == kind) for kind in ("read", "write"))
-        return lambda transfers, event: transfers.thread_copy(event, source, target)
+    # `Transfers.bulk` handles bulk copies, and `Transfers.thread_copy` handles thread copies.
     if arrival is not None and arrival.after == "copy":
         return lambda transfers, event: transfers.copy_arrival(event, arrival.address, space(arrival.address))
     if issue is not None and issue.mbarrier and len(accesses) == 1 and accesses[0].value:
