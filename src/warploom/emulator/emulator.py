@@ -26,6 +26,7 @@ from warploom.emulator.native.code_table import BATCH_COST, OVERDUE_STEPS
 from warploom.emulator.native.context import Stop
 from warploom.emulator.native.engine import NativeEngine, Observed
 from warploom.emulator.native.reporter import Reporter
+from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
 from warploom.emulator.request import Request
@@ -33,6 +34,7 @@ from warploom.emulator.state import RECENT, Executions
 from warploom.emulator.times import Times
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
+from warploom.isa.model.form import Form
 from warploom.isa.model.semantics import Array
 
 Rows = NDArray[np.intp]
@@ -106,10 +108,9 @@ class Emulator:
 
     def _observed(self) -> Observed:
         """Return the program counters of the instructions for which observers may get an event."""
-        forms = [step.binding.form for step in self.program.steps]
-        observed = {form for form in {*forms} if self.events.observes(form)}
+        found = self.program.analysis(_instructions_of_forms)
+        pcs = frozenset(pc for form, uses in found.items() if self.events.observes(form) for pc in uses)
         blocks = self._on_block_start is not None or self._on_block_end is not None
-        pcs = frozenset(pc for pc, form in enumerate(forms) if form in observed)
         return Observed(pcs, frozenset(self._instructions), frozenset(self._guards), blocks)
 
     # Waves --------------------------------------------------------------------------------------------------
@@ -501,3 +502,11 @@ class Emulator:
         """Return the program counters at which the last batches of the wave started."""
         last = self.state.counters.batches
         return [int(self.state.recent[batch % RECENT]) for batch in range(max(self._first_batch, last - RECENT), last)]
+
+
+def _instructions_of_forms(program: Program) -> dict[Form, list[int]]:
+    """Return the program counters of the instructions of each Form."""
+    found: dict[Form, list[int]] = {}
+    for pc, step in enumerate(program.steps):
+        found.setdefault(step.binding.form, []).append(pc)
+    return found

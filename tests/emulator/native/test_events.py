@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from observe.sanitize.launches import LAUNCHES
 
 import warploom as wl
-
-SCHEDULES = ("eager", "lazy", "random:1")
+from warploom.emulator.events import Access, Launch
 
 
 def check(launch: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,13 +36,40 @@ def check(launch: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(found) == len(expected)
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("name", sorted(LAUNCHES))
-def test_events_of_kernels(name: str, schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_of_kernels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(lambda: LAUNCHES[name].run(profile=True), monkeypatch)
+
+
+@pytest.mark.parametrize("schedule", ["lazy", "random:1"])
+@pytest.mark.parametrize("name", ["cp_async_mma", "message_passing", "reduction", "st_async_ring"])
+def test_events_under_other_schedules(name: str, schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check(lambda: LAUNCHES[name].run(profile=True, schedule=schedule), monkeypatch)
 
 
-@settings(deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, max_examples=40)
+@pytest.mark.parametrize("option", ["profile", "trace"])
+def test_native_code_executes_observed_instructions(option: str) -> None:
+    plain, observed = (LAUNCHES["cp_async_mma"].run(**options)[0] for options in ({}, {option: True}))
+    interpreted = [{each.pc for each in run.stats.times.instructions} for run in (plain, observed)]
+    assert interpreted[1] == interpreted[0]
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "compiler"])
+def test_an_error_of_an_observer_ends_the_launch(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(event: Access) -> None:
+        raise RuntimeError(f"the access at {event.pc}")
+
+    class Failing(EventLog):
+        def attach(self, launch: Launch) -> None:
+            self.handlers = {Access: fail}
+
+    monkeypatch.setenv("WARPLOOM_ENGINE", engine)
+    monkeypatch.setattr("warploom.observe.profile.Profiler", Failing)
+    with pytest.raises(RuntimeError, match="the access at"):
+        LAUNCHES["reduction"].run(profile=True)
+
+
+@settings(deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, max_examples=20)
 @given(text=programs())
 def test_events_of_random_programs(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     def launch(schedule: str) -> None:

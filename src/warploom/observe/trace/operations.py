@@ -36,6 +36,7 @@ class Operations:
         # Event of each bulk copy by its number, and of other operations by number and warp.
         self._copies: dict[int, int] = {}
         self._deferred: dict[int, dict[int, int]] = {}
+        self._copy_sizes: dict[int, int] = {}  # bytes that each lane copies, by program counter
         # Open group of thread copies of each warp, and its event.
         self._open_group = np.full(self.topology.warps, -1, np.int64)
         self._open_event = np.zeros(self.topology.warps, np.int64)
@@ -134,6 +135,12 @@ class Operations:
         return copies
 
     def _copy_size(self, pc: int) -> int:
+        found = self._copy_sizes.get(pc)
+        if found is None:
+            found = self._copy_sizes[pc] = self._find_copy_size(pc)
+        return found
+
+    def _find_copy_size(self, pc: int) -> int:
         accesses = self.recording.launch.program.steps[pc].binding.form.effects_of(Access)
         operands = self.recording.launch.instructions[pc].operands
         return next((int(getattr(operands, access.size)) for access in accesses if access.size), 0)
