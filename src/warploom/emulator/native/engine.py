@@ -226,7 +226,10 @@ class NativeEngine:
         self.is_native = (code["function"] > EXIT).tolist()
 
     def _find_probes(self, pcs: Collection[int], times: Times) -> dict[int, int]:
-        """Return the addresses of the probes of instructions. Set `actions` for instructions with a native function."""
+        """Return the addresses of the probes of instructions.
+
+        Set `actions` for the instructions that native code can execute with their events.
+        """
         self.actions = {}
         wanted: dict[int, Wanted] = {}
         for pc in pcs:

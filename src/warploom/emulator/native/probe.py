@@ -1,4 +1,4 @@
-"""Probe of an instruction: a native function that records the events of the instruction without executing it.
+"""Probes: native functions that record the events of an instruction without executing it.
 
 Native code calls the probe before the instruction if an observer needs the events. A probe has the signature of a
 native function (see `functions`). If the native function of the instruction would leave a warp to the interpreter, the

@@ -121,7 +121,10 @@ class Operations:
         self._deferred[event.number] = dict(zip(warps.tolist(), found.tolist(), strict=True))
 
     def _add_copies(self, rows: Rows, lanes: Array) -> Ids:
-        """Add an event for the copy of each warp split, and one for its issue by `lanes` lanes. Return the copies."""
+        """Add the events of the copy of each warp split, and of its issue by `lanes` lanes.
+
+        Return the row numbers of the copies.
+        """
         many = len(rows)
         kinds = np.tile(np.array([Kind.COPY, Kind.ISSUE]), many)
         columns = {
