@@ -550,6 +550,8 @@ def in_turn(handlers: Sequence[Handler]) -> Handler | None:
 
 def _joined(tables: Sequence[Mapping[Key, Handler]]) -> dict[Key, Handler]:
     """Return a function for each key of the tables, which calls the functions of all tables with this key."""
+    if len(tables) == 1:
+        return dict(tables[0])
     found: dict[Key, Handler] = {}
     for key in {key for table in tables for key in table}:
         handler = in_turn([table[key] for table in tables if key in table])

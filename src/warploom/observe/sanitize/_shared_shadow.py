@@ -161,6 +161,15 @@ def _may_conflict(
 
 
 @njit
+def _is_quiet(c: ClockArrays, s: SharedArrays, w: int, block: int, cta: int) -> bool:
+    """Return True if all reads of a block by warps of a CTA happen before a write of warp `w`."""
+    for slot in range(s.reads.shape[1]):
+        if s.last_reads[block, slot] > c.vectors[w, KNOWN, c.own[slot * c.ctas + cta]]:
+            return False
+    return True
+
+
+@njit
 def _check_readers(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, strength: int, granule: int, asynchronous: bool, proxy: bool,
     position: int, found: int,
@@ -298,13 +307,21 @@ def write_lanes(
         w = warps[i]
         head = (np.int64(agents[i]) << 44) | (np.int64(clocks[i]) << 16) | (kind << 10)
         good = np.int64(-1)
+        low, high = np.int64(0), np.int64(0)  # granules without reads that may conflict
         for lane in range(32):
             if not mask[i, lane]:
                 continue
             start = index[i, lane]
             granule, end = start >> s.shift, (start + size - 1 >> s.shift) + 1
             fresh = head | (lane << 4) | strength
-            suspicious = _may_conflict(c, s, w, lane, KNOWN, granule, end, s.asynchronous)
+            if c.few[w] == 0 and not s.asynchronous and not low <= granule < high:
+                block, cta = granule >> BLOCK, granule // s.cta_granules
+                if _is_quiet(c, s, w, block, cta):
+                    low = max(block << BLOCK, cta * s.cta_granules)
+                    high = min((block + 1) << BLOCK, (cta + 1) * s.cta_granules)
+            suspicious = False
+            if granule < low or end > high:
+                suspicious = _may_conflict(c, s, w, lane, KNOWN, granule, end, s.asynchronous)
             while granule < end:
                 record = records[granule]
                 mixed = fresh
