@@ -41,12 +41,10 @@ class Arena:
     def __init__(self) -> None:
         self.segments: list[Segment] = []
         self._end = GLOBAL_BASE + GAP
-        self.bytes: NDArray[np.uint8] = np.zeros(0, np.uint8)
-        self.starts = np.zeros(0, np.int64)
-        self.ends = np.zeros(0, np.int64)
-        self.state = np.zeros(0, np.uint8)
-        # Addresses in the heap and in the mappings of this process identify host pointers in error messages.
-        self.host = int(np.zeros(1).__array_interface__["data"][0]), id(self.segments)
+        self.bytes: NDArray[np.uint8]
+        self.starts: NDArray[np.int64]
+        self.ends: NDArray[np.int64]
+        self.state: NDArray[np.uint8]
 
     def reserve(self, name: str, size: int, writable: bool = True, kind: str = "global") -> Segment:
         """Add a zero-filled segment of `size` bytes. `Segment` describes the other arguments."""
@@ -126,7 +124,9 @@ class Arena:
     def hint(self, address: int) -> str:
         """Return a hint if an address outside of all segments is probably a host pointer, otherwise ""."""
         nearest = min((abs(address - segment.start) for segment in self.segments), default=_HOST_REACH)
-        if min(abs(address - each) for each in self.host) >= min(nearest, _HOST_REACH):
+        # Addresses in the heap and in the mappings of this process.
+        host = int(np.zeros(1).__array_interface__["data"][0]), id(self.segments)
+        if min(abs(address - each) for each in host) >= min(nearest, _HOST_REACH):
             return ""
         return (
             "the address seems to be a host pointer; pass the array itself, or a list of arrays for a table of device "

@@ -9,7 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from warploom.diagnostics import UsageError
-from warploom.gpu.geometry import Extent, Extents, Geometry
+from warploom.gpu.geometry import Extent, Extents, Geometry, triple
 from warploom.isa.model.availability import Target, read_target
 from warploom.isa.model.capacity import (
     CONSTANT_BYTES,
@@ -86,18 +86,18 @@ def read_geometry(
     block = required if block is None else block
     if block is None:
         raise _refuse(f"block is missing; kernel {signature.entry.readable_name} has no .reqntid")
-    geometry = Geometry.of(grid, block, cluster, shared)
-    _check_extents("grid", geometry.grid, _MAX_GRID)
-    _check_extents("block", geometry.block, _MAX_BLOCK)
-    threads = prod(geometry.block)
+    grid, block = triple("grid", grid), triple("block", block)
+    given = None if cluster is None else triple("cluster", cluster)
+    _check_extents("grid", grid, _MAX_GRID)
+    _check_extents("block", block, _MAX_BLOCK)
+    threads = prod(block)
     if threads > MAX_THREADS:
-        raise _refuse(f"block {geometry.block} has {threads} threads; expected at most {MAX_THREADS}")
-    if required not in (None, geometry.block):
-        raise _refuse(f"block is {geometry.block}; the kernel's .reqntid requires exactly {required}")
+        raise _refuse(f"block {block} has {threads} threads; expected at most {MAX_THREADS}")
+    if required not in (None, block):
+        raise _refuse(f"block is {block}; the kernel's .reqntid requires exactly {required}")
     if most is not None and threads > prod(most):
-        raise _refuse(f"block {geometry.block} has {threads} threads; .maxntid allows at most {prod(most)}")
-    given = None if geometry.cluster == (1, 1, 1) else geometry.cluster
-    return Geometry(geometry.grid, geometry.block, _cluster(signature, geometry.grid, given), geometry.shared)
+        raise _refuse(f"block {block} has {threads} threads; .maxntid allows at most {prod(most)}")
+    return Geometry(grid, block, _cluster(signature, grid, None if given == (1, 1, 1) else given), shared)
 
 
 def check_architecture(geometry: Geometry, arch: str, static: int = 0, dynamic_start: int = 0) -> None:
