@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +17,7 @@ ALIGNMENT = 1024
 _HOST_REACH = 1 << 40  # bytes; larger than the heap, and than the range of a process's mappings
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Segment:
+class Segment(NamedTuple):
     """Range of the arena for one buffer, one module variable or the kernel's parameters.
 
     `start` is a virtual address. `kind` is the state space: "global", "const" or "param". Units: `size` in bytes.
@@ -68,8 +66,9 @@ class Arena:
                 f"{largest.name} with {largest.size} bytes",
                 code="launch.memory",
             ) from None
-        self.starts = np.array([segment.start for segment in self.segments], np.int64)
-        self.ends = np.array([segment.start + segment.size for segment in self.segments], np.int64)
+        starts = [segment.start for segment in self.segments]
+        ends = [segment.start + segment.size for segment in self.segments]
+        self.starts, self.ends = np.array([starts, ends], np.int64)
         self.state = np.array([access.CLEAN if s.writable else access.LOCKED for s in self.segments], np.uint8)
 
     def fork(self) -> Arena:

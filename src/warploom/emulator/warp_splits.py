@@ -76,12 +76,13 @@ class WarpSplits:
         self.bits.fill(0)
         self.bits[:warps] = bits
         self.status.fill(Status.DONE)
-        self.status[:warps][bits != 0] = Status.READY
+        np.minimum(bits, Status.READY, out=self.status[:warps], casting="unsafe")
         self.pc.fill(entry)
         self.epoch.fill(0)
         self.calls.fill(0)
         self.point.fill(NONE)
-        self.points["warp"] = NONE
+        if len(self.points):
+            self.points["warp"] = NONE
         # Numbers of slots beyond those of the warps, and of reconvergence points, that are in use.
         self.extra_slots = 0
         self.open_points = 0

@@ -35,6 +35,8 @@ _FIRST_CLUSTERS = 90
 REGISTER_BYTES = 4 << 30
 """Most bytes that the emulator allocates for the registers of one cluster."""
 _AXES = "xyz"
+_MOST_LEGAL = 64
+"""Greatest number of launches of a program that are known to be legal."""
 
 
 def architecture(arch: str | None, signature: Signature) -> str:
@@ -119,7 +121,23 @@ def check_architecture(geometry: Geometry, arch: str, static: int = 0, dynamic_s
         )
 
 
-def check_resources(program: Program, geometry: Geometry, step_budget: int) -> None:
+def check_limits(program: Program, geometry: Geometry, arch: str, step_budget: int) -> None:
+    """Refuse a launch that an architecture does not support, or that needs more than the emulator has.
+
+    Errors: UsageError launch.geometry, launch.shared, launch.limit.
+    """
+    legal: set[tuple[Geometry, str, int]] = program.analyses.setdefault(check_limits, set())
+    launch = geometry, arch, step_budget
+    if launch in legal:
+        return
+    check_architecture(geometry, arch, program.static_shared, program.dynamic_start)
+    _check_resources(program, geometry, step_budget)
+    if len(legal) == _MOST_LEGAL:
+        legal.clear()
+    legal.add(launch)
+
+
+def _check_resources(program: Program, geometry: Geometry, step_budget: int) -> None:
     """Refuse a kernel that needs more memory or more steps than a GPU or the emulator has.
 
     Errors: UsageError launch.limit.
