@@ -111,10 +111,9 @@ def test_the_interpreter_engine_executes_all_instructions(monkeypatch: pytest.Mo
     assert sorted(each.pc for each in times.instructions) == list(range(len(times.instructions)))
 
 
-def test_observed_instructions_are_interpreted() -> None:
-    opcodes = {each.opcode for each in launch(NATIVE, sanitize=True).instructions}
-    assert "st.global.u32" in opcodes
-    assert "add.u32" not in opcodes
+def test_native_code_executes_observed_instructions() -> None:
+    # The sanitizer needs the exit of the warp, which the interpreter executes.
+    assert {each.opcode for each in launch(NATIVE, sanitize=True).instructions} == {"ret"}
 
 
 def test_a_multiplication_is_marked() -> None:

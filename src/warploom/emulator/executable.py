@@ -114,7 +114,7 @@ def release(program: Program, executable: Executable) -> None:
     """Keep a linked program for later launches."""
     executable.state.on_suspend = None
     if executable.native is not None:
-        executable.native.report = None
+        executable.native.end_launch()
     with _access:
         kept = _kept(program)
         kept.append(executable)

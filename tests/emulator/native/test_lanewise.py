@@ -13,6 +13,7 @@ from llvmlite import ir
 
 from warploom.emulator.native.functions import translate
 from warploom.emulator.native.operands import OperandTable, UnsupportedOperand
+from warploom.emulator.native.wanted import Wanted
 from warploom.isa.instructions import approximate, bits, convert, floating, half, integer, memory, warp
 from warploom.isa.model.form import Form, forms
 from warploom.numerics.tracing.values import TraceError
@@ -79,7 +80,8 @@ def test_random_bits(number: int, pattern: bytes) -> None:
 def _is_translated(form: Form) -> bool:
     for words in spread(form, 3):
         try:
-            translate(ir.Module(), "f", form, OperandTable.of(operands(form, words, RegisterFiles())).names, ARCH)
+            names = OperandTable.of(operands(form, words, RegisterFiles())).names
+            translate(ir.Module(), Wanted("f", form, names, ARCH))
         except (TraceError, UnsupportedOperand):
             return False
     return True

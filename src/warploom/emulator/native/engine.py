@@ -225,6 +225,10 @@ class NativeEngine:
             code["events"][pc] = executes * EXECUTE_EVENT + is_guarded * GUARD_EVENT
         self.is_native = (code["function"] > EXIT).tolist()
 
+    def end_launch(self) -> None:
+        """Drop the references to the objects of the launch."""
+        self.report = self._batch = None
+
     def _find_probes(self, pcs: Collection[int], times: Times) -> dict[int, int]:
         """Return the addresses of the probes of instructions.
 
