@@ -10,7 +10,7 @@ BRANCH, EXIT = 1, 2
 The addresses of functions are larger.
 """
 GUARD_EVENT, EXECUTE_EVENT = 1, 2
-"""Values of the field `events`: an event before the guard is evaluated, and events before the instruction."""
+"""Values of the field `events`, for the event `Guard` and for the events of the execution."""
 INSTRUCTION = np.dtype(
     [
         ("function", np.uint64), ("records", np.uint64), ("guard", np.uint64), ("guard_stride", np.int64),
