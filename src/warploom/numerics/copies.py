@@ -137,6 +137,18 @@ def transpose(context, words, source, columns, depth, result):
 
 
 @intrinsic
+def copy_chunk(context, source, target):
+    """Copy 16 bytes. The arguments are addresses, and multiples of 8."""
+
+    def generate(context, builder, signature, arguments):
+        v = Vectors(builder)
+        v.store(v.load(ir.VectorType(I64, 2), arguments[0]), arguments[1])
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64), generate
+
+
+@intrinsic
 def widen(context, values, wide, count):
     """Convert f32 values to f64. The arguments are addresses, and a multiple of `DECODED`."""
 
