@@ -74,6 +74,12 @@ class Field(IntEnum):
     EXITED_CTAS = 55  # number of CTAs whose last warp has exited
     # Observers
     EXECUTIONS = 56  # address of the executions of each instruction by warps and by lanes, or 0
+    # mbarriers
+    INSTRUCTION = 57  # program counter of the executing instruction
+    SHARED = 58  # address of the bytes of shared memory
+    AWAITED = 59  # address of the index of the mbarrier for which each warp split waits, or a negative number
+    ARRIVAL_SITES = 60  # address of the program counter of the last arrival at each 64-bit word of shared memory
+    PLAIN_WAITS = 61  # 1 if no wait has returned early, and none is for several mbarriers
 
 
 class Stop(IntEnum):

@@ -15,6 +15,7 @@ from warploom.emulator.barriers import BARRIERS, Barriers
 from warploom.emulator.batch import Batch
 from warploom.emulator.grid import Topology
 from warploom.emulator.link import Linked
+from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.native.code_table import BRANCH, EXIT, INSTRUCTION
 from warploom.emulator.native.context import Field, Stop
@@ -156,8 +157,9 @@ class NativeEngine:
         """Set the object that counts executions by warps and by lanes. None disables the counts."""
         self._fields[Field.EXECUTIONS] = 0 if executions is None else _address(executions.counts)
 
-    def start(self, memory: Memory, barriers: Barriers) -> None:
+    def start(self, memory: Memory, barriers: Barriers, mbarriers: Mbarriers) -> None:
         """Prepare for the CTAs that have become resident."""
+        self._mbarriers = mbarriers
         arena, shared, fields = memory.arena, memory.shared, self._fields
         if not len(self._windows):
             self._windows = _shared_windows(self.state.topology, shared)
@@ -165,6 +167,7 @@ class NativeEngine:
         first = _address(shared.bytes)
         self._windows[:, 2] += first - self._shared
         self._shared = first
+        fields[Field.SHARED], fields[Field.ARRIVAL_SITES] = first, _address(mbarriers.sites)
         fields[Field.ARENA], fields[Field.SEGMENTS] = _address(arena.bytes), len(arena.starts)
         for field, array in enumerate((arena.starts, arena.ends, arena.state), Field.SEGMENT_STARTS):
             fields[field] = _address(array)
@@ -183,6 +186,7 @@ class NativeEngine:
         self._warps[:count] = batch.warp_index
         splits = self.state.splits
         self._masks[:count] = lanes = splits.bits[batch.rows]
+        self._prepare_waits()
         self._fields[Field.COUNT] = count
         self._fields[Field.WHOLE] = not splits.diverged or bool((lanes == splits.live_bits[batch.warp_index]).all())
         counters, began = self.state.counters, perf_counter()
@@ -213,6 +217,7 @@ class NativeEngine:
                 fields[field] = _address(array)
             fields[Field.SPLITS], fields[Field.POINT_COUNT] = len(splits.status), len(splits.points)
             fields[Field.LIVE], fields[Field.WARP_SLOTS] = _address(splits.live_bits), splits.warps
+        self._prepare_waits()
         self._seen.fill(-1)
         fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS] = splits.extra_slots, splits.open_points
         fields[Field.FIRST_FREE_SLOT], fields[Field.FIRST_FREE_POINT] = splits.warps, 0
@@ -230,6 +235,11 @@ class NativeEngine:
         splits.extra_slots, splits.open_points = fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS]
         state.grid.ticks = fields[Field.TICKS]
         return _STOPS[found & 3], found >> 2
+
+    def _prepare_waits(self) -> None:
+        mbarriers = self._mbarriers
+        self._fields[Field.PLAIN_WAITS] = mbarriers.is_plain
+        self._fields[Field.AWAITED] = _address(mbarriers.awaited_words(len(self.state.splits.status)))
 
     def count(self, counters: Counters) -> None:
         """Add the instructions that have been executed since the last call to the statistics."""

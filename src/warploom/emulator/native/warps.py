@@ -24,6 +24,7 @@ from warploom.numerics.tracing.kernels import trace_kernel
 from warploom.numerics.tracing.values import LANES, TracedLanes, TraceError, declare, element_type, splat, vector_type
 
 _U64 = np.dtype(np.uint64)
+_I64S = ir.VectorType(I64, LANES)
 _BOOL = np.dtype(np.bool_)
 
 
@@ -367,6 +368,91 @@ class TracedWarp:
         following = builder.append_basic_block("completed")
         builder.cbranch(completed, following, self.refusing)
         builder.position_at_end(following)
+
+    def warp_barrier(self, members: TracedLanes) -> None:
+        """Do nothing: the native function is only called while no warp is diverged."""
+        self.converged_only = True
+
+    def mbarrier(
+        self, space: str, addresses: TracedLanes, action: str, amount: TracedLanes | int = 0,
+        transactions: TracedLanes | int = 0,
+    ) -> TracedLanes:  # fmt: skip
+        """Arrive at an mbarrier, or expect bytes. Return the state tokens.
+
+        Leave the instruction to the interpreter unless all active lanes use one mbarrier, and only one lane is active
+        if the amounts may differ.
+        """
+        if action not in ("arrive", "expect_tx"):
+            raise TraceError(f"the action {action} on an mbarrier is not implemented in native code")
+        builder, lanes = self.builder, self.lanes
+        wide = self._shared_addresses(space, addresses)
+        places = TracedLanes(builder, builder.ptrtoint(self._reach("shared", wide, lanes, 8, True), _I64S), _U64)
+        lowest = places.constant(0xFFFF_FFFF_FFFF_FFFF, _U64)
+        low = self._reduce("umin", lanes.select(places, lowest))
+        high = self._reduce("umax", lanes.select(places, places.constant(0, _U64)))
+        active = builder.zext(builder.ctpop(self.mask), I64)
+        given = [self._total(each, active) for each in (amount, transactions)]
+        varies = any(isinstance(each, TracedLanes) for each in (amount, transactions))
+        together = builder.icmp_unsigned("<=", active, I64(1)) if varies else builder.icmp_unsigned("==", low, high)
+        idle = builder.icmp_unsigned("==", active, I64(0))
+        used, arriving, following = (builder.append_basic_block(name) for name in ("used", "arriving", "arrived"))
+        token = builder.variable(I64(0))
+        builder.cbranch(idle, following, used)
+        builder.position_at_end(used)
+        builder.store(builder.load(builder.inttoptr(low, POINTER), typ=I64), token)
+        builder.cbranch(together, arriving, self.leaving)
+        builder.position_at_end(arriving)
+        arrive = self._declare("warploom.mbarrier", I1, [POINTER, I64, I64, I64])
+        accepted = builder.call(arrive, [self.context, low, *given])
+        builder.cbranch(accepted, following, self.leaving)
+        builder.position_at_end(following)
+        words = TracedLanes(builder, _broadcast(builder, builder.load(token, typ=I64)), _U64)
+        return words if varies else words - (self._rank() << np.uint64(20)) * np.uint64(action == "arrive")
+
+    def _shared_addresses(self, space: str, addresses: TracedLanes) -> TracedLanes:
+        """Return the shared addresses of mbarriers, given addresses in `space`."""
+        wide = addresses.astype(_U64)
+        return wide if space else wide - np.uint64(SHARED_WINDOW)
+
+    def _total(self, amount: TracedLanes | int, active: ir.Value) -> ir.Value:
+        """Return the sum of a number over the active lanes, of which there are `active`."""
+        if isinstance(amount, int):
+            return self.builder.mul(I64(amount), active)
+        return self._reduce("add", self.lanes.select(amount.astype(_U64), self.lanes.constant(0, _U64)))
+
+    def _rank(self) -> TracedLanes:
+        """Return the number of active lanes below each lane."""
+        lower = self.lanes.constant((1 << np.arange(LANES, dtype=np.uint64)) - 1, np.dtype(np.uint32))
+        mask = TracedLanes(self.builder, _broadcast(self.builder, self.mask), np.dtype(np.uint32)) & lower
+        kind = mask.value.type
+        count = self._declare(f"llvm.ctpop.v{LANES}i32", kind, [kind])
+        return TracedLanes(self.builder, self.builder.call(count, [mask.value]), np.dtype(np.uint32)).astype(_U64)
+
+    def mbarrier_wait(
+        self, space: str, addresses: TracedLanes, phase: TracedLanes, parity: bool, blocking: bool, result: Any
+    ) -> None:
+        """Test a phase of mbarriers.
+
+        Leave the instruction to the interpreter if a warp must be suspended, or an mbarrier is not initialised.
+        """
+        builder = self.builder
+        if blocking:  # the interpreter suspends warps of the whole batch; a repeated test gives the same results
+            self.leaving = self.refusing
+        (words,) = self.load("shared", self._shared_addresses(space, addresses), "b64")
+        high = words >> np.uint64(61)
+        wide = phase.astype(_U64)
+        expected = (wide if parity else wide >> np.uint64(61)) & np.uint64(1)
+        done = (high & np.uint64(1)) != expected
+        unready = self._reduce_mask((high < np.uint64(4)) & self.lanes)
+        goes_on = builder.icmp_unsigned("==", unready, I32(0))
+        if blocking:
+            is_plain = builder.icmp_signed("!=", self._field(Field.PLAIN_WAITS), I64(0))
+            complete = builder.icmp_unsigned("!=", self._reduce_mask(done & self.lanes), I32(0))
+            goes_on = builder.and_(goes_on, builder.and_(is_plain, complete))
+        following = builder.append_basic_block("tested")
+        builder.cbranch(goes_on, following, self.leaving)
+        builder.position_at_end(following)
+        self.write(result, done)
 
     # Asynchronous operations, which take effect at once under the eager schedule ---------------------------
 
