@@ -129,7 +129,7 @@ class Emulator:
             state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
         )
         if self.native is not None:
-            self.native.start(self.memory, self.barriers, self.mbarriers)
+            self.native.start(self.memory, self.barriers, self.mbarriers, copies.known)
         if self._on_resident is not None:
             self._on_resident(Resident(0, state.placement, state.splits, self.memory.shared))
 

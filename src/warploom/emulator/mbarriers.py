@@ -151,7 +151,7 @@ class Mbarriers:
         self._several: dict[int, set[int]] = {}  # slot -> words for which it waits, if there are several
         self._retries: dict[int, int] = {}  # slot -> number of early returns
         self._expired: set[int] = set()  # slots whose wait must return early
-        self.sites = np.full(len(self.words), -1, np.int64)  # word -> program counter of the last arrival
+        self.sites = np.zeros(len(self.words), np.int64)  # word -> program counter of the last arrival, plus 1
         self._sites: set[tuple[int, int]] = set()  # words and program counters of all arrivals
         self._problem = np.zeros(1, np.int64)
         self._none = np.zeros((1, 1), np.int64)
@@ -175,10 +175,10 @@ class Mbarriers:
         self._apply(index, mask, action, amounts, counts, tokens)
         if action.startswith("arrive"):
             words, pc = index[mask] >> 3, self.state.pc
-            new = words[self.sites[words] != pc]
+            new = words[self.sites[words] != pc + 1]
             if len(new):
                 self._sites.update((word, pc) for word in new.tolist())
-                self.sites[new] = pc
+                self.sites[new] = pc + 1
         return tokens
 
     def complete(self, index: Array, transactions: int) -> None:
@@ -306,7 +306,7 @@ class Mbarriers:
 
     def _waiting_for(self, words: Array) -> Array:
         """Return the slots that wait for one of the mbarriers `words`."""
-        rows = np.flatnonzero(np.isin(self._awaited, words) if len(words) > 1 else self._awaited == words[0])
+        (rows,) = (self._awaited == words[:, None]).any(axis=0).nonzero()
         if not self._several:
             return rows
         found = set(words.tolist())

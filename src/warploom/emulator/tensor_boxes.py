@@ -6,15 +6,13 @@ from collections.abc import Callable
 import numpy as np
 
 from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
+from warploom.emulator.known_maps import TF32_WORDS
 from warploom.emulator.memory import Memory
 from warploom.isa.model.records import TensorCopy
 from warploom.isa.model.semantics import Array
 from warploom.layout import TensorMapFields, box_bytes, boxes
 from warploom.numerics._compile import njit
 from warploom.numerics.copies import address, copy_chunk
-
-TF32_WORDS = ("tf32", "tf32.ftz")
-"""Element types of tensor maps that a load rounds to tf32."""
 
 
 @njit

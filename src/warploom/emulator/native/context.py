@@ -78,7 +78,9 @@ class Field(IntEnum):
     INSTRUCTION = 57  # program counter of the executing instruction
     SHARED = 58  # address of the bytes of shared memory
     AWAITED = 59  # address of the index of the mbarrier for which each warp split waits, or a negative number
-    ARRIVAL_SITES = 60  # address of the program counter of the last arrival at each 64-bit word of shared memory
+    ARRIVAL_SITES = 60  # address of `Mbarriers.sites`
+    KNOWN_MAPS = 62  # address of the table of tensor maps (see `known_maps`)
+    KNOWN_MAP_COUNT = 63
     PLAIN_WAITS = 61  # 1 if no wait has returned early, and none is for several mbarriers
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from warploom.emulator.barriers import BARRIERS, Barriers
 from warploom.emulator.batch import Batch
 from warploom.emulator.grid import Topology
+from warploom.emulator.known_maps import KnownMaps
 from warploom.emulator.link import Linked
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
@@ -157,9 +158,9 @@ class NativeEngine:
         """Set the object that counts executions by warps and by lanes. None disables the counts."""
         self._fields[Field.EXECUTIONS] = 0 if executions is None else _address(executions.counts)
 
-    def start(self, memory: Memory, barriers: Barriers, mbarriers: Mbarriers) -> None:
+    def start(self, memory: Memory, barriers: Barriers, mbarriers: Mbarriers, maps: KnownMaps) -> None:
         """Prepare for the CTAs that have become resident."""
-        self._mbarriers = mbarriers
+        self._mbarriers, self._maps = mbarriers, maps
         arena, shared, fields = memory.arena, memory.shared, self._fields
         if not len(self._windows):
             self._windows = _shared_windows(self.state.topology, shared)
@@ -186,7 +187,7 @@ class NativeEngine:
         self._warps[:count] = batch.warp_index
         splits = self.state.splits
         self._masks[:count] = lanes = splits.bits[batch.rows]
-        self._prepare_waits()
+        self._refresh_tables()
         self._fields[Field.COUNT] = count
         self._fields[Field.WHOLE] = not splits.diverged or bool((lanes == splits.live_bits[batch.warp_index]).all())
         counters, began = self.state.counters, perf_counter()
@@ -217,7 +218,7 @@ class NativeEngine:
                 fields[field] = _address(array)
             fields[Field.SPLITS], fields[Field.POINT_COUNT] = len(splits.status), len(splits.points)
             fields[Field.LIVE], fields[Field.WARP_SLOTS] = _address(splits.live_bits), splits.warps
-        self._prepare_waits()
+        self._refresh_tables()
         self._seen.fill(-1)
         fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS] = splits.extra_slots, splits.open_points
         fields[Field.FIRST_FREE_SLOT], fields[Field.FIRST_FREE_POINT] = splits.warps, 0
@@ -236,8 +237,9 @@ class NativeEngine:
         state.grid.ticks = fields[Field.TICKS]
         return _STOPS[found & 3], found >> 2
 
-    def _prepare_waits(self) -> None:
-        mbarriers = self._mbarriers
+    def _refresh_tables(self) -> None:
+        mbarriers, maps = self._mbarriers, self._maps
+        self._fields[Field.KNOWN_MAPS], self._fields[Field.KNOWN_MAP_COUNT] = _address(maps.table), maps.count
         self._fields[Field.PLAIN_WAITS] = mbarriers.is_plain
         self._fields[Field.AWAITED] = _address(mbarriers.awaited_words(len(self.state.splits.status)))
 

@@ -49,25 +49,26 @@ class _Word(NamedTuple):
 
 
 def _add_arrive(module: ir.Module) -> None:
-    """Add the function with which lanes of a warp arrive at one mbarrier, or expect bytes.
+    """Add the function that counts arrivals at an mbarrier and expected bytes.
 
     The arguments are the context, the host address of the mbarrier, and the numbers of arrivals and of expected bytes.
-    The function returns 0 without an effect if the interpreter must execute the instruction.
+    The number of bytes is negative for bytes that have arrived. The function returns 0 without an effect if the interpreter must execute the instruction.
     """
     b = Builder(module, "warploom.mbarrier", ir.FunctionType(I1, [POINTER, I64, I64, I64]))
     context, place, arrivals, expected = b.arguments
     number = b.lshr(b.sub(place, b.get(context, Field.SHARED)), I64(3))
     sites = b.array(context, Field.ARRIVAL_SITES)
-    here = b.get(context, Field.INSTRUCTION)
+    here = b.add(b.get(context, Field.INSTRUCTION), I64(1))
     word = b.inttoptr(place, POINTER)
     held = _Word.unpack(b, b.get(word, 0))
     transactions = b.add(held.transactions, expected)
     refused = [
         b.icmp_signed("==", b.get(context, Field.PLAIN_WAITS), I64(0)),
-        b.icmp_signed("!=", b.get(sites, number), here),
+        b.and_(b.icmp_signed(">", arrivals, I64(0)), b.icmp_signed("!=", b.get(sites, number), here)),
         b.icmp_signed(">=", b.get(word, 0), I64(0)),  # not initialised
         b.icmp_signed(">", arrivals, held.pending),
         b.icmp_signed(">", transactions, I64(_COUNT)),
+        b.icmp_signed("<", transactions, I64(-_COUNT)),
     ]
     for each in refused:
         with b.if_then(each):

@@ -14,6 +14,7 @@ from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.divergence import add_divergence
 from warploom.emulator.native.functions import SIGNATURE
 from warploom.emulator.native.mbarriers import add_arrivals
+from warploom.emulator.native.tensor_copies import add_tensor_copy
 from warploom.emulator.native.watch import COLUMNS, SPACING
 from warploom.emulator.state import RECENT
 from warploom.emulator.warp_splits import NONE, Status
@@ -26,6 +27,7 @@ def add_runtime(module: ir.Module) -> None:
     _add_find(module, "warploom.find_written", storing=True)
     _add_barrier(module)
     add_arrivals(module)
+    add_tensor_copy(module)
     _add_guard(module)
     _add_count(module)
     _add_run(module)

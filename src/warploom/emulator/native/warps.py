@@ -10,13 +10,15 @@ from llvmlite import ir
 
 from warploom.emulator import address_space
 from warploom.emulator.address_space import GLOBAL_BASE, SHARED_WINDOW, WINDOW_SIZE
+from warploom.emulator.known_maps import MOST_DIMENSIONS
 from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER, Builder
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.matrix import ROW, ROW_BYTES, TracedMatrix
 from warploom.emulator.native.operands import Items, Location, Scalar
+from warploom.emulator.native.tensor_copies import ARGUMENTS
 from warploom.emulator.warps import copy_elements
 from warploom.isa.instructions.reductions import update
-from warploom.isa.model.records import CopyRecord, ThreadCopy
+from warploom.isa.model.records import CopyRecord, TensorCopy, ThreadCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import Order
 from warploom.numerics.atomics import Update
@@ -26,6 +28,14 @@ from warploom.numerics.tracing.values import LANES, TracedLanes, TraceError, dec
 _U64 = np.dtype(np.uint64)
 _I64S = ir.VectorType(I64, LANES)
 _BOOL = np.dtype(np.bool_)
+
+
+class TracedVector(list[TracedLanes]):
+    """Values of a vector operand."""
+
+    def astype(self, dtype: Any) -> TracedVector:
+        """Return all values converted to a dtype."""
+        return TracedVector(each.astype(dtype) for each in self)
 
 
 class TracedWarp:
@@ -89,9 +99,9 @@ class TracedWarp:
         value = self._load(self._place(operand), np.dtype(operand.stored)).astype(operand.dtype)
         return ~value if operand.negated else value
 
-    def read_vector(self, operand: Items) -> list[TracedLanes]:
+    def read_vector(self, operand: Items) -> TracedVector:
         """Return the values of a vector operand."""
-        return [self.read(item) for item in _present(operand)]
+        return TracedVector(self.read(item) for item in _present(operand))
 
     def write(self, operand: Scalar | None, result: Any) -> None:
         """Write a result to the active lanes, extended to the width of the register."""
@@ -457,7 +467,10 @@ class TracedWarp:
     # Asynchronous operations, which take effect at once under the eager schedule ---------------------------
 
     def issue(self, record: CopyRecord) -> None:
-        """Execute the copies of single threads at once, as the eager schedule does."""
+        """Execute copies of single threads and of tensor boxes at once, as the eager schedule does."""
+        if isinstance(record, TensorCopy):
+            self._copy_box(record)
+            return
         if not isinstance(record, ThreadCopy):
             raise TraceError("bulk copies are not implemented in native code")
         source, destination = cast("TracedLanes", record.source), cast("TracedLanes", record.destination)
@@ -470,6 +483,36 @@ class TracedWarp:
         self.builder.position_at_end(following)
         values = self.load("global", source, element, count, lanes=amount > 0)
         self.store("shared", destination, element, values)
+
+    def _copy_box(self, record: TensorCopy) -> None:
+        """Execute a tensor copy. Leave the instruction to the interpreter if several lanes are active."""
+        if record.reduction or record.is_im2col or record.multicast is not None or record.cta_group != 1:
+            raise TraceError("this kind of tensor copy is not implemented in native code")
+        builder = self.builder
+        lane = builder.cttz(self.mask, I1(0))
+        with builder.goto_entry_block():
+            arguments = builder.alloca(ir.ArrayType(I64, len(ARGUMENTS) + MOST_DIMENSIONS))
+            arguments.type = POINTER
+        idle, single, following = (builder.append_basic_block(name) for name in ("busy", "single", "copied"))
+        builder.cbranch(builder.icmp_unsigned("==", self.mask, I32(0)), following, idle)
+        builder.position_at_end(idle)
+        rest = builder.and_(self.mask, builder.sub(self.mask, I32(1)))
+        builder.cbranch(builder.icmp_unsigned("==", rest, I32(0)), single, self.leaving)
+        builder.position_at_end(single)
+
+        def of_lane(value: Any) -> ir.Value:
+            found = builder.extract_element(value.value, lane)
+            return found if found.type == I64 else builder.sext(found, I64)
+
+        mbarrier = I64(-1) if record.mbarrier is None else of_lane(record.mbarrier)
+        numbers = [self.warp, of_lane(record.tensor_map), of_lane(record.shared), mbarrier, I64(record.dimensions)]
+        numbers += [of_lane(each) for each in record.coordinates]
+        numbers += [I64(0)] * (len(ARGUMENTS) + MOST_DIMENSIONS - len(numbers))
+        for position, number in enumerate(numbers):
+            builder.put(number, arguments, position)
+        copy = self._declare("warploom.tensor_copy", I1, [POINTER, POINTER])
+        builder.cbranch(builder.call(copy, [self.context, arguments]), following, self.leaving)
+        builder.position_at_end(following)
 
     def commit(self, channel: str) -> None:
         """Do nothing, because all copies have taken effect."""
