@@ -60,6 +60,8 @@ class NativeEngine:
         self._splits: tuple[NDArray[Any], ...] = ()
         self._windows: NDArray[np.int64] = np.zeros((0, 3), np.int64)
         self._shared = 0  # host address of shared memory, which the distances in `_windows` include
+        self._awaited: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._map_table: NDArray[Any] = np.zeros(0, np.int64)
         self._tally = np.zeros(state.topology.ctas * BARRIERS, np.int64)
         context = np.zeros(len(Field), np.int64)
         self._address = _address(context)
@@ -238,10 +240,12 @@ class NativeEngine:
         return _STOPS[found & 3], found >> 2
 
     def _refresh_tables(self) -> None:
-        mbarriers, maps = self._mbarriers, self._maps
-        self._fields[Field.KNOWN_MAPS], self._fields[Field.KNOWN_MAP_COUNT] = _address(maps.table), maps.count
-        self._fields[Field.PLAIN_WAITS] = mbarriers.is_plain
-        self._fields[Field.AWAITED] = _address(mbarriers.awaited_words(len(self.state.splits.status)))
+        """Update the fields of tables that the interpreter may have replaced or extended."""
+        fields, maps, awaited = self._fields, self._maps, self._mbarriers.awaited_words(len(self.state.splits.status))
+        if awaited is not self._awaited or maps.table is not self._map_table:
+            self._awaited, self._map_table = awaited, maps.table
+            fields[Field.AWAITED], fields[Field.KNOWN_MAPS] = _address(awaited), _address(maps.table)
+        fields[Field.KNOWN_MAP_COUNT], fields[Field.PLAIN_WAITS] = maps.count, self._mbarriers.is_plain
 
     def count(self, counters: Counters) -> None:
         """Add the instructions that have been executed since the last call to the statistics."""

@@ -24,8 +24,19 @@ _TRANSACTIONS = (1 << 21) - 1
 
 def add_arrivals(module: ir.Module) -> None:
     """Add the functions that update mbarriers to a module."""
+    _add_initialise(module)
     _add_wake(module)
     _add_arrive(module)
+
+
+def _add_initialise(module: ir.Module) -> None:
+    """Add the function that initialises an mbarrier, with the arguments of `_add_arrive`."""
+    b = Builder(module, "warploom.mbarrier_init", ir.FunctionType(I1, [POINTER, I64, I64, I64]))
+    _, place, count, _ = b.arguments
+    with b.if_then(b.icmp_unsigned(">=", b.sub(count, I64(1)), I64(_COUNT))):
+        b.ret(I1(0))
+    b.put(_Word(count, count, I64(0), I64(0)).pack(b), b.inttoptr(place, POINTER), 0)
+    b.ret(I1(1))
 
 
 class _Word(NamedTuple):

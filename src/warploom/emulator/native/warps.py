@@ -387,12 +387,12 @@ class TracedWarp:
         self, space: str, addresses: TracedLanes, action: str, amount: TracedLanes | int = 0,
         transactions: TracedLanes | int = 0,
     ) -> TracedLanes:  # fmt: skip
-        """Arrive at an mbarrier, or expect bytes. Return the state tokens.
+        """Initialise an mbarrier, arrive at it, or expect bytes. Return the state tokens.
 
         Leave the instruction to the interpreter unless all active lanes use one mbarrier, and only one lane is active
         if the amounts may differ.
         """
-        if action not in ("arrive", "expect_tx"):
+        if action not in ("init", "arrive", "expect_tx"):
             raise TraceError(f"the action {action} on an mbarrier is not implemented in native code")
         builder, lanes = self.builder, self.lanes
         wide = self._shared_addresses(space, addresses)
@@ -412,8 +412,8 @@ class TracedWarp:
         builder.store(builder.load(builder.inttoptr(low, POINTER), typ=I64), token)
         builder.cbranch(together, arriving, self.leaving)
         builder.position_at_end(arriving)
-        arrive = self._declare("warploom.mbarrier", I1, [POINTER, I64, I64, I64])
-        accepted = builder.call(arrive, [self.context, low, *given])
+        name = "warploom.mbarrier_init" if action == "init" else "warploom.mbarrier"
+        accepted = builder.call(self._declare(name, I1, [POINTER, I64, I64, I64]), [self.context, low, *given])
         builder.cbranch(accepted, following, self.leaving)
         builder.position_at_end(following)
         words = TracedLanes(builder, _broadcast(builder, builder.load(token, typ=I64)), _U64)
