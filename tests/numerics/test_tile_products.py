@@ -19,17 +19,18 @@ Array = NDArray[Any]
 
 LOW, SIZE, TILE, ROWS = 1024, 1 << 16, 1 << 12, 64
 MASKS = {0: 0, 32: 1, 64: 3, 128: 7}
-TYPES = {"f16": ("f16", 16, "f32"), "bf16": ("bf16", 16, "f32"), "tf32": ("tf32", 8, "f32"), "e4m3": ("e4m3", 32, "f16")}
+SPANS = {mask: span for span, mask in MASKS.items()}
+DEPTH = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32}
 
 
 class Products:
     """Random multiplications of a warpgroup in each of two CTAs, whose tiles start at multiples of `TILE` bytes."""
 
     def __init__(self, kind: str, majors: str, span: int, columns: int, chains: int, tiles: int, seed: int) -> None:
-        element, self.k, d_type = TYPES[kind]
+        self.k, d_type = DEPTH[kind], "f16" if kind == "e4m3" else "f32"
         self.random = np.random.default_rng(seed)
-        self.model = models.select("sm_90a", "warpgroup", element, element, d_type)
-        self.dtype, self.d_dtype = STORAGE[element], STORAGE[d_type]
+        self.model = models.select("sm_90a", "warpgroup", kind, kind, d_type)
+        self.dtype, self.d_dtype = STORAGE[kind], STORAGE[d_type]
         self.memory = Memory(
             self.random.integers(0, 256, 2 * SIZE, np.uint8), np.array([SIZE, 0]), LOW, LOW + SIZE
         )  # fmt: skip
@@ -41,32 +42,32 @@ class Products:
 
     def tiles(self, rows: int, major: str, span: int, chains: int, tiles: int) -> Tiles:
         item = self.dtype.itemsize
-        table = matrix_addresses(
-            TILE // 2, 8 * (span or 16), span, rows=rows, k=self.k, element_bytes=item, major="MN" if major == "m" else "K"
-        )
+        sizes = {"rows": rows, "k": self.k, "element_bytes": item, "major": "MN" if major == "m" else "K"}
+        table = matrix_addresses(TILE // 2, 8 * (span or 16), span, **sizes)
         chunks = table[:: 16 // item].T if major == "m" else table[:, :: 16 // item]
         starts = self.random.integers(0, 4, (2, chains, tiles)) * 2 * TILE + LOW
         return Tiles(
-            (starts >> 4).astype(np.uint64), np.ascontiguousarray(chunks, np.int64), MASKS[span], 0, major == "m"
+            (starts >> 4).astype(np.uint64), np.ascontiguousarray(chunks, np.int64), MASKS[span], 0, int(major == "m")
         )
 
     def matrix(self, tiles: Tiles, g: int, j: int) -> Array:
         """Return a matrix, read element by element."""
-        item, parts = self.dtype.itemsize, []
+        parts: list[Array] = []
         for descriptor in tiles.descriptors[g, j]:
-            at = swizzle(tiles.offsets + (int(descriptor) << 4), {mask: span for span, mask in MASKS.items()}[tiles.mask])
+            at = swizzle(tiles.offsets + (int(descriptor) << 4), SPANS[tiles.mask])
             index = self.memory.origins[g] + at - LOW
             found = self.memory.bytes[index[..., None] + np.arange(16)].reshape(len(index), -1).view(self.dtype)
             parts.append(found.T if tiles.transposed else found)
-        assert parts[0].itemsize == item
         return np.concatenate(parts, axis=1)
 
     def run(self, sums: Array, keeps: Array, registers: Array | None = None) -> int:
-        addresses = sums.ctypes.data + np.arange(sums.shape[0] * sums.shape[1]).reshape(sums.shape[:2]) * sums.strides[1]
+        groups, chains, rows, columns = sums.shape
+        addresses = sums.ctypes.data + np.arange(groups * chains).reshape(groups, chains) * sums.strides[1]
+        sizes = rows, columns, self.k * self.b.descriptors.shape[2]
         elements = tuple(np.empty(0, dtype) for dtype in (self.dtype, self.dtype, self.d_dtype))
         given = np.zeros((0, 0, 0), self.dtype) if registers is None else registers
         return tile_products.fused(
-            self.memory, self.a, self.b, given, addresses, keeps, elements, fused_fast.strip(sums.shape[-1]),
+            self.memory, self.a, self.b, given, addresses, keeps, sizes, elements, fused_fast.strip(columns),
             fused_fast.parameters(self.model),
         )  # fmt: skip
 
@@ -75,8 +76,8 @@ class Products:
         for g in range(2):
             for j in range(sums.shape[1]):
                 a = self.matrix(self.a, g, j) if registers is None else registers[g * sums.shape[1] + j]
-                operands = (np.ascontiguousarray(each)[None] for each in (a, self.matrix(self.b, g, j), result[g, j]))
-                result[g, j] = fused.multiply(*operands, self.model)[0]
+                a, b, c = (np.ascontiguousarray(each)[None] for each in (a, self.matrix(self.b, g, j), result[g, j]))
+                result[g, j] = fused.multiply(a, b, c, self.model)[0]
         return result
 
 

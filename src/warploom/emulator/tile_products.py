@@ -18,7 +18,7 @@ from warploom.numerics.formats import STORAGE
 from warploom.numerics.models import Sum
 from warploom.numerics.tile_products import Memory, Tiles
 
-_NO_TILES = Tiles(np.zeros((0, 0, 0), np.uint64), np.zeros((0, 0), np.int64), 0, 0, False)
+_NO_TILES = Tiles(np.zeros((0, 0, 0), np.uint64), np.zeros((0, 0), np.int64), 0, 0, 0)
 _NO_MATRICES = {dtype: np.zeros((0, 0, 0), dtype) for dtype in STORAGE.values()}
 
 
@@ -30,6 +30,7 @@ class TileProducts:
     """
 
     shared: Sequence[SharedMatrix]
+    sizes: tuple[int, int, int]  # M, N and K of a chain
     elements: tuple[Array, Array, Array]
     strip: Array
     parameters: Array
@@ -47,9 +48,9 @@ class TileProducts:
         kinds = tuple(_empty(name) for name in (model.a_type, model.b_type, model.d_type))
         assert len(kinds) == 3
         strip = fused_fast.strip(product.d.map.cols)
-        return cls(
-            product.shared, kinds, strip, fused_fast.parameters(model, product.negate_a, product.negate_b)
-        )  # fmt: skip
+        sizes = product.d.map.rows, product.d.map.cols, depth
+        parameters = fused_fast.parameters(model, product.negate_a, product.negate_b)
+        return cls(product.shared, sizes, kinds, strip, parameters)
 
     def execute(
         self, shared: SharedMemory, ctas: Array, descriptors: Mapping[str, Array], registers: Array | None, sums: Array,
@@ -68,8 +69,9 @@ class TileProducts:
         a, b = tiles if registers is None else (_NO_TILES, *tiles)
         if registers is None:
             registers = _NO_MATRICES[self.elements[0].dtype]
-        return tile_products.fused(memory, a, b, registers, sums, keeps, self.elements, self.strip, self.parameters)
-
+        return tile_products.fused(
+            memory, a, b, registers, sums, keeps, self.sizes, self.elements, self.strip, self.parameters
+        )
 
     def tile(self, found: int, descriptors: Mapping[str, Array], leaders: Array) -> tuple[int, Array, int]:
         """Return the descriptor, the offsets and the leader of the tile with the number `found`.
@@ -86,7 +88,7 @@ class TileProducts:
 
 def _tiles(matrix: SharedMatrix, descriptors: Array) -> Tiles:
     offsets, swizzle, base_offset = matrix.chunks(int(descriptors[0, 0, 0]) >> 14)
-    return Tiles(descriptors, offsets, CHUNK_MASK[swizzle], base_offset, matrix.major == "MN")
+    return Tiles(descriptors, offsets, CHUNK_MASK[swizzle], base_offset, int(matrix.major == "MN"))
 
 
 @cache

@@ -63,7 +63,8 @@ def _add_arrive(module: ir.Module) -> None:
     """Add the function that counts arrivals at an mbarrier and expected bytes.
 
     The arguments are the context, the host address of the mbarrier, and the numbers of arrivals and of expected bytes.
-    The number of bytes is negative for bytes that have arrived. The function returns 0 without an effect if the interpreter must execute the instruction.
+    The number of bytes is negative for bytes that have arrived. The function returns 0 without an effect if the
+    interpreter must execute the instruction.
     """
     b = Builder(module, "warploom.mbarrier", ir.FunctionType(I1, [POINTER, I64, I64, I64]))
     context, place, arrivals, expected = b.arguments
