@@ -138,7 +138,10 @@ class CopyExecutor:
         return [(fields, np.flatnonzero(np.isin(which, of_kind))) for fields, of_kind in kinds.items()]
 
     def _common_fields(self, addresses: Array) -> TensorMapFields | None:
-        """Return the decoded tensor map if the maps at all addresses are equal, and no observer gets the reads."""
+        """Return the decoded tensor map if the maps at all addresses are equal.
+
+        Return None if an observer handles the reads of the maps.
+        """
         arena = self.memory.arena
         segments = arena.locate(addresses)
         first = addresses.astype(np.int64)

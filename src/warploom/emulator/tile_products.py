@@ -37,9 +37,9 @@ class TileProducts:
 
     @classmethod
     def of(cls, product: Multiplication, steps: int, arch: str) -> TileProducts | None:
-        """Return the products of chains with `steps` multiplications that differ from `product` only in their operands.
+        """Return the products of chains, or None if no compiled function executes them.
 
-        Return None if no compiled function executes them.
+        A chain has `steps` multiplications, which differ from `product` only in their operands.
         """
         model = product.model(arch)
         depth = product.k * steps

@@ -171,7 +171,7 @@ class Chunks(NamedTuple):
 
 
 def _each_chunk(v: Vectors, of: Chunks, body: Callable[[Value, Value, Value], None]) -> None:
-    """Generate a loop over chunks. `body` gets a line, the number of a chunk in it, and the chunk's address."""
+    """Generate a loop over chunks. `body` gets the line, the number and the address of a chunk."""
     b = v.builder
 
     def line_loop(line: Value) -> None:

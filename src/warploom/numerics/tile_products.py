@@ -1,4 +1,4 @@
-"""Matrix multiplications of swizzled tiles in shared memory, with one compiled call for many warpgroups.
+"""Multiplications of tiles in shared memory, with one compiled call for many warpgroups.
 
 A *chain* is a list of multiplications that add to the same matrix D, one after the other. The tiles of their matrices A
 are side by side, and so are the tiles of their matrices B. Chains of one warpgroup that have the same matrix B follow
@@ -58,7 +58,7 @@ class Tiles(NamedTuple):
 
 @inlined
 def _part(tiles: Tiles, descriptor: Any, line: Any, lines: Any, chunk: Any, chunks: Any) -> Any:
-    """Return lines and chunks of the tile of a descriptor: `lines` from `line` on, and `chunks` from `chunk` on."""
+    """Return `lines` lines and `chunks` chunks of a tile, from `line` and `chunk` on."""
     pitch = 8 * tiles.offsets.shape[1]
     start = np.int64(descriptor & np.uint64(0x3FFF)) << 4
     table = address(tiles.offsets) + pitch * line + 8 * chunk
@@ -67,13 +67,14 @@ def _part(tiles: Tiles, descriptor: Any, line: Any, lines: Any, chunk: Any, chun
 
 @njit
 def _read_rows(
-    memory: Memory, tiles: Tiles, g: int, j: int, elements: Array, first: int, rows: int, depth: int, target: int,
-    by_columns: int,
+    memory: Memory, tiles: Tiles, g: Any, j: Any, elements: Array, first: Any, rows: Any, depth: Any, target: Any,
+    by_columns: Any,
 ) -> None:  # fmt: skip
-    """Copy the rows [first, first + rows) of the matrix of chain `j` of warpgroup `g` to the address `target`.
+    """Copy the rows [first, first + rows) of a matrix to the address `target`.
 
-    The result has the shape (rows, K), or (K, rows) if `by_columns` is 1. `elements` gives the type of an element, and
-    `depth` is K. There must be space for a second copy of the rows after the first one.
+    The matrix belongs to chain `j` of warpgroup `g`. The result has the shape (rows, K), or (K, rows) if `by_columns`
+    is 1. `elements` gives the type of an element, and `depth` is K. There must be space for a second copy of the rows
+    after the first one.
     """
     lines, chunks = tiles.offsets.shape
     item = elements.itemsize

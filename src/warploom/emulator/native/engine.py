@@ -185,11 +185,11 @@ class NativeEngine:
         have executed it.
         """
         count = batch.count
+        self._refresh_tables()
         self._reserve(count)
         self._warps[:count] = batch.warp_index
         splits = self.state.splits
         self._masks[:count] = lanes = splits.bits[batch.rows]
-        self._refresh_tables()
         self._fields[Field.COUNT] = count
         self._fields[Field.WHOLE] = not splits.diverged or bool((lanes == splits.live_bits[batch.warp_index]).all())
         counters, began = self.state.counters, perf_counter()
@@ -212,14 +212,6 @@ class NativeEngine:
         """
         state, fields = self.state, self._fields
         splits, counters = state.splits, state.counters
-        arrays = tuple(getattr(splits, name) for name in _SPLITS)
-        if len(self._splits) != len(arrays) or any(map(is_not, arrays, self._splits)):
-            self._splits = arrays
-            self._reserve(len(splits.status))
-            for field, array in enumerate(arrays, Field.STATUS):
-                fields[field] = _address(array)
-            fields[Field.SPLITS], fields[Field.POINT_COUNT] = len(splits.status), len(splits.points)
-            fields[Field.LIVE], fields[Field.WARP_SLOTS] = _address(splits.live_bits), splits.warps
         self._refresh_tables()
         self._seen.fill(-1)
         fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS] = splits.extra_slots, splits.open_points
@@ -240,8 +232,17 @@ class NativeEngine:
         return _STOPS[found & 3], found >> 2
 
     def _refresh_tables(self) -> None:
-        """Update the fields of tables that the interpreter may have replaced or extended."""
-        fields, maps, awaited = self._fields, self._maps, self._mbarriers.awaited_words(len(self.state.splits.status))
+        """Update the fields of arrays that the interpreter may have replaced or extended."""
+        fields, splits = self._fields, self.state.splits
+        arrays = tuple(getattr(splits, name) for name in _SPLITS)
+        if len(self._splits) != len(arrays) or any(map(is_not, arrays, self._splits)):
+            self._splits = arrays
+            self._reserve(len(splits.status))
+            for field, array in enumerate(arrays, Field.STATUS):
+                fields[field] = _address(array)
+            fields[Field.SPLITS], fields[Field.POINT_COUNT] = len(splits.status), len(splits.points)
+            fields[Field.LIVE], fields[Field.WARP_SLOTS] = _address(splits.live_bits), splits.warps
+        maps, awaited = self._maps, self._mbarriers.awaited_words(len(splits.status))
         if awaited is not self._awaited or maps.table is not self._map_table:
             self._awaited, self._map_table = awaited, maps.table
             fields[Field.AWAITED], fields[Field.KNOWN_MAPS] = _address(awaited), _address(maps.table)

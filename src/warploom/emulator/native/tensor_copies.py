@@ -1,4 +1,4 @@
-"""Native code for tensor copies of whole boxes between global memory and the shared memory of the own CTA."""
+"""Native code for tensor copies of whole boxes between global memory and the CTA's shared memory."""
 
 # llvmlite has no type annotations.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -68,7 +68,10 @@ def add_tensor_copy(module: ir.Module) -> None:
 
 
 def _find(b: Builder, context: ir.Value, address: ir.Value) -> ir.Value:
-    """Return a pointer to the known map at an address. Return 0 from the function if there is no equal map."""
+    """Return a pointer to the known map at an address.
+
+    If there is no map with the present contents, the generated function returns 0.
+    """
     table, size = b.array(context, Field.KNOWN_MAPS), I64(MAP.itemsize // 8)
     entry = b.variable(I64(0))
     with b.loop(b.get(context, Field.KNOWN_MAP_COUNT)) as number:
