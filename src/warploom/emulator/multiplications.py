@@ -275,7 +275,8 @@ def _accumulate_together(warps: Warps, chains: Sequence[_Chain], values: Mapping
     descriptors = {name: np.ascontiguousarray(array[:, part]).reshape(shape) for name, array in values.items()}
     targets = [(chain.products[0].d.registers, chain.order) for chain in chains]
     registers = _registers_of_a(warps, chains[0])
-    if not warps.multiply_tiles(products, targets, descriptors, registers, keeps[:, part][:, ::steps]):
+    kept = np.ascontiguousarray(keeps[:, part][:, ::steps])
+    if not warps.multiply_tiles(products, targets, descriptors, registers, kept):
         return False
     warps.count_macs(keeps.shape[0] * len(chains) * steps * first.d.map.rows * first.d.map.cols * first.k)
     return True

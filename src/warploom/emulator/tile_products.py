@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from warploom.emulator.access import uniform
 from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
 from warploom.emulator.shared_memory import SharedMemory
 from warploom.isa.model.multiplication import Multiplication, SharedMatrix
@@ -67,8 +68,7 @@ class TileProducts:
         tiles = [_tiles(each, descriptors[each.name]) for each in self.shared]
         memory = Memory(shared.bytes, ctas * shared.stride, SHARED_START, shared.end)
         a, b = tiles if registers is None else (_NO_TILES, *tiles)
-        if registers is None:
-            registers = _NO_MATRICES[self.elements[0].dtype]
+        registers = _NO_MATRICES[self.elements[0].dtype] if registers is None else uniform(registers)
         return tile_products.fused(
             memory, a, b, registers, sums, keeps, self.sizes, self.elements, self.strip, self.parameters
         )
