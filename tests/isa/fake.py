@@ -139,6 +139,9 @@ class FakeWarps:
             work()
         self.write_fragment(value, order, units)
 
+    def multiply_tiles(self, *operands: Any) -> bool:
+        return False
+
     def _holders(self, order: Order) -> Array:
         return np.arange(self.count) if order.warps == 1 else self.warpgroups().reshape(-1)
 

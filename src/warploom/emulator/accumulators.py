@@ -100,6 +100,31 @@ class Accumulators:
             work()
         cached.matrices[span] = matrices
 
+    def locate(
+        self, targets: Sequence[tuple[VectorValue, Order]], groups: Rows, keeps: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        """Return the host address of each matrix of the warpgroups `groups`.
+
+        `targets` has the registers of the accumulators, and their orders. The matrices in the mask `keeps` contain the
+        values of the registers. The caller writes all matrices, and then calls `mark_current`.
+
+        Shapes: groups (warpgroups,), ascending; keeps and result (warpgroups, targets).
+        """
+        found = np.empty(keeps.shape, np.int64)
+        for number, (value, order) in enumerate(targets):
+            cached = self._of(value, order)
+            missing = keeps[:, number] & ~cached.current[groups]
+            if np.count_nonzero(missing):
+                self._read(cached, groups[missing])
+                cached.current[groups[missing]] = True
+            found[:, number] = cached.matrices.ctypes.data + groups * cached.matrices.strides[0]
+        return found
+
+    def mark_current(self, targets: Sequence[tuple[VectorValue, Order]], groups: Rows) -> None:
+        """Record that the matrices of the warpgroups `groups` are newer than the registers."""
+        for value, order in targets:
+            self._of(value, order).current[groups] = True
+
     def discard(self) -> None:
         """Drop all matrices without writing them back to the registers."""
         for cached in self.cached:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -17,8 +17,9 @@ from warploom.emulator.address_space import CHUNK_MASK, GLOBAL_BASE
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import AccessKind
 from warploom.emulator.faults import Fault, refuse
+from warploom.emulator.known_maps import MAP_BYTES, TF32_WORDS, KnownMaps
 from warploom.emulator.memory import Memory
-from warploom.emulator.tensor_boxes import TF32_WORDS, lane_values, move_boxes, tile_in, whole_boxes
+from warploom.emulator.tensor_boxes import lane_values, move_boxes, tile_in, whole_boxes
 from warploom.isa.instructions.reductions import combine_bulk, tensor_map_types
 from warploom.isa.model.records import BulkCopy, TensorCopy
 from warploom.isa.model.semantics import Array
@@ -50,6 +51,10 @@ class CopyExecutor:
     memory: Memory
     complete: Callable[[Array, int], None]  # subtracts bytes from mbarriers at offsets of shared memory
     explicit_cluster: bool
+    known: KnownMaps = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.known = KnownMaps(self.memory.arena)
 
     def check(self, batch: Batch, request: Any) -> None:
         """Check the bulk copies of the active lanes at issue.
@@ -98,6 +103,7 @@ class CopyExecutor:
                 lane = int(positions[blamed]) * 32 + int(lanes[blamed])
                 raise Fault(fault.code, fault.message, lane) from None
             done[copies] = True
+            self.known.add(lane_values(request.tensor_map, positions[copies], lanes[copies]), fields)
         return done
 
     def tensor_maps(
@@ -120,6 +126,8 @@ class CopyExecutor:
             with suppress(Fault, UsageError):
                 return [(self.fields(*different), np.arange(len(tensor_maps)))]
             return []
+        if (common := self._common_fields(tensor_maps)) is not None:
+            return [(common, np.arange(len(tensor_maps)))]
         addresses, which = np.unique(tensor_maps, return_inverse=True)
         kinds: dict[TensorMapFields, list[int]] = {}
         for k, address in enumerate(addresses.tolist()):
@@ -128,6 +136,24 @@ class CopyExecutor:
         if len(kinds) == 1 and len(addresses) == len(next(iter(kinds.values()))):
             return [(next(iter(kinds)), np.arange(len(tensor_maps)))]
         return [(fields, np.flatnonzero(np.isin(which, of_kind))) for fields, of_kind in kinds.items()]
+
+    def _common_fields(self, addresses: Array) -> TensorMapFields | None:
+        """Return the decoded tensor map if the maps at all addresses are equal.
+
+        Return None if an observer handles the reads of the maps.
+        """
+        arena = self.memory.arena
+        segments = arena.locate(addresses)
+        first = addresses.astype(np.int64)
+        legal = (segments >= 0) & (first + MAP_BYTES <= arena.ends[segments]) & (first % 64 == 0)
+        if self.memory.reports_copies or not legal.all():
+            return None
+        maps = arena.bytes[(first - GLOBAL_BASE)[:, None] + np.arange(MAP_BYTES)]
+        if (maps != maps[0]).any():
+            return None
+        with suppress(UsageError):
+            return _unpack(maps[0].tobytes())
+        return None
 
     def execute(self, request: Any, position: int, lane: int, cta: int, data: Array | None = None) -> None:
         """Execute one copy of a request. `CopyExecutor` describes the parameters of a copy.
@@ -326,9 +352,9 @@ class CopyExecutor:
         arena = self.memory.arena
         if address % 64:
             raise Fault("emulator.misaligned", f"a tensor map is at {address:#x}; expected a multiple of 64")
-        first = arena.find(address, 128, "a tensor map")
-        self.memory.report_copy("read", [first], [128])
-        return _unpack(arena.bytes[first : first + 128].tobytes())
+        first = arena.find(address, MAP_BYTES, "a tensor map")
+        self.memory.report_copy("read", [first], [MAP_BYTES])
+        return _unpack(arena.bytes[first : first + MAP_BYTES].tobytes())
 
     def _global_span(self, fields: TensorMapFields, rows: TileRows, size: int) -> int:
         """Check the rows of a box. Return the index in `Arena.bytes` at which the tensor starts.

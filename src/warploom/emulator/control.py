@@ -72,12 +72,11 @@ class Control:
         refuse("emulator.branch-table", taken & (wide >= len(table)), message, wide)
         goals = np.where(taken, table[np.where(taken, wide, 0)], pc + 1)
         present = unpack(splits.bits[batch.rows])
-        for position, row in enumerate(batch.rows):
-            lanes = goals[position][present[position]]
-            if (lanes == lanes[0]).all():
-                splits.goto(batch.rows[position : position + 1], int(lanes[0]))
-            else:
-                splits.split(int(row), goals[position], self.program.reconvergence[pc])
+        first = goals[np.arange(batch.count), present.argmax(axis=1)]
+        together = ((goals == first[:, None]) | ~present).all(axis=1)
+        splits.goto(batch.rows[together], first[together])
+        for position in np.flatnonzero(~together).tolist():
+            splits.split(int(batch.rows[position]), goals[position], self.program.reconvergence[pc])
 
     # Calls ------------------------------------------------------------------------------------------------
 

@@ -156,7 +156,7 @@ class Emulator:
             state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
         )
         if self.native is not None:
-            self.native.start(self.memory, self.barriers)
+            self.native.start(self.memory, self.barriers, self.mbarriers, copies.known)
         if self._reporter is not None:
             self._reporter.start(self.components)
         if self._on_resident is not None:

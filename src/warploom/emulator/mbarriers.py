@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warploom.emulator.access import uniform
 from warploom.emulator.address_space import SHARED_WINDOW, WINDOW_SIZE
@@ -42,6 +43,7 @@ _ACTIONS = {
     "arrive_drop_no_complete": 8,
 }
 _UNINITIALISED, _COUNT, _OVERFLOW, _TRANSACTIONS, _COMPLETED = 1, 2, 3, 4, 5
+_NONE, _SEVERAL = -1, -2
 _PHASE_SHIFT = 61
 _INITIALISED = np.uint64(4)  # bit 63 of a word, after a shift by _PHASE_SHIFT
 
@@ -145,12 +147,11 @@ class Mbarriers:
         self._on_arrive = events.handler(Arrive)
         self._on_wait = events.handler(PhaseWait)
         self._on_complete = events.handler(PhaseComplete)
-        self.waiting: dict[int, list[int]] = {}  # word -> slots of waiting warp splits
-        self._awaited: dict[int, set[int]] = {}  # slot -> words of the awaited objects
+        self._awaited = np.zeros(0, np.int64)  # word for which each slot waits, or `_NONE`, or `_SEVERAL`
+        self._several: dict[int, set[int]] = {}  # slot -> words for which it waits, if there are several
         self._retries: dict[int, int] = {}  # slot -> number of early returns
         self._expired: set[int] = set()  # slots whose wait must return early
-        self._site = np.empty(len(self.words), np.int32)  # word -> program counter of the last arrival
-        self._site.fill(-1)
+        self.sites = np.zeros(len(self.words), np.int64)  # word -> program counter of the last arrival, plus 1
         self._sites: set[tuple[int, int]] = set()  # words and program counters of all arrivals
         self._problem = np.zeros(1, np.int64)
         self._none = np.zeros((1, 1), np.int64)
@@ -174,10 +175,10 @@ class Mbarriers:
         self._apply(index, mask, action, amounts, counts, tokens)
         if action.startswith("arrive"):
             words, pc = index[mask] >> 3, self.state.pc
-            new = words[self._site[words] != pc]
+            new = words[self.sites[words] != pc + 1]
             if len(new):
                 self._sites.update((word, pc) for word in new.tolist())
-                self._site[new] = pc
+                self.sites[new] = pc + 1
         return tokens
 
     def complete(self, index: Array, transactions: int) -> None:
@@ -201,9 +202,8 @@ class Mbarriers:
             raise self._fault(action, -1 - done, index, amounts)
         if done and self._on_complete is not None:
             self._on_complete(PhaseComplete(self.state.pc, "mbarrier", completed[:done]))
-        for word in completed[:done].tolist():
-            for row in list(self.waiting.get(word, ())):
-                self._wake(row)
+        if done:
+            self._wake(self._waiting_for(completed[:done]))
 
     def _fault(self, action: str, lane: int, index: Array, amounts: Array) -> Fault:
         where = f"the mbarrier at shared offset {self.memory.shared.address(int(index.reshape(-1)[lane])):#x}"
@@ -284,29 +284,55 @@ class Mbarriers:
 
         A wait that has returned early `RETRIES` times stays blocked. Return False if all waits stay blocked.
         """
-        due = [row for row in self._awaited if self._retries.get(row, 0) < RETRIES]
+        waiting = np.flatnonzero(self._awaited != _NONE).tolist()
+        due = [row for row in waiting if self._retries.get(row, 0) < RETRIES]
         for row in due:
             self._retries[row] = self._retries.get(row, 0) + 1
             self._expired.add(row)
-            self._wake(row)
+        self._wake(np.array(due, np.intp))
         return bool(due)
 
-    def _wake(self, row: int) -> None:
-        for word in self._awaited.pop(row):
-            self.waiting[word].remove(row)
-            if not self.waiting[word]:
-                del self.waiting[word]
-        self.state.splits.status[row] = Status.READY
+    def awaited_words(self, slots: int) -> NDArray[np.int64]:
+        """Return the index of the word for which each of `slots` warp splits waits, or a negative number."""
+        if slots > len(self._awaited):
+            more = np.full(slots - len(self._awaited), _NONE)
+            self._awaited = np.concatenate([self._awaited, more])
+        return self._awaited
+
+    @property
+    def is_plain(self) -> bool:
+        """True if no wait has returned early, and no warp split waits for several mbarriers."""
+        return not (self._several or self._retries or self._expired or self._declined)
+
+    def _waiting_for(self, words: Array) -> Array:
+        """Return the slots that wait for one of the mbarriers `words`."""
+        (rows,) = (self._awaited == words[:, None]).any(axis=0).nonzero()
+        if not self._several:
+            return rows
+        found = set(words.tolist())
+        return np.array([*rows.tolist(), *(row for row, each in self._several.items() if each & found)], np.intp)
+
+    def _wake(self, rows: Array) -> None:
+        self._awaited[rows] = _NONE
+        for row in rows.tolist() if self._several else ():
+            self._several.pop(row, None)
+        self.state.splits.status[rows] = Status.READY
 
     def _suspend(self, batch: Batch, index: Array, mask: Array, stuck: Array) -> None:
         rows = batch.suspend(stuck, self.state.pc, Status.WAITING)
         words, lanes = index[stuck] // 8, mask[stuck]
         first = words[np.arange(len(words)), lanes.argmax(axis=1)]
+        awaited = self.awaited_words(len(self.state.splits.status))
+        awaited[rows] = first
         several = (lanes & (words != first[:, None])).any(axis=1)
-        for k, (row, word, many) in enumerate(zip(rows.tolist(), first.tolist(), several.tolist(), strict=True)):
-            awaited = self._awaited[row] = set(words[k][lanes[k]].tolist()) if many else {word}
-            for each in awaited:
-                self.waiting.setdefault(each, []).append(row)
+        for k in np.flatnonzero(several).tolist():
+            row = int(rows[k])
+            awaited[row], self._several[row] = _SEVERAL, set(words[k][lanes[k]].tolist())
+
+    def _awaited_by(self, slot: int) -> set[int]:
+        """Return the words for which the warp split with index `slot` waits."""
+        word = int(self.awaited_words(slot + 1)[slot])
+        return self._several[slot] if word == _SEVERAL else {word} - {_NONE}
 
     def snapshot(self) -> object:
         """Return a value that is equal for two states with the same early returns.
@@ -317,7 +343,7 @@ class Mbarriers:
 
     def awaited(self, slot: int) -> Awaited | None:
         """Return the mbarrier at which the warp split with index `slot` waits, or None."""
-        return next(map(self.describe, sorted(self._awaited.get(slot, ()))), None)
+        return next(map(self.describe, sorted(self._awaited_by(slot))), None)
 
     def tested(self, batch: Batch, space: str, addresses: Array) -> Awaited:
         """Return the mbarrier that the first active lane of a batch tests."""
@@ -340,7 +366,7 @@ class Mbarriers:
 
         `slots` contains the indices of the warp splits.
         """
-        words = set[int]().union(*(self._awaited.get(slot, set[int]()) for slot in slots))
+        words = set[int]().union(*map(self._awaited_by, slots))
         return sorted({pc for word, pc in self._sites if word in words})
 
     def _index(self, batch: Batch, space: str, addresses: Array, mask: Array) -> Array:

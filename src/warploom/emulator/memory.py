@@ -236,14 +236,18 @@ class Memory:
         )  # fmt: skip
         if missed >= 0:
             group, tile = divmod(missed, tiles)
-            first = (int(descriptors[group, tile]) & 0x3FFF) << 4
-            low, high = first + int(offsets.min()), first + int(offsets.max()) + 16
-            message = (
-                f"a matrix at shared addresses {low:#x} to {high:#x} is out of bounds: the CTA has "
-                f"{access.window_size('shared', SHARED_START, shared.end)}"
-            )
-            raise Fault("emulator.out-of-bounds", message, int(leaders[group]) * 32)
+            raise self.fault_of_tile(int(descriptors[group, tile]), offsets, int(leaders[group]))
         return out
+
+    def fault_of_tile(self, descriptor: int, offsets: Array, leader: int) -> Fault:
+        """Return the fault of a tile that exceeds shared memory. `tile` describes the arguments."""
+        first = (descriptor & 0x3FFF) << 4
+        low, high = first + int(offsets.min()), first + int(offsets.max()) + 16
+        message = (
+            f"a matrix at shared addresses {low:#x} to {high:#x} is out of bounds: the CTA has "
+            f"{access.window_size('shared', SHARED_START, self.shared.end)}"
+        )
+        return Fault("emulator.out-of-bounds", message, leader * 32)
 
     # Generic addresses ------------------------------------------------------------------------------------
 

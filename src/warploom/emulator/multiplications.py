@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from warploom.emulator.batch import Batch, Rows
 from warploom.emulator.register_products import Group, group
+from warploom.emulator.tile_products import TileProducts
 from warploom.emulator.values import VectorValue
 from warploom.isa.instructions.fragments import Matrix, gather, scatter
 from warploom.isa.model.multiplication import BlockScales, Metadata, Multiplication, RegisterMatrix, SharedMatrix
@@ -159,6 +160,17 @@ class _Chain:
         assert order is not None, "accumulators have whole elements, each in one register"
         return cls(products, slice(start, start + len(products)), a, order)
 
+    def is_like(self, other: _Chain) -> bool:
+        """Return True if both chains have matrices in shared memory, and differ only in their operands."""
+        one, before = self.products[0], other.products[0]
+        return (
+            len(self.products) == len(other.products)
+            and len(one.shared) == len(before.shared) == 2
+            and [each.major for each in one.shared] == [each.major for each in before.shared]
+            and one.arithmetic == before.arithmetic
+            and (one.negate_a, one.negate_b) == (before.negate_a, before.negate_b)
+        )
+
     def parts(self) -> list[_Chain]:
         """Return a chain for each multiplication."""
         return [_Chain.of([product], number) for number, product in enumerate(self.products, self.steps.start)]
@@ -182,11 +194,12 @@ def _side_by_side(matrices: Sequence[RegisterMatrix]) -> tuple[VectorValue, Orde
 class AsyncRun:
     """Warpgroup multiplications that are issued together.
 
-    `operands` has the matrix descriptors of A and B by the name of the matrix, and the predicates "keeps". `length` is
-    the number of multiplications.
+    `groups` has the chains in order; one compiled call may execute the chains of a group. `operands` has the matrix
+    descriptors of A and B by the name of the matrix, and the predicates "keeps". `length` is the number of
+    multiplications.
     """
 
-    chains: list[_Chain]
+    groups: list[list[_Chain]]
     operands: dict[str, VectorValue]
     length: int
 
@@ -203,13 +216,19 @@ class AsyncRun:
         }
         operands["keeps"] = VectorValue("pred", tuple(each.keeps for each in products))
         chains = [_Chain.of(products[start:end], start) for start, end in pairwise([0, *edges, len(products)])]
-        return cls(chains, operands, len(products))
+        groups = [[chains[0]]]
+        for before, chain in pairwise(chains):
+            if chain.is_like(before):
+                groups[-1].append(chain)
+            else:
+                groups.append([chain])
+        return cls(groups, operands, len(products))
 
     def execute(self, warps: Warps) -> None:
         """Issue the multiplications as one asynchronous operation."""
         # The descriptors and predicates are read at issue, unlike the matrices.
         captured = {name: warps.read_first_lane(vector) for name, vector in self.operands.items()}
-        warps.defer("multiplication", lambda batch, values: _execute(batch, self.chains, values), captured)
+        warps.defer("multiplication", lambda batch, values: _execute(batch, self.groups, values), captured)
 
 
 def _continues(product: Multiplication, before: Multiplication) -> bool:
@@ -220,7 +239,7 @@ def _continues(product: Multiplication, before: Multiplication) -> bool:
     return product.continues(before)
 
 
-def _execute(warps: Warps, chains: Sequence[_Chain], captured: Mapping[str, Array]) -> None:
+def _execute(warps: Warps, groups: Sequence[Sequence[_Chain]], captured: Mapping[str, Array]) -> None:
     """Execute multiplications that have been issued.
 
     `captured` contains the operands that were read at issue. Shapes: each array (warps, multiplications).
@@ -229,11 +248,41 @@ def _execute(warps: Warps, chains: Sequence[_Chain], captured: Mapping[str, Arra
     values = {name: array[leaders] for name, array in captured.items()}
     keeps = values.pop("keeps")
     all_keep: list[bool] = np.logical_and.reduce(keeps).tolist()
-    for chain in chains:
-        for each in [chain] if all(all_keep[chain.steps][1:]) else chain.parts():
-            descriptors = {name: array[:, each.steps] for name, array in values.items()}
-            first = each.steps.start
-            _accumulate(warps, each, descriptors, None if all_keep[first] else ~keeps[:, first])
+    for chains in groups:
+        add = all(all(all_keep[chain.steps][1:]) for chain in chains)
+        if add and _accumulate_together(warps, chains, values, keeps):
+            continue
+        for chain in chains:
+            for each in [chain] if all(all_keep[chain.steps][1:]) else chain.parts():
+                descriptors = {name: array[:, each.steps] for name, array in values.items()}
+                first = each.steps.start
+                _accumulate(warps, each, descriptors, None if all_keep[first] else ~keeps[:, first])
+
+
+def _accumulate_together(warps: Warps, chains: Sequence[_Chain], values: Mapping[str, Array], keeps: Array) -> bool:
+    """Add A B to the accumulators of several chains with one compiled call.
+
+    Return False if there is no such call. `values` contains the matrix descriptors of all multiplications by the name
+    of the matrix, and `keeps` a predicate for each of them. Shapes: each array (warpgroups, multiplications).
+    """
+    # With workers, the operands are read here, and the arithmetic runs while the emulator continues.
+    first, steps = chains[0].products[0], len(chains[0].products)
+    products = None if warps.pool() is not None else _tile_products(first, steps, warps.arch)
+    if products is None:
+        return False
+    part = slice(chains[0].steps.start, chains[-1].steps.stop)
+    shape = len(keeps), len(chains), steps
+    descriptors = {name: np.ascontiguousarray(array[:, part]).reshape(shape) for name, array in values.items()}
+    targets = [(chain.products[0].d.registers, chain.order) for chain in chains]
+    registers = _registers_of_a(warps, chains[0])
+    kept = np.ascontiguousarray(keeps[:, part][:, ::steps])
+    if not warps.multiply_tiles(products, targets, descriptors, registers, kept):
+        return False
+    warps.count_macs(keeps.shape[0] * len(chains) * steps * first.d.map.rows * first.d.map.cols * first.k)
+    return True
+
+
+_tile_products = lru_cache(maxsize=1024)(TileProducts.of)
 
 
 def _accumulate(

@@ -6,14 +6,13 @@ from collections.abc import Callable
 import numpy as np
 
 from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
+from warploom.emulator.known_maps import TF32_WORDS
 from warploom.emulator.memory import Memory
 from warploom.isa.model.records import TensorCopy
 from warploom.isa.model.semantics import Array
 from warploom.layout import TensorMapFields, box_bytes, boxes
 from warploom.numerics._compile import njit
-
-TF32_WORDS = ("tf32", "tf32.ftz")
-"""Element types of tensor maps that a load rounds to tf32."""
+from warploom.numerics.copies import address, copy_chunk
 
 
 @njit
@@ -56,22 +55,18 @@ def move_boxes(
     Box b is at index bases[b] of the arena and at the shared address starts[b]. Row r of each box is at the offsets
     rows[r] and offsets[r] from there. `tile_in` describes the other arguments.
     """
-    far_words = arena.view(np.uint64)
-    near_words = shared.view(np.uint64)
+    far_bytes, near_bytes = address(arena), address(shared)
     for b in range(len(bases)):
         for r in range(len(rows)):
-            far = np.uint64(bases[b] + rows[r]) >> np.uint64(3)
+            far = far_bytes + bases[b] + rows[r]
             first = starts[b] + offsets[r]
             for chunk in range(0, row_bytes, 16):
-                address = first + chunk
-                near = np.uint64(origins[b] + (address ^ (((address >> 7) & mask) << 4))) >> np.uint64(3)
+                at = first + chunk
+                near = near_bytes + origins[b] + (at ^ (((at >> 7) & mask) << 4))
                 if loads:
-                    near_words[near] = far_words[far]
-                    near_words[near + np.uint64(1)] = far_words[far + np.uint64(1)]
+                    copy_chunk(far + chunk, near)
                 else:
-                    far_words[far] = near_words[near]
-                    far_words[far + np.uint64(1)] = near_words[near + np.uint64(1)]
-                far += np.uint64(2)
+                    copy_chunk(near, far + chunk)
 
 
 def lane_values(array: Array, positions: Array, lanes: Array) -> Array:

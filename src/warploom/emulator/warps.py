@@ -20,11 +20,13 @@ from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.register_pools import RegisterPools
 from warploom.emulator.state import State
+from warploom.emulator.tile_products import TileProducts
 from warploom.isa.model.records import CopyRecord, TensorCopy, ThreadCopy
 from warploom.isa.model.semantics import Array, Lanes
 from warploom.isa.model.types import TYPES
 from warploom.layout import Order
 from warploom.numerics.fused import Workers
+from warploom.numerics.tile_products import DIFFERENT
 
 Rows = NDArray[np.intp]
 
@@ -84,6 +86,31 @@ class Warps(Batch):
         for work in change(units):
             work()
         self.write_fragment(value, order, units)
+
+    def multiply_tiles(
+        self, products: TileProducts, targets: Sequence[tuple[Any, Order]], descriptors: Mapping[str, Array],
+        registers: Array | None, keeps: Array,
+    ) -> bool:  # fmt: skip
+        """Add products of matrices in shared memory to accumulators. Return False if no compiled call does it.
+
+        `targets` has the registers of the accumulators of each chain. The other arguments are those of
+        `TileProducts.execute`.
+
+        Errors: Fault emulator.out-of-bounds.
+        """
+        if self.mask is not None or any(value.file is None for value, _ in targets):
+            return False
+        leaders = self.warpgroups()[:, 0]
+        groups = self.state.topology.warpgroup_of[self.warp_index[leaders]]
+        memory, accumulators = self.components.memory, self.components.accumulators
+        sums = accumulators.locate(targets, groups, keeps)
+        found = products.execute(memory.shared, self.location.cta[leaders], descriptors, registers, sums, keeps)
+        if found == DIFFERENT:
+            return False
+        if found >= 0:
+            raise memory.fault_of_tile(*products.tile(found, descriptors, leaders))
+        accumulators.mark_current(targets, groups)
+        return True
 
     # Memory -----------------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from warploom.layout.tile import (
     Boxes,
     TileRows,
     box_bytes,
+    box_geometry,
     boxes,
     coordinate_error,
     fill_bytes,
@@ -33,8 +34,8 @@ from warploom.layout.tile import (
 __all__ = [
     "BANKS", "Boxes", "Descriptor", "FragmentMap", "InstructionDescriptor", "MetadataMap", "Order", "ScaleMap",
     "SharedMap", "Strided", "TensorMap", "TensorMapFields", "TensorMemoryMap", "TileRows", "UmmaDescriptor",
-    "bank_picture", "box_bytes", "box_fields", "box_map", "boxes", "coordinate_error", "descriptor", "fill_bytes",
-    "load_fragment", "matrix_addresses", "metadata", "row_bytes", "scale_factors", "shared_bytes", "store_fragment",
-    "strided", "swizzle", "swizzle_text", "tile_rows", "tiled_fragment", "transpose_fragment", "unit_bits",
-    "warp_fragment", "warpgroup_fragment",
+    "bank_picture", "box_bytes", "box_fields", "box_geometry", "box_map", "boxes", "coordinate_error", "descriptor",
+    "fill_bytes", "load_fragment", "matrix_addresses", "metadata", "row_bytes", "scale_factors", "shared_bytes",
+    "store_fragment", "strided", "swizzle", "swizzle_text", "tile_rows", "tiled_fragment", "transpose_fragment",
+    "unit_bits", "warp_fragment", "warpgroup_fragment",
 ]  # fmt: skip

@@ -138,13 +138,13 @@ def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
     Shapes: coordinates (rank, boxes), the innermost dimension first.
     Errors: UsageError for a map that cannot be used.
     """
-    last, strides, relative, shared_offset = _tiles(fields)
+    last, strides, relative, shared_offset = box_geometry(fields)
     inside: NDArray[np.bool_] = np.logical_and.reduce((coordinates >= 0) & (coordinates <= last))
     return Boxes(strides @ coordinates >> 3, inside, relative, shared_offset)
 
 
 @lru_cache(maxsize=1024)
-def _tiles(
+def box_geometry(
     fields: TensorMapFields,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return the last coordinates in bounds, the strides of the tensor, and the offsets of rows.

@@ -7,12 +7,13 @@ The arguments of the intrinsics are addresses and numbers. `words` is an array t
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from llvmlite import ir
 
-from warploom.numerics._numba import intrinsic, types
-from warploom.numerics.vectors import F32_TYPE, F64_TYPE, I32, I64, Value, Vectors
+from warploom.numerics._numba import cgutils, intrinsic, types
+from warploom.numerics.vectors import F32_TYPE, F64_TYPE, I1, I32, I64, Value, Vectors
 
 DECODED = 16
 """Number of elements that `widen`, `decode_a` and `decode_b` convert at a time."""
@@ -134,6 +135,101 @@ def transpose(context, words, source, columns, depth, result):
         return context.get_dummy_value()
 
     return types.none(words, *[types.int64] * 4), generate
+
+
+_CHUNK = 16
+"""Size of a chunk, whose bytes the swizzle keeps together."""
+_CHUNK_WORDS = ir.VectorType(I64, 2)
+
+
+@intrinsic
+def copy_chunk(context, source, target):
+    """Copy 16 bytes. The arguments are addresses, and multiples of 8."""
+
+    def generate(context, builder, signature, arguments):
+        v = Vectors(builder)
+        v.store(v.load(_CHUNK_WORDS, arguments[0]), arguments[1])
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64), generate
+
+
+class Chunks(NamedTuple):
+    """Part of a swizzled tile in shared memory: `count` chunks of each of `lines` lines.
+
+    `table` is the address of an array of i64 with the distances of the chunks from the shared address `start`, before
+    the swizzle. Its lines are `pitch` bytes apart. `mask` and `phase` are fields of `tile_products.Tiles`.
+    """
+
+    start: Any
+    table: Any
+    pitch: Any
+    mask: Any
+    phase: Any
+    lines: Any
+    count: Any
+
+
+def _each_chunk(v: Vectors, of: Chunks, body: Callable[[Value, Value, Value], None]) -> None:
+    """Generate a loop over chunks. `body` gets the line, the number and the address of a chunk."""
+    b = v.builder
+
+    def line_loop(line: Value) -> None:
+        row = b.add(of.table, b.mul(line, of.pitch))
+
+        def chunk_loop(chunk: Value) -> None:
+            at = b.add(of.start, v.load(I64, row, chunk))
+            bits = b.and_(b.sub(b.lshr(at, v.number(7)), of.phase), of.mask)
+            body(line, chunk, b.xor(at, b.shl(bits, v.number(4))))
+
+        v.loop(0, of.count, 1, chunk_loop)
+
+    v.loop(0, of.lines, 1, line_loop)
+
+
+def _chunks(builder: ir.IRBuilder, value: Value) -> Chunks:
+    return Chunks(*[builder.extract_value(value, i) for i in range(len(Chunks._fields))])
+
+
+@intrinsic
+def copy_chunks(context, chunks, origin, target, pitch):
+    """Copy chunks to lines from the address `target` on, which are `pitch` bytes apart.
+
+    `origin` is the distance from shared addresses to host addresses.
+    """
+
+    def generate(context, builder, signature, arguments):
+        v = Vectors(builder)
+        given, origin, target, pitch = arguments
+
+        def copy(line: Value, chunk: Value, at: Value) -> None:
+            place = builder.add(target, builder.add(builder.mul(line, pitch), builder.shl(chunk, v.number(4))))
+            v.store(v.load(_CHUNK_WORDS, builder.add(origin, at)), place)
+
+        _each_chunk(v, _chunks(builder, given), copy)
+        return context.get_dummy_value()
+
+    return types.none(chunks, *[types.int64] * 3), generate
+
+
+@intrinsic
+def within(context, chunks, low, high):
+    """Return True if all chunks are at shared addresses from `low` on and below `high`."""
+
+    def generate(context, builder, signature, arguments):
+        v = Vectors(builder)
+        given, low, high = arguments
+        is_inside = cgutils.alloca_once_value(builder, ir.Constant(I1, 1))
+
+        def check(line: Value, chunk: Value, at: Value) -> None:
+            above = builder.icmp_signed(">=", at, low)
+            below = builder.icmp_signed("<=", builder.add(at, v.number(_CHUNK)), high)
+            builder.store(builder.and_(builder.load(is_inside), builder.and_(above, below)), is_inside)
+
+        _each_chunk(v, _chunks(builder, given), check)
+        return builder.load(is_inside)
+
+    return types.boolean(chunks, types.int64, types.int64), generate
 
 
 @intrinsic

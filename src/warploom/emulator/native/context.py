@@ -81,6 +81,13 @@ class Field(IntEnum):
     ACCESS_INDEX = 61
     ACCESS_LANES = 62
     ACCESS_VALUES = 63
+    # mbarriers and tensor copies
+    INSTRUCTION = 64  # program counter of the executing instruction
+    AWAITED = 65  # address of the index of the mbarrier for which each warp split waits, or a negative number
+    ARRIVAL_SITES = 66  # address of `Mbarriers.sites`
+    PLAIN_WAITS = 67  # 1 if no wait has returned early, and none is for several mbarriers
+    KNOWN_MAPS = 68  # address of the table of tensor maps (see `known_maps`)
+    KNOWN_MAP_COUNT = 69
 
 
 class Moment(IntEnum):

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from warploom.emulator.barriers import BARRIERS, Barriers
 from warploom.emulator.batch import Batch
 from warploom.emulator.grid import Topology
+from warploom.emulator.known_maps import KnownMaps
 from warploom.emulator.link import Linked
+from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.native.actions import MOST_ACCESSES, MOST_BYTES, Action, from_text
 from warploom.emulator.native.code_table import BRANCH, EXECUTE_EVENT, EXIT, GUARD_EVENT, INSTRUCTION
@@ -35,12 +37,8 @@ from warploom.isa.model.semantics import Lanes
 
 _SPLITS = ("status", "pc", "epoch", "warp", "bits", "point", "calls", "points")
 """Arrays of `WarpSplits`, in the order of their fields in the context."""
-_PROBED = (effects.Access, effects.Issue, effects.Barrier)
-"""Effects of instructions whose native functions may leave the instruction to the interpreter."""
 _BYTES = c_char * 0
 _STOPS = tuple(Stop)
-
-
 Rows = NDArray[np.intp]
 BatchFactory = Callable[[Rows, Rows, Lanes | None], Batch]
 
@@ -107,6 +105,8 @@ class NativeEngine:
         self._splits: tuple[NDArray[Any], ...] = ()
         self._windows: NDArray[np.int64] = np.zeros((0, 3), np.int64)
         self._shared = 0  # host address of shared memory, which the distances in `_windows` include
+        self._awaited: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._map_table: NDArray[Any] = np.zeros(0, np.int64)
         self._tally = np.zeros(state.topology.ctas * BARRIERS, np.int64)
         context = np.zeros(len(Field), np.int64)
         self._address = _address(context)
@@ -239,11 +239,12 @@ class NativeEngine:
         for pc in pcs:
             if self._functions[pc] > EXIT:
                 each = self._wanted[pc]
-                if any(isinstance(effect, _PROBED) for effect in each.form.effects):
+                if any(map(_needs_probe, each.form.effects)):
                     wanted[pc] = replace(each, name=f"{each.name}.probe", is_probe=True)
                 else:
-                    waits = any(isinstance(effect, (effects.Commit, effects.Wait)) for effect in each.form.effects)
-                    self.actions[pc] = None if waits else ()
+                    kinds = effects.Commit, effects.Wait, effects.Barrier
+                    has_events = any(isinstance(effect, kinds) for effect in each.form.effects)
+                    self.actions[pc] = None if has_events else ()
         self.library.require({each.name: each for each in wanted.values()}, times)
         found: dict[int, int] = {}
         for pc, each in wanted.items():
@@ -298,8 +299,9 @@ class NativeEngine:
         """Set the object that counts executions by warps and by lanes. None disables the counts."""
         self._fields[Field.EXECUTIONS] = 0 if executions is None else _address(executions.counts)
 
-    def start(self, memory: Memory, barriers: Barriers) -> None:
+    def start(self, memory: Memory, barriers: Barriers, mbarriers: Mbarriers, maps: KnownMaps) -> None:
         """Prepare for the CTAs that have become resident."""
+        self._mbarriers, self._maps = mbarriers, maps
         arena, shared, fields = memory.arena, memory.shared, self._fields
         if not len(self._windows):
             self._windows = _shared_windows(self.state.topology, shared)
@@ -307,7 +309,7 @@ class NativeEngine:
         first = _address(shared.bytes)
         self._windows[:, 2] += first - self._shared
         self._shared = first
-        fields[Field.SHARED] = first
+        fields[Field.SHARED], fields[Field.ARRIVAL_SITES] = first, _address(mbarriers.sites)
         fields[Field.ARENA], fields[Field.SEGMENTS] = _address(arena.bytes), len(arena.starts)
         for field, array in enumerate((arena.starts, arena.ends, arena.state), Field.SEGMENT_STARTS):
             fields[field] = _address(array)
@@ -322,6 +324,7 @@ class NativeEngine:
         have executed it.
         """
         count = batch.count
+        self._refresh_tables()
         self._reserve(count)
         self._warps[:count] = batch.warp_index
         splits = self.state.splits
@@ -357,14 +360,7 @@ class NativeEngine:
         """
         state, fields = self.state, self._fields
         splits, counters = state.splits, state.counters
-        arrays = tuple(getattr(splits, name) for name in _SPLITS)
-        if len(self._splits) != len(arrays) or any(map(is_not, arrays, self._splits)):
-            self._splits = arrays
-            self._reserve(len(splits.status))
-            for field, array in enumerate(arrays, Field.STATUS):
-                fields[field] = _address(array)
-            fields[Field.SPLITS], fields[Field.POINT_COUNT] = len(splits.status), len(splits.points)
-            fields[Field.LIVE], fields[Field.WARP_SLOTS] = _address(splits.live_bits), splits.warps
+        self._refresh_tables()
         self._seen.fill(-1)
         fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS] = splits.extra_slots, splits.open_points
         fields[Field.FIRST_FREE_SLOT], fields[Field.FIRST_FREE_POINT] = splits.warps, 0
@@ -380,6 +376,23 @@ class NativeEngine:
         splits.extra_slots, splits.open_points = fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS]
         state.grid.ticks = fields[Field.TICKS]
         return _STOPS[found & 3], found >> 2
+
+    def _refresh_tables(self) -> None:
+        """Update the fields of arrays that the interpreter may have replaced or extended."""
+        fields, splits = self._fields, self.state.splits
+        arrays = tuple(getattr(splits, name) for name in _SPLITS)
+        if len(self._splits) != len(arrays) or any(map(is_not, arrays, self._splits)):
+            self._splits = arrays
+            self._reserve(len(splits.status))
+            for field, array in enumerate(arrays, Field.STATUS):
+                fields[field] = _address(array)
+            fields[Field.SPLITS], fields[Field.POINT_COUNT] = len(splits.status), len(splits.points)
+            fields[Field.LIVE], fields[Field.WARP_SLOTS] = _address(splits.live_bits), splits.warps
+        maps, awaited = self._maps, self._mbarriers.awaited_words(len(splits.status))
+        if awaited is not self._awaited or maps.table is not self._map_table:
+            self._awaited, self._map_table = awaited, maps.table
+            fields[Field.AWAITED], fields[Field.KNOWN_MAPS] = _address(awaited), _address(maps.table)
+        fields[Field.KNOWN_MAP_COUNT], fields[Field.PLAIN_WAITS] = maps.count, self._mbarriers.is_plain
 
     def count(self, counters: Counters) -> None:
         """Add the instructions that have been executed since the last call to the statistics."""
@@ -432,6 +445,15 @@ class NativeEngine:
         arrays = self.accesses.spaces, self.accesses.index, self.accesses.lanes, self.accesses.values
         for field, array in enumerate(arrays, Field.ACCESS_SPACES):
             self._fields[field] = _address(array)
+
+
+def _needs_probe(effect: effects.Effect) -> bool:
+    """Return True if the native function of an instruction with this effect may leave it to the interpreter."""
+    if isinstance(effect, effects.Barrier):
+        return effect.level != "warp"
+    if isinstance(effect, effects.Wait):
+        return effect.on == "mbarrier"
+    return isinstance(effect, (effects.Access, effects.Issue, effects.Arrive))
 
 
 def _shared_windows(topology: Topology, shared: SharedMemory) -> NDArray[np.int64]:

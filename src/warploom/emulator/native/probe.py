@@ -156,6 +156,12 @@ class Probe(TracedWarp):
 
     # Barriers and asynchronous operations -----------------------------------------------------------------
 
+    def mbarrier(self, *arguments: Any, **options: Any) -> Any:
+        """Leave the instruction to the interpreter, because native code creates no events of mbarriers."""
+        raise TraceError("native code creates no events of mbarriers")
+
+    mbarrier_wait = mbarrier
+
     def cta_barrier(self, number: TracedLanes, threads: TracedLanes | None, mode: str) -> None:
         """Record an arrival at a CTA barrier, unless the batch does not complete the barrier."""
         super().cta_barrier(number, threads, mode)
@@ -163,7 +169,8 @@ class Probe(TracedWarp):
 
     def issue(self, record: CopyRecord) -> None:
         """Record a thread copy: the access to the source, and the access to the target."""
-        assert isinstance(record, ThreadCopy)
+        if not isinstance(record, ThreadCopy):
+            raise TraceError("native code creates no events of bulk copies")
         self._actions.append(Action("copy", element=record.size))
         self._copies = True
         super().issue(record)

@@ -21,6 +21,8 @@ from warploom.emulator.native.code_table import (
 from warploom.emulator.native.context import Field, Moment, Stop
 from warploom.emulator.native.divergence import add_divergence
 from warploom.emulator.native.functions import SIGNATURE
+from warploom.emulator.native.mbarriers import add_arrivals
+from warploom.emulator.native.tensor_copies import add_tensor_copy
 from warploom.emulator.native.watch import COLUMNS, SPACING
 from warploom.emulator.state import RECENT
 from warploom.emulator.warp_splits import NONE, Status
@@ -32,6 +34,8 @@ def add_runtime(module: ir.Module) -> None:
     _add_find(module, "warploom.find_segment", storing=False)
     _add_find(module, "warploom.find_written", storing=True)
     _add_barrier(module)
+    add_arrivals(module)
+    add_tensor_copy(module)
     _add_guard(module)
     _add_count(module)
     _add_report(module)
@@ -216,6 +220,7 @@ def _add_run(module: ir.Module) -> None:
             with b.if_then(b.not_(b.call(module.globals["warploom.announce"], arguments))):
                 b.ret(pc)
         with b.if_then(b.icmp_unsigned("!=", b.load(active, typ=I32), I32(0))):
+            b.put(pc, context, Field.INSTRUCTION)
             function = b.inttoptr(address, SIGNATURE.as_pointer())
             records = b.inttoptr(b.get(entry, COLUMN["records"]), POINTER)
             done = b.call(function, [records, context, count, warps, b.load(chosen, typ=POINTER)])

@@ -10,13 +10,15 @@ from llvmlite import ir
 
 from warploom.emulator import address_space
 from warploom.emulator.address_space import GLOBAL_BASE, SHARED_WINDOW, WINDOW_SIZE
+from warploom.emulator.known_maps import MOST_DIMENSIONS
 from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER, Builder
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.matrix import ROW, ROW_BYTES, TracedMatrix
 from warploom.emulator.native.operands import Items, Location, Scalar
+from warploom.emulator.native.tensor_copies import ARGUMENTS
 from warploom.emulator.warps import copy_elements
 from warploom.isa.instructions.reductions import update
-from warploom.isa.model.records import CopyRecord, ThreadCopy
+from warploom.isa.model.records import CopyRecord, TensorCopy, ThreadCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import Order
 from warploom.numerics.atomics import Update
@@ -24,7 +26,16 @@ from warploom.numerics.tracing.kernels import trace_kernel
 from warploom.numerics.tracing.values import LANES, TracedLanes, TraceError, declare, element_type, splat, vector_type
 
 _U64 = np.dtype(np.uint64)
+_I64S = ir.VectorType(I64, LANES)
 _BOOL = np.dtype(np.bool_)
+
+
+class TracedVector(list[TracedLanes]):
+    """Values of a vector operand."""
+
+    def astype(self, dtype: Any) -> TracedVector:
+        """Return all values converted to a dtype."""
+        return TracedVector(each.astype(dtype) for each in self)
 
 
 class TracedWarp:
@@ -93,9 +104,9 @@ class TracedWarp:
         value = self._load(self._place(operand), np.dtype(operand.stored)).astype(operand.dtype)
         return ~value if operand.negated else value
 
-    def read_vector(self, operand: Items) -> list[TracedLanes]:
+    def read_vector(self, operand: Items) -> TracedVector:
         """Return the values of a vector operand."""
-        return [self.read(item) for item in _present(operand)]
+        return TracedVector(self.read(item) for item in _present(operand))
 
     def write(self, operand: Scalar | None, result: Any) -> None:
         """Write a result to the active lanes, extended to the width of the register."""
@@ -375,10 +386,98 @@ class TracedWarp:
         builder.cbranch(completed, following, self.refusing)
         builder.position_at_end(following)
 
+    def warp_barrier(self, members: TracedLanes) -> None:
+        """Do nothing: the native function is only called while no warp is diverged."""
+        self.converged_only = True
+
+    def mbarrier(
+        self, space: str, addresses: TracedLanes, action: str, amount: TracedLanes | int = 0,
+        transactions: TracedLanes | int = 0,
+    ) -> TracedLanes:  # fmt: skip
+        """Initialise an mbarrier, arrive at it, or expect bytes. Return the state tokens.
+
+        Leave the instruction to the interpreter unless all active lanes use one mbarrier, and only one lane is active
+        if the amounts may differ.
+        """
+        if action not in ("init", "arrive", "expect_tx"):
+            raise TraceError(f"the action {action} on an mbarrier is not implemented in native code")
+        builder, lanes = self.builder, self.lanes
+        wide = self._shared_addresses(space, addresses)
+        places = TracedLanes(builder, builder.ptrtoint(self._reach("shared", wide, lanes, 8, True), _I64S), _U64)
+        lowest = places.constant(0xFFFF_FFFF_FFFF_FFFF, _U64)
+        low = self._reduce("umin", lanes.select(places, lowest))
+        high = self._reduce("umax", lanes.select(places, places.constant(0, _U64)))
+        active = builder.zext(builder.ctpop(self.mask), I64)
+        given = [self._total(each, active) for each in (amount, transactions)]
+        varies = any(isinstance(each, TracedLanes) for each in (amount, transactions))
+        together = builder.icmp_unsigned("<=", active, I64(1)) if varies else builder.icmp_unsigned("==", low, high)
+        idle = builder.icmp_unsigned("==", active, I64(0))
+        used, arriving, following = (builder.append_basic_block(name) for name in ("used", "arriving", "arrived"))
+        token = builder.variable(I64(0))
+        builder.cbranch(idle, following, used)
+        builder.position_at_end(used)
+        builder.store(builder.load(builder.inttoptr(low, POINTER), typ=I64), token)
+        builder.cbranch(together, arriving, self.leaving)
+        builder.position_at_end(arriving)
+        name = "warploom.mbarrier_init" if action == "init" else "warploom.mbarrier"
+        accepted = builder.call(self._declare(name, I1, [POINTER, I64, I64, I64]), [self.context, low, *given])
+        builder.cbranch(accepted, following, self.leaving)
+        builder.position_at_end(following)
+        words = TracedLanes(builder, broadcast(builder, builder.load(token, typ=I64)), _U64)
+        return words if varies else words - (self._rank() << np.uint64(20)) * np.uint64(action == "arrive")
+
+    def _shared_addresses(self, space: str, addresses: TracedLanes) -> TracedLanes:
+        """Return the shared addresses of mbarriers, given addresses in `space`."""
+        wide = addresses.astype(_U64)
+        return wide if space else wide - np.uint64(SHARED_WINDOW)
+
+    def _total(self, amount: TracedLanes | int, active: ir.Value) -> ir.Value:
+        """Return the sum of a number over the active lanes, of which there are `active`."""
+        if isinstance(amount, int):
+            return self.builder.mul(I64(amount), active)
+        return self._reduce("add", self.lanes.select(amount.astype(_U64), self.lanes.constant(0, _U64)))
+
+    def _rank(self) -> TracedLanes:
+        """Return the number of active lanes below each lane."""
+        lower = self.lanes.constant((1 << np.arange(LANES, dtype=np.uint64)) - 1, np.dtype(np.uint32))
+        mask = TracedLanes(self.builder, broadcast(self.builder, self.mask), np.dtype(np.uint32)) & lower
+        kind = mask.value.type
+        count = self._declare(f"llvm.ctpop.v{LANES}i32", kind, [kind])
+        return TracedLanes(self.builder, self.builder.call(count, [mask.value]), np.dtype(np.uint32)).astype(_U64)
+
+    def mbarrier_wait(
+        self, space: str, addresses: TracedLanes, phase: TracedLanes, parity: bool, blocking: bool, result: Any
+    ) -> None:
+        """Test a phase of mbarriers.
+
+        Leave the instruction to the interpreter if a warp must be suspended, or an mbarrier is not initialised.
+        """
+        builder = self.builder
+        if blocking:  # the interpreter suspends warps of the whole batch; a repeated test gives the same results
+            self.leaving = self.refusing
+        (words,) = self.load("shared", self._shared_addresses(space, addresses), "b64")
+        high = words >> np.uint64(61)
+        wide = phase.astype(_U64)
+        expected = (wide if parity else wide >> np.uint64(61)) & np.uint64(1)
+        done = (high & np.uint64(1)) != expected
+        unready = self._reduce_mask((high < np.uint64(4)) & self.lanes)
+        goes_on = builder.icmp_unsigned("==", unready, I32(0))
+        if blocking:
+            is_plain = builder.icmp_signed("!=", self._field(Field.PLAIN_WAITS), I64(0))
+            complete = builder.icmp_unsigned("!=", self._reduce_mask(done & self.lanes), I32(0))
+            goes_on = builder.and_(goes_on, builder.and_(is_plain, complete))
+        following = builder.append_basic_block("tested")
+        builder.cbranch(goes_on, following, self.leaving)
+        builder.position_at_end(following)
+        self.write(result, done)
+
     # Asynchronous operations, which take effect at once under the eager schedule ---------------------------
 
     def issue(self, record: CopyRecord) -> None:
-        """Execute the copies of single threads at once, as the eager schedule does."""
+        """Execute copies of single threads and of tensor boxes at once, as the eager schedule does."""
+        if isinstance(record, TensorCopy):
+            self._copy_box(record)
+            return
         if not isinstance(record, ThreadCopy):
             raise TraceError("bulk copies are not implemented in native code")
         source, destination = cast("TracedLanes", record.source), cast("TracedLanes", record.destination)
@@ -391,6 +490,36 @@ class TracedWarp:
         self.builder.position_at_end(following)
         values = self.load("global", source, element, count, lanes=amount > 0)
         self.store("shared", destination, element, values)
+
+    def _copy_box(self, record: TensorCopy) -> None:
+        """Execute a tensor copy. Leave the instruction to the interpreter if several lanes are active."""
+        if record.reduction or record.is_im2col or record.multicast is not None or record.cta_group != 1:
+            raise TraceError("this kind of tensor copy is not implemented in native code")
+        builder = self.builder
+        lane = builder.cttz(self.mask, I1(0))
+        with builder.goto_entry_block():
+            arguments = builder.alloca(ir.ArrayType(I64, len(ARGUMENTS) + MOST_DIMENSIONS))
+            arguments.type = POINTER
+        idle, single, following = (builder.append_basic_block(name) for name in ("busy", "single", "copied"))
+        builder.cbranch(builder.icmp_unsigned("==", self.mask, I32(0)), following, idle)
+        builder.position_at_end(idle)
+        rest = builder.and_(self.mask, builder.sub(self.mask, I32(1)))
+        builder.cbranch(builder.icmp_unsigned("==", rest, I32(0)), single, self.leaving)
+        builder.position_at_end(single)
+
+        def of_lane(value: Any) -> ir.Value:
+            found = builder.extract_element(value.value, lane)
+            return found if found.type == I64 else builder.sext(found, I64)
+
+        mbarrier = I64(-1) if record.mbarrier is None else of_lane(record.mbarrier)
+        numbers = [self.warp, of_lane(record.tensor_map), of_lane(record.shared), mbarrier, I64(record.dimensions)]
+        numbers += [of_lane(each) for each in record.coordinates]
+        numbers += [I64(0)] * (len(ARGUMENTS) + MOST_DIMENSIONS - len(numbers))
+        for position, number in enumerate(numbers):
+            builder.put(number, arguments, position)
+        copy = self._declare("warploom.tensor_copy", I1, [POINTER, POINTER])
+        builder.cbranch(builder.call(copy, [self.context, arguments]), following, self.leaving)
+        builder.position_at_end(following)
 
     def commit(self, channel: str) -> None:
         """Do nothing, because all copies have taken effect."""

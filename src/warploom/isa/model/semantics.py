@@ -103,6 +103,16 @@ class Warps(Protocol):
         (warpgroups,).
         """
 
+    def multiply_tiles(
+        self, products: Any, targets: Sequence[tuple[Any, Order]], descriptors: Mapping[str, Array],
+        registers: Array | None, keeps: Lanes,
+    ) -> bool:  # fmt: skip
+        """Add products of matrices in shared memory to accumulators with one compiled call.
+
+        Return False, without an effect, if no compiled call executes the multiplications.
+        """
+        ...
+
     def read_carry(self) -> Lanes:
         """Return the carry flag CC.CF of every lane, with shape (warps, 32)."""
         ...

@@ -1,0 +1,82 @@
+"""Tensor maps that native code uses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.address_space import CHUNK_MASK, GLOBAL_BASE
+from warploom.emulator.arena import Arena
+from warploom.layout import TensorMapFields, box_bytes, box_geometry
+
+TF32_WORDS = ("tf32", "tf32.ftz")
+"""Element types of tensor maps that a load rounds to tf32."""
+MAP_BYTES = 128
+MOST_DIMENSIONS = 5
+_DIMENSIONS = (np.int64, MOST_DIMENSIONS)
+MAP = np.dtype(
+    [
+        ("address", np.int64), ("content", np.int64, MAP_BYTES // 8), ("rank", np.int64), ("last", *_DIMENSIONS),
+        ("strides", *_DIMENSIONS), ("rows", np.int64), ("row_offsets", np.int64), ("shared_offsets", np.int64),
+        ("row_bytes", np.int64), ("chunk_mask", np.int64), ("covered", np.int64), ("reach", np.int64),
+        ("bytes", np.int64), ("element_bits", np.int64), ("start", np.int64),
+    ]
+)  # fmt: skip
+"""Tensor map with the geometry of its boxes, as 64-bit numbers.
+
+- `address`, `content`: global address of the map, and its bytes
+- `last`: greatest coordinates of a box inside the tensor
+- `strides`: strides of the tensor in bits
+- `rows`, `row_offsets`, `shared_offsets`: number of rows of a box, and host addresses of the offsets of the rows from
+  the start of the box in global and in shared memory
+- `row_bytes`, `bytes`: size of a row, and bytes that an mbarrier counts for a box
+- `covered`, `reach`: size of the range of a box in shared memory and in global memory
+- `start`: global address of the tensor
+"""
+
+
+def is_tiled(fields: TensorMapFields) -> bool:
+    """Return True if a box of the map consists of rows that are copied without a change."""
+    return not fields.is_im2col and not fields.interleave and fields.element_type not in TF32_WORDS
+
+
+class KnownMaps:
+    """Table of the tensor maps that copies have used.
+
+    `table` contains `count` maps.
+    """
+
+    def __init__(self, arena: Arena) -> None:
+        self.arena = arena
+        self.table: NDArray[Any] = np.zeros(16, MAP)
+        self.count = 0
+        self._addresses = set[int]()
+        self._offsets: list[NDArray[np.int64]] = []  # arrays whose addresses are in the table
+
+    def add(self, addresses: NDArray[Any], fields: TensorMapFields) -> None:
+        """Add the map with the fields `fields` at several global addresses."""
+        new = set(addresses.tolist()) - self._addresses
+        if not new or not is_tiled(fields):
+            return
+        self._addresses |= new
+        last, strides, row_offset, shared_offset = box_geometry(fields)
+        self._offsets += [row_offset, shared_offset]
+        row_bytes = fields.box[0] * fields.element_bits // 8
+        entry = np.zeros((), MAP)
+        entry["rank"], entry["rows"], entry["row_bytes"] = fields.rank, len(row_offset), row_bytes
+        entry["last"][: fields.rank], entry["strides"][: fields.rank] = last[:, 0], strides
+        entry["row_offsets"], entry["shared_offsets"] = row_offset.ctypes.data, shared_offset.ctypes.data
+        entry["chunk_mask"] = CHUNK_MASK[fields.swizzle_span]
+        entry["covered"] = int(shared_offset[-1]) + max(row_bytes, fields.swizzle_span)
+        entry["reach"], entry["bytes"] = int(row_offset[-1]) + row_bytes, box_bytes(fields)
+        entry["element_bits"], entry["start"] = fields.element_bits, fields.global_address
+        for address in new:
+            first = address - GLOBAL_BASE
+            entry["address"] = address
+            entry["content"] = self.arena.bytes[first : first + MAP_BYTES].view(np.int64)
+            if self.count == len(self.table):
+                self.table = np.concatenate([self.table, np.zeros(self.count, MAP)])
+            self.table[self.count] = entry
+            self.count += 1

@@ -1,0 +1,106 @@
+"""Native code for arrivals at mbarriers, and for waits for phases that are complete.
+
+The interpreter executes all other actions, and the suspension of warps (see `emulator.mbarriers`, which describes the
+bits of an mbarrier).
+"""
+
+# llvmlite has no type annotations.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from llvmlite import ir
+
+from warploom.emulator.native.builder import I1, I8, I64, POINTER, Builder
+from warploom.emulator.native.context import Field
+from warploom.emulator.warp_splits import Status
+
+_COUNT = (1 << 20) - 1
+_TRANSACTIONS = (1 << 21) - 1
+
+
+def add_arrivals(module: ir.Module) -> None:
+    """Add the functions that update mbarriers to a module."""
+    _add_initialise(module)
+    _add_wake(module)
+    _add_arrive(module)
+
+
+def _add_initialise(module: ir.Module) -> None:
+    """Add the function that initialises an mbarrier, with the arguments of `_add_arrive`."""
+    b = Builder(module, "warploom.mbarrier_init", ir.FunctionType(I1, [POINTER, I64, I64, I64]))
+    _, place, count, _ = b.arguments
+    with b.if_then(b.icmp_unsigned(">=", b.sub(count, I64(1)), I64(_COUNT))):
+        b.ret(I1(0))
+    b.put(_Word(count, count, I64(0), I64(0)).pack(b), b.inttoptr(place, POINTER), 0)
+    b.ret(I1(1))
+
+
+class _Word(NamedTuple):
+    """Fields of an mbarrier. `transactions` is negative if bytes have arrived before they were expected."""
+
+    expected: ir.Value
+    pending: ir.Value
+    transactions: ir.Value
+    phase: ir.Value
+
+    @classmethod
+    def unpack(cls, b: Builder, word: ir.Value) -> _Word:
+        signed = b.ashr(b.shl(word, I64(64 - 61)), I64(64 - 61 + 40))
+        phase = b.and_(b.lshr(word, I64(61)), I64(1))
+        return cls(b.and_(word, I64(_COUNT)), b.and_(b.lshr(word, I64(20)), I64(_COUNT)), signed, phase)
+
+    def pack(self, b: Builder) -> ir.Value:
+        counts = b.or_(self.expected, b.shl(self.pending, I64(20)))
+        rest = b.or_(b.shl(b.and_(self.transactions, I64(_TRANSACTIONS)), I64(40)), b.shl(self.phase, I64(61)))
+        return b.or_(b.or_(counts, rest), I64(-1 << 63))
+
+
+def _add_arrive(module: ir.Module) -> None:
+    """Add the function that counts arrivals at an mbarrier and expected bytes.
+
+    The arguments are the context, the host address of the mbarrier, and the numbers of arrivals and of expected bytes.
+    The number of bytes is negative for bytes that have arrived. The function returns 0 without an effect if the
+    interpreter must execute the instruction.
+    """
+    b = Builder(module, "warploom.mbarrier", ir.FunctionType(I1, [POINTER, I64, I64, I64]))
+    context, place, arrivals, expected = b.arguments
+    number = b.lshr(b.sub(place, b.get(context, Field.SHARED)), I64(3))
+    sites = b.array(context, Field.ARRIVAL_SITES)
+    here = b.add(b.get(context, Field.INSTRUCTION), I64(1))
+    word = b.inttoptr(place, POINTER)
+    held = _Word.unpack(b, b.get(word, 0))
+    transactions = b.add(held.transactions, expected)
+    refused = [
+        b.icmp_signed("==", b.get(context, Field.PLAIN_WAITS), I64(0)),
+        b.and_(b.icmp_signed(">", arrivals, I64(0)), b.icmp_signed("!=", b.get(sites, number), here)),
+        b.icmp_signed(">=", b.get(word, 0), I64(0)),  # not initialised
+        b.icmp_signed(">", arrivals, held.pending),
+        b.icmp_signed(">", transactions, I64(_COUNT)),
+        b.icmp_signed("<", transactions, I64(-_COUNT)),
+    ]
+    for each in refused:
+        with b.if_then(each):
+            b.ret(I1(0))
+    pending = b.sub(held.pending, arrivals)
+    complete = b.icmp_signed("==", b.or_(pending, transactions), I64(0))
+    phase = b.xor(held.phase, b.zext(complete, I64))
+    new = _Word(held.expected, b.select(complete, held.expected, pending), transactions, phase)
+    b.put(new.pack(b), word, 0)
+    with b.if_then(complete):
+        b.call(module.globals["warploom.wake"], [context, number])
+    b.ret(I1(1))
+
+
+def _add_wake(module: ir.Module) -> None:
+    """Add the function that lets the warp splits run that wait for the mbarrier with an index."""
+    b = Builder(module, "warploom.wake", ir.FunctionType(ir.VoidType(), [POINTER, I64]))
+    context, number = b.arguments
+    awaited, status = b.array(context, Field.AWAITED), b.array(context, Field.STATUS)
+    with b.loop(b.get(context, Field.SPLITS)) as row, b.if_then(b.icmp_signed("==", b.get(awaited, row), number)):
+        b.put(I64(-1), awaited, row)
+        b.put(I8(Status.READY), status, row, I8)
+    b.ret_void()

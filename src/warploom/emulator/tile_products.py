@@ -1,0 +1,97 @@
+"""Warpgroup multiplications of matrices in shared memory that one compiled call executes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from warploom.emulator.access import uniform
+from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
+from warploom.emulator.shared_memory import SharedMemory
+from warploom.isa.model.multiplication import Multiplication, SharedMatrix
+from warploom.isa.model.semantics import Array
+from warploom.numerics import fused_fast, tile_products
+from warploom.numerics.formats import STORAGE
+from warploom.numerics.models import Sum
+from warploom.numerics.tile_products import Memory, Tiles
+
+_NO_TILES = Tiles(np.zeros((0, 0, 0), np.uint64), np.zeros((0, 0), np.int64), 0, 0, 0)
+_NO_MATRICES = {dtype: np.zeros((0, 0, 0), dtype) for dtype in STORAGE.values()}
+
+
+@dataclass(frozen=True, slots=True)
+class TileProducts:
+    """Chains of multiplications with the same arithmetic, each with the same number of steps along K.
+
+    `shared` contains the matrices of a step that are in shared memory: A and B, or only B.
+    """
+
+    shared: Sequence[SharedMatrix]
+    sizes: tuple[int, int, int]  # M, N and K of a chain
+    elements: tuple[Array, Array, Array]
+    strip: Array
+    parameters: Array
+
+    @classmethod
+    def of(cls, product: Multiplication, steps: int, arch: str) -> TileProducts | None:
+        """Return the products of chains, or None if no compiled function executes them.
+
+        A chain has `steps` multiplications, which differ from `product` only in their operands.
+        """
+        model = product.model(arch)
+        depth = product.k * steps
+        if model.sum is not Sum.T_FDPA or product.metadata is not None or depth % min(model.length, depth):
+            return None
+        kinds = tuple(_empty(name) for name in (model.a_type, model.b_type, model.d_type))
+        assert len(kinds) == 3
+        strip = fused_fast.strip(product.d.map.cols)
+        sizes = product.d.map.rows, product.d.map.cols, depth
+        parameters = fused_fast.parameters(model, product.negate_a, product.negate_b)
+        return cls(product.shared, sizes, kinds, strip, parameters)
+
+    def execute(
+        self, shared: SharedMemory, ctas: Array, descriptors: Mapping[str, Array], registers: Array | None, sums: Array,
+        keeps: Array,
+    ) -> int:  # fmt: skip
+        """Add A B to the matrices D at the host addresses `sums`. Return the result of `tile_products.fused`.
+
+        `descriptors` contains the matrix descriptors by the name of the matrix. `registers` contains the matrices A
+        that are in registers.
+
+        Shapes: ctas (groups,); descriptors (groups, chains, tiles); registers (groups * chains, M, K); sums and keeps
+        (groups, chains).
+        """
+        tiles = [_tiles(each, descriptors[each.name]) for each in self.shared]
+        memory = Memory(shared.bytes, ctas * shared.stride, SHARED_START, shared.end)
+        a, b = tiles if registers is None else (_NO_TILES, *tiles)
+        registers = _NO_MATRICES[self.elements[0].dtype] if registers is None else uniform(registers)
+        return tile_products.fused(
+            memory, a, b, registers, sums, keeps, self.sizes, self.elements, self.strip, self.parameters
+        )
+
+    def tile(self, found: int, descriptors: Mapping[str, Array], leaders: Array) -> tuple[int, Array, int]:
+        """Return the descriptor, the offsets and the leader of the tile with the number `found`.
+
+        `found` is a result of `execute`, and `leaders` has the index of the first warp of each warpgroup.
+        """
+        number, kind = divmod(found, 2)
+        matrix = self.shared[kind - 2 + len(self.shared)]
+        groups, chains, tiles = descriptors[matrix.name].shape
+        chain, group, tile = np.unravel_index(number, (chains, groups, tiles))
+        descriptor = int(descriptors[matrix.name][group, chain, tile])
+        return descriptor, matrix.chunks(descriptor >> 14)[0], int(leaders[group])
+
+
+def _tiles(matrix: SharedMatrix, descriptors: Array) -> Tiles:
+    offsets, swizzle, base_offset = matrix.chunks(int(descriptors[0, 0, 0]) >> 14)
+    return Tiles(descriptors, offsets, CHUNK_MASK[swizzle], base_offset, int(matrix.major == "MN"))
+
+
+@cache
+def _empty(element: str) -> Any:
+    """Return an array without elements, which gives the type of a matrix element to compiled functions."""
+    return np.empty(0, STORAGE[element])
