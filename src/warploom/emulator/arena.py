@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from warploom.diagnostics import UsageError
 from warploom.emulator import access
 from warploom.emulator.address_space import GLOBAL_BASE, LOWEST_WINDOW
 from warploom.emulator.faults import Fault
+from warploom.lazy_dataclass import dataclass
 
 GAP = 4096
 ALIGNMENT = 1024

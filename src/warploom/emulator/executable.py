@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Lock
 from typing import Any
 
@@ -20,6 +20,7 @@ from warploom.emulator.request import Request
 from warploom.emulator.state import Counters, State
 from warploom.emulator.times import Times
 from warploom.emulator.waves import Waves, divide
+from warploom.lazy_dataclass import dataclass
 
 ENGINES = ("auto", "compiler", "interpreter")
 _MOST_KEPT = 32 << 20

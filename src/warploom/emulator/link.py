@@ -1,7 +1,7 @@
 """Linking of a program: its operands become registers, constants and addresses."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import SimpleNamespace
 from typing import Any
 
@@ -33,6 +33,7 @@ from warploom.isa.model.multiplication import Multiplication
 from warploom.isa.model.semantics import Array, Geometry
 from warploom.isa.model.special_registers import SpecialRegister, special
 from warploom.isa.model.types import TYPES
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol, Tuple, Vector
 
 

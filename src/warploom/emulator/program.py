@@ -1,7 +1,7 @@
 """Data model of a loaded kernel and of the device functions that it may call."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from warploom.isa.binding.bind import Binding
 from warploom.isa.binding.vectors import member_of
 from warploom.isa.model.parameters import Parameter
 from warploom.isa.model.types import TYPES
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx import Function, Instruction, Module, Variable
 from warploom.ptx.flow import EXIT
 from warploom.ptx.scopes import Scope as Names

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import NamedTuple
+
+from warploom.lazy_dataclass import dataclass
 
 
 class Interpreted(NamedTuple):

@@ -5,7 +5,6 @@
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +14,7 @@ from warploom.emulator.batch import Batch
 from warploom.isa.model.semantics import Array
 from warploom.isa.model.types import TYPES, Type
 from warploom.layout import Order
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics import permute
 
 Rows = NDArray[np.intp]

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, TypeAlias
 
 from warploom.diagnostics import Source, Span
 from warploom.display import Displayed
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx.lexer import STRING, TRIVIA, trivia_end
 
 Origin: TypeAlias = tuple[Source, int, int]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from stat import S_ISREG
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 from warploom.diagnostics import UsageError
 from warploom.gpu.geometry import Extent
 from warploom.isa.model.signature import Signature, kernel_name, read_signature
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx import Module, is_text, parse, text_of
 from warploom.ptx.outline import read_outline
 

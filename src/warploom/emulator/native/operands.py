@@ -5,7 +5,7 @@ the function.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.values import AddressValue, Constant, NotPredicate, PerWarp, Register, VectorValue
+from warploom.lazy_dataclass import dataclass
 
 LANES = 32
 RECORD = np.dtype([("start", np.uint64), ("stride", np.int64), ("offset", np.uint64)])

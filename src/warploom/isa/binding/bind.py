@@ -4,7 +4,7 @@ A *slot* is a named modifier of a Form's syntax line, such as `.type`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
@@ -22,6 +22,7 @@ from warploom.isa.binding.operands import (
 )
 from warploom.isa.model.form import LONGEST_OPCODE, Form, Match, forms_of, heads, match_opcode
 from warploom.isa.model.types import TYPES
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx import Address, Float, Instruction, Integer, Name, Operand, Pair, Tuple, Vector
 
 _WAYS = 16  # maximum number of legal words of one slot that are tried with the operands

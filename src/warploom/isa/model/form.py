@@ -26,7 +26,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, TypeVar
 
@@ -52,6 +51,7 @@ from warploom.isa.model.semantics import Bound, Warps
 from warploom.isa.model.syntax import Syntax, Word, match_words, read_syntax
 from warploom.isa.model.table import FormError, Row, read_rows
 from warploom.isa.model.types import TYPES
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics.models import Model, NoModelError
 
 Execution = Callable[[Warps, Bound], None]
