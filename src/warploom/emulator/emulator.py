@@ -315,6 +315,8 @@ class Emulator:
         linked, by_family = self.linked, counters.by_family
         guards, instructions, executions = self._guards, self._instructions, self._executions
         native = None if self.memory.is_watched else self.native
+        if native is not None:
+            native.prepare(pc)
         while pc < end:
             if native is not None and native.is_native[pc]:
                 pc = done = self._run_native(native, batch, pc, end)

@@ -94,6 +94,8 @@ def acquire(request: Request, segments: Mapping[str, int], times: Times) -> Exec
     found = _take(program, key)
     if found is not None:
         found.state.counters = Counters()
+        if found.native is not None:
+            found.native.times = times
         return found
     began = time.perf_counter()
     grid = request.shape()
@@ -107,7 +109,7 @@ def acquire(request: Request, segments: Mapping[str, int], times: Times) -> Exec
         raise Unsupported(linker.problems)
     native = None if engine == "interpreter" else NativeEngine(program, linked, state, arch, is_eager, times)
     bounded = bounded_waits(program, linked)
-    times.link = time.perf_counter() - began - times.load - times.compile
+    times.link += time.perf_counter() - began - times.preparation
     return Executable(key, divided, grid, topology, state, linker, linked, bounded, native)
 
 

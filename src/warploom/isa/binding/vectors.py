@@ -27,12 +27,15 @@ def expand_vectors(instruction: Instruction, length: Callable[[str], int]) -> In
 
     `length` returns the number of members of a register, given its name.
     """
-    moves = instruction.words[0] == "mov"  # a move may read all members of a special register such as %tid
-    operands = tuple(
-        Vector(tuple(Name(f"{operand.text}.{member}") for member in MEMBERS[:count]))
-        if isinstance(operand, Name)
-        and (count := len(MEMBERS) if moves and f"{operand.text}.x" in SPECIAL_REGISTERS else length(operand.text)) > 1
-        else operand
-        for operand in instruction.operands
-    )
-    return instruction if operands == instruction.operands else replace(instruction, operands=operands)
+    moves = instruction.opcode.startswith("mov.")  # a move may read all members of a special register such as %tid
+    expanded: dict[int, Vector] = {}
+    for i, operand in enumerate(instruction.operands):
+        if type(operand) is Name:
+            is_special = moves and f"{operand.text}.x" in SPECIAL_REGISTERS
+            count = len(MEMBERS) if is_special else length(operand.text)
+            if count > 1:
+                expanded[i] = Vector(tuple(Name(f"{operand.text}.{member}") for member in MEMBERS[:count]))
+    if not expanded:
+        return instruction
+    operands = (expanded.get(i, operand) for i, operand in enumerate(instruction.operands))
+    return replace(instruction, operands=tuple(operands))
