@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, field
 from inspect import get_annotations
 from operator import attrgetter
+from types import MemberDescriptorType
 from typing import Any, ClassVar, TypeVar, cast, dataclass_transform
 
 T = TypeVar("T")
@@ -89,7 +90,7 @@ def _names(fields: dict[str, Field[Any]], flag: str) -> tuple[str, ...]:
 
 def _initializer(cls: Any, fields: dict[str, Field[Any]], frozen: bool) -> Any:
     def initialize(self: Any, *args: Any, **values: Any) -> None:
-        initializer = _compiled(fields, frozen, hasattr(cls, "__post_init__"))
+        initializer = _compiled(cls, fields, frozen)
         initializer.__qualname__ = f"{cls.__qualname__}.__init__"
         cls.__init__ = initializer
         initializer(self, *args, **values)
@@ -97,9 +98,9 @@ def _initializer(cls: Any, fields: dict[str, Field[Any]], frozen: bool) -> Any:
     return initialize
 
 
-def _compiled(fields: dict[str, Field[Any]], frozen: bool, has_post: bool) -> Any:
+def _compiled(cls: Any, fields: dict[str, Field[Any]], frozen: bool) -> Any:
     """Return a constructor that assigns its parameters to the fields."""
-    names: dict[str, Any] = {"_set": _set, "_missing": MISSING}
+    names: dict[str, Any] = {"_missing": MISSING}
     parameters, body = ["self"], ["pass"]
     for name, each in fields.items():
         value = name
@@ -115,8 +116,16 @@ def _compiled(fields: dict[str, Field[Any]], frozen: bool, has_post: bool) -> An
             parameters.append(name)
         else:
             continue
-        body.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
-    if has_post:
+        slot = getattr(cls, name, None)
+        if frozen and isinstance(slot, MemberDescriptorType):  # faster than `object.__setattr__`
+            names[f"_set_{name}"] = slot.__set__
+            body.append(f"_set_{name}(self, {value})")
+        elif frozen:
+            names["_set"] = _set
+            body.append(f"_set(self, {name!r}, {value})")
+        else:
+            body.append(f"self.{name} = {value}")
+    if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
     exec(f"def __init__({', '.join(parameters)}):\n " + "\n ".join(body), names)  # noqa: S102 - names of fields only
     return names["__init__"]

@@ -20,6 +20,7 @@ from warploom.emulator.request import Request
 from warploom.emulator.state import Counters, State
 from warploom.emulator.times import Times
 from warploom.emulator.waves import Waves, divide
+from warploom.garbage import paused_collection
 from warploom.lazy_dataclass import dataclass
 
 ENGINES = ("auto", "compiler", "interpreter")
@@ -104,7 +105,8 @@ def acquire(request: Request, segments: Mapping[str, int], times: Times) -> Exec
     files = program.registers.allocate(topology.warps)
     state = State(grid, topology, files, program.kernel.readable_name)
     linker = Linker(program, files, segments, grid, topology, arch)
-    linked = linker.link_all()
+    with paused_collection():
+        linked = linker.link_all()
     if linker.problems:
         raise Unsupported(linker.problems)
     native = None if engine == "interpreter" else NativeEngine(program, linked, state, arch, is_eager, times)

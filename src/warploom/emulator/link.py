@@ -109,6 +109,7 @@ class Linker:
     _kinds: dict[int, _Kind] = field(default_factory=dict[int, _Kind])  # by the `id` of the modifiers
     _resolved: dict[tuple[Any, ...], Any] = field(default_factory=dict[tuple[Any, ...], Any])
     _guards: dict[tuple[Scope, str], Register] = field(default_factory=dict[tuple[Scope, str], Register])
+    _samples: dict[tuple[int, str], Register] = field(default_factory=dict[tuple[int, str], Register])
     _vectors: dict[tuple[Any, ...], VectorValue] = field(default_factory=dict[tuple[Any, ...], VectorValue])
     _tables: list[tuple[PerWarp, SpecialRegister]] = field(default_factory=list[tuple[PerWarp, SpecialRegister]])
 
@@ -337,7 +338,11 @@ class Linker:
             raise _Unresolved("emulator.operand", message)
         key = (found.width, found.index, type)
         if key not in self._registers:
-            self._registers[key] = Register(text, self.files[found.width], found.index, type)
+            sample = self._samples.get((found.width, type))
+            if sample is None:
+                sample = Register(text, self.files[found.width], found.index, type)
+                self._samples[found.width, type] = sample
+            self._registers[key] = sample.at(text, found.index)
         return self._registers[key]
 
     def _special(self, register: SpecialRegister, type: str) -> PerWarp | Dynamic:

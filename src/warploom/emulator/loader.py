@@ -119,9 +119,8 @@ class _Loader:
             if name in mentioned or function.body is None:
                 continue
             # With the names in initialisers of the variables that the function uses.
-            mentioned[name] = self._with_initializers(
-                names_in(*(o for i in function.body.instructions() for o in i.operands))
-            )
+            operands = {id(each): each for i in function.body.instructions() for each in i.operands}
+            mentioned[name] = self._with_initializers(names_in(*operands.values()))
             pending.extend(other for other in mentioned[name] if other in functions)
         return mentioned
 

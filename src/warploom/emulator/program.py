@@ -48,7 +48,7 @@ class RegisterFiles:
         return {width: np.zeros((self.counts[width], warps, 32), dtype) for width, dtype in _FILES.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as `Binding`
 class RegisterLocation:
     """Location of a register: its width in bits, and its index in the register file of this width.
 
@@ -101,11 +101,11 @@ class Scope(Names[RegisterLocation, Storage, int]):
 
     def members(self, name: str) -> int:
         """Return the number of members of a vector register: 1 for a scalar register, 0 for an unknown name."""
-        declared = self.register(name)
-        return declared[0].members if declared is not None else 0
+        found = self.location(name)
+        return 0 if found is None else found.members
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as `Binding`
 class Step:
     """Instruction of the program, its binding to a Form, and the name of its function."""
 

@@ -14,6 +14,7 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 from warploom.diagnostics import UsageError
+from warploom.garbage import paused_collection
 from warploom.gpu.geometry import Extent
 from warploom.isa.model.signature import Signature, kernel_name, read_signature
 from warploom.lazy_dataclass import dataclass
@@ -47,7 +48,8 @@ class LoadedKernel:
         """Program of the emulator. Errors: Unsupported."""
         from warploom.emulator.loader import load
 
-        return load(self.signature.module, self.signature.name)
+        with paused_collection():
+            return load(self.signature.module, self.signature.name)
 
     @cached_property
     def uses(self) -> Uses:
@@ -83,7 +85,8 @@ def load_kernel(source: KernelSource, name: str | None) -> LoadedKernel:
 
 @lru_cache(maxsize=16)
 def _load_text(text: str, file: str, name: str | None, shared: int = 0, block: Extent | None = None) -> LoadedKernel:
-    return LoadedKernel(_read_kernel(text, file, name), shared, block)
+    with paused_collection():
+        return LoadedKernel(_read_kernel(text, file, name), shared, block)
 
 
 def _load_file(path: str, name: str | None) -> LoadedKernel:

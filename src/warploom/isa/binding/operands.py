@@ -14,7 +14,7 @@ from warploom.ptx import Address, Float, Instruction, Integer, Name, Negated, Op
 Where = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, which would make the constructor several times as slow
 class BoundOperand:
     """Operand of an instruction with its specification.
 
