@@ -157,7 +157,7 @@ def _version() -> str:
         for name in names
         if name.endswith((".py", ".npz"))
     ]
-    stats = [(name, Path(name).stat()) for name in sorted(files)]
+    stats = [(name, os.stat(name)) for name in sorted(files)]  # noqa: PTH116 - several times as fast as `Path.stat`
     text = "\n".join(f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in stats)
     return sha256(f"{host()}\n{text}".encode()).hexdigest()[:16]
 
