@@ -191,22 +191,25 @@ class Linker:
         return self.program.block_end[first]
 
     def _find_flushes(self, linked: list[Linked]) -> None:
-        steps = self.program.steps
+        forms = [step.binding.form for step in self.program.steps]
+        updated = {form: _accumulators(form) for form in set(forms)}
         accumulators: set[tuple[int, int]] = set()
-        for step, each in zip(steps, linked, strict=True):
-            accumulators |= _registers(each, _accumulators(step.binding.form))
+        for form, each in zip(forms, linked, strict=True):
+            if updated[form]:
+                accumulators |= _registers(each, updated[form])
         if not accumulators:
             return
+        others = {form: [name for name in form.operands if name not in updated[form]] for form in updated}
         touches: dict[int, bool] = {}  # by the `id` of an operand, because instructions share operands
-        for step, each in zip(steps, linked, strict=True):
-            form, operands = step.binding.form, vars(each.operands)
+        for form, each in zip(forms, linked, strict=True):
+            operands = vars(each.operands)
             each.flushes = form.control == "call" or form.ends_thread
-            updated = _accumulators(form)
-            for name in form.operands:
+            for name in others[form]:
                 value = operands[name]
-                if id(value) not in touches:
-                    touches[id(value)] = not accumulators.isdisjoint(registers_of(value))
-                each.flushes |= touches[id(value)] and name not in updated
+                touched = touches.get(id(value))
+                if touched is None:
+                    touched = touches[id(value)] = not accumulators.isdisjoint(registers_of(value))
+                each.flushes |= touched
 
     def refresh(self) -> None:
         """Read the special registers again, after other CTAs have become resident."""

@@ -64,6 +64,7 @@ class _Loader:
         self.problems: list[Diagnostic] = []
         self.steps: list[Step] = []
         self.registers = RegisterFiles()
+        self.has_vectors = False  # True after the declaration of a vector register
         self.shared_end = 0
         self.local_end = 0
         self.globals: dict[str, GlobalVariable] = {}
@@ -193,6 +194,7 @@ class _Loader:
             return
         width, first = self.registers.declare(variable.type, (variable.count or 1) * variable.vector)
         location = RegisterLocation(width, first, variable.type, variable.vector)
+        self.has_vectors |= variable.vector > 1
         if variable.count is None:
             scope.registers[variable.name] = location
         else:
@@ -247,7 +249,8 @@ class _Loader:
             last_label = None
 
     def _flatten_instruction(self, instruction: Instruction, scope: Scope, function: str) -> None:
-        bound = bind(expand_vectors(instruction, scope.members), self.source)
+        members = scope.members if self.has_vectors else None
+        bound = bind(expand_vectors(instruction, members), self.source)
         if isinstance(bound, Diagnostic):
             self.problems.append(bound)
         elif not bound.form.is_executable:
