@@ -10,7 +10,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from warploom.garbage import paused_collection as _paused_collection
 from warploom.providers import provide as _provide
 
 if TYPE_CHECKING:
@@ -99,7 +98,9 @@ def __getattr__(name: str) -> object:
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'warploom' has no attribute {name!r}")
-    with _paused_collection():
+    from warploom.garbage import paused_collection
+
+    with paused_collection():
         value = getattr(import_module(home), name)
     globals()[name] = value
     return value

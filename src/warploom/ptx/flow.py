@@ -51,7 +51,10 @@ def postdominators(successors: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _postdominators(successors: Sequence[Sequence[int]]) -> list[tuple[int, bool]]:
-    """Return the immediate post-dominator of every node or EXIT, and whether a path from the node leaves the graph."""
+    """Return the immediate post-dominator of every node, and True if a path from it leaves the graph.
+
+    EXIT stands for a node without a post-dominator.
+    """
     # Algorithm of Cooper, Harvey and Kennedy on the reversed graph.
     count = len(successors)
     end = count

@@ -87,9 +87,10 @@ class NativeEngine:
         self.prepare(program.entry)
 
     def prepare(self, pc: int) -> None:
-        """Load or compile the native functions of the block at `pc`, and of the blocks after it up to `_PIECE`.
+        """Prepare native functions for the block at `pc`, and for blocks after it up to `_PIECE` instructions.
 
-        A block whose functions have not been prepared stops native code at its first instruction.
+        The functions are loaded from the cache or compiled. Before this call, native code stops at the first
+        instruction of the block.
         """
         if self._is_prepared[pc]:
             return

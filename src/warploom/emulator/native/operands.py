@@ -111,9 +111,9 @@ class OperandTable:
 
 
 def outline(operands: SimpleNamespace) -> tuple[tuple[object, ...], list[Any]]:
-    """Return a key that determines the descriptions of the operands of an instruction, and the values of its records.
+    """Return a key for the descriptions of an instruction's operands, and the values of its records.
 
-    The values are those of `OperandTable.values`.
+    Operands with equal keys have equal descriptions. The values are those of `OperandTable.values`.
     """
     values: list[Any] = []
     return tuple(_outline(value, values) for value in vars(operands).values()), values
