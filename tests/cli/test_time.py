@@ -34,6 +34,7 @@ distribution = "zeros"
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("WARPLOOM_ENGINE", raising=False)
     Path("k.ptx").write_text(kernel(BODY.format("")))
     Path("native.ptx").write_text(kernel("st.global.u32 [%rd1], %r0;\nret;"))
     Path("trap.ptx").write_text(kernel(BODY.format("st.global.u32 [%rd1+4096], %r0;\n")))

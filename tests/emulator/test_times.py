@@ -37,6 +37,11 @@ MULTIPLY = """
 GRID = 3
 
 
+@pytest.fixture(autouse=True)
+def _default_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WARPLOOM_ENGINE", raising=False)
+
+
 def launch(body: str, **options: Any) -> Times:
     out = np.zeros(64, np.uint32)
     return wl.launch(kernel(body), grid=GRID, block=64, args=[out], **options).stats.times

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 
 from warploom.check import check
 from warploom.diagnostics import UsageError
-from warploom_lab.campaign.small_kernels import AREAS, Record, SmallKernel, Words, kernels, mismatches, output, record
+from warploom_lab.campaign.small_kernels import AREAS, Record, SmallKernel, kernels, mismatches, output, record
 from warploom_lab.work.isolated import IsolatedProcesses
 
 HANGS = "mov.u32 %r5, 0; W: add.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0; @%p1 bra W;"  # 2^32 iterations
@@ -74,19 +74,13 @@ def test_a_file_without_a_record_is_refused(tmp_path: Path) -> None:
         Record.read(tmp_path / "record.npz")
 
 
-def patient_output(kernel: SmallKernel) -> Words | str:
-    """Run a kernel with more steps than native code executes within the timeout."""
-    # The process may have the environment of an earlier test.
-    os.environ["WARPLOOM_STEP_BUDGET"] = str(10**12)
-    return output("cpu", kernel)
-
-
-def test_a_hanging_kernel_ends_only_its_own_process() -> None:
+def test_a_hanging_kernel_ends_only_its_own_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPLOOM_STEP_BUDGET", str(10**12))  # more than native code executes within the timeout
     good = one("votes")
     body = good.text.partition("    and.b32 %r5, %x, 3;")[0]
     hanging = replace(good, name="hangs", text=f"{body}{HANGS}\nret;\n}}\n")
     pool = IsolatedProcesses(
-        patient_output,
+        partial(output, "cpu"),
         workers=1,
         timeout=5,
         is_reusable=lambda found: not isinstance(found, str),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,7 @@ ALIGNMENT = 1024
 _HOST_REACH = 1 << 40  # bytes; larger than the heap, and than the range of a process's mappings
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Segment:
+class Segment(NamedTuple):
     """Range of the arena for one buffer, one module variable or the kernel's parameters.
 
     `start` is a virtual address. `kind` is the state space: "global", "const" or "param". Units: `size` in bytes.
@@ -41,12 +40,10 @@ class Arena:
     def __init__(self) -> None:
         self.segments: list[Segment] = []
         self._end = GLOBAL_BASE + GAP
-        self.bytes: NDArray[np.uint8] = np.zeros(0, np.uint8)
-        self.starts = np.zeros(0, np.int64)
-        self.ends = np.zeros(0, np.int64)
-        self.state = np.zeros(0, np.uint8)
-        # Addresses in the heap and in the mappings of this process identify host pointers in error messages.
-        self.host = int(np.zeros(1).__array_interface__["data"][0]), id(self.segments)
+        self.bytes: NDArray[np.uint8]
+        self.starts: NDArray[np.int64]
+        self.ends: NDArray[np.int64]
+        self.state: NDArray[np.uint8]
 
     def reserve(self, name: str, size: int, writable: bool = True, kind: str = "global") -> Segment:
         """Add a zero-filled segment of `size` bytes. `Segment` describes the other arguments."""
@@ -70,8 +67,9 @@ class Arena:
                 f"{largest.name} with {largest.size} bytes",
                 code="launch.memory",
             ) from None
-        self.starts = np.array([segment.start for segment in self.segments], np.int64)
-        self.ends = np.array([segment.start + segment.size for segment in self.segments], np.int64)
+        starts = [segment.start for segment in self.segments]
+        ends = [segment.start + segment.size for segment in self.segments]
+        self.starts, self.ends = np.array([starts, ends], np.int64)
         self.state = np.array([access.CLEAN if s.writable else access.LOCKED for s in self.segments], np.uint8)
 
     def fork(self) -> Arena:
@@ -126,7 +124,9 @@ class Arena:
     def hint(self, address: int) -> str:
         """Return a hint if an address outside of all segments is probably a host pointer, otherwise ""."""
         nearest = min((abs(address - segment.start) for segment in self.segments), default=_HOST_REACH)
-        if min(abs(address - each) for each in self.host) >= min(nearest, _HOST_REACH):
+        # Addresses in the heap and in the mappings of this process.
+        host = int(np.zeros(1).__array_interface__["data"][0]), id(self.segments)
+        if min(abs(address - each) for each in host) >= min(nearest, _HOST_REACH):
             return ""
         return (
             "the address seems to be a host pointer; pass the array itself, or a list of arrays for a table of device "

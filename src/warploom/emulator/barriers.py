@@ -38,7 +38,8 @@ class Barriers:
         self._uses_clusters = False  # True once a thread has arrived at a cluster barrier
         self.cluster_phase = np.zeros(topology.ctas // topology.cluster_size, np.int64)
         # Phase in which each thread has arrived without waiting for it yet, or -1.
-        self.cluster_joined = np.full((topology.warps, 32), -1, np.int64)
+        self.cluster_joined = np.empty((topology.warps, 32), np.int64)
+        self.cluster_joined.fill(-1)
         self.cluster_waiting: dict[int, list[tuple[int, Array]]] = {}  # cluster -> slots and waiting lanes
 
     # CTA barriers -----------------------------------------------------------------------------------------

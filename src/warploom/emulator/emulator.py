@@ -1,7 +1,7 @@
 """Emulator of one launch: the resident CTAs, and the loop that executes their warps."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import perf_counter
 
 import numpy as np
@@ -17,7 +17,17 @@ from warploom.emulator.bulk_copies import CopyExecutor
 from warploom.emulator.control import Control
 from warploom.emulator.deadlock import DeadlockReport
 from warploom.emulator.endless import EndlessLoops
-from warploom.emulator.events import BlockEnd, BlockStart, Dispatcher, Exit, Guard, Launch, Resident, Suspend
+from warploom.emulator.events import (
+    BlockEnd,
+    BlockStart,
+    Dispatcher,
+    Exit,
+    Guard,
+    InstructionHandler,
+    Launch,
+    Resident,
+    Suspend,
+)
 from warploom.emulator.executable import Executable
 from warploom.emulator.faults import Deadlock, Fault, Trap, diagnostic
 from warploom.emulator.mbarriers import Mbarriers
@@ -74,20 +84,26 @@ class Emulator:
 
     def _attach_observers(self) -> None:
         state, events = self.state, self.events
-        launch = Launch(
-            self.program, self.linked, self.grid, self.topology, self.request.arch, self.schedule, self.arena,
-            state.counters, Executions(np.zeros((len(self.linked), 2), np.int64)),
-        )  # fmt: skip
-        events.attach(launch)
-        self._executions = launch.executions if events.counts_executions else None
+        self._executions: Executions | None = None
+        self._guards: Mapping[int, Callable[[Guard], None]] = {}
+        self._instructions: Mapping[int, InstructionHandler] = {}
+        observed: set[int] = set()
+        if events.observers:
+            launch = Launch(
+                self.program, self.linked, self.grid, self.topology, self.request.arch, self.schedule, self.arena,
+                state.counters, Executions(np.zeros((len(self.linked), 2), np.int64)),
+            )  # fmt: skip
+            events.attach(launch)
+            self._executions = launch.executions if events.counts_executions else None
+            self._guards = events.guard_handlers()
+            self._instructions = events.instruction_handlers(launch)
+            observed = self._observed()
         self._on_resident = events.handler(Resident)
         self._on_block_start = events.handler(BlockStart)
         self._on_block_end = events.handler(BlockEnd)
         self._on_exit_of = events.handler(Exit)
-        self._guards = events.guard_handlers()
-        self._instructions = events.instruction_handlers(launch)
         if self.native is not None:
-            self.native.leave_to_interpreter(self._observed() if self.request.observers else set())
+            self.native.leave_to_interpreter(observed)
             self.native.count_executions(self._executions)
         if (on_suspend := events.handler(Suspend)) is not None:
             state.on_suspend = lambda batch, which, status, repeats: on_suspend(

@@ -461,8 +461,6 @@ class Dispatcher:
         """
         executes = _joined([each.instructions for each in self.observers])
         on_fence, on_barrier = self.handler(Fence), self.handler(WarpBarrier)
-        if not self.observers:
-            return {}
         fences, barriers = launch.program.analysis(_find_fences)
         pcs = {*executes, *(fences if on_fence is not None else ()), *(barriers if on_barrier is not None else ())}
         return {

@@ -149,7 +149,8 @@ class Mbarriers:
         self._awaited: dict[int, set[int]] = {}  # slot -> words of the awaited objects
         self._retries: dict[int, int] = {}  # slot -> number of early returns
         self._expired: set[int] = set()  # slots whose wait must return early
-        self._site = np.full(len(self.words), -1, np.int32)  # word -> program counter of the last arrival
+        self._site = np.empty(len(self.words), np.int32)  # word -> program counter of the last arrival
+        self._site.fill(-1)
         self._sites: set[tuple[int, int]] = set()  # words and program counters of all arrivals
         self._problem = np.zeros(1, np.int64)
         self._none = np.zeros((1, 1), np.int64)

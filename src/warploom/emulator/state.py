@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from warploom.emulator.grid import Grid, Placement, Topology
 from warploom.emulator.schedule import Schedule
-from warploom.emulator.warp_splits import WarpSplits
+from warploom.emulator.warp_splits import WarpSplits, pack
 from warploom.isa.model.semantics import Array
 from warploom.lazy_dataclass import dataclass
 
@@ -77,6 +77,7 @@ class State:
         self.grid = grid
         self.topology = topology
         self.files = files
+        self._bytes = [file.view(np.uint8) for file in files.values()]  # NumPy clears bytes faster than numbers
         self.carry = np.zeros((topology.warps, 32), np.bool_)
         self.counters = Counters()
         self.pc = 0  # program counter of the executing instruction
@@ -86,10 +87,10 @@ class State:
         # Program counter, warp and lane that issued the asynchronous operation in execution.
         self.origin: tuple[int, int, int] | None = None
         self.random = Random(0)  # for random schedules
-        self.splits = WarpSplits(topology.present, 0)
+        self.splits = WarpSplits(topology.warps)
         self.placement = Placement(kernel, topology, np.zeros((0, 3), np.int64))
         self.live_warps: NDArray[np.int64] = np.zeros(topology.ctas, np.int64)
-        self._present = topology.present  # lanes that are threads of resident CTAs
+        self._present = pack(topology.present)  # lanes that are threads of resident CTAs, as bits
         # Called when warp splits leave a batch.
         self.on_suspend: Callable[[Any, Array, int, bool], None] | None = None
         self._used = False  # True once CTAs have run, which leave values in the registers
@@ -101,18 +102,16 @@ class State:
         of_warps = np.concatenate([ctas, padding])[topology.cta_of].astype(np.uint32)
         self.grid.cta = (of_warps[:, 0:1], of_warps[:, 1:2], of_warps[:, 2:3])
         self.placement = Placement(self.placement.kernel, topology, ctas)
-        self._present = topology.present & (topology.cta_of < count)[:, None]
+        self._present = pack(topology.present & (topology.cta_of < count)[:, None])
 
     def start(self, entry: int, schedule: Schedule) -> None:
         """Make the CTAs resident. Their warps start at `entry`, and all registers are 0."""
-        self.carry[:] = False
+        self.carry.fill(False)
         if self._used:
-            for file in self.files.values():
-                file[:] = 0
+            for file in self._bytes:
+                file.fill(0)
         self._used = True
-        space = len(self.splits.points)
-        self.splits = WarpSplits(self._present, entry)
-        self.splits.reserve(space)  # as much as the last CTAs needed
+        self.splits.start(self._present, entry)
         if schedule.kind == "random":
             self.random.seed(schedule.seed)
         self.live_warps[:] = 0

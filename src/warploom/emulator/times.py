@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field, fields
+from dataclasses import field
 from typing import NamedTuple
 
 from warploom.lazy_dataclass import dataclass
@@ -73,9 +73,19 @@ class Times:
 
     def add(self, other: Times) -> None:
         """Add the times of another part of the same launch."""
-        for each in _NUMBERS:
-            setattr(self, each, getattr(self, each) + getattr(other, each))
-        self.instructions = _merge([*self.instructions, *other.instructions])
+        self.read += other.read
+        self.copies += other.copies
+        self.link += other.link
+        self.load += other.load
+        self.compile += other.compile
+        self.arithmetic += other.arithmetic
+        self.native += other.native
+        self.run += other.run
+        self.loaded += other.loaded
+        self.compiled += other.compiled
+        self.calls += other.calls
+        if other.instructions:
+            self.instructions = _merge([*self.instructions, *other.instructions])
 
     @staticmethod
     def total(parts: Iterable[Times]) -> Times:
@@ -84,9 +94,6 @@ class Times:
         for each in parts:
             found.add(each)
         return found
-
-
-_NUMBERS = tuple(each.name for each in fields(Times) if each.name != "instructions")
 
 
 def _merge(instructions: Iterable[Interpreted]) -> list[Interpreted]:

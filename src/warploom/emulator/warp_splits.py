@@ -52,19 +52,37 @@ class WarpSplits:
     Shapes: live_bits (warps,), other arrays (slots,).
     """
 
-    def __init__(self, masks: Mask, entry: int) -> None:
-        warps = masks.shape[0]
+    def __init__(self, warps: int) -> None:
         self.warps = warps
         self.warp = np.arange(warps, dtype=np.intp)  # divergence adds elements after those of the warps
-        self.pc = np.full(warps, entry, np.int64)
+        self.pc = np.zeros(warps, np.int64)
         # Selection by epoch keeps a spinning warp split from starving the others.
         self.epoch = np.zeros(warps, np.int64)
-        self.bits = pack(masks)
-        self.status = np.where(self.bits != 0, Status.READY, Status.DONE).astype(np.uint8)
-        self.point = np.full(warps, NONE, np.int64)
+        self.bits = np.zeros(warps, np.uint32)
+        self.status = np.zeros(warps, np.uint8)
+        self.point = np.zeros(warps, np.int64)
         self.calls = np.zeros(warps, np.int64)
         self.points = np.zeros(0, POINT)
-        self.live_bits = self.bits.copy()
+        self.live_bits = np.zeros(warps, np.uint32)
+        self.start(self.bits, 0)
+
+    def start(self, bits: NDArray[np.uint32], entry: int) -> None:
+        """Make the lanes `bits` of each warp one warp split at the program counter `entry`.
+
+        All earlier warp splits end. The arrays stay the same objects. Shapes: bits (warps,).
+        """
+        warps = self.warps
+        self.live_bits[:] = bits
+        self.bits.fill(0)
+        self.bits[:warps] = bits
+        self.status.fill(Status.DONE)
+        np.minimum(bits, Status.READY, out=self.status[:warps], casting="unsafe")
+        self.pc.fill(entry)
+        self.epoch.fill(0)
+        self.calls.fill(0)
+        self.point.fill(NONE)
+        if len(self.points):
+            self.points["warp"] = NONE
         # Numbers of slots beyond those of the warps, and of reconvergence points, that are in use.
         self.extra_slots = 0
         self.open_points = 0

@@ -38,7 +38,7 @@ class Geometry:
     `cooperative` makes all CTAs resident together. `programmatic` lets the launch start before the previous launch on
     its stream has ended. The kernel itself must then wait for the results of that launch.
 
-    Units: `shared` in bytes of dynamic shared memory.
+    Units: `shared` in bytes of dynamic shared memory. Errors: UsageError launch.shared.
     """
 
     grid: Extents
@@ -47,6 +47,11 @@ class Geometry:
     shared: int = 0
     cooperative: bool = False
     programmatic: bool = False
+
+    def __post_init__(self) -> None:
+        shared = self.shared
+        if not isinstance(shared, int) or isinstance(shared, bool) or shared < 0:
+            raise UsageError(f"shared is {shared!r}; expected a number of bytes", code="launch.shared")
 
     @classmethod
     def of(
@@ -59,8 +64,6 @@ class Geometry:
         programmatic: bool = False,
     ) -> Geometry:
         """Return the geometry of a launch. Errors: UsageError launch.geometry, launch.shared."""
-        if not isinstance(shared, int) or isinstance(shared, bool) or shared < 0:
-            raise UsageError(f"shared is {shared!r}; expected a number of bytes", code="launch.shared")
         extents = triple("grid", grid), triple("block", block)
         shape = None if cluster is None else triple("cluster", cluster)
         return cls(*extents, shape, shared, cooperative, programmatic)

@@ -28,6 +28,8 @@ class Compiled:
 
     The first call loads the signatures that the cache has. For arguments of other types, Numba compiles the function,
     and the machine code is added to the cache at the end of the process.
+
+    `call` calls the function without the cost of a call of a Python method. It changes with the first call.
     """
 
     def __init__(self, function: Callable[..., Any], inline: Inline = "never", *, is_stored: bool = True) -> None:
@@ -36,17 +38,17 @@ class Compiled:
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
         self._is_stored = is_stored
-        self._call: Callable[..., Any] = self._first_call
+        self.call: Callable[..., Any] = self._first_call
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the function."""
-        return self._call(*arguments)
+        return self.call(*arguments)
 
     def _first_call(self, *arguments: Any) -> Any:
         with _loading:
-            if self._call == self._first_call:
-                self._call = self._load()
-        return self._call(*arguments)
+            if self.call == self._first_call:
+                self.call = self._load()
+        return self.call(*arguments)
 
     def _load(self) -> Callable[..., Any]:
         """Return a function with the signatures that the cache has."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from warploom.numerics.models import Model, Sum
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from warploom.numerics._compiled import Compiled
 
 _PRODUCTS_PER_THREAD = 1 << 18
 """Number of products from which on a further thread saves time."""
@@ -91,6 +93,7 @@ class Multiplier:
         self.rounding: Rounding = rounding
         self._compute = _COMPUTE[model.sum]
         self._dtypes = tuple(STORAGE[name] for name in (model.a_type, model.b_type, model.c_type, model.d_type))
+        self._run = cast("Compiled", fused_fast.run)
         self._parameters = fused_fast.parameters(model, negate_a, negate_b) if model.sum is Sum.T_FDPA else None
 
     def __call__(
@@ -120,7 +123,7 @@ class Multiplier:
             and (out is None or (out.dtype is d_type and out.ndim == 3 and out.flags.carray))
         ):  # fmt: skip
             d = np.empty(c.shape, d_type) if out is None else out
-            if fused_fast.run(a, b, c, d, None, None, None, fused_fast.strip(c.shape[-1]), self._parameters):
+            if self._run.call(a, b, c, d, None, None, None, fused_fast.strip(c.shape[-1]), self._parameters):
                 return d
         operands = _Operands(a, b, c, index, scale_a, scale_b, out)
         self._check(operands)

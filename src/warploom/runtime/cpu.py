@@ -27,7 +27,7 @@ from warploom.numerics.fused import Workers
 from warploom.runtime.arguments import Arguments
 from warploom.runtime.distribution import Announce, check_workers, distributor
 from warploom.runtime.kernel import LoadedKernel
-from warploom.runtime.limits import architecture, check_architecture, check_resources
+from warploom.runtime.limits import architecture, check_limits
 from warploom.runtime.run import Run
 
 if TYPE_CHECKING:
@@ -78,11 +78,10 @@ def prepare(
     name = architecture(arch, kernel.signature)
     program = kernel.program
     bound = perf_counter()
-    check_architecture(geometry, name, program.static_shared, program.dynamic_start)
     when = Schedule.parse(schedule)
     budget = _step_budget() if step_budget is None else step_budget
     _check_positive("step_budget", budget, "launch.budget")
-    check_resources(program, geometry, budget)
+    check_limits(program, geometry, name, budget)
     arena, buffers = Arena(), arguments.buffers
     buffers.reserve(arena)
     outputs = len(arena.segments)

@@ -8,7 +8,6 @@ from warploom.diagnostics import UsageError
 from warploom.layout import strided
 from warploom.runtime.arguments import Arguments, is_array, is_numpy
 from warploom.runtime.kernel import LoadedKernel
-from warploom.runtime.uses import Part
 
 
 def check_elements(kernel: LoadedKernel, arguments: Arguments) -> None:
@@ -21,16 +20,16 @@ def check_elements(kernel: LoadedKernel, arguments: Arguments) -> None:
     Errors: UsageError launch.argument.
     """
     signature = kernel.signature
-    for number, (parameter, value) in enumerate(zip(signature.parameters, arguments.values, strict=True)):
+    for number, value in enumerate(arguments.values):
         if not is_array(value):
             continue
         dtype = value.dtype if is_numpy(value) else strided(value).dtype
         if (size := _number_bytes(dtype)) < 2:
             continue
-        uses = kernel.uses
-        use = uses.parts.get(Part(parameter.name))
-        if use is None or use.is_hidden or use.is_passed or uses.unknown or not 1 < use.widest < size:
+        use = kernel.known_uses[number]
+        if use is None or not 1 < use.widest < size:
             continue
+        parameter = signature.parameters[number]
         kinds = f" ({', '.join(f'.{each}' for each in sorted(use.elements))})" if use.elements else ""
         raise UsageError(
             f"argument {number} ({parameter.name}) is an array of {dtype}, and kernel {signature.name} accesses at "

@@ -24,7 +24,7 @@ from warploom.ptx.outline import read_outline
 if TYPE_CHECKING:
     from warploom.author import Kernel
     from warploom.emulator.program import Program
-    from warploom.runtime.uses import Uses
+    from warploom.runtime.uses import Use, Uses
 
     KernelSource = str | Path | Module | Kernel | Program
 
@@ -57,6 +57,15 @@ class LoadedKernel:
         from warploom.runtime.uses import uses_of
 
         return uses_of(self.signature.entry)
+
+    @cached_property
+    def known_uses(self) -> tuple[Use | None, ...]:
+        """Use of each parameter, or None for a parameter with accesses of unknown size."""
+        from warploom.runtime.uses import Part
+
+        uses = self.uses
+        parts = [uses.parts.get(Part(parameter.name)) for parameter in self.signature.parameters]
+        return tuple(None if use is None or use.is_hidden or use.is_passed or uses.unknown else use for use in parts)
 
 
 def load_kernel(source: KernelSource, name: str | None) -> LoadedKernel:

@@ -9,7 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from warploom.diagnostics import UsageError
-from warploom.gpu.geometry import Extent, Extents, Geometry
+from warploom.gpu.geometry import Extent, Extents, Geometry, triple
 from warploom.isa.model.availability import Target, read_target
 from warploom.isa.model.capacity import (
     CONSTANT_BYTES,
@@ -35,6 +35,8 @@ _FIRST_CLUSTERS = 90
 REGISTER_BYTES = 4 << 30
 """Most bytes that the emulator allocates for the registers of one cluster."""
 _AXES = "xyz"
+_MOST_LEGAL = 64
+"""Greatest number of launches of a program that are known to be legal."""
 
 
 def architecture(arch: str | None, signature: Signature) -> str:
@@ -86,18 +88,18 @@ def read_geometry(
     block = required if block is None else block
     if block is None:
         raise _refuse(f"block is missing; kernel {signature.entry.readable_name} has no .reqntid")
-    geometry = Geometry.of(grid, block, cluster, shared)
-    _check_extents("grid", geometry.grid, _MAX_GRID)
-    _check_extents("block", geometry.block, _MAX_BLOCK)
-    threads = prod(geometry.block)
+    grid, block = triple("grid", grid), triple("block", block)
+    given = None if cluster is None else triple("cluster", cluster)
+    _check_extents("grid", grid, _MAX_GRID)
+    _check_extents("block", block, _MAX_BLOCK)
+    threads = prod(block)
     if threads > MAX_THREADS:
-        raise _refuse(f"block {geometry.block} has {threads} threads; expected at most {MAX_THREADS}")
-    if required not in (None, geometry.block):
-        raise _refuse(f"block is {geometry.block}; the kernel's .reqntid requires exactly {required}")
+        raise _refuse(f"block {block} has {threads} threads; expected at most {MAX_THREADS}")
+    if required not in (None, block):
+        raise _refuse(f"block is {block}; the kernel's .reqntid requires exactly {required}")
     if most is not None and threads > prod(most):
-        raise _refuse(f"block {geometry.block} has {threads} threads; .maxntid allows at most {prod(most)}")
-    given = None if geometry.cluster == (1, 1, 1) else geometry.cluster
-    return Geometry(geometry.grid, geometry.block, _cluster(signature, geometry.grid, given), geometry.shared)
+        raise _refuse(f"block {block} has {threads} threads; .maxntid allows at most {prod(most)}")
+    return Geometry(grid, block, _cluster(signature, grid, None if given == (1, 1, 1) else given), shared)
 
 
 def check_architecture(geometry: Geometry, arch: str, static: int = 0, dynamic_start: int = 0) -> None:
@@ -119,7 +121,23 @@ def check_architecture(geometry: Geometry, arch: str, static: int = 0, dynamic_s
         )
 
 
-def check_resources(program: Program, geometry: Geometry, step_budget: int) -> None:
+def check_limits(program: Program, geometry: Geometry, arch: str, step_budget: int) -> None:
+    """Refuse a launch that an architecture does not support, or that needs more than the emulator has.
+
+    Errors: UsageError launch.geometry, launch.shared, launch.limit.
+    """
+    legal: set[tuple[Geometry, str, int]] = program.analyses.setdefault(check_limits, set())
+    launch = geometry, arch, step_budget
+    if launch in legal:
+        return
+    check_architecture(geometry, arch, program.static_shared, program.dynamic_start)
+    _check_resources(program, geometry, step_budget)
+    if len(legal) == _MOST_LEGAL:
+        legal.clear()
+    legal.add(launch)
+
+
+def _check_resources(program: Program, geometry: Geometry, step_budget: int) -> None:
     """Refuse a kernel that needs more memory or more steps than a GPU or the emulator has.
 
     Errors: UsageError launch.limit.

@@ -1,5 +1,6 @@
 """Processes that run one task at a time. The crash of one process does not affect the others."""
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ class _Worker:
 
 class IsolatedProcesses(Generic[Work, Result]):
     """Pool of processes that apply a function to tasks. Function and tasks must be picklable.
+
+    A process has the environment variables that the caller has when the process starts.
 
     `is_reusable(result)` is True if the process that returned the result can run another task. `on_loss` makes the
     result of a task whose process ended or exceeded `timeout`.
@@ -74,7 +77,7 @@ class IsolatedProcesses(Generic[Work, Result]):
 
     def _start(self, busy: dict[Connection, _Worker], work: Sequence[Work], at: int) -> None:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_serve, args=(self._function, theirs), daemon=True)
+        process = self._context.Process(target=_serve, args=(self._function, dict(os.environ), theirs), daemon=True)
         process.start()
         theirs.close()
         self._send(busy, _Worker(process, ours, at, 0.0), work, at)
@@ -93,8 +96,10 @@ class IsolatedProcesses(Generic[Work, Result]):
         worker.process.join()
 
 
-def _serve(function: Callable[[Any], Any], pipe: Connection) -> None:
+def _serve(function: Callable[[Any], Any], environment: dict[str, str], pipe: Connection) -> None:
     """Apply the function to each task from the pipe, until the pipe closes."""
+    os.environ.clear()  # the fork server has the variables from the time of its own start
+    os.environ.update(environment)
     while True:
         try:
             piece = pipe.recv()

@@ -258,11 +258,12 @@ class NativeEngine:
 
     def count(self, counters: Counters) -> None:
         """Add the instructions that have been executed since the last call to the statistics."""
-        found = np.bincount(self._family_of, self.counts, len(self._families)).tolist()
+        found = np.bincount(self._family_of, self.counts, len(self._families)).astype(np.int64).tolist()
+        by_family = counters.by_family
         for family, number in zip(self._families, found, strict=True):
             if number:
-                counters.by_family[family] += int(number)
-                counters.instructions += int(number)
+                by_family[family] += number
+        counters.instructions += sum(found)
         self.counts.fill(0)
 
     @property

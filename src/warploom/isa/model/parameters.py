@@ -99,15 +99,16 @@ def encode(number: int, parameter: Parameter, value: object) -> bytes:
 
     Errors: UsageError with the code launch.argument for a value that does not fit the parameter.
     """
-    if value is None and parameter.size == 8:
-        return bytes(8)
-    if _is_truth(value) or not (is_scalar(value) or isinstance(value, (int, float))):
-        expected = "a number" + (", an array or None" if parameter.size == 8 else "")
-        raise argument_error(number, parameter, value, expected)
-    if is_scalar(value):
-        return _encode_scalar(number, parameter, value)
-    if isinstance(value, float):
-        return _encode_float(number, parameter, value)
+    if type(value) is not int:  # most arguments are integers, or addresses of arrays
+        if value is None and parameter.size == 8:
+            return bytes(8)
+        if _is_truth(value) or not (is_scalar(value) or isinstance(value, (int, float))):
+            expected = "a number" + (", an array or None" if parameter.size == 8 else "")
+            raise argument_error(number, parameter, value, expected)
+        if is_scalar(value):
+            return _encode_scalar(number, parameter, value)
+        if isinstance(value, float):
+            return _encode_float(number, parameter, value)
     assert isinstance(value, int)
     if TYPES[parameter.type].dtype.kind == "f":
         return _encode_float(number, parameter, float(value))
