@@ -11,7 +11,6 @@ from warploom.diagnostics import UsageError
 from warploom.emulator import access
 from warploom.emulator.address_space import GLOBAL_BASE, LOWEST_WINDOW
 from warploom.emulator.faults import Fault
-from warploom.lazy_dataclass import dataclass
 
 GAP = 4096
 ALIGNMENT = 1024
