@@ -98,7 +98,10 @@ def __getattr__(name: str) -> object:
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'warploom' has no attribute {name!r}")
-    value = getattr(import_module(home), name)
+    from warploom.garbage import paused_collection
+
+    with paused_collection():
+        value = getattr(import_module(home), name)
     globals()[name] = value
     return value
 

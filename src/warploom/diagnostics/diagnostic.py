@@ -1,12 +1,13 @@
 """Diagnostics, and the exceptions that contain them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any, ClassVar, TypeVar
 
 from warploom.diagnostics.source import Source, SourceLine, Span
 from warploom.display import Displayed
+from warploom.lazy_dataclass import dataclass
 
 
 class Severity(Enum):

@@ -2,9 +2,10 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import PurePath
+
+from warploom.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ back would take longer than the multiplication.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from warploom.emulator.values import VectorValue
 from warploom.isa.model.semantics import Array
 from warploom.layout import Order
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics import permute
 from warploom.numerics.fused import Workers
 

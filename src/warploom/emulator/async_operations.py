@@ -5,7 +5,7 @@ CTAs), "multiplication" (wgmma) or "bulk" (bulk copies).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from warploom.emulator.faults import Fault
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
 from warploom.isa.model.semantics import Array
+from warploom.lazy_dataclass import dataclass
 
 Action = Callable[[Any, Mapping[str, Array]], None]
 BatchFactory = Callable[[Array, Array | None], Batch]

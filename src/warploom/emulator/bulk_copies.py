@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
@@ -34,6 +34,7 @@ from warploom.layout import (
     tile_rows,
     unit_bits,
 )
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics.convert import tf32_from_float
 from warploom.numerics.formats import TF32
 

@@ -1,7 +1,6 @@
 """Control flow of a batch: branches, calls, returns and reconvergence."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from warploom.emulator.state import State
 from warploom.emulator.values import Register
 from warploom.emulator.warp_splits import Status, describe_lanes, pack, unpack
 from warploom.isa.model.semantics import Array
+from warploom.lazy_dataclass import dataclass
 
 Rows = NDArray[np.intp]
 

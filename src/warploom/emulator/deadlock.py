@@ -7,7 +7,7 @@ means that B can reach an instruction that releases A.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,6 +24,7 @@ from warploom.emulator.state import State
 from warploom.emulator.values import Constant, PerWarp
 from warploom.emulator.warp_splits import Status
 from warploom.isa.model import effects
+from warploom.lazy_dataclass import dataclass
 
 EffectType = TypeVar("EffectType", bound=effects.Effect)
 

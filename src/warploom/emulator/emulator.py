@@ -41,7 +41,6 @@ from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
 from warploom.emulator.request import Request
 from warploom.emulator.state import RECENT, Executions
-from warploom.emulator.times import Times
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
 from warploom.isa.model.form import Form
@@ -61,9 +60,7 @@ class Emulator:
     Call `start` and then `run` for each wave of CTAs.
     """
 
-    def __init__(
-        self, request: Request, executable: Executable, arena: Arena, segments: dict[str, int], times: Times
-    ) -> None:
+    def __init__(self, request: Request, executable: Executable, arena: Arena, segments: dict[str, int]) -> None:
         program = request.program
         self.request = request
         self.program = program
@@ -86,9 +83,9 @@ class Emulator:
         self._bounded = executable.bounded if self.schedule.kind == "lazy" else frozenset[int]()
         self._leads = leads_to(program, self._bounded)
         self.events = Dispatcher(request.observers)
-        self._attach_observers(times)
+        self._attach_observers()
 
-    def _attach_observers(self, times: Times) -> None:
+    def _attach_observers(self) -> None:
         state, events = self.state, self.events
         self._executions: Executions | None = None
         self._guards: Mapping[int, Callable[[Guard], None]] = {}
@@ -108,7 +105,7 @@ class Emulator:
         self._on_exit_of = events.handler(Exit)
         self._reporter: Reporter | None = None
         if self.native is not None:
-            self.native.observe(self._observed() if events.observers else Observed(), times)
+            self.native.observe(self._observed() if events.observers else Observed())
             self.native.count_executions(self._executions)
             if events.observers:
                 self._reporter = Reporter(
@@ -344,6 +341,8 @@ class Emulator:
         linked, by_family = self.linked, counters.by_family
         guards, instructions, executions = self._guards, self._instructions, self._executions
         native = None if self.memory.is_watched else self.native
+        if native is not None:
+            native.prepare(pc)
         while pc < end:
             if native is not None and native.is_native[pc]:
                 pc = done = self._run_native(native, batch, pc, end)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from warploom.emulator.warps import Components, Warps
 from warploom.isa.model import effects
 from warploom.isa.model.semantics import Array
 from warploom.isa.model.types import TYPES
+from warploom.lazy_dataclass import dataclass
 
 LOOP, MEMORY = "loop", "memory"  # values of `Awaited.kind`
 _FOLLOWED = 256  # instructions that are followed from a load to the exit of its loop

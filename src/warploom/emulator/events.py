@@ -6,7 +6,6 @@ resident wave, and warp splits by their indices in `WarpSplits`.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -27,6 +26,7 @@ from warploom.isa.model import effects
 from warploom.isa.model.form import Form
 from warploom.isa.model.semantics import Array
 from warploom.layout import TensorMapFields
+from warploom.lazy_dataclass import dataclass
 
 AccessKind = Literal["read", "write", "update"]
 Group = Literal["copy", "bulk", "multiplication", ""]

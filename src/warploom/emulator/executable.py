@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Lock
 from typing import Any
 
@@ -20,6 +20,8 @@ from warploom.emulator.request import Request
 from warploom.emulator.state import Counters, State
 from warploom.emulator.times import Times
 from warploom.emulator.waves import Waves, divide
+from warploom.garbage import paused_collection
+from warploom.lazy_dataclass import dataclass
 
 ENGINES = ("auto", "compiler", "interpreter")
 _MOST_KEPT = 32 << 20
@@ -93,6 +95,8 @@ def acquire(request: Request, segments: Mapping[str, int], times: Times) -> Exec
     found = _take(program, key)
     if found is not None:
         found.state.counters = Counters()
+        if found.native is not None:
+            found.native.times = times
         return found
     began = time.perf_counter()
     grid = request.shape()
@@ -101,12 +105,13 @@ def acquire(request: Request, segments: Mapping[str, int], times: Times) -> Exec
     files = program.registers.allocate(topology.warps)
     state = State(grid, topology, files, program.kernel.readable_name)
     linker = Linker(program, files, segments, grid, topology, arch)
-    linked = linker.link_all()
+    with paused_collection():
+        linked = linker.link_all()
     if linker.problems:
         raise Unsupported(linker.problems)
     native = None if engine == "interpreter" else NativeEngine(program, linked, state, arch, is_eager, times)
     bounded = bounded_waits(program, linked)
-    times.link = time.perf_counter() - began - times.load - times.compile
+    times.link += time.perf_counter() - began - times.preparation
     return Executable(key, divided, grid, topology, state, linker, linked, bounded, native)
 
 

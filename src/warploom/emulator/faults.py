@@ -1,7 +1,6 @@
 """Errors that end a run."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from warploom.diagnostics import Diagnostic, Severity, Source, Span, WarploomError
 from warploom.emulator.stats import Stats
 from warploom.isa.model.semantics import Array, Lanes
+from warploom.lazy_dataclass import dataclass
 
 
 class RunError(WarploomError):

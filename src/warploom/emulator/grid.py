@@ -1,6 +1,6 @@
 """Shape of a launch, and the position of each resident warp in it."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from warploom.emulator.faults import Fault
 from warploom.isa.model.capacity import PROCESSORS
 from warploom.isa.model.semantics import Array
+from warploom.lazy_dataclass import dataclass
 
 Rows = NDArray[np.intp]
 Extents = tuple[int, int, int]

@@ -1,7 +1,9 @@
 """Linking of a program: its operands become registers, constants and addresses."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,12 +29,14 @@ from warploom.emulator.values import (
     integer_constant,
     registers_of,
 )
+from warploom.isa.binding.bind import Binding
 from warploom.isa.binding.operands import BoundOperand
-from warploom.isa.model.form import no_effect
+from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.multiplication import Multiplication
 from warploom.isa.model.semantics import Array, Geometry
 from warploom.isa.model.special_registers import SpecialRegister, special
 from warploom.isa.model.types import TYPES
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol, Tuple, Vector
 
 
@@ -68,6 +72,21 @@ class Linked:
         return getattr(self.operands, "multiplication", None)
 
 
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Properties of all instructions with the same Form and modifiers.
+
+    `operands` has the modifiers, and None for each operand. `unsupported` is the reason why the emulator cannot execute
+    the instructions, or "".
+    """
+
+    operands: dict[str, Any]
+    unsupported: str
+    act: Callable[[Any, Any], None]
+    family: str
+    skips_idle: bool
+
+
 @dataclass(slots=True)
 class Linker:
     """Linker of a program, which resolves operands to registers, addresses and constants.
@@ -87,6 +106,10 @@ class Linker:
         default_factory=dict[tuple[str, str], "PerWarp | Dynamic"]
     )
     _registers: dict[tuple[int, int, str], Register] = field(default_factory=dict[tuple[int, int, str], Register])
+    _kinds: dict[int, _Kind] = field(default_factory=dict[int, _Kind])  # by the `id` of the modifiers
+    _resolved: dict[tuple[Any, ...], Any] = field(default_factory=dict[tuple[Any, ...], Any])
+    _guards: dict[tuple[Scope, str], Register] = field(default_factory=dict[tuple[Scope, str], Register])
+    _samples: dict[tuple[int, str], Register] = field(default_factory=dict[tuple[int, str], Register])
     _vectors: dict[tuple[Any, ...], VectorValue] = field(default_factory=dict[tuple[Any, ...], VectorValue])
     _tables: list[tuple[PerWarp, SpecialRegister]] = field(default_factory=list[tuple[PerWarp, SpecialRegister]])
 
@@ -99,26 +122,36 @@ class Linker:
         return linked
 
     def _link(self, step: Step) -> Linked:
-        values = SimpleNamespace(**dict.fromkeys(step.binding.form.operands, None))
-        vars(values).update(step.binding.slots)
-        for name, bound in step.binding.operands.items():
+        binding = step.binding
+        kind = self._kinds.get(id(binding.slots)) or self._kind(binding)
+        values = SimpleNamespace()
+        operands = vars(values)
+        operands.update(kind.operands)
+        for name, bound in binding.operands.items():
             try:
-                setattr(values, name, self._operand(step, bound))
+                operands[name] = self._operand(step, bound)
             except _Unresolved as problem:
                 self._refuse(step, problem.code, problem.message)
-        form = step.binding.form
-        if reason := form.unsupported(self.arch, step.binding.slots):
-            message = f"'{step.instruction.opcode}' cannot run on {self.arch}: {reason}"
+        form = binding.form
+        if kind.unsupported:
+            message = f"'{step.instruction.opcode}' cannot run on {self.arch}: {kind.unsupported}"
             self._refuse(step, "emulator.unsupported", message, form.source)
         guard = self._guard(step)
-        reconverges = form.collective
-        skips_idle = form.arrives or form.suspends or reconverges == "warpgroup"
         negated = step.instruction.guard is not None and step.instruction.guard.negated
-        act = form.execution
         if form.multiply is not None and not self.problems:
             values.multiplication = form.multiply(values)
+        return Linked(kind.act, values, guard, negated, kind.family, form.collective, kind.skips_idle)
+
+    def _kind(self, binding: Binding) -> _Kind:
+        form = binding.form
+        act = form.execution or no_effect
+        if form.multiply is not None:
             act = multiplications.issue if form.is_asynchronous else multiplications.multiply
-        return Linked(act or no_effect, values, guard, negated, form.family, reconverges, skips_idle)
+        skips_idle = form.arrives or form.suspends or form.collective == "warpgroup"
+        operands = dict.fromkeys(form.operands, None) | dict(binding.slots)
+        kind = _Kind(operands, form.unsupported(self.arch, binding.slots), act, form.family, skips_idle)
+        self._kinds[id(binding.slots)] = kind
+        return kind
 
     def _refuse(self, step: Step, code: str, message: str, section: str = "") -> None:
         span = step.instruction.span
@@ -158,19 +191,25 @@ class Linker:
         return self.program.block_end[first]
 
     def _find_flushes(self, linked: list[Linked]) -> None:
+        forms = [step.binding.form for step in self.program.steps]
+        updated = {form: _accumulators(form) for form in set(forms)}
         accumulators: set[tuple[int, int]] = set()
-        others: list[list[str]] = []
-        for step, each in zip(self.program.steps, linked, strict=True):
-            form = step.binding.form
-            adds = form.multiplies and form.collective == "warpgroup"
-            updated = {name for name, spec in form.operands.items() if adds and spec.access == "both"}
-            others.append([name for name in form.operands if name not in updated])
-            accumulators |= _registers(each, updated)
+        for form, each in zip(forms, linked, strict=True):
+            if updated[form]:
+                accumulators |= _registers(each, updated[form])
         if not accumulators:
             return
-        for step, each, names in zip(self.program.steps, linked, others, strict=True):
-            crosses = step.binding.form.control == "call" or step.binding.form.ends_thread
-            each.flushes = crosses or not accumulators.isdisjoint(_registers(each, names))
+        others = {form: [name for name in form.operands if name not in updated[form]] for form in updated}
+        touches: dict[int, bool] = {}  # by the `id` of an operand, because instructions share operands
+        for form, each in zip(forms, linked, strict=True):
+            operands = vars(each.operands)
+            each.flushes = form.control == "call" or form.ends_thread
+            for name in others[form]:
+                value = operands[name]
+                touched = touches.get(id(value))
+                if touched is None:
+                    touched = touches[id(value)] = not accumulators.isdisjoint(registers_of(value))
+                each.flushes |= touched
 
     def refresh(self) -> None:
         """Read the special registers again, after other CTAs have become resident."""
@@ -189,19 +228,29 @@ class Linker:
         guard = step.instruction.guard
         if guard is None:
             return None
-        found = step.scope.location(guard.name)
-        if found is None or found.width != 1:
-            message = f"the guard '{guard.name}' is not a declared predicate"
-            self._refuse(step, "emulator.undeclared", message)
-            return None
-        return Register(guard.name, self.files[1], found.index, "pred")
+        key = step.scope, guard.name
+        if key not in self._guards:
+            found = step.scope.location(guard.name)
+            if found is None or found.width != 1:
+                message = f"the guard '{guard.name}' is not a declared predicate"
+                self._refuse(step, "emulator.undeclared", message)
+                return None
+            self._guards[key] = Register(guard.name, self.files[1], found.index, "pred")
+        return self._guards[key]
 
     def _operand(self, step: Step, bound: BoundOperand) -> Any:
-        operand, scope = bound.operand, step.scope
+        operand, scope, kind = bound.operand, step.scope, bound.spec.kind
+        if kind == "immediate":
+            assert isinstance(operand, Integer)
+            return bound.spec.legal.examined(operand.value, step.binding.slots)
+        key = scope, id(operand), kind, bound.type  # the program keeps its operands
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve(scope, bound)
+        return self._resolved[key]
+
+    def _resolve(self, scope: Scope, bound: BoundOperand) -> Any:
+        operand = bound.operand
         match bound.spec.kind:
-            case "immediate":
-                assert isinstance(operand, Integer)
-                return bound.spec.legal.examined(operand.value, step.binding.slots)
             case "label":
                 assert isinstance(operand, Name)
                 return self._label(scope, operand.text)
@@ -292,7 +341,11 @@ class Linker:
             raise _Unresolved("emulator.operand", message)
         key = (found.width, found.index, type)
         if key not in self._registers:
-            self._registers[key] = Register(text, self.files[found.width], found.index, type)
+            sample = self._samples.get((found.width, type))
+            if sample is None:
+                sample = Register(text, self.files[found.width], found.index, type)
+                self._samples[found.width, type] = sample
+            self._registers[key] = sample.at(text, found.index)
         return self._registers[key]
 
     def _special(self, register: SpecialRegister, type: str) -> PerWarp | Dynamic:
@@ -366,6 +419,13 @@ class Linker:
             if found is not None:
                 return self._register(scope, operand.text, found.type)
         return self._value(scope, operand, "b64")
+
+
+def _accumulators(form: Form) -> list[str]:
+    """Return the operands to which multiplications of a warpgroup add."""
+    if not form.multiplies or form.collective != "warpgroup":
+        return []
+    return [name for name, spec in form.operands.items() if spec.access == "both"]
 
 
 def _registers(each: Linked, names: Iterable[str]) -> set[tuple[int, int]]:

@@ -64,6 +64,7 @@ class _Loader:
         self.problems: list[Diagnostic] = []
         self.steps: list[Step] = []
         self.registers = RegisterFiles()
+        self.has_vectors = False  # True after the declaration of a vector register
         self.shared_end = 0
         self.local_end = 0
         self.globals: dict[str, GlobalVariable] = {}
@@ -119,9 +120,8 @@ class _Loader:
             if name in mentioned or function.body is None:
                 continue
             # With the names in initialisers of the variables that the function uses.
-            mentioned[name] = self._with_initializers(
-                names_in(*(o for i in function.body.instructions() for o in i.operands))
-            )
+            operands = {id(each): each for i in function.body.instructions() for each in i.operands}
+            mentioned[name] = self._with_initializers(names_in(*operands.values()))
             pending.extend(other for other in mentioned[name] if other in functions)
         return mentioned
 
@@ -194,6 +194,7 @@ class _Loader:
             return
         width, first = self.registers.declare(variable.type, (variable.count or 1) * variable.vector)
         location = RegisterLocation(width, first, variable.type, variable.vector)
+        self.has_vectors |= variable.vector > 1
         if variable.count is None:
             scope.registers[variable.name] = location
         else:
@@ -248,7 +249,8 @@ class _Loader:
             last_label = None
 
     def _flatten_instruction(self, instruction: Instruction, scope: Scope, function: str) -> None:
-        bound = bind(expand_vectors(instruction, scope.members), self.source)
+        members = scope.members if self.has_vectors else None
+        bound = bind(expand_vectors(instruction, members), self.source)
         if isinstance(bound, Diagnostic):
             self.problems.append(bound)
         elif not bound.form.is_executable:

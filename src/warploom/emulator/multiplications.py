@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any, cast
@@ -19,6 +18,7 @@ from warploom.isa.instructions.fragments import Matrix, gather, scatter
 from warploom.isa.model.multiplication import BlockScales, Metadata, Multiplication, RegisterMatrix, SharedMatrix
 from warploom.isa.model.semantics import Array, Bound, Warps
 from warploom.layout import Order, scale_factors
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics.formats import STORAGE
 from warploom.numerics.fused import Multiplier, multiplier, shares
 

@@ -1,7 +1,7 @@
 """Data model of a loaded kernel and of the device functions that it may call."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from warploom.isa.binding.bind import Binding
 from warploom.isa.binding.vectors import member_of
 from warploom.isa.model.parameters import Parameter
 from warploom.isa.model.types import TYPES
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx import Function, Instruction, Module, Variable
 from warploom.ptx.flow import EXIT
 from warploom.ptx.scopes import Scope as Names
@@ -47,7 +48,7 @@ class RegisterFiles:
         return {width: np.zeros((self.counts[width], warps, 32), dtype) for width, dtype in _FILES.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as `Binding`
 class RegisterLocation:
     """Location of a register: its width in bits, and its index in the register file of this width.
 
@@ -100,11 +101,11 @@ class Scope(Names[RegisterLocation, Storage, int]):
 
     def members(self, name: str) -> int:
         """Return the number of members of a vector register: 1 for a scalar register, 0 for an unknown name."""
-        declared = self.register(name)
-        return declared[0].members if declared is not None else 0
+        found = self.location(name)
+        return 0 if found is None else found.members
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as `Binding`
 class Step:
     """Instruction of the program, its binding to a Form, and the name of its function."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from typing import Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from warploom.emulator.values import VectorValue, registers_of
 from warploom.isa.model.multiplication import Multiplication, RegisterMatrix, SharedMatrix
 from warploom.layout import FragmentMap
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics import fused_fast, register_products
 from warploom.numerics.copies import GROUP
 from warploom.numerics.formats import STORAGE, Array

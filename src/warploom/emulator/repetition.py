@@ -14,7 +14,6 @@ changes memory. If it does, the next snapshot also contains shared and global me
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from warploom.emulator.warps import Components
 from warploom.isa.model import effects
 from warploom.isa.model.form import Form
 from warploom.isa.model.semantics import Array
+from warploom.lazy_dataclass import dataclass
 
 Rows = NDArray[np.intp]
 

@@ -1,6 +1,5 @@
 """Request to run a grid on the emulator."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from warploom.emulator.events import Observer
@@ -8,6 +7,7 @@ from warploom.emulator.grid import Grid
 from warploom.emulator.program import Program
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.waves import Waves
+from warploom.lazy_dataclass import dataclass
 
 STEP_BUDGET = 1_000_000_000  # of a run by default
 

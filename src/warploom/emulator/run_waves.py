@@ -33,8 +33,8 @@ def run_waves(
     times = Times()
     executable = acquire(request, segments, times)
     waves = request.waves or executable.waves
-    emulator = Emulator(request, executable, arena, segments, times)
-    linked = time.perf_counter()
+    emulator = Emulator(request, executable, arena, segments)
+    linked, prepared = time.perf_counter(), times.preparation
     counters, total, done = emulator.state.counters, waves.ctas, 0
     if publish is not None:
         publish(emulator)
@@ -72,7 +72,7 @@ def run_waves(
     findings = emulator.events.findings()
     times.native, times.calls = counters.native_seconds, counters.native_calls
     times.instructions = _interpreted(program, counters)
-    times.run = time.perf_counter() - linked
+    times.run = time.perf_counter() - linked - (times.preparation - prepared)
     release(program, executable)
     if ended is not None:
         ended.stats, ended.findings = stats, findings

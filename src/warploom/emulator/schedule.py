@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from warploom.diagnostics import UsageError
+from warploom.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

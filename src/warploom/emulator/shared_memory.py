@@ -1,7 +1,5 @@
 """Shared memory of the resident CTAs, and the conversion of shared addresses to indices."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +8,7 @@ from warploom.emulator.address_space import SHARED_START
 from warploom.emulator.faults import Fault
 from warploom.emulator.grid import Topology
 from warploom.isa.model.semantics import Array, Lanes
+from warploom.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

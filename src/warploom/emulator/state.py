@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from random import Random
 from typing import Any
 
@@ -13,6 +13,7 @@ from warploom.emulator.grid import Grid, Placement, Topology
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.warp_splits import WarpSplits, pack
 from warploom.isa.model.semantics import Array
+from warploom.lazy_dataclass import dataclass
 
 RECENT = 256  # number of batches whose first program counters are kept
 

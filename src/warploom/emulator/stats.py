@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, field
 
 from warploom.emulator.times import Times
+from warploom.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

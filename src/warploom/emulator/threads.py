@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import replace
 from itertools import pairwise
 from threading import Event
@@ -72,6 +71,8 @@ def run_on_threads(
     The findings are empty, because the parts have no observers. If several parts fail, the error is that of the first
     of them. The other arguments are those of `execute`.
     """
+    from concurrent.futures import FIRST_COMPLETED, wait  # a launch on one thread needs no import of `logging`
+
     latest = [Progress(0, part.waves.ctas if part.waves else 0, 0, 0, 0.0) for part in parts]
     emulators: dict[int, Emulator] = {}
     stop = Event()

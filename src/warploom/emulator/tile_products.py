@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -14,6 +13,7 @@ from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
 from warploom.emulator.shared_memory import SharedMemory
 from warploom.isa.model.multiplication import Multiplication, SharedMatrix
 from warploom.isa.model.semantics import Array
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics import fused_fast, tile_products
 from warploom.numerics.formats import STORAGE
 from warploom.numerics.models import Sum

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
+
+from warploom.lazy_dataclass import dataclass
 
 
 class Interpreted(NamedTuple):
@@ -39,11 +41,16 @@ class Times:
     compile: float = 0.0  # native functions
     arithmetic: float = 0.0  # load or compile the functions of `numerics`, while the interpreter runs
     native: float = 0.0  # native code
-    run: float = 0.0  # execution of the grid, including `native` and `arithmetic`
+    run: float = 0.0  # execution of the grid, including `native` and `arithmetic`, without `preparation`
     loaded: int = 0
     compiled: int = 0
     calls: int = 0
     instructions: list[Interpreted] = field(default_factory=list[Interpreted])
+
+    @property
+    def preparation(self) -> float:
+        """Time to link instructions, and to load or compile their native functions."""
+        return self.link + self.load + self.compile
 
     @property
     def interpreter(self) -> float:

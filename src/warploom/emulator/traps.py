@@ -1,9 +1,10 @@
 """Rules of the emulator, read from `traps.toml`."""
 
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+
+from warploom.lazy_dataclass import dataclass
 
 _WHEN = {
     "load": "The emulator refuses the kernel and runs no instruction.",

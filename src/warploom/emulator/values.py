@@ -3,9 +3,10 @@
 `fetch` returns the values of an operand for a batch. Shapes: (warps, 32) or broadcastable.
 """
 
+from __future__ import annotations
+
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +16,7 @@ from warploom.emulator.batch import Batch
 from warploom.isa.model.semantics import Array
 from warploom.isa.model.types import TYPES, Type
 from warploom.layout import Order
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics import permute
 
 Rows = NDArray[np.intp]
@@ -77,6 +79,13 @@ class Register:
         self.extend: np.dtype[Any] | None = None
         if size < width:
             self.extend = np.dtype(f"{'i' if kind.kind == 'signed' else 'u'}{width}")
+
+    def at(self, name: str, index: int) -> Register:
+        """Return a register of the same file and type with another name and index."""
+        found = Register.__new__(Register)
+        found.name, found.index, found.type = name, index, self.type
+        found.file, found.view, found.extend = self.file, self.view, self.extend
+        return found
 
     def fetch(self, batch: Batch) -> Array:
         """Return the register's values in the batch, as a view if the warps are consecutive."""

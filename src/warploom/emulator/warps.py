@@ -1,7 +1,6 @@
 """Batch of warps with the interface of instruction semantics (`isa.model.semantics.Warps`)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -25,6 +24,7 @@ from warploom.isa.model.records import CopyRecord, TensorCopy, ThreadCopy
 from warploom.isa.model.semantics import Array, Lanes
 from warploom.isa.model.types import TYPES
 from warploom.layout import Order
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics.fused import Workers
 from warploom.numerics.tile_products import DIFFERENT
 

@@ -1,7 +1,6 @@
 """Division of a grid into waves of resident CTAs."""
 
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +9,7 @@ from warploom.emulator.blocks import names_in
 from warploom.emulator.grid import Grid
 from warploom.emulator.program import Program, Step
 from warploom.isa.model.effects import Access
+from warploom.lazy_dataclass import dataclass
 
 RESIDENT_WARPS = 1024
 LEAST_WARPS = 512  # least resident warps of a wave if a grid is divided only to occupy two workers

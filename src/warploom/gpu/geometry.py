@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from warploom.diagnostics import UsageError
+from warploom.lazy_dataclass import dataclass
 
 Extent = int | Sequence[int]
 Extents = tuple[int, int, int]

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import ClassVar, TypeVar
 
@@ -19,6 +19,7 @@ from warploom.layout.maps import TYPE_BITS
 from warploom.layout.shared import SharedMap
 from warploom.layout.swizzle import swizzle as swizzle_address
 from warploom.layout.swizzle import swizzle_text
+from warploom.lazy_dataclass import dataclass
 
 _ADDRESS_FIELDS = {"start_address": 0, "leading_byte_offset": 16, "stride_byte_offset": 32}  # name -> lowest bit
 _SWIZZLE_CODE = {0: 0, 128: 1, 64: 2, 32: 3}

@@ -1,12 +1,12 @@
 """Base class of the maps from matrix elements to registers, shared memory and tensor memory."""
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.display import Displayed
+from warploom.lazy_dataclass import dataclass
 
 
 def read_only(*arrays: NDArray[Any]) -> None:

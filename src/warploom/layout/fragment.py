@@ -1,7 +1,6 @@
 """Fragment maps: the matrix element in each lane and register of a warp or a warpgroup."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.layout.element_map import ElementMap
+from warploom.lazy_dataclass import dataclass
 
 Bits = NDArray[Any]
 _UNSIGNED: dict[int, type[np.unsignedinteger[Any]]] = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from warploom.diagnostics import UsageError
 from warploom.display import Displayed
+from warploom.lazy_dataclass import dataclass
 
 _MAJORS = {"K": 0, "MN": 1}
 _FLOATS = {"e4m3": 0, "e5m2": 1, "e2m3": 3, "e3m2": 4, "e2m1": 5}

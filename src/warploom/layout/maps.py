@@ -7,7 +7,6 @@ In the formulas, `g` is the group of the lane (lane // 4), `t` the lane within t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from warploom.diagnostics import UsageError
 from warploom.layout.element_map import read_only
 from warploom.layout.fragment import FragmentMap
+from warploom.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

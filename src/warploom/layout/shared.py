@@ -1,7 +1,6 @@
 """Shared-memory maps: the byte and the bank of every element of a tile."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from warploom.layout.swizzle import swizzle as swizzle_address
 from warploom.layout.swizzle import swizzle_text
 from warploom.layout.tensormap import ELEMENT_TYPES, INTERLEAVES, SWIZZLE_SPANS, TensorMapFields, pad_to_five
 from warploom.layout.tile import box_rows, unit_bits
+from warploom.lazy_dataclass import dataclass
 
 BANKS = 32
 """Number of banks of shared memory; consecutive 4-byte words are in consecutive banks."""

@@ -1,7 +1,6 @@
 """Positions of sparse metadata and of block scale factors in registers."""
 
 import re
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
@@ -12,6 +11,7 @@ from warploom.diagnostics import UsageError
 from warploom.layout.element_map import read_only
 from warploom.layout.fragment import FragmentMap
 from warploom.layout.maps import TYPE_BITS
+from warploom.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,12 +1,12 @@
 """Shape, strides and element type of an array of NumPy, PyTorch, CuPy or JAX."""
 
-from dataclasses import dataclass
 from math import prod
 from typing import Any, cast
 
 import numpy as np
 
 from warploom.diagnostics import UsageError
+from warploom.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ Each CTA has a tensor memory of 128 lanes and up to 512 columns of 32 bits. In t
 within its CTA.
 """
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -15,6 +14,7 @@ from warploom.layout.element_map import ElementMap, read_only
 from warploom.layout.fragment import FragmentMap
 from warploom.layout.instruction import InstructionDescriptor
 from warploom.layout.maps import TYPE_BITS
+from warploom.lazy_dataclass import dataclass
 
 TENSOR_LANES = 128
 _HALF_WORD_METADATA = ("f16", "tf32")  # kinds with metadata in half words, and with a selector

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Any, ClassVar, cast
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from warploom.diagnostics import UsageError
 from warploom.display import Displayed
 from warploom.layout.strided import Strided, strided
+from warploom.lazy_dataclass import dataclass
 
 TENSOR_MAP_BYTES = 128
 

@@ -14,7 +14,6 @@ import ctypes
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
@@ -26,6 +25,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from warploom.caches import Store
+from warploom.lazy_dataclass import dataclass
 
 TABLE = ".table"
 """End of the symbol of the table of Python objects that a function uses."""

@@ -9,11 +9,11 @@ Shapes: index and mask (warps, 32); values, compares and out (warps, 32 * words 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false, reportUnknownArgumentType=false
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics._compile import scalar, specialized
 from warploom.numerics.float_kernels import canonical, flush, nan64
 from warploom.numerics.formats import Array, Format

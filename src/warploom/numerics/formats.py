@@ -1,13 +1,13 @@
 """Table of number formats, and conversion between bit patterns and values."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics.quiet import quietly
 
 Array: TypeAlias = NDArray[Any]

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics import chains, fused_exact, fused_fast
 from warploom.numerics.chains import Rounding
 from warploom.numerics.formats import FORMATS, STORAGE, Array

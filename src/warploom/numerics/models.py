@@ -4,10 +4,11 @@
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Literal
 
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics.formats import F8F6F4, FP8, INTEGERS
 
 UnitKind = Literal["warp", "warp tiles", "warpgroup", "tensor memory"]

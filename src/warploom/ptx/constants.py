@@ -6,9 +6,10 @@ Source: PTX ISA 4.5 (constants), 5.4.4 (initializers)
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from warploom.diagnostics import Span
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx.cursor import Cursor, describe
 from warploom.ptx.lexer import Token
 from warploom.ptx.operands import Float, Initializer, Integer, Name, Property, Symbol

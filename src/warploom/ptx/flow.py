@@ -26,6 +26,35 @@ def postdominators(successors: Sequence[Sequence[int]]) -> list[int]:
 
     `successors[n]` lists the nodes that may follow node n. EXIT in the list leaves the graph.
     """
+    count = len(successors)
+    heads = [True] * (count + 1)  # first nodes of chains, in which each node precedes the next one
+    ends: list[int] = []
+    for node, nexts in enumerate(successors):
+        if len(nexts) == 1 and nexts[0] == node + 1:
+            heads[node + 1] = False
+        else:
+            ends.append(node)
+    for node in ends:
+        heads[node + 1] = True
+        for following in successors[node]:
+            heads[following] = True  # EXIT marks the unused last entry
+    starts = [node for node in range(count) if heads[node]]
+    number = {EXIT: EXIT} | {start: position for position, start in enumerate(starts)}
+    lasts = [start - 1 for start in (*starts, count)][1:]
+    chains = [[number[following] for following in successors[last]] for last in lasts]
+    found = [*range(1, count + 1)]
+    for start, last, (after, reaches_end) in zip(starts, lasts, _postdominators(chains), strict=True):
+        found[last] = EXIT if after == EXIT else starts[after]
+        if not reaches_end:
+            found[start : last + 1] = [EXIT] * (last + 1 - start)
+    return found
+
+
+def _postdominators(successors: Sequence[Sequence[int]]) -> list[tuple[int, bool]]:
+    """Return the immediate post-dominator of every node, and True if a path from it leaves the graph.
+
+    EXIT stands for a node without a post-dominator.
+    """
     # Algorithm of Cooper, Harvey and Kennedy on the reversed graph.
     count = len(successors)
     end = count
@@ -48,7 +77,7 @@ def postdominators(successors: Sequence[Sequence[int]]) -> list[int]:
             if immediate.get(node) != best:
                 immediate[node] = best
                 changed = True
-    return [EXIT if immediate.get(node, end) == end else immediate[node] for node in range(count)]
+    return [(EXIT if immediate.get(node, end) == end else immediate[node], node in immediate) for node in range(count)]
 
 
 def _postorder(edges: Sequence[Sequence[int]], root: int) -> list[int]:

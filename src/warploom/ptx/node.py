@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, TypeAlias
 
 from warploom.diagnostics import Source, Span
 from warploom.display import Displayed
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx.lexer import STRING, TRIVIA, trivia_end
 
 Origin: TypeAlias = tuple[Source, int, int]
 """Source of a parsed node, and the offsets of its start and end there."""
 
 _LINE_REST = re.compile(r"(?:[ \t\f\v]++|/\*[^*\n]*+\*/|//[^\n]*+)*")
-_TRIVIA_AND_TOKEN = re.compile(rf'(?P<trivia>{TRIVIA})(?:{STRING}|[^\s"/#]++|["/#]|\Z)', re.ASCII)
+_TRIVIA_AND_TOKEN = rf'(?P<trivia>{TRIVIA})(?:{STRING}|[^\s"/#]++|["/#]|\Z)'
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,8 @@ class Printer:
         starts = self._trivia_starts.get(id(source))
         if starts is None:
             starts = self._trivia_starts[id(source)] = {
-                match.end("trivia"): match.start("trivia") for match in _TRIVIA_AND_TOKEN.finditer(source.text)
+                match.end("trivia"): match.start("trivia")
+                for match in re.finditer(_TRIVIA_AND_TOKEN, source.text, re.ASCII)
             }
         return starts.get(start, start)
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
+
+from warploom.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

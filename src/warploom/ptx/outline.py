@@ -7,11 +7,11 @@ text, so the outline only finds where they end.
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from warploom.diagnostics import Source
 from warploom.diagnostics.source import LineTable
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx.cursor import ParsingStopped
 from warploom.ptx.lexer import COMMENT, LINE_MARKER, MODULE_WORDS, NAME, STATE_SPACES, STRING
 from warploom.ptx.line_info import line_table

@@ -6,9 +6,10 @@ R, V and L are the types of the user's entries for registers, variables and labe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, TypeVar
 
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx.tree import Directive
 
 R = TypeVar("R")

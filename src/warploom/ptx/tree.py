@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 from warploom.diagnostics import Span
 from warploom.diagnostics.symbols import readable_name
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx.lexer import DATA_DIRECTIVES
 from warploom.ptx.node import Node, Printer
 from warploom.ptx.operands import Initializer, Integer, Name, Operand, initializer_text, joined

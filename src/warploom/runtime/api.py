@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from warploom.diagnostics import UsageError
 from warploom.emulator.stats import Progress, Stats
+from warploom.garbage import paused_collection
 from warploom.gpu.geometry import Extent
 from warploom.runtime.arguments import Arguments
 from warploom.runtime.elements import check_elements
@@ -145,7 +146,8 @@ def launch(
         geometry = replace(geometry, cooperative=cooperative, programmatic=programmatic)
         return cuda.run(loaded.signature, geometry, arguments, stream, wait, assembler)
     read = perf_counter() - began
-    from warploom.runtime import cpu
+    with paused_collection():
+        from warploom.runtime import cpu
 
     prepared = cpu.prepare(loaded, geometry, arguments, arch, schedule, step_budget)
     prepared.times.read += read

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics.wording import os_reason
+from warploom.lazy_dataclass import dataclass
 from warploom.runtime.toml import Table, refuse_file
 
 Array = NDArray[Any]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warploom.lazy_dataclass import dataclass
 from warploom.runtime.buffers import Array, is_integer
 from warploom.runtime.patterns import AxisName, Mask, Pattern, find_pattern
 from warploom.runtime.references import Expected, Float

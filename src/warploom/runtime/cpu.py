@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from warploom.emulator.schedule import Schedule
 from warploom.emulator.stats import Progress
 from warploom.emulator.times import Times
 from warploom.gpu.geometry import Geometry
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics.fused import Workers
 from warploom.runtime.arguments import Arguments
 from warploom.runtime.distribution import Announce, check_workers, distributor

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from ctypes import addressof, c_char
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 from numpy.typing import NDArray
+
+from warploom.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from warploom.emulator.arena import Arena, Segment

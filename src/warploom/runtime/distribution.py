@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol, cast
 
 from warploom.diagnostics import Diagnostic, UsageError
 from warploom.emulator.arena import Arena
 from warploom.emulator.request import Request
 from warploom.emulator.stats import Progress, Stats
+from warploom.lazy_dataclass import dataclass
 from warploom.providers import provider
 
 Announce = Callable[[str], None]

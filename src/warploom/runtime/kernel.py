@@ -8,15 +8,16 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 from warploom.diagnostics import UsageError
+from warploom.garbage import paused_collection
 from warploom.gpu.geometry import Extent
 from warploom.isa.model.signature import Signature, kernel_name, read_signature
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx import Module, is_text, parse, text_of
 from warploom.ptx.outline import read_outline
 
@@ -47,7 +48,8 @@ class LoadedKernel:
         """Program of the emulator. Errors: Unsupported."""
         from warploom.emulator.loader import load
 
-        return load(self.signature.module, self.signature.name)
+        with paused_collection():
+            return load(self.signature.module, self.signature.name)
 
     @cached_property
     def uses(self) -> Uses:
@@ -92,7 +94,8 @@ def load_kernel(source: KernelSource, name: str | None) -> LoadedKernel:
 
 @lru_cache(maxsize=16)
 def _load_text(text: str, file: str, name: str | None, shared: int = 0, block: Extent | None = None) -> LoadedKernel:
-    return LoadedKernel(_read_kernel(text, file, name), shared, block)
+    with paused_collection():
+        return LoadedKernel(_read_kernel(text, file, name), shared, block)
 
 
 def _load_file(path: str, name: str | None) -> LoadedKernel:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from warploom.diagnostics import Diagnostic
 from warploom.layout import TensorMap
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx import Module
 from warploom.runtime.arguments import Struct
 from warploom.runtime.buffers import (

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from warploom.lazy_dataclass import dataclass
 
 Mask = NDArray[np.bool_]
 

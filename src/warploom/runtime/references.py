@@ -5,13 +5,13 @@ bounds are worst cases: a result outside them is wrong.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.lazy_dataclass import dataclass
 from warploom.runtime.buffers import Array, is_integer
 
 Float = NDArray[np.float64]

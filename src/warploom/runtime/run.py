@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar
 
 from warploom.diagnostics import Diagnostic, Severity
 from warploom.display import Displayed
 from warploom.emulator.stats import Stats
+from warploom.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from warploom.emulator.faults import Deadlock, Trap

@@ -4,12 +4,14 @@ The analysis follows values through registers and ignores the order of the instr
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
+from typing import NamedTuple
 
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.binding.operands import BoundOperand
 from warploom.isa.model.effects import Access, Flow, word
 from warploom.isa.model.types import TYPES
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx import (
     Address,
     Block,
@@ -33,8 +35,7 @@ _BESIDE = ("metadata", "scale A", "scale B")
 Key = tuple[int, str]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Part:
+class Part(NamedTuple):
     """Kernel parameter, or the value at a byte offset in a by-value parameter."""
 
     parameter: str

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from typing import Literal
+
+from warploom.lazy_dataclass import dataclass
 
 MOST_ACCESSES = 4  # accesses of one instruction that a probe can record
 MOST_BYTES = 32  # bytes of a recorded access by one lane

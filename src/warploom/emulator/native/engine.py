@@ -1,12 +1,10 @@
 """Native execution of sequences of instructions for the warps of a batch."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from ctypes import addressof, c_char, c_void_p, cast
-from dataclasses import dataclass, replace
-from hashlib import sha256
+from dataclasses import replace
 from operator import is_not
 from time import perf_counter
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,7 @@ from warploom.emulator.native.actions import MOST_ACCESSES, MOST_BYTES, Action, 
 from warploom.emulator.native.code_table import BRANCH, EXECUTE_EVENT, EXIT, GUARD_EVENT, INSTRUCTION
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.library import REPORT, library
-from warploom.emulator.native.operands import RECORD, OperandTable, Records, UnsupportedOperand, varying
+from warploom.emulator.native.operands import RECORD, Records, varying
 from warploom.emulator.native.wanted import Wanted
 from warploom.emulator.native.watch import Watch
 from warploom.emulator.program import Program
@@ -34,11 +32,18 @@ from warploom.emulator.warp_splits import ALL_LANES, unpack
 from warploom.isa.model import effects
 from warploom.isa.model.form import Form
 from warploom.isa.model.semantics import Lanes
+from warploom.lazy_dataclass import dataclass
 
 _SPLITS = ("status", "pc", "epoch", "warp", "bits", "point", "calls", "points")
 """Arrays of `WarpSplits`, in the order of their fields in the context."""
 _BYTES = c_char * 0
 _STOPS = tuple(Stop)
+_PIECE = 500
+"""Number of instructions whose native functions are prepared together.
+
+Most kernels are shorter, so that the functions they lack are compiled together. Of a longer kernel, a launch may need
+only parts.
+"""
 Rows = NDArray[np.intp]
 BatchFactory = Callable[[Rows, Rows, Lanes | None], Batch]
 
@@ -82,9 +87,12 @@ class Accesses:
 class NativeEngine:
     """Native functions for the instructions of one launch.
 
-    `is_native[pc]` is False for a branch, and for an instruction that the interpreter executes. `report(pc, moment)`
-    creates the events of the instructions that native code executes. `actions[pc]` are the actions for which this
-    instruction creates events. None stands for an instruction whose semantics function must create the events.
+    `is_native[pc]` is False for a branch, and for an instruction that the interpreter executes. `prepare` sets it.
+    `times` are the times of the present launch.
+
+    `report(pc, moment)` creates the events of the instructions that native code executes. `actions[pc]` are the actions
+    for which this instruction creates events. None stands for an instruction whose semantics function must create the
+    events.
     """
 
     def __init__(
@@ -118,7 +126,6 @@ class NativeEngine:
         }  # fmt: skip
         for field, array in fixed.items():
             self._fields[field] = _address(array)
-        self._tables: list[tuple[int, Any]] = []
         self._wanted: dict[int, Wanted] = {}
         self.report: Callable[[int, int], None] | None = None
         self.actions: dict[int, tuple[Action, ...] | None] = {}
@@ -132,52 +139,73 @@ class NativeEngine:
         self._location_number = -1  # number of the batch of `_location`
         self._selects = False  # True while native code selects batches, and divides warp splits
         self._callback_seconds = 0.0
-        self._link(program, linked, arch, times)
-        self._functions = self.code["function"].copy()
-        self._observed = Observed()
-        self.is_native = (self._functions > EXIT).tolist()
-
-    def _link(self, program: Program, linked: Sequence[Linked], arch: str, times: Times) -> None:
-        tables: dict[int, OperandTable] = {}
-        names: dict[int, str] = {}
-        wanted: dict[str, Wanted] = {}
+        self._records: list[Records] = []
+        self._tables: list[tuple[Records, int, Any]] = []
+        self.program = program
+        self._arch = arch
+        self.times = times
         self.code["block_end"] = program.block_end
-        for pc in range(len(linked) - 1, -1, -1):
-            rest = pc + 1 < program.block_end[pc] and self.code["flushes"][pc + 1]
-            self.code["flushes"][pc] = linked[pc].flushes or rest
-        for pc, each in enumerate(linked):
-            form = program.steps[pc].binding.form
-            if form.execution is None or each.act is not form.execution or not self._allows(each, form):
-                continue
-            try:
-                table = OperandTable.of(each.operands)
-            except UnsupportedOperand:
-                continue
-            name = _name(form, table.names, arch)
-            tables[pc], names[pc] = table, name
-            wanted[name] = self._wanted[pc] = Wanted(name, form, table.names, arch)
-        self.library.require(wanted, times)
-        kinds = {name: self.library.kind(name) for name in wanted}
-        tables = {pc: table for pc, table in tables.items() if kinds[names[pc]] != "none"}
-        self.records = Records(np.zeros(sum(len(t.values) for t in tables.values()), RECORD))
-        start = _address(self.records.table)
-        first = 0
-        for pc, table in tables.items():
-            self.records.fill(first, table.values)
-            self._tables += [(first + k, table.values[k]) for k in varying(table.values)]
-            entry = self.code[pc]
-            entry["function"] = self.library.address(names[pc])
-            entry["converged_only"] = kinds[names[pc]] == "converged" or linked[pc].reconverges == "warp"
-            entry["records"] = start + first * RECORD.itemsize
+        self._functions = np.zeros(len(linked), np.uint64)
+        self._observed = Observed()
+        self._is_prepared = bytearray(len(linked))
+        self.is_native = [False] * len(linked)
+        self.prepare(program.entry)
+
+    def prepare(self, pc: int) -> None:
+        """Prepare native functions for the block at `pc`, and for blocks after it up to `_PIECE` instructions.
+
+        The functions are loaded from the cache or compiled. Before this call, native code stops at the first
+        instruction of the block.
+        """
+        if self._is_prepared[pc]:
+            return
+        times, began, before = self.times, perf_counter(), self.times.preparation
+        first = end = pc
+        while end < len(self.linked) and end < first + _PIECE and not self._is_prepared[end]:
+            end = self.program.block_end[end]
+        self._link(range(first, end))
+        self._is_prepared[first:end] = bytes([1]) * (end - first)
+        self._functions[first:end] = self.code["function"][first:end]
+        self._observe(range(first, end))
+        times.link += perf_counter() - began - (times.preparation - before)
+
+    def _link(self, pcs: range) -> None:
+        """Write the table entries of the instructions at `pcs`."""
+        linked, code, steps, block_end = self.linked, self.code, self.program.steps, self.program.block_end
+        for pc in reversed(pcs):
+            rest = pc + 1 < block_end[pc] and code["flushes"][pc + 1]
+            code["flushes"][pc] = linked[pc].flushes or rest
+        described: dict[int, tuple[Wanted, list[Any]]] = {}
+        for pc in pcs:
+            each, form = linked[pc], steps[pc].binding.form
+            if form.execution is not None and each.act is form.execution and self._allows(each, form):
+                found = self.library.describe(form, each.operands, self._arch)
+                if found is not None:
+                    described[pc] = found
+        self.library.require({wanted.name: wanted for wanted, _ in described.values()}, self.times)
+        kinds = {wanted.name: self.library.kind(wanted.name) for wanted, _ in described.values()}
+        addresses = {name: self.library.address(name) for name, kind in kinds.items() if kind != "none"}
+        described = {pc: found for pc, found in described.items() if found[0].name in addresses}
+        operands = [value for _, values in described.values() for value in values]
+        records = Records(np.zeros(len(operands), RECORD))
+        records.fill(0, operands)
+        self._records.append(records)
+        self._tables += [(records, number, operands[number]) for number in varying(operands)]
+        address = _address(records.table)
+        for pc, (wanted, values) in described.items():
+            self._wanted[pc] = wanted
+            entry = code[pc]
+            entry["function"], entry["records"] = addresses[wanted.name], address
+            entry["converged_only"] = kinds[wanted.name] == "converged" or linked[pc].reconverges == "warp"
+            address += len(values) * RECORD.itemsize
             self._link_guard(pc)
-            first += len(table.values)
-        for pc, each in enumerate(linked):
-            form = program.steps[pc].binding.form
+        for pc in pcs:
+            each, form = linked[pc], steps[pc].binding.form
             if form.control == "jump" and isinstance(target := getattr(each.operands, "tgt", None), int):
-                self.code["function"][pc], self.code["target"][pc] = BRANCH, target
+                code["function"][pc], code["target"][pc] = BRANCH, target
                 self._link_guard(pc)
             elif form.control in ("return", "exit") and each.guard is None:
-                self.code["function"][pc] = EXIT
+                code["function"][pc] = EXIT
 
     def _allows(self, each: Linked, form: Form) -> bool:
         """Return True if this launch allows native execution of an instruction.
@@ -202,8 +230,8 @@ class NativeEngine:
 
     # Events -----------------------------------------------------------------------------------------------
 
-    def observe(self, observed: Observed, times: Times) -> None:
-        """Select the instructions that create events. `times` gets the time to load their probes.
+    def observe(self, observed: Observed) -> None:
+        """Select the instructions that create events.
 
         The interpreter executes those of them whose events native code cannot create.
         """
@@ -211,11 +239,17 @@ class NativeEngine:
             return
         self._observed = observed
         self._allocate_accesses()
-        code, every = self.code, observed.forms | observed.instructions | observed.guards
-        code["function"], code["probe"], code["events"] = self._functions, 0, 0
         self._fields[Field.REPORTS_BLOCKS] = observed.blocks
-        probes = self._find_probes(every, times)
-        for pc in every:
+        self.actions = {}
+        self._observe(range(len(self.code)))
+
+    def _observe(self, pcs: range) -> None:
+        """Write the table entries of the instructions at `pcs` that depend on observers."""
+        observed, code, part = self._observed, self.code, slice(pcs.start, pcs.stop)
+        code["function"][part], code["probe"][part], code["events"][part] = self._functions[part], 0, 0
+        chosen = [pc for pc in observed.forms | observed.instructions | observed.guards if pc in pcs]
+        probes = self._find_probes(chosen)
+        for pc in chosen:
             executes = pc in observed.forms or pc in observed.instructions
             if executes and pc not in self.actions:
                 code["function"][pc] = 0
@@ -223,18 +257,17 @@ class NativeEngine:
             code["probe"][pc] = probes.get(pc, 0)
             is_guarded = pc in observed.guards and self.linked[pc].guard is not None
             code["events"][pc] = executes * EXECUTE_EVENT + is_guarded * GUARD_EVENT
-        self.is_native = (code["function"] > EXIT).tolist()
+        self.is_native[part] = (code["function"][part] > EXIT).tolist()
 
     def end_launch(self) -> None:
         """Drop the references to the objects of the launch."""
         self.report = self._batch = None
 
-    def _find_probes(self, pcs: Collection[int], times: Times) -> dict[int, int]:
+    def _find_probes(self, pcs: Iterable[int]) -> dict[int, int]:
         """Return the addresses of the probes of instructions.
 
         Set `actions` for the instructions that native code can execute with their events.
         """
-        self.actions = {}
         wanted: dict[int, Wanted] = {}
         for pc in pcs:
             if self._functions[pc] > EXIT:
@@ -245,7 +278,7 @@ class NativeEngine:
                     kinds = effects.Commit, effects.Wait, effects.Barrier
                     has_events = any(isinstance(effect, kinds) for effect in each.form.effects)
                     self.actions[pc] = None if has_events else ()
-        self.library.require({each.name: each for each in wanted.values()}, times)
+        self.library.require({each.name: each for each in wanted.values()}, self.times)
         found: dict[int, int] = {}
         for pc, each in wanted.items():
             if (kind := self.library.kind(each.name)) != "none":
@@ -292,8 +325,8 @@ class NativeEngine:
 
     def refresh(self) -> None:
         """Update the records of the special registers, after a change of the coordinates of the CTAs."""
-        for number, value in self._tables:
-            self.records.fill(number, [value])
+        for records, number, value in self._tables:
+            records.fill(number, [value])
 
     def count_executions(self, executions: Executions | None) -> None:
         """Set the object that counts executions by warps and by lanes. None disables the counts."""
@@ -465,8 +498,3 @@ def _shared_windows(topology: Topology, shared: SharedMemory) -> NDArray[np.int6
 def _address(array: NDArray[Any]) -> int:
     # This takes a third of the time of `__array_interface__`.
     return addressof(_BYTES.from_buffer(array.data))
-
-
-def _name(form: Form, operands: SimpleNamespace, arch: str) -> str:
-    text = f"{form.name} {arch} {sorted(vars(operands).items(), key=lambda pair: pair[0])}"
-    return f"{form.name}.{sha256(text.encode()).hexdigest()[:16]}"

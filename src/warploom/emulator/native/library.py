@@ -18,13 +18,16 @@ from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from time import perf_counter
+from types import SimpleNamespace
 from typing import Any
 
 import llvmlite.binding as llvm
 
 from warploom.caches import Store
+from warploom.emulator.native.operands import OperandTable, UnsupportedOperand, outline
 from warploom.emulator.native.wanted import Wanted
 from warploom.emulator.times import Times
+from warploom.isa.model.form import Form
 from warploom.numerics._stored import host, target_machine
 
 _STORE = Store("native", 256 << 20)
@@ -48,6 +51,7 @@ class Library:
         self._version = _version()
         self._index = self._read_index()
         self._loaded: set[str] = set()
+        self._wanted: dict[tuple[Form, str, tuple[object, ...]], Wanted | None] = {}
         is_loaded, loaded = self._load(_RUNTIME), perf_counter()
         times.load += loaded - began
         if not is_loaded:
@@ -61,6 +65,25 @@ class Library:
     def address(self, function: str) -> int:
         """Return the address of a loaded function."""
         return int(self._engine.get_function_address(function))
+
+    def describe(self, form: Form, operands: SimpleNamespace, arch: str) -> tuple[Wanted, list[Any]] | None:
+        """Return the native function that a linked instruction needs, and the values of its operand records.
+
+        Return None if native functions cannot read or write one of the operands.
+        """
+        key, values = outline(operands)
+        known = form, arch, key
+        if known not in self._wanted:
+            try:
+                names = OperandTable.of(operands).names
+            except UnsupportedOperand:
+                self._wanted[known] = None
+            else:
+                text = f"{form.name} {arch} {sorted(vars(names).items(), key=lambda pair: pair[0])}"
+                name = f"{form.name}.{sha256(text.encode()).hexdigest()[:16]}"
+                self._wanted[known] = Wanted(name, form, names, arch)
+        wanted = self._wanted[known]
+        return None if wanted is None else (wanted, values)
 
     def kind(self, function: str) -> str:
         """Return the kind of a function that has been required (see `compiler.compile_functions`)."""
@@ -136,7 +159,7 @@ def _version() -> str:
         for name in names
         if name.endswith((".py", ".npz"))
     ]
-    stats = [(name, Path(name).stat()) for name in sorted(files)]
+    stats = [(name, os.stat(name)) for name in sorted(files)]  # noqa: PTH116 - several times as fast as `Path.stat`
     text = "\n".join(f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in stats)
     return sha256(f"{host()}\n{text}".encode()).hexdigest()[:16]
 

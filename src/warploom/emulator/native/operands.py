@@ -5,14 +5,15 @@ the function.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.values import AddressValue, Constant, NotPredicate, PerWarp, Register, VectorValue
+from warploom.lazy_dataclass import dataclass
 
 LANES = 32
 RECORD = np.dtype([("start", np.uint64), ("stride", np.int64), ("offset", np.uint64)])
@@ -109,27 +110,61 @@ class OperandTable:
         return len(self.values) - 1
 
 
+def outline(operands: SimpleNamespace) -> tuple[tuple[object, ...], list[Any]]:
+    """Return a key for the descriptions of an instruction's operands, and the values of its records.
+
+    Operands with equal keys have equal descriptions. The values are those of `OperandTable.values`.
+    """
+    values: list[Any] = []
+    return tuple(_outline(value, values) for value in vars(operands).values()), values
+
+
+def _outline(value: Any, values: list[Any]) -> object:
+    if value is None or isinstance(value, str):
+        return value
+    kind = cast("type[Any]", type(value))
+    if kind is Register:
+        values.append(value)
+        return value.type, value.file.itemsize
+    if kind is Constant or kind is PerWarp:
+        values.append(value)
+        return (value.array if kind is Constant else value.table).dtype.str
+    if kind is NotPredicate:
+        return kind, _outline(value.register, values)
+    if kind is VectorValue:
+        return kind, *[_outline(item, values) for item in value.items]
+    if kind is AddressValue:
+        base = _outline(value.base, values)
+        values.append(value)
+        return kind, base, *[_outline(item, values) for item in value.extra]
+    return (kind, value) if kind in (bool, int) else kind
+
+
 @dataclass(slots=True)
 class Records:
-    """Records of the operands of all native instructions of a program."""
+    """Records of the operands of native instructions."""
 
     table: NDArray[Any]
     # Array of each constant and special register, by `id`, and the array of all lanes whose address is in the records.
     _wide: dict[int, tuple[NDArray[Any], NDArray[Any]]] = field(
         default_factory=dict[int, tuple[NDArray[Any], NDArray[Any]]]
     )
+    # Address of each register file, by `id`, and the distances between its registers and between warps.
+    _files: dict[int, tuple[int, int, int]] = field(default_factory=dict[int, tuple[int, int, int]])
 
     def fill(self, first: int, values: list[Any]) -> None:
-        """Write the records of one instruction, from index `first` on."""
-        for number, value in enumerate(values, first):
-            self.table[number] = self._record(value)
+        """Write the records of operands, from index `first` on."""
+        self.table[first : first + len(values)] = [self._record(value) for value in values]
 
     def _record(self, value: Any) -> tuple[int, int, int]:
+        if isinstance(value, Register):
+            file = value.file
+            if id(file) not in self._files:
+                self._files[id(file)] = file.__array_interface__["data"][0], file.strides[0], file.strides[1]
+            start, size, stride = self._files[id(file)]
+            return start + value.index * size, stride, 0
         if isinstance(value, AddressValue):
             return 0, 0, int(value.offset)
-        if isinstance(value, Register):
-            row = value.file[value.index]
-            return row.__array_interface__["data"][0], row.strides[0], 0
         array = value.array if isinstance(value, Constant) else value.table
         known = self._wide.get(id(value))
         if known is None or known[0] is not array:

@@ -1,9 +1,9 @@
 """Native functions that a program needs."""
 
-from dataclasses import dataclass
 from types import SimpleNamespace
 
 from warploom.isa.model.form import Form
+from warploom.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """Stop conditions of native code, which let the emulator search for endless loops."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.isa.model.semantics import Array
+from warploom.lazy_dataclass import dataclass
 
 SPACING = 128  # batches between two comparisons of the registers with a snapshot
 COLUMNS = ("registers", "saved", "count", "stride", "words")

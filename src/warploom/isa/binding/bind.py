@@ -4,7 +4,7 @@ A *slot* is a named modifier of a Form's syntax line, such as `.type`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
@@ -22,12 +22,13 @@ from warploom.isa.binding.operands import (
 )
 from warploom.isa.model.form import LONGEST_OPCODE, Form, Match, forms_of, heads, match_opcode
 from warploom.isa.model.types import TYPES
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx import Address, Float, Instruction, Integer, Name, Operand, Pair, Tuple, Vector
 
 _WAYS = 16  # maximum number of legal words of one slot that are tried with the operands
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, which would make the constructor several times as slow
 class Binding:
     """Result of matching a legal instruction with a Form.
 
@@ -74,9 +75,9 @@ _BOUND: dict[tuple[object, ...], Binding] = {}
 
 def _outline(operand: Operand) -> object:
     """Return a key for the kind of an operand, without its names and numbers."""
+    if type(operand) is Name:
+        return operand.text == "_"
     match operand:
-        case Name(text):
-            return text == "_"
         case Vector(items):
             return tuple(_outline(item) for item in items)
         case Pair(first, second):
@@ -94,14 +95,15 @@ def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
     bound: dict[str, BoundOperand] = {}
     for name, like in known.operands.items():
         operand: Operand = operands[like.at[0]]
-        if len(like.at) > 1:
-            assert isinstance(operand, (Vector, Pair))
-            parts = operand.items if isinstance(operand, Vector) else (operand.first, operand.second)
-            operand = parts[like.at[1]]
-        elif isinstance(operand, Vector) and not isinstance(like.operand, Vector):
-            operand = operand.items[0]
-        if like.spec.kind != "tuple":
-            operand = unparenthesised(operand)
+        if type(operand) is not Name:
+            if len(like.at) > 1:
+                assert isinstance(operand, (Vector, Pair))
+                parts = operand.items if isinstance(operand, Vector) else (operand.first, operand.second)
+                operand = parts[like.at[1]]
+            elif isinstance(operand, Vector) and not isinstance(like.operand, Vector):
+                operand = operand.items[0]
+            if like.spec.kind != "tuple":
+                operand = unparenthesised(operand)
         bound[name] = BoundOperand(operand, like.spec, like.type, like.registers, like.at)
     return Binding(known.form, known.slots, bound)
 

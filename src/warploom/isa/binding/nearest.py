@@ -6,7 +6,6 @@ A *slot* is a named modifier of a Form's syntax line, such as `.type`. Its *word
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product
 
@@ -14,6 +13,7 @@ from warploom.isa.model.form import LONGEST_OPCODE, OPTIONAL_NAME_WORDS, Form, M
 from warploom.isa.model.syntax import Word, bind_word
 from warploom.isa.model.table import Row
 from warploom.isa.model.types import TYPES
+from warploom.lazy_dataclass import dataclass
 
 _INTEGERS = "us"
 _DIGITS = re.compile(r"\d+")

@@ -1,7 +1,6 @@
 """Binding of an instruction's operands to the operand specifications of a Form."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from warploom.diagnostics import Diagnostic, Severity, Span
@@ -9,12 +8,13 @@ from warploom.isa.binding.nearest import spell
 from warploom.isa.model.form import Match
 from warploom.isa.model.operands import VECTORS, OperandSpec
 from warploom.isa.model.syntax import OperandPattern
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx import Address, Float, Instruction, Integer, Name, Negated, Operand, Pair, Symbol, Tuple, Vector
 
 Where = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, which would make the constructor several times as slow
 class BoundOperand:
     """Operand of an instruction with its specification.
 

@@ -22,17 +22,23 @@ def member_of(selector: str, members: int) -> int:
     return max(names.find(selector, 0, members) for names in _NAMES)
 
 
-def expand_vectors(instruction: Instruction, length: Callable[[str], int]) -> Instruction:
+def expand_vectors(instruction: Instruction, length: Callable[[str], int] | None) -> Instruction:
     """Return the instruction with each vector register replaced by a vector of the register's members.
 
-    `length` returns the number of members of a register, given its name.
+    `length` returns the number of members of a register, given its name. None means that no declared register is a
+    vector.
     """
-    moves = instruction.words[0] == "mov"  # a move may read all members of a special register such as %tid
-    operands = tuple(
-        Vector(tuple(Name(f"{operand.text}.{member}") for member in MEMBERS[:count]))
-        if isinstance(operand, Name)
-        and (count := len(MEMBERS) if moves and f"{operand.text}.x" in SPECIAL_REGISTERS else length(operand.text)) > 1
-        else operand
-        for operand in instruction.operands
-    )
-    return instruction if operands == instruction.operands else replace(instruction, operands=operands)
+    moves = instruction.opcode.startswith("mov.")  # a move may read all members of a special register such as %tid
+    if length is None and not moves:
+        return instruction
+    expanded: dict[int, Vector] = {}
+    for i, operand in enumerate(instruction.operands):
+        if type(operand) is Name:
+            is_special = moves and f"{operand.text}.x" in SPECIAL_REGISTERS
+            count = len(MEMBERS) if is_special else length(operand.text) if length is not None else 1
+            if count > 1:
+                expanded[i] = Vector(tuple(Name(f"{operand.text}.{member}") for member in MEMBERS[:count]))
+    if not expanded:
+        return instruction
+    operands = (expanded.get(i, operand) for i, operand in enumerate(instruction.operands))
+    return replace(instruction, operands=tuple(operands))

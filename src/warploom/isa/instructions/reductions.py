@@ -1,7 +1,6 @@
 """Reduction operations of atomic instructions and bulk copies, as NumPy functions."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from warploom.isa.model.semantics import Array
 from warploom.isa.model.types import TYPES
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics import atomics, floats, integers, packed
 from warploom.numerics.formats import BF16, F16
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
 from warploom.isa.model.table import Row
+from warploom.lazy_dataclass import dataclass
 
 Version = tuple[int, int]
 

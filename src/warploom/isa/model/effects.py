@@ -5,9 +5,9 @@ there, or "".
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics.models import UnitKind
 
 Slots = Mapping[str, str]

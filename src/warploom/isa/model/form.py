@@ -26,7 +26,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, TypeVar
 
@@ -52,6 +51,7 @@ from warploom.isa.model.semantics import Bound, Warps
 from warploom.isa.model.syntax import Syntax, Word, match_words, read_syntax
 from warploom.isa.model.table import FormError, Row, read_rows
 from warploom.isa.model.types import TYPES
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics.models import Model, NoModelError
 
 Execution = Callable[[Warps, Bound], None]
@@ -76,6 +76,7 @@ _QUALIFIERS = IMPLIED | frozenset(
 """Words of syntax lines that do not belong to the name of an instruction."""
 OPTIONAL_NAME_WORDS = frozenset(["cta", "parity"])
 """Optional words that belong to an instruction's name, as `cta` does in `barrier.cta`."""
+_OPTIONAL = re.compile(r"\{[^{}]*\}")
 _NAMES = frozenset(["op", "mode", "action", "matrix", "dir", "side"])
 """Slots that choose an operation. Their words belong to the name of the instruction."""
 
@@ -322,8 +323,17 @@ class Form(Displayed):
     def heads(self) -> frozenset[str]:
         """Words that can be the first word of an opcode of this form."""
         first = re.split(r"[.{ ;]", self.syntax_line.strip(), maxsplit=1)[0]
-        header = self._rows.strip().partition("\n")[0].split()
-        return self.vocabulary[first] if first in header else frozenset({first})
+        return self.vocabulary[first] if first in self._header else frozenset({first})
+
+    @cached_property
+    def literals(self) -> frozenset[str]:
+        """Words that all opcodes of this form have. The syntax line is not parsed."""
+        opcode = self.syntax_line.strip().removesuffix(";").partition(" ")[0]
+        return frozenset(_OPTIONAL.sub("", opcode).split(".")).difference(self.composites, self._header)
+
+    @property
+    def _header(self) -> list[str]:
+        return self._rows.strip().partition("\n")[0].split()
 
     def match(self, words: tuple[str, ...]) -> dict[str, str] | None:
         """Return the word of each modifier if the opcode words follow the syntax line, else None.
@@ -452,7 +462,9 @@ class Registry:
         return tuple(
             Match(form, slots, rows)
             for form in self._by_head.get(words[0], ())
-            if (slots := form.match(words)) is not None and (rows := form.rows_of(slots))
+            if form.literals.issubset(words)
+            and (slots := form.match(words)) is not None
+            and (rows := form.rows_of(slots))
         )
 
 

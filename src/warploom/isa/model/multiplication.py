@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, cached_property, lru_cache
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from warploom.isa.model.semantics import Value
 from warploom.layout import Descriptor, FragmentMap, MetadataMap, matrix_addresses
 from warploom.layout.maps import TYPE_BITS
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics import models
 from warploom.numerics.formats import STORAGE
 from warploom.numerics.models import Model, UnitKind

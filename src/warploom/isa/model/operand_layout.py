@@ -1,7 +1,7 @@
 """Layouts of matrix operands in registers, shared memory and tensor memory."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from warploom.diagnostics import UsageError
 from warploom.layout import (
@@ -13,6 +13,7 @@ from warploom.layout import (
     TensorMemoryMap,
     UmmaDescriptor,
 )
+from warploom.lazy_dataclass import dataclass
 
 LayoutMap = FragmentMap | SharedMap | TensorMemoryMap
 """Map from the elements of an operand to registers, shared memory or tensor memory."""

@@ -5,12 +5,12 @@ manual is declared in `check/ptxas/`.
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import Literal
 
 from warploom.isa.model.effects import Slots
 from warploom.isa.model.operand_layout import OperandLayout
 from warploom.isa.model.types import TYPES
+from warploom.lazy_dataclass import dataclass
 
 TypeRule = str | Callable[[Slots], str]
 """PTX type, name of the slot that contains it, or function that computes the type from all slots."""

@@ -6,7 +6,6 @@ The parameter block is the memory that passes all arguments of a launch to the k
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from warploom.diagnostics import UsageError
 from warploom.diagnostics.symbols import readable_name
 from warploom.isa.model.types import TYPES
+from warploom.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

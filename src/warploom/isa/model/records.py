@@ -4,11 +4,12 @@ A record contains the values of the operands at the time of the instruction. Arr
 meaning.
 """
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from warploom.lazy_dataclass import dataclass
 
 Completion = Literal["mbarrier", "group"]
 

@@ -1,11 +1,11 @@
 """Signature of a kernel: its entry, its parameters and its directives."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from warploom.diagnostics import UsageError
 from warploom.diagnostics.symbols import readable_name
 from warploom.isa.model.parameters import Parameter, parameter_block
+from warploom.lazy_dataclass import dataclass
 from warploom.ptx import Function, Module
 
 

@@ -4,12 +4,12 @@ Source: PTX ISA 10.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from warploom.isa.model.semantics import Array, Geometry
 from warploom.isa.model.types import TYPES
+from warploom.lazy_dataclass import dataclass
 
 ValueOf = Callable[[Geometry], "Array | int"]
 

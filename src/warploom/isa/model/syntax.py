@@ -6,9 +6,10 @@ a literal.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from warploom.isa.model.table import FormError
+from warploom.lazy_dataclass import dataclass
 
 _OPCODE_PIECE = re.compile(r"\{\.([\w:]+)\}|\.?([\w:]+)")
 _SIGN = re.compile(r"\{(?:[!-]|\.\w+)\}")  # ignored signs and selectors, such as {!}p and a{.asel}

@@ -4,8 +4,9 @@ A table row allows every combination of the words in its cells.
 """
 
 import re
-from dataclasses import dataclass
 from functools import cache
+
+from warploom.lazy_dataclass import dataclass
 
 AVAILABILITY = ("ptx", "target", "gone")
 _LATTICE = re.compile(r"(\d+)\.\.(\d+)(?:/(\d+))?")

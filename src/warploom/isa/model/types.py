@@ -5,10 +5,11 @@ patterns.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from warploom.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
