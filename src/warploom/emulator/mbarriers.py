@@ -29,6 +29,9 @@ from warploom.isa.model.semantics import Array
 from warploom.numerics._compile import njit
 
 MAX_COUNT = 2**20 - 1
+PENDING, TRANSACTIONS, PHASE = 20, 40, 61
+"""Lowest bits of the pending arrivals, of the pending bytes and of the parity in the word of an mbarrier."""
+TRANSACTION_MASK = 2**21 - 1
 RETRIES = 16  # times that a wait may return early because nothing else can run, before it is a deadlock
 _EARLY_RETURN = 1 / 16  # probability, under a random schedule, that a wait returns before its phase completes
 _ACTIONS = {
@@ -44,15 +47,14 @@ _ACTIONS = {
 }
 _UNINITIALISED, _COUNT, _OVERFLOW, _TRANSACTIONS, _COMPLETED = 1, 2, 3, 4, 5
 _NONE, _SEVERAL = -1, -2
-_PHASE_SHIFT = 61
-_INITIALISED = np.uint64(4)  # bit 63 of a word, after a shift by _PHASE_SHIFT
+INITIALISED = np.uint64(4)  # bit 63 of a word, after a shift by PHASE
 
 
 @njit
 def _pack(expected: Any, pending: Any, transactions: Any, phase: Any) -> np.uint64:
-    word = np.uint64(expected) | (np.uint64(pending) << np.uint64(20))
-    word |= np.uint64(transactions & 0x1FFFFF) << np.uint64(40)
-    return word | (np.uint64(phase) << np.uint64(61)) | (np.uint64(1) << np.uint64(63))
+    word = np.uint64(expected) | (np.uint64(pending) << np.uint64(PENDING))
+    word |= np.uint64(transactions & TRANSACTION_MASK) << np.uint64(TRANSACTIONS)
+    return word | (np.uint64(phase) << np.uint64(PHASE)) | (np.uint64(1) << np.uint64(63))
 
 
 @njit
@@ -79,7 +81,7 @@ def _act(
             amount = amounts[w if amounts.shape[0] > 1 else 0, lane if amounts.shape[1] > 1 else 0]
             tx = transactions[w if transactions.shape[0] > 1 else 0, lane if transactions.shape[1] > 1 else 0]
             if action == 0:
-                if amount < 1 or amount > 1048575:
+                if amount < 1 or amount > MAX_COUNT:
                     problem[0] = 2
                     return -1 - (w * 32 + lane)
                 words[where] = _pack(amount, amount, 0, 0)
@@ -90,17 +92,17 @@ def _act(
             if action == 1:
                 words[where] = np.uint64(0)
                 continue
-            expected = np.int64(word & np.uint64(0xFFFFF))
-            pending = np.int64((word >> np.uint64(20)) & np.uint64(0xFFFFF))
-            count = np.int64((word >> np.uint64(40)) & np.uint64(0x1FFFFF))
-            if count >= 0x100000:
-                count -= 0x200000
-            phase = np.int64((word >> np.uint64(61)) & np.uint64(1))
+            expected = np.int64(word & np.uint64(MAX_COUNT))
+            pending = np.int64((word >> np.uint64(PENDING)) & np.uint64(MAX_COUNT))
+            count = np.int64((word >> np.uint64(TRANSACTIONS)) & np.uint64(TRANSACTION_MASK))
+            if count > MAX_COUNT:
+                count -= TRANSACTION_MASK + 1
+            phase = np.int64((word >> np.uint64(PHASE)) & np.uint64(1))
             if action == 5:
                 count -= tx
             else:
                 count += tx
-            if count > 0xFFFFF or count < -0xFFFFF:
+            if count > MAX_COUNT or count < -MAX_COUNT:
                 problem[0] = 4
                 return -1 - (w * 32 + lane)
             if action in (2, 3, 7, 8):
@@ -112,7 +114,7 @@ def _act(
                     expected -= amount
             if action == 6:
                 pending += amount
-                if pending > 1048575:
+                if pending > MAX_COUNT:
                     problem[0] = 3
                     return -1 - (w * 32 + lane)
             if pending == 0 and count == 0:
@@ -220,7 +222,7 @@ class Mbarriers:
     @staticmethod
     def pending(tokens: Array) -> Array:
         """Return the number of pending arrivals in each state token."""
-        return ((tokens >> np.uint64(20)) & np.uint64(MAX_COUNT)).astype(np.uint32)
+        return ((tokens >> np.uint64(PENDING)) & np.uint64(MAX_COUNT)).astype(np.uint32)
 
     # Waiting ----------------------------------------------------------------------------------------------
 
@@ -234,10 +236,10 @@ class Mbarriers:
         """
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
-        high = self.words[index >> 3] >> np.uint64(_PHASE_SHIFT)  # parity of the phase, and an initialisation bit
+        high = self.words[index >> 3] >> np.uint64(PHASE)  # parity of the phase, and an initialisation bit
         expected = phase.astype(np.uint64)
-        expected = (expected if parity else expected >> np.uint64(_PHASE_SHIFT)) & np.uint64(1)
-        unready = mask & (high < _INITIALISED)
+        expected = (expected if parity else expected >> np.uint64(PHASE)) & np.uint64(1)
+        unready = mask & (high < INITIALISED)
         fails = np.count_nonzero(unready) > 0
         done = high & np.uint64(1) != expected
         if self._on_wait is not None:
@@ -353,10 +355,10 @@ class Mbarriers:
     def describe(self, where: int) -> Awaited:
         """Return the open phase of the mbarrier at index `where` of `words`."""
         word = int(self.words[where])
-        transactions = (word >> 40) & 0x1FFFFF
-        transactions -= 0x200000 if transactions >= 0x100000 else 0
+        transactions = (word >> TRANSACTIONS) & TRANSACTION_MASK
+        transactions -= TRANSACTION_MASK + 1 if transactions > MAX_COUNT else 0
         offset = self.memory.shared.address(where * 8)
-        phase, arrivals = (word >> _PHASE_SHIFT) & 1, word >> 20 & MAX_COUNT
+        phase, arrivals = (word >> PHASE) & 1, word >> PENDING & MAX_COUNT
         state = (("offset", offset), ("phase", phase), ("arrivals", arrivals), ("bytes", transactions))
         rest = f", whose phase {phase} lacks {arrivals} arrivals and {transactions} bytes"
         return Awaited("mbarrier", f"the mbarrier at shared offset {offset:#x}", rest, state)

@@ -481,7 +481,7 @@ class NativeEngine:
 
 
 def _needs_probe(effect: effects.Effect) -> bool:
-    """Return True if the native function of an instruction with this effect may leave it to the interpreter."""
+    """Return True if native code may leave an instruction with this effect to the interpreter."""
     if isinstance(effect, effects.Barrier):
         return effect.level != "warp"
     if isinstance(effect, effects.Wait):

@@ -14,12 +14,10 @@ from typing import NamedTuple
 
 from llvmlite import ir
 
+from warploom.emulator.mbarriers import MAX_COUNT, PENDING, PHASE, TRANSACTION_MASK, TRANSACTIONS
 from warploom.emulator.native.builder import I1, I8, I64, POINTER, Builder
 from warploom.emulator.native.context import Field
 from warploom.emulator.warp_splits import Status
-
-_COUNT = (1 << 20) - 1
-_TRANSACTIONS = (1 << 21) - 1
 
 
 def add_arrivals(module: ir.Module) -> None:
@@ -33,7 +31,7 @@ def _add_initialise(module: ir.Module) -> None:
     """Add the function that initialises an mbarrier, with the arguments of `_add_arrive`."""
     b = Builder(module, "warploom.mbarrier_init", ir.FunctionType(I1, [POINTER, I64, I64, I64]))
     _, place, count, _ = b.arguments
-    with b.if_then(b.icmp_unsigned(">=", b.sub(count, I64(1)), I64(_COUNT))):
+    with b.if_then(b.icmp_unsigned(">=", b.sub(count, I64(1)), I64(MAX_COUNT))):
         b.ret(I1(0))
     b.put(_Word(count, count, I64(0), I64(0)).pack(b), b.inttoptr(place, POINTER), 0)
     b.ret(I1(1))
@@ -49,13 +47,14 @@ class _Word(NamedTuple):
 
     @classmethod
     def unpack(cls, b: Builder, word: ir.Value) -> _Word:
-        signed = b.ashr(b.shl(word, I64(64 - 61)), I64(64 - 61 + 40))
-        phase = b.and_(b.lshr(word, I64(61)), I64(1))
-        return cls(b.and_(word, I64(_COUNT)), b.and_(b.lshr(word, I64(20)), I64(_COUNT)), signed, phase)
+        signed = b.ashr(b.shl(word, I64(64 - PHASE)), I64(64 - PHASE + TRANSACTIONS))
+        pending, phase = b.lshr(word, I64(PENDING)), b.and_(b.lshr(word, I64(PHASE)), I64(1))
+        return cls(b.and_(word, I64(MAX_COUNT)), b.and_(pending, I64(MAX_COUNT)), signed, phase)
 
     def pack(self, b: Builder) -> ir.Value:
-        counts = b.or_(self.expected, b.shl(self.pending, I64(20)))
-        rest = b.or_(b.shl(b.and_(self.transactions, I64(_TRANSACTIONS)), I64(40)), b.shl(self.phase, I64(61)))
+        counts = b.or_(self.expected, b.shl(self.pending, I64(PENDING)))
+        transactions = b.shl(b.and_(self.transactions, I64(TRANSACTION_MASK)), I64(TRANSACTIONS))
+        rest = b.or_(transactions, b.shl(self.phase, I64(PHASE)))
         return b.or_(b.or_(counts, rest), I64(-1 << 63))
 
 
@@ -79,8 +78,8 @@ def _add_arrive(module: ir.Module) -> None:
         b.and_(b.icmp_signed(">", arrivals, I64(0)), b.icmp_signed("!=", b.get(sites, number), here)),
         b.icmp_signed(">=", b.get(word, 0), I64(0)),  # not initialised
         b.icmp_signed(">", arrivals, held.pending),
-        b.icmp_signed(">", transactions, I64(_COUNT)),
-        b.icmp_signed("<", transactions, I64(-_COUNT)),
+        b.icmp_signed(">", transactions, I64(MAX_COUNT)),
+        b.icmp_signed("<", transactions, I64(-MAX_COUNT)),
     ]
     for each in refused:
         with b.if_then(each):

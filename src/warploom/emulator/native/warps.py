@@ -11,6 +11,7 @@ from llvmlite import ir
 from warploom.emulator import address_space
 from warploom.emulator.address_space import GLOBAL_BASE, SHARED_WINDOW, WINDOW_SIZE
 from warploom.emulator.known_maps import MOST_DIMENSIONS
+from warploom.emulator.mbarriers import INITIALISED, PENDING, PHASE
 from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER, Builder
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.matrix import ROW, ROW_BYTES, TracedMatrix
@@ -424,7 +425,7 @@ class TracedWarp:
         builder.cbranch(accepted, following, self.leaving)
         builder.position_at_end(following)
         words = TracedLanes(builder, broadcast(builder, builder.load(token, typ=I64)), _U64)
-        return words if varies else words - (self._rank() << np.uint64(20)) * np.uint64(action == "arrive")
+        return words if varies else words - (self._rank() << np.uint64(PENDING)) * np.uint64(action == "arrive")
 
     def _shared_addresses(self, space: str, addresses: TracedLanes) -> TracedLanes:
         """Return the shared addresses of mbarriers, given addresses in `space`."""
@@ -456,11 +457,11 @@ class TracedWarp:
         if blocking:  # the interpreter suspends warps of the whole batch; a repeated test gives the same results
             self.leaving = self.refusing
         (words,) = self.load("shared", self._shared_addresses(space, addresses), "b64")
-        high = words >> np.uint64(61)
+        high = words >> np.uint64(PHASE)
         wide = phase.astype(_U64)
-        expected = (wide if parity else wide >> np.uint64(61)) & np.uint64(1)
+        expected = (wide if parity else wide >> np.uint64(PHASE)) & np.uint64(1)
         done = (high & np.uint64(1)) != expected
-        unready = self._reduce_mask((high < np.uint64(4)) & self.lanes)
+        unready = self._reduce_mask((high < INITIALISED) & self.lanes)
         goes_on = builder.icmp_unsigned("==", unready, I32(0))
         if blocking:
             is_plain = builder.icmp_signed("!=", self._field(Field.PLAIN_WAITS), I64(0))
