@@ -11,7 +11,8 @@ from contextlib import contextmanager
 def paused_collection() -> Generator[None]:
     """Pause the cyclic garbage collector while many objects are made that stay in use.
 
-    The collector visits all new objects again and again, which takes a quarter of the time to load a long kernel.
+    Without the pause, the collector visits all new objects repeatedly. This takes up to a quarter of the time to parse
+    and link a long kernel.
     """
     was_enabled = gc.isenabled()
     gc.disable()

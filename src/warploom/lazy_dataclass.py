@@ -1,7 +1,7 @@
-"""Data classes whose constructors are compiled when they are first called.
+"""Data classes whose constructors are compiled at the first call.
 
-`dataclasses.dataclass` compiles the source of up to eight methods when a class is defined, which takes a third of the
-time to import Warploom. Most of these methods are never called.
+`dataclasses.dataclass` compiles the source of up to eight methods when a class is defined, and most of them are never
+called. With it, this took a third of the time to import Warploom.
 """
 
 from __future__ import annotations

@@ -106,8 +106,9 @@ class Accumulators:
     ) -> NDArray[np.int64]:
         """Return the host address of each matrix of the warpgroups `groups`.
 
-        `targets` has the registers of the accumulators, and their orders. The matrices in the mask `keeps` contain the
-        values of the registers. The caller writes all matrices, and then calls `mark_current`.
+        `targets` has the registers of each accumulator, and the order of the matrix elements in them. Where `keeps` is
+        True, the matrix is made equal to the registers. The contents of the other matrices are undefined. The caller
+        writes all matrices, and then calls `mark_current`.
 
         Shapes: groups (warpgroups,), ascending; keeps and result (warpgroups, targets).
         """

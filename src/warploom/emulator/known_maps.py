@@ -1,4 +1,4 @@
-"""Tensor maps that native code uses."""
+"""Table of the tensor maps that native code can use."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ MAP = np.dtype(
 
 
 def is_tiled(fields: TensorMapFields) -> bool:
-    """Return True if a box of the map consists of rows that are copied without a change."""
+    """Return True if a copy of a box moves whole rows and converts no elements."""
     return not fields.is_im2col and not fields.interleave and fields.element_type not in TF32_WORDS
 
 
 class KnownMaps:
-    """Table of the tensor maps that copies have used.
+    """Table of tensor maps.
 
-    `table` contains `count` maps.
+    The interpreter adds a map when it executes a copy with this map. `table` contains `count` maps.
     """
 
     def __init__(self, arena: Arena) -> None:

@@ -76,8 +76,8 @@ class Linked:
 class _Kind:
     """Properties of all instructions with the same Form and modifiers.
 
-    `operands` has the modifiers, and None for each operand. `unsupported` is the reason why the emulator cannot execute
-    the instructions, or "".
+    `operands` is a template: it has the modifiers, and None in the place of each operand. `unsupported` is the reason
+    why the emulator cannot execute the instructions, or "".
     """
 
     operands: dict[str, Any]

@@ -30,7 +30,7 @@ from warploom.numerics._compile import njit
 
 MAX_COUNT = 2**20 - 1
 PENDING, TRANSACTIONS, PHASE = 20, 40, 61
-"""Lowest bits of the pending arrivals, of the pending bytes and of the parity in the word of an mbarrier."""
+"""Lowest bits of the pending arrivals, of the pending bytes and of the parity of an mbarrier."""
 TRANSACTION_MASK = 2**21 - 1
 RETRIES = 16  # times that a wait may return early because nothing else can run, before it is a deadlock
 _EARLY_RETURN = 1 / 16  # probability, under a random schedule, that a wait returns before its phase completes
@@ -295,7 +295,10 @@ class Mbarriers:
         return bool(due)
 
     def awaited_words(self, slots: int) -> NDArray[np.int64]:
-        """Return the index of the word for which each of `slots` warp splits waits, or a negative number."""
+        """Return the index of the mbarrier word for which each warp split waits.
+
+        The index is negative if a warp split waits for no mbarrier, or for several. `slots` is the number of slots.
+        """
         if slots > len(self._awaited):
             more = np.full(slots - len(self._awaited), _NONE)
             self._awaited = np.concatenate([self._awaited, more])
@@ -303,7 +306,7 @@ class Mbarriers:
 
     @property
     def is_plain(self) -> bool:
-        """True if no wait has returned early, and no warp split waits for several mbarriers."""
+        """True if native code may update mbarriers: each wait is for one mbarrier, and none returned early."""
         return not (self._several or self._retries or self._expired or self._declined)
 
     def _waiting_for(self, words: Array) -> Array:

@@ -110,8 +110,8 @@ class Memory:
     def watch(self, handler: Callable[[Access], None] | None) -> None:
         """Call `handler` for each access of lanes, before the access and before the observers get the event.
 
-        If `handler` is None, end the calls of the previous handler. The handler also gets the accesses of asynchronous
-        operations.
+        Unlike the event `Access`, this includes the accesses of asynchronous operations. If `handler` is None, end the
+        calls of the previous handler.
         """
         self.is_watched, self._watcher = handler is not None, handler
         self._on_access = in_turn([each for each in (handler, self._observers) if each is not None])

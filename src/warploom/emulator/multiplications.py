@@ -161,7 +161,7 @@ class _Chain:
         return cls(products, slice(start, start + len(products)), a, order)
 
     def is_like(self, other: _Chain) -> bool:
-        """Return True if both chains have matrices in shared memory, and differ only in their operands."""
+        """Return True if both chains read A and B from shared memory, and differ only in their operands."""
         one, before = self.products[0], other.products[0]
         return (
             len(self.products) == len(other.products)
@@ -194,8 +194,8 @@ def _side_by_side(matrices: Sequence[RegisterMatrix]) -> tuple[VectorValue, Orde
 class AsyncRun:
     """Warpgroup multiplications that are issued together.
 
-    `groups` has the chains in order; one compiled call may execute the chains of a group. `operands` has the matrix
-    descriptors of A and B by the name of the matrix, and the predicates "keeps". `length` is the number of
+    `groups` has lists of chains in program order. One compiled call may execute all chains of a list. `operands` has
+    the matrix descriptors of A and B by the name of the matrix, and the predicates "keeps". `length` is the number of
     multiplications.
     """
 

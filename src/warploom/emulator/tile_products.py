@@ -57,7 +57,9 @@ class TileProducts:
         self, shared: SharedMemory, ctas: Array, descriptors: Mapping[str, Array], registers: Array | None, sums: Array,
         keeps: Array,
     ) -> int:  # fmt: skip
-        """Add A B to the matrices D at the host addresses `sums`. Return the result of `tile_products.fused`.
+        """Compute D = A B + D, or D = A B where `keeps` is False. Return the result of `fused`.
+
+        `sums` has the host addresses of the matrices D.
 
         `descriptors` contains the matrix descriptors by the name of the matrix. `registers` contains the matrices A
         that are in registers.

@@ -147,7 +147,7 @@ def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
 def box_geometry(
     fields: TensorMapFields,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the last coordinates in bounds, the strides of the tensor, and the offsets of rows.
+    """Return the largest coordinates of a box inside the tensor, the strides, and the offsets of rows.
 
     At the last coordinates, the whole box is in bounds. The offsets are those in global and in shared memory.
 

@@ -29,7 +29,7 @@ class Compiled:
     The first call loads the signatures that the cache has. For arguments of other types, Numba compiles the function,
     and the machine code is added to the cache at the end of the process.
 
-    `call` calls the function without the cost of a call of a Python method. It changes with the first call.
+    The attribute `call` is faster to call than the object itself. The first call replaces it, so read it for each call.
     """
 
     def __init__(self, function: Callable[..., Any], inline: Inline = "never", *, is_stored: bool = True) -> None:

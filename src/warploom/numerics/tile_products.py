@@ -102,12 +102,13 @@ def fused(
     """Compute D = A B + D with fused sums for each chain of each warpgroup.
 
     `registers` contains the matrices A, or is empty if the matrices A are in shared memory. `sums` has the host
-    addresses of the matrices D. If `keeps` is False, D = A B. `sizes` has M, N and K, where K is the extent of all
-    tiles of a chain. `elements` contains three arrays, whose dtypes are those of the elements of A, B and D. `strip`
-    and `parameters` are arguments of `fused_fast.run`. The columns of a strip divide N.
+    addresses of the matrices D. If `keeps` is False, D = A B. `sizes` has M, N and K, where K is the sum of the extents
+    of all tiles of a chain. `elements` contains three arrays, whose dtypes are those of the elements of A, B and D.
+    `strip` and `parameters` are arguments of `fused_fast.run`. N is a multiple of the number of columns of a strip.
 
-    Return -1. If a tile is out of bounds, return 2 * ((j * groups + g) * tiles + t) + m for the first such tile, of
-    chain j, warpgroup g, and matrix A (m = 0) or B (m = 1). Then nothing is computed, as for the result DIFFERENT.
+    Return -1 after the computation. If a tile is out of bounds, compute nothing and return 2 * ((j * groups + g) *
+    tiles + t) + m for the first such tile, of chain j, warpgroup g, and matrix A (m = 0) or B (m = 1). If the
+    descriptors of a matrix differ in more than their start addresses, compute nothing and return DIFFERENT.
 
     Shapes: registers (groups * chains, M, K); sums and keeps (groups, chains); D is (M, N), row-major.
     """

@@ -25,7 +25,7 @@ _ALIGNMENT = 16  # bytes; compilers assume no larger alignment of an array's add
 
 @lru_cache(maxsize=64)
 def _raw_type(itemsize: int) -> np.dtype[np.void]:
-    """Return the type of elements of `itemsize` bytes without a number type."""
+    """Return the dtype of elements that have a size of `itemsize` bytes and no numeric type."""
     return np.dtype((np.void, itemsize))
 
 

@@ -27,7 +27,7 @@ class IsolatedProcesses(Generic[Work, Result]):
     A process has the environment variables that the caller has when the process starts.
 
     `is_reusable(result)` is True if the process that returned the result can run another task. `on_loss` makes the
-    result of a task whose process ended or exceeded `timeout`.
+    result of a task if its process has ended, or if the task takes longer than `timeout`.
 
     Units: `timeout` in seconds.
     """

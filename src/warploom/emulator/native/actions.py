@@ -1,4 +1,4 @@
-"""Actions of an instruction for which it creates events."""
+"""Actions of an instruction that need events: accesses, thread copies and arrivals at CTA barriers."""
 
 import json
 from collections.abc import Iterable
@@ -17,8 +17,9 @@ SPACES = ("global", "shared")
 class Action:
     """Access to memory, issue of a thread copy of `element` bytes, or arrival at a CTA barrier.
 
-    The other fields describe accesses. They have the values of the event `Access`. Each lane accesses `elements`
-    elements of `element` bytes. `space` is "" if the probe records the state space of each warp.
+    The fields other than `kind` and `element` are set only for accesses, and have the same meaning as in the event
+    `Access`. Each lane accesses `elements` elements of `element` bytes. `space` is "" if the probe records the state
+    space of each warp.
     """
 
     kind: Literal["read", "write", "update", "copy", "barrier"]

@@ -19,8 +19,9 @@ from warploom.numerics.tracing.values import TraceError
 def compile_functions(wanted: Iterable[Wanted]) -> tuple[bytes, dict[str, str]]:
     """Return the machine code of functions as an object file, and the kind of each function by name.
 
-    The kind is "any", "converged" for a function that may only be called while no warp is diverged, or "none" for
-    semantics that cannot be translated. The kind of a probe lists its actions (see `actions.Action`).
+    The kind "any" stands for a function that may always be called, "converged" for one that may only be called while no
+    warp is diverged, and "none" for semantics that cannot be translated. The kind of a probe lists its actions (see
+    `actions.Action`).
     """
     module = ir.Module()
     kinds: dict[str, str] = {}

@@ -91,7 +91,7 @@ class Field(IntEnum):
 
 
 class Moment(IntEnum):
-    """Moment at which native code calls the function REPORT. The other argument is a program counter."""
+    """Moment at which native code calls the function REPORT with a program counter and this value."""
 
     GUARD = 0  # before the evaluation of a guard
     EXECUTE = 1  # before an instruction has an effect

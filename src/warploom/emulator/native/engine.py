@@ -52,8 +52,9 @@ BatchFactory = Callable[[Rows, Rows, Lanes | None], Batch]
 class Observed:
     """Program counters of the instructions whose events observers handle.
 
-    `forms` has those whose Forms may create such events, `instructions` those with a handler of single instructions,
-    and `guards` those with a handler of the event `Guard`. `blocks` is set if a handler needs basic blocks.
+    `forms` has the instructions whose Forms may create an event that an observer handles. `instructions` has the
+    instructions for which an observer has its own handler. `guards` has those whose event `Guard` an observer handles.
+    `blocks` is set if a handler needs basic blocks.
     """
 
     forms: frozenset[int] = frozenset()
@@ -87,12 +88,13 @@ class Accesses:
 class NativeEngine:
     """Native functions for the instructions of one launch.
 
-    `is_native[pc]` is False for a branch, and for an instruction that the interpreter executes. `prepare` sets it.
-    `times` are the times of the present launch.
+    `is_native[pc]` is True if the instruction has a native function that native code may call. It is False for a
+    branch, because branches need no function of their own. `prepare` sets it. `times` are the times of the present
+    launch.
 
     `report(pc, moment)` creates the events of the instructions that native code executes. `actions[pc]` are the actions
-    for which this instruction creates events. None stands for an instruction whose semantics function must create the
-    events.
+    of the instruction that need events. If it is None, the observers get the events from the semantics function, which
+    `Reporter` calls in addition.
     """
 
     def __init__(
@@ -152,10 +154,10 @@ class NativeEngine:
         self.prepare(program.entry)
 
     def prepare(self, pc: int) -> None:
-        """Prepare native functions for the block at `pc`, and for blocks after it up to `_PIECE` instructions.
+        """Load or compile the native functions of the block at `pc` and of the blocks after it.
 
-        The functions are loaded from the cache or compiled. Before this call, native code stops at the first
-        instruction of the block.
+        The last block is the one with which the number of instructions reaches `_PIECE`. Before this call, native code
+        stops at the first instruction of the block.
         """
         if self._is_prepared[pc]:
             return
@@ -266,7 +268,7 @@ class NativeEngine:
     def _find_probes(self, pcs: Iterable[int]) -> dict[int, int]:
         """Return the addresses of the probes of instructions.
 
-        Set `actions` for the instructions that native code can execute with their events.
+        Set `actions[pc]` for each instruction whose events native code can create.
         """
         wanted: dict[int, Wanted] = {}
         for pc in pcs:
@@ -411,7 +413,7 @@ class NativeEngine:
         return _STOPS[found & 3], found >> 2
 
     def _refresh_tables(self) -> None:
-        """Update the fields of arrays that the interpreter may have replaced or extended."""
+        """Update the context fields that point to arrays which the interpreter may have replaced or extended."""
         fields, splits = self._fields, self.state.splits
         arrays = tuple(getattr(splits, name) for name in _SPLITS)
         if len(self._splits) != len(arrays) or any(map(is_not, arrays, self._splits)):
@@ -481,7 +483,10 @@ class NativeEngine:
 
 
 def _needs_probe(effect: effects.Effect) -> bool:
-    """Return True if native code may leave an instruction with this effect to the interpreter."""
+    """Return True if observers of an instruction with this effect need a probe.
+
+    The native function of such an instruction may leave a warp to the interpreter, or accesses memory.
+    """
     if isinstance(effect, effects.Barrier):
         return effect.level != "warp"
     if isinstance(effect, effects.Wait):

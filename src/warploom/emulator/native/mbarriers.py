@@ -1,7 +1,7 @@
-"""Native code for arrivals at mbarriers, and for waits for phases that are complete.
+"""Native code that initialises mbarriers and counts arrivals.
 
-The interpreter executes all other actions, and the suspension of warps (see `emulator.mbarriers`, which describes the
-bits of an mbarrier).
+The interpreter executes the other operations that change an mbarrier, and suspends warps. `emulator.mbarriers`
+describes the bits of an mbarrier.
 """
 
 # llvmlite has no type annotations.
@@ -28,7 +28,11 @@ def add_arrivals(module: ir.Module) -> None:
 
 
 def _add_initialise(module: ir.Module) -> None:
-    """Add the function that initialises an mbarrier, with the arguments of `_add_arrive`."""
+    """Add the function that initialises an mbarrier.
+
+    It has the parameters of the function of `_add_arrive`. The number of arrivals is the expected count, and the number
+    of bytes is ignored.
+    """
     b = Builder(module, "warploom.mbarrier_init", ir.FunctionType(I1, [POINTER, I64, I64, I64]))
     _, place, count, _ = b.arguments
     with b.if_then(b.icmp_unsigned(">=", b.sub(count, I64(1)), I64(MAX_COUNT))):
@@ -62,8 +66,8 @@ def _add_arrive(module: ir.Module) -> None:
     """Add the function that counts arrivals at an mbarrier and expected bytes.
 
     The arguments are the context, the host address of the mbarrier, and the numbers of arrivals and of expected bytes.
-    The number of bytes is negative for bytes that have arrived. The function returns 0 without an effect if the
-    interpreter must execute the instruction.
+    The number of bytes is negative if bytes have arrived. The function returns 0 without an effect if the interpreter
+    must execute the instruction.
     """
     b = Builder(module, "warploom.mbarrier", ir.FunctionType(I1, [POINTER, I64, I64, I64]))
     context, place, arrivals, expected = b.arguments
@@ -95,7 +99,7 @@ def _add_arrive(module: ir.Module) -> None:
 
 
 def _add_wake(module: ir.Module) -> None:
-    """Add the function that lets the warp splits run that wait for the mbarrier with an index."""
+    """Add the function that resumes the warp splits that wait for the mbarrier with a given index."""
     b = Builder(module, "warploom.wake", ir.FunctionType(ir.VoidType(), [POINTER, I64]))
     context, number = b.arguments
     awaited, status = b.array(context, Field.AWAITED), b.array(context, Field.STATUS)

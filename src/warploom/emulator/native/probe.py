@@ -1,14 +1,14 @@
-"""Probes: native functions that record the events of an instruction without executing it.
+"""Probes: native functions that record the accesses of an instruction, and do not execute it.
 
 Native code calls the probe before the instruction if an observer needs the events. A probe has the signature of a
-native function (see `functions`). If the native function of the instruction would leave a warp to the interpreter, the
-probe returns the position of this warp.
+native function (see `functions`). It returns the position, in the batch, of the first warp that the native function
+would leave to the interpreter. If there is no such warp, it returns the number of warps.
 
 The arrays of the recorded accesses have the first axes (accesses, warps). `ACCESS_SPACES` has the position in
 `actions.SPACES` of the state space of each warp, for generic addresses. `ACCESS_INDEX` has the byte offset of each lane
-in the bytes of the state space, and `ACCESS_LANES` a byte of 1 for each accessing lane. `ACCESS_VALUES` has the stored
-elements of access a from byte `a * warps * 32 * MOST_BYTES` on, with the axes (elements, warps, 32). A thread copy has
-two accesses: to its source and to its target.
+in the bytes of the state space, and `ACCESS_LANES` a byte of 1 for each accessing lane. `ACCESS_VALUES` has a layout of
+its own: the stored elements of access number `i` start at byte `i * warps * 32 * MOST_BYTES` and have the axes
+(elements, warps, 32). A thread copy has two accesses: to its source and to its target.
 """
 
 # llvmlite has no type annotations.
@@ -147,7 +147,10 @@ class Probe(TracedWarp):
             b.store(value.value, b.at(self._array(Field.ACCESS_VALUES), offset, I8), align=action.element)
 
     def _is_shared(self, addresses: TracedLanes, mask: TracedLanes) -> ir.Value:
-        """Return True for generic addresses in shared memory. All lanes in `mask` access the same state space."""
+        """Return True if the generic addresses of the lanes in `mask` are in shared memory.
+
+        `_reach` has checked that all of them are in the same state space.
+        """
         lanes = self._reduce_mask(address_space.in_window("shared", addresses) & mask)
         return self.builder.icmp_unsigned("!=", lanes, I32(0))
 
@@ -163,7 +166,7 @@ class Probe(TracedWarp):
     mbarrier_wait = mbarrier
 
     def cta_barrier(self, number: TracedLanes, threads: TracedLanes | None, mode: str) -> None:
-        """Record an arrival at a CTA barrier, unless the batch does not complete the barrier."""
+        """Record an arrival that completes a CTA barrier. Leave other arrivals to the interpreter."""
         super().cta_barrier(number, threads, mode)
         self._actions.append(Action("barrier"))
 

@@ -81,7 +81,7 @@ class Reporter:
         return Warps(self.state, self.components, rows, warps, mask)
 
     def _choose(self, pc: int) -> Callable[[int], None]:
-        """Return a function that creates the events before the execution of the instruction at `pc`."""
+        """Return the function that creates the events of the instruction at `pc` before its execution."""
         actions, handler, step = self.native.actions[pc], self.instructions.get(pc), self.linked[pc]
         kinds = {action.kind for action in actions or ()}
         report: InstructionEvents

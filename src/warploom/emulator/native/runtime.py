@@ -168,7 +168,7 @@ def _add_announce(module: ir.Module) -> None:
 
     The arguments are the context, the entry of the instruction in the code table, `pc`, the active lanes of each warp
     as bits, and a number that is 0 if no lane is active. The function returns False if the interpreter must execute the
-    instruction. In this case, there are no events yet.
+    instruction and create its events.
     """
     b = Builder(module, "warploom.announce", ir.FunctionType(I1, [POINTER, POINTER, I64, POINTER, I32]))
     context, entry, pc, masks, active = b.arguments
@@ -279,8 +279,8 @@ def _add_select(module: ir.Module) -> None:
 def _add_branch(module: ir.Module) -> None:
     """Add the function that stores in GUARDED which lanes take a branch.
 
-    The function returns the number of warp splits that the branch divides, or -1 if the interpreter must continue,
-    because there is no space for their parts.
+    The function returns the number of warp splits that the branch divides. If there is no space for the new warp
+    splits, or an observer has raised an error, it returns -1, and the interpreter continues.
     """
     b = Builder(module, "warploom.branch", ir.FunctionType(I64, [POINTER, POINTER, I64]))
     context, entry, pc = b.arguments

@@ -70,7 +70,7 @@ def add_tensor_copy(module: ir.Module) -> None:
 def _find(b: Builder, context: ir.Value, address: ir.Value) -> ir.Value:
     """Return a pointer to the known map at an address.
 
-    If there is no map with the present contents, the generated function returns 0.
+    If the table has no map for the address, or the map in memory has changed, the generated function returns 0.
     """
     table, size = b.array(context, Field.KNOWN_MAPS), I64(MAP.itemsize // 8)
     entry = b.variable(I64(0))
@@ -93,9 +93,10 @@ def _find(b: Builder, context: ir.Value, address: ir.Value) -> ir.Value:
 
 
 def _copy_rows(b: Builder, entry: ir.Value, far: ir.Value, shared: ir.Value, shift: ir.Value, loads: ir.Value) -> None:
-    """Copy the rows of a box between the host address `far` and the shared address `shared`.
+    """Generate the copy of the rows of a box: to shared memory if `loads` is true, otherwise from it.
 
-    `shift` is the distance from shared addresses to host addresses.
+    `far` is the host address of the box in global memory, and `shared` its shared address. `shift` is the distance from
+    shared addresses to host addresses.
     """
     rows, near_rows = (b.inttoptr(b.get(entry, _COLUMN[name]), POINTER) for name in ("row_offsets", "shared_offsets"))
     mask, chunks = b.get(entry, _COLUMN["chunk_mask"]), b.lshr(b.get(entry, _COLUMN["row_bytes"]), I64(4))

@@ -397,8 +397,8 @@ class TracedWarp:
     ) -> TracedLanes:  # fmt: skip
         """Initialise an mbarrier, arrive at it, or expect bytes. Return the state tokens.
 
-        Leave the instruction to the interpreter unless all active lanes use one mbarrier, and only one lane is active
-        if the amounts may differ.
+        Leave the instruction to the interpreter in two cases: the active lanes use several mbarriers, or several lanes
+        are active and their counts may differ.
         """
         if action not in ("init", "arrive", "expect_tx"):
             raise TraceError(f"the action {action} on an mbarrier is not implemented in native code")
@@ -475,7 +475,7 @@ class TracedWarp:
     # Asynchronous operations, which take effect at once under the eager schedule ---------------------------
 
     def issue(self, record: CopyRecord) -> None:
-        """Execute copies of single threads and of tensor boxes at once, as the eager schedule does."""
+        """Execute thread copies and tensor copies immediately. Only the eager schedule uses native copies."""
         if isinstance(record, TensorCopy):
             self._copy_box(record)
             return

@@ -23,7 +23,7 @@ def record_copies(
 
     `found` receives the numbers of conflicts in global and in shared memory. The first conflicts are stored in `g.out`
     and in `s.out`. `index` has the byte offsets of the targets in shared memory, and `sources` the byte offsets of the
-    sources in global memory. `reading` marks the lanes that read their source, of the copying lanes in `lanes`. The
+    sources in global memory. `lanes` marks the lanes that copy, and `reading` those of them that read their source. The
     copies are recorded at the times `times`, one for each warp of the wave. `arena` is the number of bytes of global
     memory. `has_sources` is set if the sources are recorded. Shapes: warps (warps,); lanes to reading (warps, 32).
     """
