@@ -174,6 +174,8 @@ class Accumulators:
     def _write(self, cached: _Matrices) -> None:
         cached.wait()
         (groups,) = cached.current.nonzero()
+        if not len(groups):
+            return
         warps = self.members[groups].reshape(-1)
         matrices = cached.matrices[_span(groups)].reshape(len(warps), -1)
         permute.scatter(matrices, cached.order.target, cached.file, cached.numbers, warps)

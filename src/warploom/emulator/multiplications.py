@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from warploom.emulator.batch import Batch, Rows
 from warploom.emulator.register_products import Group, group
 from warploom.emulator.tile_products import TileProducts
-from warploom.emulator.values import VectorValue
+from warploom.emulator.values import VectorValue, registers_of
 from warploom.isa.instructions.fragments import Matrix, gather, scatter
 from warploom.isa.model.multiplication import BlockScales, Metadata, Multiplication, RegisterMatrix, SharedMatrix
 from warploom.isa.model.semantics import Array, Bound, Warps
@@ -160,6 +160,11 @@ class _Chain:
         assert order is not None, "accumulators have whole elements, each in one register"
         return cls(products, slice(start, start + len(products)), a, order)
 
+    def allows(self, other: _Chain) -> bool:
+        """Return True if the accumulators of both chains are the same registers, or have no register in common."""
+        own, others = (each.products[0].d.registers for each in (self, other))
+        return own == others or registers_of(own).isdisjoint(registers_of(others))
+
     def is_like(self, other: _Chain) -> bool:
         """Return True if both chains read A and B from shared memory, and differ only in their operands."""
         one, before = self.products[0], other.products[0]
@@ -217,8 +222,8 @@ class AsyncRun:
         operands["keeps"] = VectorValue("pred", tuple(each.keeps for each in products))
         chains = [_Chain.of(products[start:end], start) for start, end in pairwise([0, *edges, len(products)])]
         groups = [[chains[0]]]
-        for before, chain in pairwise(chains):
-            if chain.is_like(before):
+        for chain in chains[1:]:
+            if chain.is_like(groups[-1][0]) and all(map(chain.allows, groups[-1])):
                 groups[-1].append(chain)
             else:
                 groups.append([chain])

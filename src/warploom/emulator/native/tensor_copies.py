@@ -11,8 +11,8 @@ from warploom.emulator.known_maps import MAP, MAP_BYTES, MOST_DIMENSIONS
 from warploom.emulator.native.builder import I1, I64, POINTER, Builder
 from warploom.emulator.native.context import Field
 
-ARGUMENTS = ("warp", "map", "shared", "mbarrier", "rank")
-"""Arguments of a copy, before its coordinates. `mbarrier` is -1 for a store."""
+ARGUMENTS = ("warp", "map", "shared", "mbarrier", "rank", "loads")
+"""Arguments of a copy, before its coordinates. `loads` is 1 for a load, and 0 for a store, which has no mbarrier."""
 _COLUMN = {name: field[1] // 8 for name, field in (MAP.fields or {}).items()}
 _CHUNK = ir.VectorType(I64, 2)
 
@@ -25,8 +25,8 @@ def add_tensor_copy(module: ir.Module) -> None:
     """
     b = Builder(module, "warploom.tensor_copy", ir.FunctionType(I1, [POINTER, POINTER]))
     context, arguments = b.arguments
-    warp, address, shared, mbarrier, rank = (b.get(arguments, number) for number in range(len(ARGUMENTS)))
-    loads = b.icmp_signed(">=", mbarrier, I64(0))
+    warp, address, shared, mbarrier, rank, direction = (b.get(arguments, number) for number in range(len(ARGUMENTS)))
+    loads = b.icmp_signed("!=", direction, I64(0))
 
     def refuse_if(condition: ir.Value) -> None:
         with b.if_then(condition):
@@ -46,7 +46,7 @@ def add_tensor_copy(module: ir.Module) -> None:
     windows, window = b.array(context, Field.SHARED_WINDOWS), b.mul(warp, I64(3))
     low, end, shift = (b.get(windows, b.add(window, I64(k))) for k in range(3))
     refuse_if(b.icmp_signed("<", shared, low))
-    refuse_if(b.icmp_signed(">", b.add(shared, b.get(entry, _COLUMN["covered"])), end))
+    refuse_if(b.icmp_signed(">", b.get(entry, _COLUMN["covered"]), b.sub(end, shared)))
     first = b.add(b.get(entry, _COLUMN["start"]), b.lshr(offset, I64(3)))
     last = b.add(first, b.get(entry, _COLUMN["reach"]))
     with b.if_else(loads) as (load, store):
@@ -54,8 +54,12 @@ def add_tensor_copy(module: ir.Module) -> None:
             found = b.call(module.globals["warploom.find_segment"], [context, first, last])
             refuse_if(b.icmp_signed("<", found, I64(0)))
             refuse_if(b.icmp_signed("<", mbarrier, low))
-            refuse_if(b.icmp_signed(">", b.add(mbarrier, I64(8)), end))
+            refuse_if(b.icmp_signed(">", mbarrier, b.sub(end, I64(8))))
             refuse_if(b.icmp_signed("!=", b.and_(mbarrier, I64(7)), I64(0)))
+            # The interpreter writes the box before it counts the bytes, which matters if the box covers the mbarrier.
+            distance = b.sub(mbarrier, shared)
+            covers = b.icmp_signed("<", distance, b.get(entry, _COLUMN["covered"]))
+            refuse_if(b.and_(covers, b.icmp_signed(">", distance, I64(-8))))
             received = b.sub(I64(0), b.get(entry, _COLUMN["bytes"]))
             place = b.add(mbarrier, shift)
             refuse_if(b.not_(b.call(module.globals["warploom.mbarrier"], [context, place, I64(0), received])))

@@ -282,9 +282,11 @@ class TracedWarp:
         wide = addresses.astype(_U64)
         low = self._reduce("umin", mask.select(wide, wide.constant(0xFFFF_FFFF_FFFF_FFFF, _U64)))
         kept = mask.select(wide, wide.constant(0, _U64))
-        end = builder.add(self._reduce("umax", kept), I64(size))
+        high = self._reduce("umax", kept)
+        end = builder.add(high, I64(size))
         window_low, window_end, shift = self._window(space, low, end, storing)
         fits = builder.and_(builder.icmp_unsigned(">=", low, window_low), builder.icmp_unsigned("<=", end, window_end))
+        fits = builder.and_(fits, builder.icmp_unsigned(">", end, high))  # an address close to 2**64 overflows
         if size > 1:
             rest = builder.and_(self._reduce("or", kept), I64(size - 1))
             fits = builder.and_(fits, builder.icmp_unsigned("==", rest, I64(0)))
@@ -512,8 +514,10 @@ class TracedWarp:
             found = builder.extract_element(value.value, lane)
             return found if found.type == I64 else builder.sext(found, I64)
 
-        mbarrier = I64(-1) if record.mbarrier is None else of_lane(record.mbarrier)
+        loads = record.mbarrier is not None
+        mbarrier = of_lane(record.mbarrier) if loads else I64(0)
         numbers = [self.warp, of_lane(record.tensor_map), of_lane(record.shared), mbarrier, I64(record.dimensions)]
+        numbers.append(I64(int(loads)))
         numbers += [of_lane(each) for each in record.coordinates]
         numbers += [I64(0)] * (len(ARGUMENTS) + MOST_DIMENSIONS - len(numbers))
         for position, number in enumerate(numbers):
