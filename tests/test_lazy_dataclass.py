@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import pickle
 from dataclasses import field
-from inspect import get_annotations
+from inspect import get_annotations, signature
 from itertools import product
 from typing import Any, ClassVar
 
@@ -107,3 +107,20 @@ def test_constructor_is_compiled_at_its_first_call() -> None:
     assert Sample().value == 7
     assert Sample.__init__ is not first
     assert Sample(8).value == 8
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=str)
+def test_signatures(flags: dict[str, bool]) -> None:
+    """The signature is the same before and after the first call of the constructor."""
+    expected, found = (classes(decorator, flags)[1] for decorator in DECORATORS)
+    assert str(signature(found)) == str(signature(expected))
+    found(1)
+    assert str(signature(found)) == str(signature(expected))
+
+
+def test_a_subclass_with_its_own_constructor() -> None:
+    class Own(Pickled):
+        def __init__(self, text: str) -> None:
+            super().__init__(len(text))
+
+    assert list(signature(Own).parameters) == ["text"]

@@ -9,13 +9,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, field
-from inspect import get_annotations
+from inspect import Parameter, Signature, get_annotations
 from operator import attrgetter
 from types import MemberDescriptorType
 from typing import Any, ClassVar, TypeVar, cast, dataclass_transform
 
 T = TypeVar("T")
 _PLAIN: Any = vars(dataclasses)["_FIELD"]  # `dataclasses.replace` and `fields` need this mark in each `Field`
+_FACTORY: Any = vars(dataclasses)["_HAS_DEFAULT_FACTORY"]  # shown as "<factory>"
 _set = object.__setattr__
 
 
@@ -41,7 +42,9 @@ def _decorated(cls: Any, frozen: bool, slots: bool, eq: bool, shows: bool) -> An
     if slots:
         cls = _with_slots(cls, own, fields)
     cls.__dataclass_fields__ = fields
-    methods = {"__init__": _initializer(cls, fields, frozen), "__match_args__": _names(fields, "init")}
+    methods: dict[str, Any] = {"__match_args__": _names(fields, "init")}
+    if "__init__" not in cls.__dict__:
+        methods |= {"__init__": _initializer(cls, fields, frozen), "__signature__": _ConstructorSignature()}
     if shows:
         methods["__repr__"] = _repr
     if eq:
@@ -86,6 +89,26 @@ def _with_slots(cls: Any, own: dict[str, Any], fields: dict[str, Any]) -> Any:
 
 def _names(fields: dict[str, Field[Any]], flag: str) -> tuple[str, ...]:
     return tuple(name for name, each in fields.items() if getattr(each, flag))
+
+
+class _ConstructorSignature:
+    """Descriptor for the signature of a constructor, which `inspect.signature` and `help` show."""
+
+    def __get__(self, instance: object, owner: Any) -> Signature:
+        if "__dataclass_fields__" not in owner.__dict__:
+            raise AttributeError("the class may have another constructor than its base class")
+        kind = Parameter.POSITIONAL_OR_KEYWORD
+        fields: list[Field[Any]] = [each for each in owner.__dataclass_fields__.values() if each.init]
+        return Signature(
+            [Parameter(each.name, kind, default=_shown_default(each), annotation=each.type) for each in fields],
+            return_annotation=None,
+        )
+
+
+def _shown_default(of: Field[Any]) -> object:
+    if of.default_factory is not MISSING:
+        return _FACTORY
+    return Parameter.empty if of.default is MISSING else of.default
 
 
 def _initializer(cls: Any, fields: dict[str, Field[Any]], frozen: bool) -> Any:
