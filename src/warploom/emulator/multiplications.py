@@ -161,7 +161,7 @@ class _Chain:
         return cls(products, slice(start, start + len(products)), a, order)
 
     def allows(self, other: _Chain) -> bool:
-        """Return True if the accumulators of both chains are the same registers, or have no register in common."""
+        """Return True if the accumulators of both chains are the same registers or disjoint."""
         own, others = (each.products[0].d.registers for each in (self, other))
         return own == others or registers_of(own).isdisjoint(registers_of(others))
 

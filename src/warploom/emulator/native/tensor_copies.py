@@ -12,7 +12,10 @@ from warploom.emulator.native.builder import I1, I64, POINTER, Builder
 from warploom.emulator.native.context import Field
 
 ARGUMENTS = ("warp", "map", "shared", "mbarrier", "rank", "loads")
-"""Arguments of a copy, before its coordinates. `loads` is 1 for a load, and 0 for a store, which has no mbarrier."""
+"""Arguments of a copy, before its coordinates.
+
+`loads` is 1 for a load, and 0 for a store, which has no mbarrier.
+"""
 _COLUMN = {name: field[1] // 8 for name, field in (MAP.fields or {}).items()}
 _CHUNK = ir.VectorType(I64, 2)
 
