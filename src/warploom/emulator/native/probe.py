@@ -30,7 +30,7 @@ from warploom.emulator.native.builder import I8, I32, I64, POINTER
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.matrix import ROW_BYTES, TracedMatrix
 from warploom.emulator.native.operands import Items, Scalar
-from warploom.emulator.native.warps import TracedWarp, broadcast
+from warploom.emulator.native.warps import TracedWarp, broadcast, stored_values
 from warploom.isa.model.records import CopyRecord, ThreadCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import Order
@@ -85,7 +85,7 @@ class Probe(TracedWarp):
         """Record a store."""
         dtype = self._element(type)
         mask = self.lanes if lanes is None else self.lanes & lanes
-        stored = [each.view(dtype) if each.dtype.itemsize == dtype.itemsize else each.astype(dtype) for each in values]
+        stored = stored_values(values, dtype)
         self._access(Action("write", space, len(values), dtype.itemsize), addresses, mask, stored)
 
     def atomic(

@@ -31,6 +31,11 @@ _I64S = ir.VectorType(I64, LANES)
 _BOOL = np.dtype(np.bool_)
 
 
+def stored_values(values: Sequence[TracedLanes], dtype: np.dtype[Any]) -> list[TracedLanes]:
+    """Return values as elements of memory. A value of the same size keeps its bits."""
+    return [each.view(dtype) if each.dtype.itemsize == dtype.itemsize else each.astype(dtype) for each in values]
+
+
 class TracedVector(list[TracedLanes]):
     """Values of a vector operand."""
 
@@ -182,9 +187,7 @@ class TracedWarp:
         builder, kind = self.builder, vector_type(dtype)
         name = f"llvm.masked.scatter.v{LANES}{_suffix(dtype)}.v{LANES}p0"
         function = self._declare(name, ir.VoidType(), [kind, places.type, I32, mask.value.type])
-        for item, value in enumerate(values):
-            same = value.dtype.itemsize == dtype.itemsize
-            each = value.view(dtype) if same else value.astype(dtype)
+        for item, each in enumerate(stored_values(values, dtype)):
             target = builder.gep(places, [I64(item * dtype.itemsize)], source_etype=I8) if item else places
             builder.call(function, [each.value, target, I32(dtype.itemsize), mask.value])
 
