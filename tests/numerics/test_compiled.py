@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 
 from warploom.numerics import _stored
 from warploom.numerics._compile import njit, specialized
-from warploom.numerics._compiled import Compiled, store_functions
+from warploom.numerics._compiled import Compiled, store_functions, words_of
 from warploom.numerics._fingerprint import UnidentifiedObject, fingerprint
 
 STEP = 3
@@ -70,6 +71,10 @@ def larger(x: int, y: int) -> bool:
 
 def half(x: float) -> float:
     return x / 2
+
+
+def truncated(x: float) -> int:
+    return int(2 * x)
 
 
 def nothing(x: Any) -> None:
@@ -128,6 +133,14 @@ def fresh(function: Any, **options: Any) -> Any:
     return Compiled(function, is_stored=False, **options)
 
 
+def native_call(function: Any, *arguments: Any) -> int:
+    """Call a stored function as native code does."""
+    words = np.array([word for each in arguments for word in words_of(each)], np.uint64)
+    entry = function.native_entry(*arguments)
+    assert entry
+    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(entry)(words.ctypes.data)
+
+
 WIDE = np.arange(12, dtype=np.int64).reshape(3, 4)
 
 
@@ -164,6 +177,50 @@ def test_a_stored_function_returns_what_numba_returns(function: Any, arguments: 
     assert "dispatcher" not in vars(loaded)
     assert (found, type(found)) == (expected, type(expected))
     assert found == function(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (strided, (WIDE,)),
+        (strided, (WIDE[::-1, ::2],)),
+        (larger, (2**62, -(2**63))),
+        (larger, (2, 3)),
+        (chosen, (True, -5)),
+        (chosen, (False, 5)),
+        (fields, (Pair(1, 2),)),
+        (first_of, ((3, 4),)),
+        (optional, (None,)),
+        (truncated, (3.5,)),
+        (truncated, (np.float32(-3.5),)),
+        (nothing, (WIDE[0].copy(),)),
+    ],
+)
+def test_native_code_can_call_a_stored_function(function: Any, arguments: tuple[Any, ...]) -> None:
+    fresh(function)(*arguments)
+    loaded = fresh(function)
+    assert loaded.native_entry("another type") == 0
+    assert native_call(loaded, *arguments) == int(function(*arguments) or 0)
+    assert "dispatcher" not in vars(loaded)
+
+
+def test_native_code_gets_an_exception_as_a_number() -> None:
+    fresh(positive)(1)
+    loaded = fresh(positive)
+    assert native_call(loaded, 1) == 1
+    assert native_call(loaded, -1) == _stored.FAILED
+
+
+def test_each_stored_signature_has_its_own_native_entry() -> None:
+    compiled = fresh(strided)
+    assert compiled.native_entry(WIDE) == 0  # Numba has compiled nothing yet
+    compiled(WIDE)
+    compiled(WIDE.T)
+    loaded = fresh(strided)
+    assert loaded.native_entry(WIDE) != loaded.native_entry(WIDE.T)
+    assert loaded.native_entry(WIDE.astype(np.int32)) == 0
+    for each in (WIDE, WIDE.T):
+        assert native_call(loaded, each) == strided(each)
 
 
 def test_arrays_of_swapped_bytes_are_not_taken_for_native_arrays() -> None:

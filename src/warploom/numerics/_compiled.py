@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import atexit
 import inspect
+import sys
 from collections.abc import Callable
 from functools import cached_property
 from hashlib import sha256
 from threading import RLock
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, cast
+
+import numpy as np
 
 from warploom.numerics import _stored
 from warploom.numerics._fingerprint import UnidentifiedObject, fingerprint
@@ -39,16 +42,30 @@ class Compiled:
         self.__doc__ = function.__doc__
         self._is_stored = is_stored
         self.call: Callable[..., Any] = self._first_call
+        self._find: Callable[..., int] = _find_none
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the function."""
         return self.call(*arguments)
 
+    def native_entry(self, *arguments: Any) -> int:
+        """Return the address of the machine code for arguments of the types of `arguments`, or 0.
+
+        Only signatures that an earlier process has compiled have such an address. The C signature of the machine code
+        is `int64_t f(const uint64_t *words)`, where `words` are the results of `words_of` for all arguments. It returns
+        the result if it is an integer or a bool, 0 for other results, and `_stored.FAILED` after an exception.
+        """
+        self._prepare()
+        return self._find(*arguments)
+
     def _first_call(self, *arguments: Any) -> Any:
+        self._prepare()
+        return self.call(*arguments)
+
+    def _prepare(self) -> None:
         with _loading:
             if self.call == self._first_call:
                 self.call = self._load()
-        return self.call(*arguments)
 
     def _load(self) -> Callable[..., Any]:
         """Return a function with the signatures that the cache has."""
@@ -57,7 +74,7 @@ class Compiled:
         stored = [] if self._key is None else _stored.read(self._key)
         for each in reversed(stored):
             if all(map(_stored.is_available, each.needed)):
-                call = _stored.load(each, call)
+                call, self._find = _stored.load(each, call, self._find)
         _prepared.append(perf_counter() - began)
         return call
 
@@ -130,6 +147,24 @@ class Compiled:
         """Options of the compilation."""
         return self.dispatcher.targetoptions
 
+
+def _find_none(*_: Any) -> int:
+    return 0
+
+
+def words_of(argument: Any) -> list[int]:
+    """Return an argument as 64-bit words for `Compiled.native_entry`.
+
+    An array consists of its address, its shape and its strides. A tuple consists of its items. None has no words.
+    """
+    if isinstance(argument, np.ndarray):
+        return [argument.ctypes.data, *argument.shape, *(stride & _WORD for stride in argument.strides)]
+    if isinstance(argument, tuple):
+        return [word for item in cast("tuple[Any, ...]", argument) for word in words_of(item)]
+    return [] if argument is None else [int.from_bytes(np.asarray(argument).tobytes(), sys.byteorder)]
+
+
+_WORD = (1 << 64) - 1
 
 _unstored: dict[Compiled, list[Any]] = {}
 """Signatures that Numba has compiled and that the cache does not have yet, by function."""

@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from warploom.numerics._stored import TABLE, Stored, is_available, target_machine
+from warploom.numerics._stored import FAILED, NATIVE, TABLE, Stored, is_available, target_machine
 
 _I8, _I32, _I64, _F64 = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 _POINTER = _I8.as_pointer()
@@ -41,7 +41,7 @@ class UnsupportedSignature(Exception):
 
 
 def export(result: Any, name: str, has_rest: bool) -> Stored:
-    """Return the machine code of a compiled signature, with a function that Python can call.
+    """Return the machine code of a compiled signature, with functions for callers in Python and in native code.
 
     `result` is Numba's compilation result. `name` becomes the symbol of the function, which must be unique. `has_rest`
     is True if the last argument is a tuple of further arguments.
@@ -58,7 +58,7 @@ def export(result: Any, name: str, has_rest: bool) -> Stored:
     for addition in (str(module), _RUNTIME):
         linked.link_in(llvm.parse_assembly(addition))
     for each in linked.functions:
-        if not each.is_declaration and each.name != name:
+        if not each.is_declaration and each.name not in (name, name + NATIVE):
             each.linkage = llvm.Linkage.internal
     machine = target_machine()
     passes = llvm.create_new_module_pass_manager()
@@ -122,11 +122,72 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 """Allocation of memory and of temporary arrays. Source: numba/core/runtime/nrt.cpp, `struct MemInfo`."""
 
 
+class _NativeEntry:
+    """Builder of the function for native callers (see `Compiled.native_entry`)."""
+
+    def __init__(self, module: ir.Module, result: Any, name: str) -> None:
+        self.result = result
+        self.context = result.target_context
+        self.function = ir.Function(module, ir.FunctionType(_I64, [_I64.as_pointer()]), name + NATIVE)
+        self.builder = ir.IRBuilder(self.function.append_basic_block())
+        self._position = 0  # of the next word
+
+    def build(self) -> None:
+        """Add the instructions of the function."""
+        b, signature, fndesc = self.builder, self.result.signature, self.result.fndesc
+        values = [self._argument(kind) for kind in signature.args]
+        callee = self.context.declare_function(self.function.module, fndesc)
+        status, value = self.context.call_conv.call_function(b, callee, signature.return_type, signature.args, values)
+        found = ir.Constant(_I64, 0)
+        if isinstance(signature.return_type, (types.Boolean, types.Integer)):
+            is_signed = getattr(signature.return_type, "signed", False)
+            found = b.sext(value, _I64) if is_signed else b.zext(value, _I64)
+        b.ret(b.select(status.is_error, ir.Constant(_I64, FAILED), found))
+
+    def _word(self) -> Any:
+        self._position += 1
+        return self.builder.load(self.builder.gep(self.function.args[0], [ir.Constant(_I64, self._position - 1)]))
+
+    def _argument(self, kind: Any) -> Any:
+        b = self.builder
+        match kind:
+            case types.Array(dtype=types.Boolean() | types.Integer() | types.Float()):
+                data = b.inttoptr(self._word(), self.context.get_data_type(kind.dtype).as_pointer())
+                shape, strides = (
+                    cgutils.pack_array(b, [self._word() for _ in range(kind.ndim)], _I64) for _ in range(2)
+                )
+                return _pack_array(b, kind, data, shape, strides)
+            case types.BaseTuple():
+                return self.context.make_tuple(b, kind, [self._argument(each) for each in kind.types])
+            case types.NoneType():
+                return self.context.get_dummy_value()
+            case types.Boolean() | types.Integer():
+                return b.trunc(self._word(), self.context.get_value_type(kind))
+            case types.Float():
+                return b.bitcast(b.trunc(self._word(), ir.IntType(kind.bitwidth)), self.context.get_value_type(kind))
+            case _:
+                raise UnsupportedSignature(str(kind))
+
+
+def _pack_array(b: ir.IRBuilder, kind: Any, data: Any, shape: Any, strides: Any) -> Any:
+    """Return an array as a value of Numba. `shape` and `strides` are arrays of LLVM."""
+    count = ir.Constant(_I64, 1)
+    for axis in range(kind.ndim):
+        count = b.mul(count, b.extract_value(shape, axis))
+    size = ir.Constant(_I64, np.dtype(kind.dtype.name).itemsize)
+    # The order of the fields is that of Numba's `ArrayModel`. The array has no owner that Numba counts.
+    nothing = ir.Constant(_POINTER, None)
+    return cgutils.pack_struct(b, [nothing, nothing, count, size, data, shape, strides])
+
+
 class _Wrapper:
     """Builder of the function that converts Python objects to the arguments of a compiled function.
 
     The function reads Python objects from a table (see `Stored.symbols`). If the type of an argument differs from the
     signature, the function calls the object "fallback" of the table.
+
+    If the function is the method of an object, it only compares the types of the arguments, and returns the address of
+    the function for native callers. If a type differs, it calls the object instead.
     """
 
     def __init__(self, module: ir.Module, result: Any, name: str) -> None:
@@ -144,7 +205,8 @@ class _Wrapper:
     def build(self, has_rest: bool) -> None:
         """Add the instructions of the function."""
         b, signature, fndesc = self.builder, self.result.signature, self.result.fndesc
-        _, arguments, count = self.function.args
+        owner, arguments, count = self.function.args
+        is_method = b.icmp_unsigned("!=", owner, ir.Constant(_POINTER, None))
         rest = signature.args[-1] if has_rest else None
         single = signature.args[:-1] if has_rest else signature.args
         kinds = (*single, *(rest or ()))
@@ -155,6 +217,11 @@ class _Wrapper:
         ]
         if rest is not None:
             values[len(single) :] = [self.context.make_tuple(b, rest, values[len(single) :])]
+        entry = _NativeEntry(self.module, self.result, self.function.name)
+        entry.build()
+        with b.if_then(is_method):
+            address = b.ptrtoint(entry.function, _I64)
+            b.ret(b.call(self._python("PyLong_FromLongLong", _POINTER, _I64), [address]))
         callee = self.context.declare_function(self.module, fndesc)
         state = b.call(self._python("PyEval_SaveThread", _POINTER), [])
         status, value = self.context.call_conv.call_function(b, callee, signature.return_type, signature.args, values)
@@ -170,7 +237,8 @@ class _Wrapper:
         b.ret(self._box(signature.return_type, value))
         b.position_at_end(self.mismatch)
         call = self._python("PyObject_Vectorcall", _POINTER, _POINTER, _POINTER.as_pointer(), _I64, _POINTER)
-        b.ret(b.call(call, [self._symbol("fallback"), arguments, count, ir.Constant(_POINTER, None)]))
+        fallback = b.select(is_method, owner, self._symbol("fallback"))
+        b.ret(b.call(call, [fallback, arguments, count, ir.Constant(_POINTER, None)]))
 
     def _python(self, name: str, result: Any, *arguments: Any) -> Any:
         return cgutils.get_or_insert_function(self.module, ir.FunctionType(result, arguments), name)
@@ -277,13 +345,7 @@ class _Wrapper:
             b.load(b.bitcast(self._field(item, offset, _POINTER), ir.ArrayType(_I64, kind.ndim).as_pointer()))
             for offset in (_SHAPE, _STRIDES)
         )
-        count = ir.Constant(_I64, 1)
-        for axis in range(kind.ndim):
-            count = b.mul(count, b.extract_value(shape, axis))
-        size = ir.Constant(_I64, np.dtype(kind.dtype.name).itemsize)
-        # The order of the fields is that of Numba's `ArrayModel`. The array has no owner that Numba counts.
-        nothing = ir.Constant(_POINTER, None)
-        return cgutils.pack_struct(b, [nothing, nothing, count, size, data, shape, strides])
+        return _pack_array(b, kind, data, shape, strides)
 
     # Result ---------------------------------------------------------------------------------------------
 

@@ -30,6 +30,12 @@ from warploom.lazy_dataclass import dataclass
 TABLE = ".table"
 """End of the symbol of the table of Python objects that a function uses."""
 
+NATIVE = ".native"
+"""End of the symbol of a function for native callers."""
+
+FAILED = -(1 << 63)
+"""Result of a function for native callers if the compiled function raises an exception."""
+
 _CAPACITY = 256 << 20
 _LENGTH = 8
 _FAST_CALL = 0x80  # METH_FASTCALL
@@ -93,22 +99,24 @@ def is_available(function: str) -> bool:
     return llvm.address_of_symbol(function) is not None
 
 
-def load(stored: Stored, fallback: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a Python function that executes the machine code of one signature.
+def load(stored: Stored, call: Callable[..., Any], find: Callable[..., int]) -> tuple[Callable[..., Any], ...]:
+    """Return two Python functions for one signature.
 
-    The function passes arguments of other types to `fallback`.
+    The first function executes the machine code. The second function returns the address of the machine code for native
+    callers. For arguments of other types, they call `call` and `find`.
     """
     engine = _engine()
     if stored.name not in _LOADED:
         engine.add_object_file(llvm.ObjectFileRef.from_data(stored.code))
         engine.finalize_object()
         _LOADED.add(stored.name)
-    objects = [fallback if each == "fallback" else _object(each) for each in stored.symbols]
+    objects = [call if each == "fallback" else _object(each) for each in stored.symbols]
     table = (ctypes.c_void_p * len(objects)).from_address(engine.get_global_value_address(stored.name + TABLE))
     table[:] = [id(each) for each in objects]
     method = _Method(b"compiled", engine.get_function_address(stored.name), _FAST_CALL, None)
     _KEPT.append((objects, method))
-    return _new_function(ctypes.addressof(method), None, None)
+    start = ctypes.addressof(method)
+    return _new_function(start, None, None), _new_function(start, id(find), None)
 
 
 def _object(symbol: str) -> Any:
