@@ -107,6 +107,7 @@ class Emulator:
         if self.native is not None:
             self.native.observe(self._observed() if events.observers else Observed())
             self.native.count_executions(self._executions)
+            self.native.allow_multiplications(self.request.pool is None)
             if events.observers:
                 self._reporter = Reporter(
                     self.native, state, self.linked, events, self._guards, self._instructions

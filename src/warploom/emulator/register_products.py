@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache, lru_cache, partial
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,35 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """Call of a function of `numerics.register_products`, which executes multiplications on complete warps.
+
+    The other attributes are the arguments of the function.
+    """
+
+    function: Any
+    file: Array
+    blocks: Blocks
+    sizes: Sizes
+    elements: tuple[Array, ...]
+    strip: Array
+    options: Any
+
+    def __call__(self, warps: Numbers) -> None:
+        """Execute the multiplications on the warps with the indices `warps`."""
+        self.function.call(*self.arguments(warps, register_products.scratch(self.sizes, self.strip)))
+
+    def arguments(self, warps: Numbers, scratch: Array) -> tuple[Any, ...]:
+        """Return the arguments of the function."""
+        return self.file, warps, self.blocks, self.sizes, self.elements, self.strip, scratch, self.options
+
+    @property
+    def layout(self) -> tuple[Any, ...]:
+        """Key of the layout of scratch memory, which calls of one thread with the same layout can share."""
+        return self.function, self.sizes, self.strip.itemsize, *(each.dtype for each in self.elements)
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """Multiplications that do not depend on each other.
 
@@ -32,7 +61,7 @@ class Group:
     """
 
     products: tuple[Multiplication, ...]
-    call: Callable[[Numbers], object] | None = None
+    call: Call | None = None
 
     @property
     def macs(self) -> int:
@@ -189,8 +218,8 @@ def _calls(kind: _Kind, products: Sequence[Multiplication]) -> list[Group]:
     ]
 
 
-def _call(kind: _Kind, blocks: Sequence[Sequence[Sequence[Multiplication]]], width: int) -> Callable[[Numbers], object]:
-    """Return a function that executes blocks of multiplications for warps.
+def _call(kind: _Kind, blocks: Sequence[Sequence[Sequence[Multiplication]]], width: int) -> Call:
+    """Return the call that executes blocks of multiplications for warps.
 
     Each block has a row for each matrix A. A row contains the multiplications by all matrices B of the block.
     """
@@ -212,19 +241,16 @@ def _call(kind: _Kind, blocks: Sequence[Sequence[Sequence[Multiplication]]], wid
     strip, model = fused_fast.enclosing_strip(width), kind.model
     sizes = lanes.sizes._replace(most=max(count for count, _ in counts))
     file = _file(blocks[0][0][0].d)
-    scratch = partial(register_products.scratch, sizes, strip)
     match model.sum:
         case Sum.T_FDPA:
             parameters = fused_fast.parameters(model, kind.negate_a, kind.negate_b)
             kinds = _empty(model.a_type), _empty(model.b_type), _empty(model.d_type)
-            return lambda warps: register_products.fused(
-                file, warps, bound, sizes, kinds, strip, scratch(), parameters
-            )  # fmt: skip
+            return Call(register_products.fused, file, bound, sizes, kinds, strip, parameters)
         case Sum.INTEGER:
             signs, clamp = (_empty(model.a_type), _empty(model.b_type)), int(kind.satfinite)
-            return lambda warps: register_products.integer(file, warps, bound, sizes, signs, strip, scratch(), clamp)
+            return Call(register_products.integer, file, bound, sizes, signs, strip, clamp)
         case _:
-            return lambda warps: register_products.double(file, warps, bound, sizes, (), strip, scratch(), 0)
+            return Call(register_products.double, file, bound, sizes, (), strip, 0)
 
 
 def _numbers(matrix: RegisterMatrix | SharedMatrix) -> tuple[int, ...]:

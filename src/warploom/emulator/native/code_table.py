@@ -16,6 +16,7 @@ INSTRUCTION = np.dtype(
         ("function", np.uint64), ("records", np.uint64), ("guard", np.uint64), ("guard_stride", np.int64),
         ("negated", np.int64), ("target", np.int64), ("block_end", np.int64), ("flushes", np.int64),
         ("converged_only", np.int64), ("point", np.int64), ("events", np.int64), ("probe", np.uint64),
+        ("length", np.int64),
     ]
 )  # fmt: skip
 """Instruction for native execution.
@@ -31,6 +32,7 @@ INSTRUCTION = np.dtype(
 - `point`: program counter at which lanes that a branch divides reconverge, or -1
 - `events`: sum of `GUARD_EVENT` and `EXECUTE_EVENT`, for the events that observers need
 - `probe`: address of the probe of the instruction (see `probe`), or 0 if the native function always executes it
+- `length`: number of adjacent instructions that the native function executes, from this instruction on
 """
 COLUMN = {name: number for number, name in enumerate(INSTRUCTION.names or ())}
 """Index of each field among the 64-bit numbers of an instruction."""

@@ -88,6 +88,9 @@ class Field(IntEnum):
     PLAIN_WAITS = 67  # 1 if no wait has returned early, and none is for several mbarriers
     KNOWN_MAPS = 68  # address of the table of tensor maps (see `known_maps`)
     KNOWN_MAP_COUNT = 69
+    # Multiplications
+    MULTIPLIES = 70  # 1 if native code may execute multiplications of matrices in registers
+    MACS = 71  # number of multiply-accumulate operations that native code has executed
 
 
 class Moment(IntEnum):

@@ -17,11 +17,13 @@ from warploom.emulator.known_maps import KnownMaps
 from warploom.emulator.link import Linked
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
+from warploom.emulator.multiplications import Run
 from warploom.emulator.native.actions import MOST_ACCESSES, MOST_BYTES, Action, from_text
 from warploom.emulator.native.code_table import BRANCH, EXECUTE_EVENT, EXIT, GUARD_EVENT, INSTRUCTION
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.library import REPORT, library
 from warploom.emulator.native.operands import RECORD, Records, varying
+from warploom.emulator.native.runs import Runs
 from warploom.emulator.native.wanted import Wanted
 from warploom.emulator.native.watch import Watch
 from warploom.emulator.program import Program
@@ -109,7 +111,7 @@ class NativeEngine:
         self._families = sorted({each.family for each in linked})
         numbers = {family: number for number, family in enumerate(self._families)}
         self._family_of = np.array([numbers[each.family] for each in linked], np.int64)
-        self.code["point"] = program.reconvergence
+        self.code["point"], self.code["length"] = program.reconvergence, 1
         self._rows = np.zeros(0, np.int64)
         self._seen = np.zeros(state.topology.warps, np.int64)
         self._splits: tuple[NDArray[Any], ...] = ()
@@ -143,6 +145,8 @@ class NativeEngine:
         self._callback_seconds = 0.0
         self._records: list[Records] = []
         self._tables: list[tuple[Records, int, Any]] = []
+        self._runs = Runs()
+        self._first_of_run: dict[int, int] = {}  # for each instruction of the runs that native code executes
         self.program = program
         self._arch = arch
         self.times = times
@@ -203,11 +207,21 @@ class NativeEngine:
             self._link_guard(pc)
         for pc in pcs:
             each, form = linked[pc], steps[pc].binding.form
+            if isinstance(each.run, Run):
+                self._link_run(pc, each.run)
             if form.control == "jump" and isinstance(target := getattr(each.operands, "tgt", None), int):
                 code["function"][pc], code["target"][pc] = BRANCH, target
                 self._link_guard(pc)
             elif form.control in ("return", "exit") and each.guard is None:
                 code["function"][pc] = EXIT
+
+    def _link_run(self, pc: int, run: Run) -> None:
+        """Write the table entry of the run that starts at `pc`, if native code can execute the run."""
+        records, entry = self._runs.records(run), self.code[pc]
+        if records is not None:
+            entry["function"], entry["records"] = self.library.address("warploom.multiply"), _address(records)
+            entry["length"], entry["converged_only"] = len(run), True
+            self._first_of_run |= dict.fromkeys(range(pc, pc + len(run)), pc)
 
     def _allows(self, each: Linked, form: Form) -> bool:
         """Return True if this launch allows native execution of an instruction.
@@ -254,7 +268,7 @@ class NativeEngine:
         for pc in chosen:
             executes = pc in observed.forms or pc in observed.instructions
             if executes and pc not in self.actions:
-                code["function"][pc] = 0
+                code["function"][self._first_of_run.get(pc, pc)] = 0
                 continue
             code["probe"][pc] = probes.get(pc, 0)
             is_guarded = pc in observed.guards and self.linked[pc].guard is not None
@@ -272,8 +286,7 @@ class NativeEngine:
         """
         wanted: dict[int, Wanted] = {}
         for pc in pcs:
-            if self._functions[pc] > EXIT:
-                each = self._wanted[pc]
+            if (each := self._wanted.get(pc)) is not None:
                 if any(map(_needs_probe, each.form.effects)):
                     wanted[pc] = replace(each, name=f"{each.name}.probe", is_probe=True)
                 else:
@@ -329,6 +342,10 @@ class NativeEngine:
         """Update the records of the special registers, after a change of the coordinates of the CTAs."""
         for records, number, value in self._tables:
             records.fill(number, [value])
+
+    def allow_multiplications(self, allowed: bool) -> None:
+        """Allow native code to multiply matrices in registers. Native code uses one thread."""
+        self._fields[Field.MULTIPLIES] = allowed
 
     def count_executions(self, executions: Executions | None) -> None:
         """Set the object that counts executions by warps and by lanes. None disables the counts."""
@@ -437,6 +454,8 @@ class NativeEngine:
             if number:
                 by_family[family] += number
         counters.instructions += sum(found)
+        counters.macs += self._fields[Field.MACS]
+        self._fields[Field.MACS] = 0
         self.counts.fill(0)
 
     @property

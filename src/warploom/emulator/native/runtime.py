@@ -22,6 +22,7 @@ from warploom.emulator.native.context import Field, Moment, Stop
 from warploom.emulator.native.divergence import add_divergence
 from warploom.emulator.native.functions import SIGNATURE
 from warploom.emulator.native.mbarriers import add_arrivals
+from warploom.emulator.native.multiplications import add_multiply
 from warploom.emulator.native.tensor_copies import add_tensor_copy
 from warploom.emulator.native.watch import COLUMNS, SPACING
 from warploom.emulator.state import RECENT
@@ -36,6 +37,7 @@ def add_runtime(module: ir.Module) -> None:
     _add_barrier(module)
     add_arrivals(module)
     add_tensor_copy(module)
+    add_multiply(module)
     _add_guard(module)
     _add_count(module)
     _add_report(module)
@@ -133,18 +135,18 @@ def _add_guard(module: ir.Module) -> None:
 
 
 def _add_count(module: ir.Module) -> None:
-    """Add the function that counts an execution of the instruction at `pc` by the batch of the context.
+    """Add the function that counts an execution of instructions by the batch of the context.
 
-    The arguments are the context, `pc`, and the active lanes of each warp as bits. EXECUTIONS counts executions by
-    warps and by lanes if it is not 0.
+    The arguments are the context, the program counter of the first instruction, the number of instructions, and the
+    active lanes of each warp as bits. EXECUTIONS counts executions by warps and by lanes if it is not 0.
     """
-    b = Builder(module, "warploom.count", ir.FunctionType(ir.VoidType(), [POINTER, I64, POINTER]))
-    context, pc, masks = b.arguments
+    b = Builder(module, "warploom.count", ir.FunctionType(ir.VoidType(), [POINTER, I64, I64, POINTER]))
+    context, first, length, masks = b.arguments
     count = b.get(context, Field.COUNT)
     counts, executions = b.array(context, Field.COUNTS), b.get(context, Field.EXECUTIONS)
-    b.put(b.add(b.get(counts, pc), count), counts, pc)
-    with b.if_then(b.icmp_unsigned("!=", executions, I64(0))):
-        entry = b.at(b.inttoptr(executions, POINTER), b.mul(pc, I64(2)))
+    b.put(b.add(b.get(counts, first), b.mul(count, length)), counts, first)
+    with b.if_then(b.icmp_unsigned("!=", executions, I64(0))), b.loop(length) as number:
+        entry = b.at(b.inttoptr(executions, POINTER), b.mul(b.add(first, number), I64(2)))
         with b.loop(count) as position:
             lanes = b.get(masks, position, I32)
             b.count(entry, 0, b.zext(b.icmp_unsigned("!=", lanes, I32(0)), I64))
@@ -202,13 +204,19 @@ def _add_run(module: ir.Module) -> None:
     )
     count = b.get(context, Field.COUNT)
     b.put(I64(0), context, Field.EXECUTED)
-    with b.loop(b.sub(end, first)) as number:
-        pc = b.add(first, number)
+    place = b.variable(first)
+    again = b.append_basic_block("again")
+    b.branch(again)
+    b.position_at_end(again)
+    pc = b.load(place, typ=I64)
+    with b.if_then(b.icmp_signed("<", pc, end)):
         entry = b.at(code, b.mul(pc, I64(len(COLUMN))))
+        following = b.add(pc, b.get(entry, COLUMN["length"]))
         address = b.get(entry, COLUMN["function"])
         is_divided = b.icmp_signed(">", b.get(entry, COLUMN["converged_only"]), b.get(context, Field.WHOLE))
         is_native = b.icmp_unsigned(">", address, I64(EXIT))
-        with b.if_then(b.or_(b.not_(is_native), is_divided)):
+        is_cut = b.icmp_signed(">", following, end)
+        with b.if_then(b.or_(b.or_(b.not_(is_native), is_divided), is_cut)):
             b.ret(pc)
         chosen = b.variable(masks)
         active = b.variable(I32(1))
@@ -226,10 +234,13 @@ def _add_run(module: ir.Module) -> None:
             done = b.call(function, [records, context, count, warps, b.load(chosen, typ=POINTER)])
             # The interpreter counts an instruction that no warp has executed.
             with b.if_then(b.icmp_signed(">", done, I64(0))):
-                b.call(module.globals["warploom.count"], [context, pc, b.load(chosen, typ=POINTER)])
+                length = b.get(entry, COLUMN["length"])
+                b.call(module.globals["warploom.count"], [context, pc, length, b.load(chosen, typ=POINTER)])
             with b.if_then(b.icmp_signed("<", done, count)):
                 b.put(done, context, Field.EXECUTED)
                 b.ret(pc)
+        b.store(following, place)
+        b.branch(again)
     b.ret(end)
 
 
@@ -289,7 +300,7 @@ def _add_branch(module: ir.Module) -> None:
     with b.if_then(b.icmp_unsigned("==", b.get(entry, COLUMN["guard"]), I64(0))):
         with b.loop(count) as position:
             b.put(b.get(masks, position, I32), guarded, position, I32)
-        b.call(module.globals["warploom.count"], [context, pc, guarded])
+        b.call(module.globals["warploom.count"], [context, pc, I64(1), guarded])
         b.ret(I64(0))
     union = b.call(module.globals["warploom.guard"], [context, entry])
     divided = b.variable(I64(0))
@@ -309,7 +320,7 @@ def _add_branch(module: ir.Module) -> None:
         with b.if_then(b.not_(goes_on)):
             b.ret(I64(-1))
     with b.if_then(b.icmp_unsigned("!=", union, I32(0))):  # a branch that no lane takes is not counted
-        b.call(module.globals["warploom.count"], [context, pc, guarded])
+        b.call(module.globals["warploom.count"], [context, pc, I64(1), guarded])
     b.ret(wanted)
 
 
@@ -462,7 +473,7 @@ def _add_schedule(module: ir.Module) -> None:
     with b.if_then(is_exit):
         b.put(I64(0), context, Field.EXECUTED)
         stop_if(b.not_(b.call(module.globals["warploom.exit"], [context])), Stop.RESUME, straight)
-        b.call(module.globals["warploom.count"], [context, straight, b.array(context, Field.MASKS)])
+        b.call(module.globals["warploom.count"], [context, straight, I64(1), b.array(context, Field.MASKS)])
     length = b.sub(end, first)
     b.count(context, Field.TICKS, length)
     cost = b.larger(count, I64(BATCH_COST))

@@ -1,0 +1,37 @@
+"""Machine code that executes runs of multiplications of matrices in registers."""
+
+# llvmlite has no type annotations.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from llvmlite import ir
+
+from warploom.emulator.native.builder import I32, I64, POINTER, Builder
+from warploom.emulator.native.context import Field
+from warploom.emulator.native.functions import SIGNATURE
+from warploom.emulator.native.runs import GroupField, RunField
+
+
+def add_multiply(module: ir.Module) -> None:
+    """Add the function that executes a run. It is a native function (see `functions`), whose records are in `runs`.
+
+    The interpreter executes the run if native code may not multiply, or if a lane is inactive. After an exception of
+    the compiled arithmetic, the interpreter repeats the run and reports the exception.
+    """
+    b = Builder(module, "warploom.multiply", SIGNATURE)
+    records, context, count, warps, masks = b.arguments
+    with b.if_then(b.icmp_signed("==", b.get(context, Field.MULTIPLIES), I64(0))):
+        b.ret(I64(0))
+    with b.loop(count) as position, b.if_then(b.icmp_signed("!=", b.get(masks, position, I32), I32(-1))):
+        b.ret(I64(0))
+    with b.loop(b.get(records, RunField.GROUPS)) as number:
+        group = b.at(records, b.add(I64(len(RunField)), b.mul(number, I64(len(GroupField)))))
+        argument = b.inttoptr(b.get(group, GroupField.WARPS), POINTER)
+        b.put(b.ptrtoint(warps, I64), argument, 0)
+        b.put(count, argument, 1)
+        entry = b.inttoptr(b.get(group, GroupField.ENTRY), ir.FunctionType(I64, [I64]).as_pointer())
+        found = b.call(entry, [b.get(group, GroupField.WORDS)])
+        with b.if_then(b.icmp_signed("!=", found, I64(0))):
+            b.ret(I64(0))
+    b.count(context, Field.MACS, b.mul(count, b.get(records, RunField.MACS)))
+    b.ret(count)
