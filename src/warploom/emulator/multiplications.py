@@ -40,6 +40,11 @@ class Run:
     def __len__(self) -> int:
         return self.length
 
+    @property
+    def is_compiled(self) -> bool:
+        """True if compiled functions execute all groups."""
+        return all(each.call is not None for each in self.groups)
+
     @classmethod
     def of(cls, products: Sequence[Multiplication], arch: str) -> Run:
         """Group adjacent multiplications. `arch` selects the numerics."""

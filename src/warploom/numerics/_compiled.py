@@ -42,7 +42,8 @@ class Compiled:
         self.__doc__ = function.__doc__
         self._is_stored = is_stored
         self.call: Callable[..., Any] = self._first_call
-        self._find: Callable[..., int] = _find_none
+        self._find: Callable[..., int] = self._find_compiled
+        self._entries: dict[Any, int] = {}  # addresses for native callers of the signatures that Numba has compiled
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the function."""
@@ -51,15 +52,17 @@ class Compiled:
     def native_entry(self, *arguments: Any) -> int:
         """Return the address of the machine code for arguments of the types of `arguments`, or 0.
 
-        Only signatures that an earlier process has compiled have such an address. The C signature of the machine code
-        is `int64_t f(const uint64_t *words)`, where `words` are the results of `words_of` for all arguments. It returns
+        The address is 0 until the function has been called with arguments of these types, in this or an earlier
+        process. The C signature of the machine code is `int64_t f(const uint64_t *words)`, where `words` are the results of `words_of` for all arguments. It returns
         the result if it is an integer or a bool, 0 for other results, and `_stored.FAILED` after an exception.
         """
         self._prepare()
         return self._find(*arguments)
 
     def _first_call(self, *arguments: Any) -> Any:
+        began = perf_counter()
         self._prepare()
+        _prepared.append(perf_counter() - began)
         return self.call(*arguments)
 
     def _prepare(self) -> None:
@@ -70,12 +73,10 @@ class Compiled:
     def _load(self) -> Callable[..., Any]:
         """Return a function with the signatures that the cache has."""
         call: Callable[..., Any] = self._call_compiled
-        began = perf_counter()
         stored = [] if self._key is None else _stored.read(self._key)
         for each in reversed(stored):
             if all(map(_stored.is_available, each.needed)):
                 call, self._find = _stored.load(each, call, self._find)
-        _prepared.append(perf_counter() - began)
         return call
 
     def _call_compiled(self, *arguments: Any) -> Any:
@@ -89,6 +90,20 @@ class Compiled:
                 atexit.register(store_functions)
             _unstored.setdefault(self, []).extend(list(dispatcher.overloads.values())[known:])
         return result
+
+    def _find_compiled(self, *arguments: Any) -> int:
+        """Return the result of `native_entry` for a signature that Numba has compiled in this process."""
+        if "dispatcher" not in vars(self):
+            return 0
+        from warploom.numerics._export import native_entry
+
+        result = self.dispatcher.overloads.get(tuple(map(self.dispatcher.typeof_pyval, arguments)))
+        if result is None:
+            return 0
+        with _loading:
+            if result.signature not in self._entries:
+                self._entries[result.signature] = native_entry(result)
+        return self._entries[result.signature]
 
     @cached_property
     def dispatcher(self) -> Any:
@@ -146,10 +161,6 @@ class Compiled:
     def targetoptions(self) -> dict[str, Any]:
         """Options of the compilation."""
         return self.dispatcher.targetoptions
-
-
-def _find_none(*_: Any) -> int:
-    return 0
 
 
 def words_of(argument: Any) -> list[int]:

@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from warploom.numerics._stored import FAILED, NATIVE, TABLE, Stored, is_available, target_machine
+from warploom.numerics._stored import FAILED, NATIVE, TABLE, Stored, is_available, load_function, target_machine
 
 _I8, _I32, _I64, _F64 = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 _POINTER = _I8.as_pointer()
@@ -70,6 +70,21 @@ def export(result: Any, name: str, has_rest: bool) -> Stored:
     if missing := [each for each in needed if each.startswith(_NUMBA) or not is_available(each)]:
         raise UnsupportedSignature(f"the code calls {missing[0]}")
     return Stored(name, tuple(wrapper.symbols), tuple(needed), machine.emit_object(linked))
+
+
+def native_entry(result: Any) -> int:
+    """Return the address of a function for native callers that calls the code of Numba in this process.
+
+    `result` is Numba's compilation result. Return 0 if native callers cannot pass the arguments.
+    """
+    name = result.fndesc.mangled_name
+    module = result.target_context.codegen().create_library(name).create_ir_module(name)
+    try:
+        _NativeEntry(module, result, name).build()
+    except UnsupportedSignature:
+        return 0
+    llvm.add_symbol(name, result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+    return load_function(name + NATIVE, target_machine(1).emit_object(llvm.parse_assembly(str(module))))
 
 
 _NUMBA = ("NRT_", "numba_")

@@ -105,18 +105,24 @@ def load(stored: Stored, call: Callable[..., Any], find: Callable[..., int]) -> 
     The first function executes the machine code. The second function returns the address of the machine code for native
     callers. For arguments of other types, they call `call` and `find`.
     """
-    engine = _engine()
-    if stored.name not in _LOADED:
-        engine.add_object_file(llvm.ObjectFileRef.from_data(stored.code))
-        engine.finalize_object()
-        _LOADED.add(stored.name)
+    engine, address = _engine(), load_function(stored.name, stored.code)
     objects = [call if each == "fallback" else _object(each) for each in stored.symbols]
     table = (ctypes.c_void_p * len(objects)).from_address(engine.get_global_value_address(stored.name + TABLE))
     table[:] = [id(each) for each in objects]
-    method = _Method(b"compiled", engine.get_function_address(stored.name), _FAST_CALL, None)
+    method = _Method(b"compiled", address, _FAST_CALL, None)
     _KEPT.append((objects, method))
     start = ctypes.addressof(method)
     return _new_function(start, None, None), _new_function(start, id(find), None)
+
+
+def load_function(name: str, code: bytes) -> int:
+    """Load an object file unless it is loaded, and return the address of its function `name`."""
+    engine = _engine()
+    if name not in _LOADED:
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        _LOADED.add(name)
+    return int(engine.get_function_address(name))
 
 
 def _object(symbol: str) -> Any:
@@ -145,7 +151,7 @@ class _Method(ctypes.Structure):
 
 
 _LOADED: set[str] = set()
-"""Names of the signatures whose code is in memory."""
+"""Names of the functions whose code is in memory."""
 _KEPT: list[tuple[Any, _Method]] = []
 """Objects to which machine code refers."""
 

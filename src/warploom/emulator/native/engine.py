@@ -146,6 +146,7 @@ class NativeEngine:
         self._records: list[Records] = []
         self._tables: list[tuple[Records, int, Any]] = []
         self._runs = Runs()
+        self._waiting_runs: dict[int, Run] = {}  # runs without compiled arithmetic, by the first program counter
         self._first_of_run: dict[int, int] = {}  # for each instruction of the runs that native code executes
         self.program = program
         self._arch = arch
@@ -207,7 +208,7 @@ class NativeEngine:
             self._link_guard(pc)
         for pc in pcs:
             each, form = linked[pc], steps[pc].binding.form
-            if isinstance(each.run, Run):
+            if isinstance(each.run, Run) and each.run.is_compiled:
                 self._link_run(pc, each.run)
             if form.control == "jump" and isinstance(target := getattr(each.operands, "tgt", None), int):
                 code["function"][pc], code["target"][pc] = BRANCH, target
@@ -216,12 +217,27 @@ class NativeEngine:
                 code["function"][pc] = EXIT
 
     def _link_run(self, pc: int, run: Run) -> None:
-        """Write the table entry of the run that starts at `pc`, if native code can execute the run."""
+        """Write the table entry of the run that starts at `pc`.
+
+        If Numba has not compiled the arithmetic yet, the interpreter executes the run, which compiles it.
+        """
+        began = perf_counter()
         records, entry = self._runs.records(run), self.code[pc]
-        if records is not None:
-            entry["function"], entry["records"] = self.library.address("warploom.multiply"), _address(records)
-            entry["length"], entry["converged_only"] = len(run), True
-            self._first_of_run |= dict.fromkeys(range(pc, pc + len(run)), pc)
+        self.times.load += perf_counter() - began
+        if records is None:
+            self._waiting_runs[pc] = run
+            return
+        entry["function"], entry["records"] = self.library.address("warploom.multiply"), _address(records)
+        entry["length"], entry["converged_only"] = len(run), True
+        self._first_of_run |= dict.fromkeys(range(pc, pc + len(run)), pc)
+
+    def _link_waiting_runs(self) -> None:
+        """Link the runs again for which there was no compiled arithmetic."""
+        waiting, self._waiting_runs = self._waiting_runs, {}
+        for pc, run in waiting.items():
+            self._link_run(pc, run)
+            self._functions[pc] = self.code["function"][pc]
+            self._observe(range(pc, pc + len(run)))
 
     def _allows(self, each: Linked, form: Form) -> bool:
         """Return True if this launch allows native execution of an instruction.
@@ -354,6 +370,7 @@ class NativeEngine:
     def start(self, memory: Memory, barriers: Barriers, mbarriers: Mbarriers, maps: KnownMaps) -> None:
         """Prepare for the CTAs that have become resident."""
         self._mbarriers, self._maps = mbarriers, maps
+        self._link_waiting_runs()
         arena, shared, fields = memory.arena, memory.shared, self._fields
         if not len(self._windows):
             self._windows = _shared_windows(self.state.topology, shared)
