@@ -53,8 +53,9 @@ class Compiled:
         """Return the address of the machine code for arguments of the types of `arguments`, or 0.
 
         The address is 0 until the function has been called with arguments of these types, in this or an earlier
-        process. The C signature of the machine code is `int64_t f(const uint64_t *words)`, where `words` are the results of `words_of` for all arguments. It returns
-        the result if it is an integer or a bool, 0 for other results, and `_stored.FAILED` after an exception.
+        process. The C signature of the machine code is `int64_t f(const uint64_t *words)`, where `words` are the
+        results of `words_of` for all arguments. It returns the result if it is an integer or a bool, 0 for other
+        results, and `_stored.FAILED` after an exception.
         """
         self._prepare()
         return self._find(*arguments)
@@ -97,7 +98,8 @@ class Compiled:
             return 0
         from warploom.numerics._export import native_entry
 
-        result = self.dispatcher.overloads.get(tuple(map(self.dispatcher.typeof_pyval, arguments)))
+        types = tuple(self.dispatcher.typeof_pyval(each) for each in arguments)
+        result = self.dispatcher.overloads.get(types)
         if result is None:
             return 0
         with _loading:

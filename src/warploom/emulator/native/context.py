@@ -67,8 +67,9 @@ class Field(IntEnum):
     CTA_OF = 49  # address of the CTA of each warp
     LIVE_WARPS = 50  # address of the number of live warps of each CTA
     ARRIVED = 51  # address of the number of threads that have arrived at each barrier
-    TALLY = 52  # address of the number of threads of the batch that arrive at each barrier
+    TALLY = 52  # address of a zero for each barrier, where a function counts threads or warps of the batch
     KEYS = 53  # address of the barrier of each warp of the batch
+    WARPGROUP_OF = 72  # address of the warpgroup of each warp; negative for a warp without a whole warpgroup
     # Exits
     ALLOWS_EXITS = 54  # 1 if no part of the emulator except native code must act when a warp exits
     EXITED_CTAS = 55  # number of CTAs whose last warp has exited

@@ -19,7 +19,15 @@ from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.multiplications import Run
 from warploom.emulator.native.actions import MOST_ACCESSES, MOST_BYTES, Action, from_text
-from warploom.emulator.native.code_table import BRANCH, EXECUTE_EVENT, EXIT, GUARD_EVENT, INSTRUCTION
+from warploom.emulator.native.code_table import (
+    BRANCH,
+    EXECUTE_EVENT,
+    EXIT,
+    GUARD_EVENT,
+    INSTRUCTION,
+    WHOLE_WARPGROUPS,
+    WHOLE_WARPS,
+)
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.library import REPORT, library
 from warploom.emulator.native.operands import RECORD, Records, varying
@@ -40,6 +48,8 @@ _SPLITS = ("status", "pc", "epoch", "warp", "bits", "point", "calls", "points")
 """Arrays of `WarpSplits`, in the order of their fields in the context."""
 _BYTES = c_char * 0
 _STOPS = tuple(Stop)
+_REQUIRED = {"warp": WHOLE_WARPS, "warpgroup": WHOLE_WARPGROUPS}
+"""Values of the field `requires` by `Linked.reconverges`."""
 _PIECE = 500
 """Number of instructions whose native functions are prepared together.
 
@@ -126,7 +136,7 @@ class NativeEngine:
         fixed = {
             Field.CODE: self.code, Field.COUNTS: self.counts, Field.SEEN: self._seen, Field.RECENT: state.recent,
             Field.CARRY: state.carry, Field.CTA_OF: state.topology.cta_of, Field.LIVE_WARPS: state.live_warps,
-            Field.TALLY: self._tally,
+            Field.TALLY: self._tally, Field.WARPGROUP_OF: state.topology.warpgroup_of,
         }  # fmt: skip
         for field, array in fixed.items():
             self._fields[field] = _address(array)
@@ -203,7 +213,8 @@ class NativeEngine:
             self._wanted[pc] = wanted
             entry = code[pc]
             entry["function"], entry["records"] = addresses[wanted.name], address
-            entry["converged_only"] = kinds[wanted.name] == "converged" or linked[pc].reconverges == "warp"
+            requires = WHOLE_WARPS if kinds[wanted.name] == "converged" else 0
+            entry["requires"] = _REQUIRED.get(linked[pc].reconverges, requires)
             address += len(values) * RECORD.itemsize
             self._link_guard(pc)
         for pc in pcs:
@@ -228,7 +239,7 @@ class NativeEngine:
             self._waiting_runs[pc] = run
             return
         entry["function"], entry["records"] = self.library.address("warploom.multiply"), _address(records)
-        entry["length"], entry["converged_only"] = len(run), True
+        entry["length"], entry["requires"] = len(run), WHOLE_WARPS
         self._first_of_run |= dict.fromkeys(range(pc, pc + len(run)), pc)
 
     def _link_waiting_runs(self) -> None:
@@ -242,14 +253,10 @@ class NativeEngine:
     def _allows(self, each: Linked, form: Form) -> bool:
         """Return True if this launch allows native execution of an instruction.
 
-        Branches, calls, returns, warpgroup instructions, guarded instructions that lanes execute together, and
-        asynchronous instructions of a schedule other than "eager" are left to the interpreter.
+        Branches, calls, returns, guarded instructions that lanes execute together, and asynchronous instructions of a
+        schedule other than "eager" are left to the interpreter.
         """
-        if (
-            form.control
-            or each.reconverges == "warpgroup"
-            or (each.guard is not None and (each.reconverges or each.skips_idle))
-        ):
+        if form.control or (each.guard is not None and (each.reconverges or each.skips_idle)):
             return False
         return self.is_eager or not form.is_asynchronous
 

@@ -17,6 +17,7 @@ from warploom.emulator.native.code_table import (
     EXIT,
     GUARD_EVENT,
     OVERDUE_STEPS,
+    WHOLE_WARPGROUPS,
 )
 from warploom.emulator.native.context import Field, Moment, Stop
 from warploom.emulator.native.divergence import add_divergence
@@ -24,6 +25,7 @@ from warploom.emulator.native.functions import SIGNATURE
 from warploom.emulator.native.mbarriers import add_arrivals
 from warploom.emulator.native.multiplications import add_multiply
 from warploom.emulator.native.tensor_copies import add_tensor_copy
+from warploom.emulator.native.warpgroups import add_has_warpgroups
 from warploom.emulator.native.watch import COLUMNS, SPACING
 from warploom.emulator.state import RECENT
 from warploom.emulator.warp_splits import NONE, Status
@@ -38,6 +40,7 @@ def add_runtime(module: ir.Module) -> None:
     add_arrivals(module)
     add_tensor_copy(module)
     add_multiply(module)
+    add_has_warpgroups(module)
     _add_guard(module)
     _add_count(module)
     _add_report(module)
@@ -213,11 +216,17 @@ def _add_run(module: ir.Module) -> None:
         entry = b.at(code, b.mul(pc, I64(len(COLUMN))))
         following = b.add(pc, b.get(entry, COLUMN["length"]))
         address = b.get(entry, COLUMN["function"])
-        is_divided = b.icmp_signed(">", b.get(entry, COLUMN["converged_only"]), b.get(context, Field.WHOLE))
+        requires = b.get(entry, COLUMN["requires"])
+        is_restricted = b.zext(b.icmp_signed("!=", requires, I64(0)), I64)
+        is_divided = b.icmp_signed(">", is_restricted, b.get(context, Field.WHOLE))
         is_native = b.icmp_unsigned(">", address, I64(EXIT))
         is_cut = b.icmp_signed(">", following, end)
         with b.if_then(b.or_(b.or_(b.not_(is_native), is_divided), is_cut)):
             b.ret(pc)
+        with b.if_then(b.icmp_signed("==", requires, I64(WHOLE_WARPGROUPS))):
+            has_warpgroups = b.call(module.globals["warploom.has_warpgroups"], [context])
+            with b.if_then(b.not_(has_warpgroups)):
+                b.ret(pc)
         chosen = b.variable(masks)
         active = b.variable(I32(1))
         with b.if_then(b.icmp_unsigned("!=", b.get(entry, COLUMN["guard"]), I64(0))):
