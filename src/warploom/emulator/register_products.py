@@ -25,9 +25,9 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Call of a function of `numerics.register_products`, which executes multiplications on complete warps.
+    """Call of a compiled function that executes multiplications on complete warps.
 
-    The other attributes are the arguments of the function.
+    `function` is a function of `numerics.register_products`. The other attributes are the arguments of the function.
     """
 
     function: Any

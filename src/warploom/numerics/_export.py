@@ -41,9 +41,9 @@ class UnsupportedSignature(Exception):
 
 
 def export(result: Any, name: str, has_rest: bool) -> Stored:
-    """Return the machine code of a compiled signature, with functions for callers in Python and in native code.
+    """Return the machine code of a compiled signature.
 
-    `result` is Numba's compilation result. `name` becomes the symbol of the function, which must be unique. `has_rest`
+    It has a function for callers in Python and a function for native callers. `result` is Numba's compilation result. `name` becomes the symbol of the function, which must be unique. `has_rest`
     is True if the last argument is a tuple of further arguments.
 
     Errors: UnsupportedSignature

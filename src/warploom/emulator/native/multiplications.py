@@ -13,9 +13,9 @@ from warploom.emulator.native.runs import GroupField, RunField
 
 
 def add_multiply(module: ir.Module) -> None:
-    """Add the function that executes a run. It is a native function (see `functions`), whose records are in `runs`.
+    """Add the native function that executes a run of multiplications.
 
-    The interpreter executes the run if native code may not multiply, or if a lane is inactive. After an exception of
+    Its records are those of `runs`. The interpreter executes the run if native code may not multiply, or if a lane is inactive. After an exception of
     the compiled arithmetic, the interpreter repeats the run and reports the exception.
     """
     b = Builder(module, "warploom.multiply", SIGNATURE)
