@@ -43,8 +43,9 @@ class UnsupportedSignature(Exception):
 def export(result: Any, name: str, has_rest: bool) -> Stored:
     """Return the machine code of a compiled signature.
 
-    It has a function for callers in Python and a function for native callers. `result` is Numba's compilation result. `name` becomes the symbol of the function, which must be unique. `has_rest`
-    is True if the last argument is a tuple of further arguments.
+    It has a function for callers in Python and a function for native callers. `result` is Numba's compilation result.
+    `name` becomes the symbol of the first function, which must be unique. `has_rest` is True if the last argument is a
+    tuple of further arguments.
 
     Errors: UnsupportedSignature
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -83,7 +82,7 @@ def counts(stats: Stats) -> dict[str, Any]:
 
 
 @pytest.fixture
-def both(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def both(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Function that launches a kernel with both engines, and returns the run of native code."""
 
     def compare(ptx: str, threads: int = THREADS, **options: Any) -> wl.Run:
@@ -137,6 +136,7 @@ def test_a_random_schedule_stops_within_a_run(schedule: str, both: Any) -> None:
 def test_observers_see_the_same_run(options: dict[str, Any], both: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     ptx = text([F16, F16])
     native = both(ptx, **options)
+    assert interpreted(native) == []
     monkeypatch.setenv("WARPLOOM_ENGINE", "interpreter")
     _, other = launch(ptx, **options)
     assert native.findings == other.findings

@@ -290,13 +290,24 @@ class NativeEngine:
         probes = self._find_probes(chosen)
         for pc in chosen:
             executes = pc in observed.forms or pc in observed.instructions
+            if (first := self._first_of_run.get(pc)) is not None:
+                self._observe_run(first, pc)
+                continue
             if executes and pc not in self.actions:
-                code["function"][self._first_of_run.get(pc, pc)] = 0
+                code["function"][pc] = 0
                 continue
             code["probe"][pc] = probes.get(pc, 0)
             is_guarded = pc in observed.guards and self.linked[pc].guard is not None
             code["events"][pc] = executes * EXECUTE_EVENT + is_guarded * GUARD_EVENT
         self.is_native[part] = (code["function"][part] > EXIT).tolist()
+
+    def _observe_run(self, first: int, pc: int) -> None:
+        """Write the table entry of the run that starts at `first`, of which an observer handles events of `pc`."""
+        entry = self.code[first]
+        if pc in self._observed.forms:
+            entry["function"] = 0
+        entry["events"], entry["probe"] = EXECUTE_EVENT, self.library.address("warploom.can_multiply")
+        self.actions[first] = ()
 
     def end_launch(self) -> None:
         """Drop the references to the objects of the launch."""
@@ -335,6 +346,10 @@ class NativeEngine:
             self._error = error
         self._callback_seconds += perf_counter() - began
         return int(self._error is not None)
+
+    def length(self, pc: int) -> int:
+        """Return the number of adjacent instructions that the native function of the instruction at `pc` executes."""
+        return int(self.code["length"][pc])
 
     def batch(self, make: BatchFactory) -> Batch:
         """Return the executing batch, with all lanes of its warp splits. `make` creates it."""

@@ -13,16 +13,16 @@ from warploom.emulator.native.runs import GroupField, RunField
 
 
 def add_multiply(module: ir.Module) -> None:
-    """Add the native function that executes a run of multiplications.
+    """Add the native function that executes a run of multiplications, and its probe.
 
-    Its records are those of `runs`. The interpreter executes the run if native code may not multiply, or if a lane is inactive. After an exception of
-    the compiled arithmetic, the interpreter repeats the run and reports the exception.
+    Their records are those of `runs`. After an exception of the compiled arithmetic, the interpreter repeats the run,
+    and reports the exception.
     """
+    _add_can_multiply(module)
     b = Builder(module, "warploom.multiply", SIGNATURE)
-    records, context, count, warps, masks = b.arguments
-    with b.if_then(b.icmp_signed("==", b.get(context, Field.MULTIPLIES), I64(0))):
-        b.ret(I64(0))
-    with b.loop(count) as position, b.if_then(b.icmp_signed("!=", b.get(masks, position, I32), I32(-1))):
+    records, context, count, warps, _ = b.arguments
+    possible = b.call(module.globals["warploom.can_multiply"], b.arguments)
+    with b.if_then(b.icmp_signed("!=", possible, count)):
         b.ret(I64(0))
     with b.loop(b.get(records, RunField.GROUPS)) as number:
         group = b.at(records, b.add(I64(len(RunField)), b.mul(number, I64(len(GroupField)))))
@@ -34,4 +34,18 @@ def add_multiply(module: ir.Module) -> None:
         with b.if_then(b.icmp_signed("!=", found, I64(0))):
             b.ret(I64(0))
     b.count(context, Field.MACS, b.mul(count, b.get(records, RunField.MACS)))
+    b.ret(count)
+
+
+def _add_can_multiply(module: ir.Module) -> None:
+    """Add the probe of a run of multiplications (see `probe`).
+
+    The interpreter executes the run if native code may not multiply, or if a lane is inactive.
+    """
+    b = Builder(module, "warploom.can_multiply", SIGNATURE)
+    _, context, count, _, masks = b.arguments
+    with b.if_then(b.icmp_signed("==", b.get(context, Field.MULTIPLIES), I64(0))):
+        b.ret(I64(0))
+    with b.loop(count) as position, b.if_then(b.icmp_signed("!=", b.get(masks, position, I32), I32(-1))):
+        b.ret(I64(0))
     b.ret(count)

@@ -82,7 +82,8 @@ class Reporter:
 
     def _choose(self, pc: int) -> Callable[[int], None]:
         """Return the function that creates the events of the instruction at `pc` before its execution."""
-        actions, handler, step = self.native.actions[pc], self.instructions.get(pc), self.linked[pc]
+        actions, step, length = self.native.actions[pc], self.linked[pc], self.native.length(pc)
+        handlers = [(each, self.instructions[each]) for each in range(pc, pc + length) if each in self.instructions]
         kinds = {action.kind for action in actions or ()}
         report: InstructionEvents
         if actions is None:
@@ -93,7 +94,7 @@ class Reporter:
             report = partial(self._report_copy, actions[0].element)
         else:
             report = partial(self._report_accesses, actions)
-        if handler is None and actions and "barrier" not in kinds and (self._on_issue is None or "copy" not in kinds):
+        if not handlers and actions and "barrier" not in kinds and (self._on_issue is None or "copy" not in kinds):
             return lambda pc: report(pc, None)
 
         def execute(pc: int) -> None:
@@ -101,8 +102,8 @@ class Reporter:
             if step.guard is not None:
                 predicate = step.guard.fetch(batch)
                 batch.guard(~predicate if step.negated else predicate)
-            if handler is not None:
-                handler(pc, batch, pc, 1)
+            for each, handler in handlers:
+                handler(each, batch, pc, length)
             report(pc, batch)
             batch.unguard()
 
