@@ -14,7 +14,7 @@ from warploom.emulator.state import Counters
 from warploom.emulator.times import Times
 
 _MOST_KEPT = 32 << 20
-"""Maximum total size of the registers and memories of what a program keeps. Units: bytes.
+"""Maximum total size of the registers and memories that a program keeps. Units: bytes.
 
 A launch that needs more is linked each time. Linking is a small part of its time.
 """
@@ -32,9 +32,9 @@ class _Kept(NamedTuple):
 
 
 def acquire(request: Request, arena: Arena, segments: dict[str, int], times: Times) -> Emulator:
-    """Return an emulator for a launch on the memory `arena`: one that an earlier launch released, or a new one.
+    """Return an emulator for a launch on the memory `arena`.
 
-    No other launch uses the emulator until `release`. `segments` is the result of `execute.reserve`. `times` gets the
+    The emulator is one that an earlier launch has released, or a new one. No other launch uses the emulator until `release`. `segments` is the result of `execute.reserve`. `times` gets the
     time to link a new program.
 
     Errors: Unsupported; UsageError launch.engine.
@@ -67,7 +67,7 @@ _access = Lock()  # several threads may take and keep emulators
 
 
 def _take(program: Program, key: tuple[Any, ...]) -> _Kept | None:
-    """Remove what a program keeps for a key, and return it. Return None if there is nothing."""
+    """Remove an entry with this key from the list of a program, and return the entry. Return None if there is none."""
     with _access:
         kept = _kept(program)
         found = next((each for each in kept if each.executable.key == key), None)
@@ -77,5 +77,5 @@ def _take(program: Program, key: tuple[Any, ...]) -> _Kept | None:
 
 
 def _kept(program: Program) -> list[_Kept]:
-    """Return the list of what a program keeps, with the latest at the end."""
+    """Return the list of the linked programs that a program keeps, with the latest at the end."""
     return program.analyses.setdefault(_Kept, [])
