@@ -78,6 +78,7 @@ def test_variables_select_their_values_for_each_launch(monkeypatch: pytest.Monke
     monkeypatch.setenv("WARPLOOM_ENGINE", "interpreter")
     launch((3, 1), 32)
 
+
 # Warp 0 waits for a phase that never completes, and warp 1 at a CTA barrier. The kernel exits if its argument is 0.
 WAITING = kernel(
     """

@@ -34,8 +34,8 @@ class _Kept(NamedTuple):
 def acquire(request: Request, arena: Arena, segments: dict[str, int], times: Times) -> Emulator:
     """Return an emulator for a launch on the memory `arena`.
 
-    The emulator is one that an earlier launch has released, or a new one. No other launch uses the emulator until `release`. `segments` is the result of `execute.reserve`. `times` gets the
-    time to link a new program.
+    The emulator is one that an earlier launch has released, or a new one. No other launch uses the emulator until
+    `release`. `segments` is the result of `execute.reserve`. `times` gets the time to link a new program.
 
     Errors: Unsupported; UsageError launch.engine.
     """
