@@ -11,6 +11,8 @@ from warploom.emulator.address_space import CHUNK_MASK, GLOBAL_BASE
 from warploom.emulator.arena import Arena
 from warploom.layout import TensorMapFields, box_bytes, box_geometry
 
+Array = NDArray[np.int64]
+
 TF32_WORDS = ("tf32", "tf32.ftz")
 """Element types of tensor maps that a load rounds to tf32."""
 MAP_BYTES = 128
@@ -45,24 +47,25 @@ def is_tiled(fields: TensorMapFields) -> bool:
 class KnownMaps:
     """Table of tensor maps.
 
-    The interpreter adds a map when it executes a copy with this map. `table` contains `count` maps.
+    The interpreter adds a map when it executes a copy with this map. `table` contains `count` maps. The table outlives
+    a launch: native code compares a map with the bytes at its address before each use.
     """
 
-    def __init__(self, arena: Arena) -> None:
-        self.arena = arena
+    def __init__(self) -> None:
         self.table: NDArray[Any] = np.zeros(16, MAP)
         self.count = 0
-        self._addresses = set[int]()
-        self._offsets: list[NDArray[np.int64]] = []  # arrays whose addresses are in the table
+        self._numbers: dict[int, int] = {}  # address -> index in the table
+        self._offsets: dict[int, tuple[Array, Array]] = {}  # index -> arrays whose addresses are in the table
 
-    def add(self, addresses: NDArray[Any], fields: TensorMapFields) -> None:
-        """Add the map with the fields `fields` at several global addresses."""
-        new = set(addresses.tolist()) - self._addresses
-        if not new or not is_tiled(fields):
+    def add(self, arena: Arena, addresses: NDArray[Any], fields: TensorMapFields) -> None:
+        """Add the map with the fields `fields` at several global addresses, or replace other maps there."""
+        if not is_tiled(fields):
             return
-        self._addresses |= new
+        content = {address: _content(arena, address) for address in set(addresses.tolist())}
+        new = [address for address, found in content.items() if not self._has(address, found)]
+        if not new:
+            return
         last, strides, row_offset, shared_offset = box_geometry(fields)
-        self._offsets += [row_offset, shared_offset]
         row_bytes = fields.box[0] * fields.element_bits // 8
         entry = np.zeros((), MAP)
         entry["rank"], entry["rows"], entry["row_bytes"] = fields.rank, len(row_offset), row_bytes
@@ -73,10 +76,19 @@ class KnownMaps:
         entry["reach"], entry["bytes"] = int(row_offset[-1]) + row_bytes, box_bytes(fields)
         entry["element_bits"], entry["start"] = fields.element_bits, fields.global_address
         for address in new:
-            first = address - GLOBAL_BASE
-            entry["address"] = address
-            entry["content"] = self.arena.bytes[first : first + MAP_BYTES].view(np.int64)
-            if self.count == len(self.table):
-                self.table = np.concatenate([self.table, np.zeros(self.count, MAP)])
-            self.table[self.count] = entry
-            self.count += 1
+            entry["address"], entry["content"] = address, content[address]
+            number = self._numbers.setdefault(address, self.count)
+            if number == len(self.table):
+                self.table = np.concatenate([self.table, np.zeros(number, MAP)])
+            self.table[number] = entry
+            self._offsets[number] = row_offset, shared_offset
+            self.count = len(self._numbers)
+
+    def _has(self, address: int, content: Array) -> bool:
+        number = self._numbers.get(address)
+        return number is not None and bool((self.table["content"][number] == content).all())
+
+
+def _content(arena: Arena, address: int) -> Array:
+    first = address - GLOBAL_BASE
+    return arena.bytes[first : first + MAP_BYTES].view(np.int64)
