@@ -11,6 +11,7 @@ from emulator.texts import kernel, run
 
 import warploom as wl
 from warploom.diagnostics import Diagnostic
+from warploom.emulator import repetition
 from warploom.emulator.faults import Deadlock, Trap
 from warploom.runtime.api import Progress
 
@@ -349,3 +350,11 @@ def test_lanes_that_wait_for_a_lock_and_then_at_an_aligned_barrier(schedule: str
     ).stats  # fmt: skip
     assert out.tolist() == [0, 12]
     assert stats.batches < 12 * 340  # each lane waits for a shorter time than the lane before it
+
+
+def test_a_short_run_does_not_search_its_program_for_exits(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The search takes a tenth of the first launch of a long kernel.
+    searches: list[object] = []
+    monkeypatch.setattr(repetition, "leads_to", lambda *searched: searches.append(searched))
+    run("L:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 20;\n@%p1 bra L;")
+    assert not searches

@@ -311,13 +311,14 @@ class Linker:
                 if found.width not in (32, 64):
                     message = f"the address register '{base.text}' has {found.width} bits; expected 32 or 64"
                     raise _Unresolved("emulator.operand", message)
-                return self._register(scope, base.text, f"b{found.width}")
+                return self._register_at(found, base.text, f"b{found.width}")
             return self._name(scope, base.text, "b64")
         return self._value(scope, base, "b64")
 
     def _name(self, scope: Scope, text: str, type: str) -> Any:
-        if scope.location(text) is not None:
-            return self._register(scope, text, type)
+        found = scope.location(text)
+        if found is not None:
+            return self._register_at(found, text, type)
         if text.startswith("%"):
             known = special(text)
             if known is not None:
@@ -334,19 +335,23 @@ class Linker:
         found = scope.location(text)
         if found is None:
             raise _Unresolved("emulator.undeclared", f"the register '{text}' is not declared")
-        kind = TYPES[type]
-        width = kind.dtype.itemsize * 8 if kind.kind != "predicate" else 1
-        if found.width < width or (width == 1) != (found.width == 1):
-            message = f"the register '{text}' of type .{found.type} cannot hold a value of type .{type}"
-            raise _Unresolved("emulator.operand", message)
+        return self._register_at(found, text, type)
+
+    def _register_at(self, found: RegisterLocation, text: str, type: str) -> Register:
         key = (found.width, found.index, type)
-        if key not in self._registers:
-            sample = self._samples.get((found.width, type))
-            if sample is None:
-                sample = Register(text, self.files[found.width], found.index, type)
-                self._samples[found.width, type] = sample
-            self._registers[key] = sample.at(text, found.index)
-        return self._registers[key]
+        known = self._registers.get(key)
+        if known is not None:
+            return known
+        sample = self._samples.get((found.width, type))
+        if sample is None:
+            kind = TYPES[type]
+            width = kind.dtype.itemsize * 8 if kind.kind != "predicate" else 1
+            if found.width < width or (width == 1) != (found.width == 1):
+                message = f"the register '{text}' of type .{found.type} cannot hold a value of type .{type}"
+                raise _Unresolved("emulator.operand", message)
+            sample = self._samples[found.width, type] = Register(text, self.files[found.width], found.index, type)
+        register = self._registers[key] = sample.at(text, found.index)
+        return register
 
     def _special(self, register: SpecialRegister, type: str) -> PerWarp | Dynamic:
         key = (register.name, type)
@@ -404,8 +409,9 @@ class Linker:
             return np.array([self._label(scope, name) for name in table.names], np.int64)
         if text in self.program.functions:
             return integer_constant(CODE_BASE + self.program.functions[text].entry, "u64")
-        if scope.location(text) is not None:
-            return self._register(scope, text, "u64")
+        found = scope.location(text)
+        if found is not None:
+            return self._register_at(found, text, "u64")
         name = readable_name(text)
         message = f"the function '{name}' is not defined in the module; functions of the driver are not implemented"
         raise _Unresolved("emulator.extern", message)
@@ -417,7 +423,7 @@ class Linker:
                 return LocalBytes(variable.offset, variable.size)
             found = scope.location(operand.text)
             if found is not None:
-                return self._register(scope, operand.text, found.type)
+                return self._register_at(found, operand.text, found.type)
         return self._value(scope, operand, "b64")
 
 

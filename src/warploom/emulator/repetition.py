@@ -70,8 +70,6 @@ class Repetition:
         self.linked = linked
         self.components = components
         self.deterministic = deterministic
-        self._escapes = program.analysis(_escaping)
-        self._loud = program.analysis(_not_quiet)
         self.recording = False
         self.restart()
 
@@ -252,7 +250,8 @@ class Repetition:
         pc = int(self.state.splits.pc[rows[0]])
         if pc not in self.blocks:
             self.blocks[pc] = set()
-            self._is_loud |= not self._loud.isdisjoint(range(pc, self.program.block_end[pc]))
+            steps = self.program.steps[pc : self.program.block_end[pc]]
+            self._is_loud |= not all(_is_quiet(step.binding.form) for step in steps)
         self.blocks[pc].update(rows.tolist())
 
     def _executed(self) -> set[int]:
@@ -280,17 +279,14 @@ class Repetition:
     # Loops without an exit --------------------------------------------------------------------------------
 
     def _has_no_exit(self) -> bool:
-        return not self._escapes[self.state.splits.pc[sorted(self._ready())]].any()
+        escapes = self.program.analysis(_escaping)  # a run without long loops never needs this analysis
+        return not escapes[self.state.splits.pc[sorted(self._ready())]].any()
 
 
 def _escaping(program: Program) -> NDArray[np.bool_]:
     """Return a mask of the instructions after which a thread may exit or leave its function."""
     forms = [step.binding.form for step in program.steps]
     return leads_to(program, [pc for pc, form in enumerate(forms) if form.ends_thread or form.control == "call"])
-
-
-def _not_quiet(program: Program) -> set[int]:
-    return {pc for pc, step in enumerate(program.steps) if not _is_quiet(step.binding.form)}
 
 
 def _reads_clock(each: Linked) -> bool:
