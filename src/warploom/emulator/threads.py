@@ -86,10 +86,13 @@ def run_on_threads(
                 raise KeyboardInterrupt
             latest[number] = now
 
+        found: Stats | RunError
         try:
-            return run_waves(parts[number], arena, segments, report, publish)[0]
+            found = run_waves(parts[number], arena, segments, report, publish)[0]
         except RunError as error:
-            return error
+            found = error
+        emulators.pop(number, None)  # another launch may already use it
+        return found
 
     futures = [workers.pool.submit(run, number) for number in range(len(parts))]
     try:

@@ -19,15 +19,13 @@ def check_elements(kernel: LoadedKernel, arguments: Arguments) -> None:
 
     Errors: UsageError launch.argument.
     """
-    if not any(map(is_array, arguments.values)):
-        return  # the analysis of a long kernel takes half a second
     signature = kernel.signature
-    for number, use in kernel.narrow_uses.items():
-        value = arguments.values[number]
+    for number, value in enumerate(arguments.values):
         if not is_array(value):
             continue
         dtype = value.dtype if is_numpy(value) else strided(value).dtype
-        if (size := _number_bytes(dtype)) <= use.widest:
+        # The analysis of the uses is left out for other arrays: for a long kernel, it takes half a second.
+        if (size := _number_bytes(dtype)) < 2 or (use := kernel.narrow_uses.get(number)) is None or size <= use.widest:
             continue
         parameter = signature.parameters[number]
         kinds = f" ({', '.join(f'.{each}' for each in sorted(use.elements))})" if use.elements else ""
