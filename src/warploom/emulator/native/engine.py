@@ -303,7 +303,7 @@ class NativeEngine:
         self.is_native[part] = (code["function"][part] > EXIT).tolist()
 
     def _observe_run(self, first: int, pc: int) -> None:
-        """Write the table entry of the run that starts at `first`, of which an observer handles events of `pc`."""
+        """Select the events of the instruction at `pc`, which belongs to the run that starts at `first`."""
         entry = self.code[first]
         if pc in self._observed.forms:
             entry["function"] = 0
@@ -349,7 +349,7 @@ class NativeEngine:
         return int(self._error is not None)
 
     def length(self, pc: int) -> int:
-        """Return the number of adjacent instructions that the native function of the instruction at `pc` executes."""
+        """Return the number of instructions that the native function at `pc` executes."""
         return int(self.code["length"][pc])
 
     def batch(self, make: BatchFactory) -> Batch:
