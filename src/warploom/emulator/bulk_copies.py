@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
@@ -52,10 +51,7 @@ class CopyExecutor:
     memory: Memory
     complete: Callable[[Array, int], None]  # subtracts bytes from mbarriers at offsets of shared memory
     explicit_cluster: bool
-    known: KnownMaps = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.known = KnownMaps(self.memory.arena)
+    known: KnownMaps
 
     def check(self, batch: Batch, request: Any) -> None:
         """Check the bulk copies of the active lanes at issue.
@@ -104,7 +100,7 @@ class CopyExecutor:
                 lane = int(positions[blamed]) * 32 + int(lanes[blamed])
                 raise Fault(fault.code, fault.message, lane) from None
             done[copies] = True
-            self.known.add(lane_values(request.tensor_map, positions[copies], lanes[copies]), fields)
+            self.known.add(self.memory.arena, lane_values(request.tensor_map, positions[copies], lanes[copies]), fields)
         return done
 
     def tensor_maps(

@@ -142,7 +142,7 @@ class Emulator:
         self.barriers = Barriers(state, events)
         self.mbarriers = Mbarriers(state, self.memory, self.schedule, events, self._bounded)
         self.pools = RegisterPools(state, program.analysis(registers_at_entry), events)
-        copies = CopyExecutor(self.memory, self.mbarriers.complete, self.grid.explicit_cluster)
+        copies = CopyExecutor(self.memory, self.mbarriers.complete, self.grid.explicit_cluster, self.executable.known)
         self.asynchronous = AsyncOperations(state, copies, self.schedule, self._make_batch, events)
         self.control = Control(state, program, self.linked, self.memory, self.linker.formal, self._on_exit, events)
         self.components = Components(
@@ -153,7 +153,7 @@ class Emulator:
             state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
         )
         if self.native is not None:
-            self.native.start(self.memory, self.barriers, self.mbarriers, copies.known)
+            self.native.start(self.components)
         if self._reporter is not None:
             self._reporter.start(self.components)
         if self._on_resident is not None:

@@ -13,6 +13,7 @@ from warploom.diagnostics import UsageError
 from warploom.emulator.bounded_waits import bounded_waits
 from warploom.emulator.faults import Unsupported
 from warploom.emulator.grid import Grid, Topology
+from warploom.emulator.known_maps import KnownMaps
 from warploom.emulator.link import Linked, Linker
 from warploom.emulator.native.engine import NativeEngine
 from warploom.emulator.program import Program
@@ -48,6 +49,7 @@ class Executable:
     linked: Sequence[Linked]
     bounded: frozenset[int]
     native: NativeEngine | None
+    known: KnownMaps = field(default_factory=KnownMaps, init=False)
     _wave: int = field(default=-1, init=False)  # number of the wave whose coordinates the special registers have
 
     @property

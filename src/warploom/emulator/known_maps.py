@@ -45,24 +45,23 @@ def is_tiled(fields: TensorMapFields) -> bool:
 class KnownMaps:
     """Table of tensor maps.
 
-    The interpreter adds a map when it executes a copy with this map. `table` contains `count` maps.
+    The interpreter adds a map when it executes a copy with this map. `table` contains `count` maps. Later launches of
+    the program use the table again.
     """
 
-    def __init__(self, arena: Arena) -> None:
-        self.arena = arena
+    def __init__(self) -> None:
         self.table: NDArray[Any] = np.zeros(16, MAP)
         self.count = 0
-        self._addresses = set[int]()
-        self._offsets: list[NDArray[np.int64]] = []  # arrays whose addresses are in the table
+        # Address of each map -> index in the table, fields, and the arrays whose addresses are in the table.
+        self._known: dict[int, tuple[int, TensorMapFields, tuple[NDArray[np.int64], ...]]] = {}
 
-    def add(self, addresses: NDArray[Any], fields: TensorMapFields) -> None:
-        """Add the map with the fields `fields` at several global addresses."""
-        new = set(addresses.tolist()) - self._addresses
+    def add(self, arena: Arena, addresses: NDArray[Any], fields: TensorMapFields) -> None:
+        """Add the map with the fields `fields` at several global addresses. Replace earlier maps at these addresses."""
+        known = self._known
+        new = [each for each in {*addresses.tolist()} if each not in known or known[each][1] is not fields]
         if not new or not is_tiled(fields):
             return
-        self._addresses |= new
         last, strides, row_offset, shared_offset = box_geometry(fields)
-        self._offsets += [row_offset, shared_offset]
         row_bytes = fields.box[0] * fields.element_bits // 8
         entry = np.zeros((), MAP)
         entry["rank"], entry["rows"], entry["row_bytes"] = fields.rank, len(row_offset), row_bytes
@@ -75,8 +74,10 @@ class KnownMaps:
         for address in new:
             first = address - GLOBAL_BASE
             entry["address"] = address
-            entry["content"] = self.arena.bytes[first : first + MAP_BYTES].view(np.int64)
-            if self.count == len(self.table):
-                self.table = np.concatenate([self.table, np.zeros(self.count, MAP)])
-            self.table[self.count] = entry
-            self.count += 1
+            entry["content"] = arena.bytes[first : first + MAP_BYTES].view(np.int64)
+            number = known[address][0] if address in known else self.count
+            known[address] = number, fields, (row_offset, shared_offset)
+            self.count = max(self.count, number + 1)
+            if number == len(self.table):
+                self.table = np.concatenate([self.table, np.zeros(number, MAP)])
+            self.table[number] = entry

@@ -32,6 +32,7 @@ MAX_COUNT = 2**20 - 1
 PENDING, TRANSACTIONS, PHASE = 20, 40, 61
 """Lowest bits of the pending arrivals, of the pending bytes and of the parity of an mbarrier."""
 TRANSACTION_MASK = 2**21 - 1
+LOGGED = 4096  # arrivals of native code between two arrivals that the interpreter executes
 RETRIES = 16  # times that a wait may return early because nothing else can run, before it is a deadlock
 _EARLY_RETURN = 1 / 16  # probability, under a random schedule, that a wait returns before its phase completes
 _ACTIONS = {
@@ -155,6 +156,9 @@ class Mbarriers:
         self._expired: set[int] = set()  # slots whose wait must return early
         self.sites = np.zeros(len(self.words), np.int64)  # word -> program counter of the last arrival, plus 1
         self._sites: set[tuple[int, int]] = set()  # words and program counters of all arrivals
+        self.log = np.zeros(
+            1 + 2 * LOGGED, np.int64
+        )  # number of entries that native code adds to `_sites`, and entries
         self._problem = np.zeros(1, np.int64)
         self._none = np.zeros((1, 1), np.int64)
 
@@ -179,6 +183,7 @@ class Mbarriers:
             words, pc = index[mask] >> 3, self.state.pc
             new = words[self.sites[words] != pc + 1]
             if len(new):
+                self._read_log()
                 self._sites.update((word, pc) for word in new.tolist())
                 self.sites[new] = pc + 1
         return tokens
@@ -371,8 +376,15 @@ class Mbarriers:
 
         `slots` contains the indices of the warp splits.
         """
+        self._read_log()
         words = set[int]().union(*map(self._awaited_by, slots))
         return sorted({pc for word, pc in self._sites if word in words})
+
+    def _read_log(self) -> None:
+        """Move the entries of `log` to `_sites`."""
+        entries = self.log[1 : 1 + 2 * self.log[0]].reshape(-1, 2)
+        self._sites.update(map(tuple, entries.tolist()))
+        self.log[0] = 0
 
     def _index(self, batch: Batch, space: str, addresses: Array, mask: Array) -> Array:
         if space == "":

@@ -19,6 +19,7 @@ class Field(IntEnum):
     LOCAL_START = 6
     LOCAL_STRIDE = 7  # bytes of local memory for each thread
     LOCAL_BYTES = 8
+    PARAMETERS = 71  # virtual address of the kernel's parameters
     # Code
     CODE = 9  # address of the instructions
     COUNTS = 10  # address of the number of warps that have executed each instruction
@@ -85,6 +86,7 @@ class Field(IntEnum):
     INSTRUCTION = 64  # program counter of the executing instruction
     AWAITED = 65  # address of the index of the mbarrier for which each warp split waits, or a negative number
     ARRIVAL_SITES = 66  # address of `Mbarriers.sites`
+    ARRIVAL_LOG = 70  # address of `Mbarriers.log`
     PLAIN_WAITS = 67  # 1 if no wait has returned early, and none is for several mbarriers
     KNOWN_MAPS = 68  # address of the table of tensor maps (see `known_maps`)
     KNOWN_MAP_COUNT = 69

@@ -10,13 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.barriers import BARRIERS, Barriers
+from warploom.emulator.barriers import BARRIERS
 from warploom.emulator.batch import Batch
 from warploom.emulator.grid import Topology
-from warploom.emulator.known_maps import KnownMaps
 from warploom.emulator.link import Linked
-from warploom.emulator.mbarriers import Mbarriers
-from warploom.emulator.memory import Memory
 from warploom.emulator.native.actions import MOST_ACCESSES, MOST_BYTES, Action, from_text
 from warploom.emulator.native.code_table import BRANCH, EXECUTE_EVENT, EXIT, GUARD_EVENT, INSTRUCTION
 from warploom.emulator.native.context import Field, Stop
@@ -29,6 +26,7 @@ from warploom.emulator.shared_memory import Location, SharedMemory
 from warploom.emulator.state import Counters, Executions, State
 from warploom.emulator.times import Times
 from warploom.emulator.warp_splits import ALL_LANES, unpack
+from warploom.emulator.warps import Components
 from warploom.isa.model import effects
 from warploom.isa.model.form import Form
 from warploom.isa.model.semantics import Lanes
@@ -334,9 +332,10 @@ class NativeEngine:
         """Set the object that counts executions by warps and by lanes. None disables the counts."""
         self._fields[Field.EXECUTIONS] = 0 if executions is None else _address(executions.counts)
 
-    def start(self, memory: Memory, barriers: Barriers, mbarriers: Mbarriers, maps: KnownMaps) -> None:
+    def start(self, components: Components) -> None:
         """Prepare for the CTAs that have become resident."""
-        self._mbarriers, self._maps = mbarriers, maps
+        memory, mbarriers = components.memory, components.mbarriers
+        self._mbarriers, self._maps = mbarriers, components.asynchronous.executor.known
         arena, shared, fields = memory.arena, memory.shared, self._fields
         if not len(self._windows):
             self._windows = _shared_windows(self.state.topology, shared)
@@ -344,12 +343,13 @@ class NativeEngine:
         first = _address(shared.bytes)
         self._windows[:, 2] += first - self._shared
         self._shared = first
-        fields[Field.SHARED], fields[Field.ARRIVAL_SITES] = first, _address(mbarriers.sites)
+        fields[Field.SHARED], fields[Field.PARAMETERS] = first, components.parameters
+        fields[Field.ARRIVAL_SITES], fields[Field.ARRIVAL_LOG] = _address(mbarriers.sites), _address(mbarriers.log)
         fields[Field.ARENA], fields[Field.SEGMENTS] = _address(arena.bytes), len(arena.starts)
         for field, array in enumerate((arena.starts, arena.ends, arena.state), Field.SEGMENT_STARTS):
             fields[field] = _address(array)
         fields[Field.LOCAL_START], fields[Field.LOCAL_STRIDE] = _address(memory.local), memory.local_stride
-        fields[Field.LOCAL_BYTES], fields[Field.ARRIVED] = memory.local_bytes, _address(barriers.arrived)
+        fields[Field.LOCAL_BYTES], fields[Field.ARRIVED] = memory.local_bytes, _address(components.barriers.arrived)
         self._tally[:] = 0
 
     def run(self, batch: Batch, first: int, end: int) -> tuple[int, int]:

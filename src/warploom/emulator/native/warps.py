@@ -29,6 +29,11 @@ from warploom.numerics.tracing.values import LANES, TracedLanes, TraceError, dec
 _U64 = np.dtype(np.uint64)
 _I64S = ir.VectorType(I64, LANES)
 _BOOL = np.dtype(np.bool_)
+_MBARRIER_FUNCTIONS = {
+    "init": "warploom.mbarrier_init", "inval": "warploom.mbarrier_inval", "arrive": "warploom.mbarrier",
+    "expect_tx": "warploom.mbarrier",
+}  # fmt: skip
+"""Native functions of the actions on mbarriers (see `mbarriers`)."""
 
 
 def stored_values(values: Sequence[TracedLanes], dtype: np.dtype[Any]) -> list[TracedLanes]:
@@ -343,9 +348,10 @@ class TracedWarp:
         return first, I64(0xFFFF_FFFF_FFFF_FFFF), shift
 
     def to_generic(self, space: str, addresses: TracedLanes) -> TracedLanes:
-        """Return the generic addresses that correspond to addresses in a state space other than `param`."""
+        """Return the generic addresses that correspond to addresses in a state space."""
         if space.startswith("param"):
-            raise TraceError("addresses of parameters are not implemented in native code")
+            start = TracedLanes(self.builder, broadcast(self.builder, self._field(Field.PARAMETERS)), _U64)
+            return address_space.in_parameter_block(start, addresses)
         return address_space.to_generic(space, addresses)
 
     def from_generic(self, space: str, addresses: TracedLanes) -> TracedLanes:
@@ -400,12 +406,13 @@ class TracedWarp:
         self, space: str, addresses: TracedLanes, action: str, amount: TracedLanes | int = 0,
         transactions: TracedLanes | int = 0,
     ) -> TracedLanes:  # fmt: skip
-        """Initialise an mbarrier, arrive at it, or expect bytes. Return the state tokens.
+        """Initialise or invalidate an mbarrier, arrive at it, or expect bytes. Return the state tokens.
 
         Leave the instruction to the interpreter in two cases: the active lanes use several mbarriers, or several lanes
         are active and their counts may differ.
         """
-        if action not in ("init", "arrive", "expect_tx"):
+        function = _MBARRIER_FUNCTIONS.get(action)
+        if function is None:
             raise TraceError(f"the action {action} on an mbarrier is not implemented in native code")
         builder, lanes = self.builder, self.lanes
         wide = self._shared_addresses(space, addresses)
@@ -425,8 +432,7 @@ class TracedWarp:
         builder.store(builder.load(builder.inttoptr(low, POINTER), typ=I64), token)
         builder.cbranch(together, arriving, self.leaving)
         builder.position_at_end(arriving)
-        name = "warploom.mbarrier_init" if action == "init" else "warploom.mbarrier"
-        accepted = builder.call(self._declare(name, I1, [POINTER, I64, I64, I64]), [self.context, low, *given])
+        accepted = builder.call(self._declare(function, I1, [POINTER, I64, I64, I64]), [self.context, low, *given])
         builder.cbranch(accepted, following, self.leaving)
         builder.position_at_end(following)
         words = TracedLanes(builder, broadcast(builder, builder.load(token, typ=I64)), _U64)
