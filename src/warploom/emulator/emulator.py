@@ -274,7 +274,7 @@ class Emulator:
             done = state.counters.batches - before
             if stop == Stop.RESUME:
                 rows = native.rows
-                self._resume_block(rows, pc, native.executed)
+                self._resume_block(rows, pc, native.executed, native.first_count)
                 if self._on_block_end is not None:
                     self._on_block_end(BlockEnd(state.pc))
                 self.asynchronous.between_blocks()
@@ -305,17 +305,18 @@ class Emulator:
             self._executions.last = -1
         return self.batch
 
-    def _resume_block(self, rows: Rows, pc: int, executed: int) -> None:
+    def _resume_block(self, rows: Rows, pc: int, executed: int, warps: int) -> None:
         """Continue a block at `pc` for the warp splits `rows` after native code has stopped there.
 
-        The first `executed` warp splits have already executed the instruction at `pc`.
+        The first `executed` warp splits have already executed the instruction at `pc`. `warps` warp splits have started
+        the block.
         """
         first = int(self.state.splits.pc[rows[0]])
         batch = self._begin_batch(rows)
         if executed:
             self._finish_instruction(batch, pc, executed)
             pc += 1
-        self._execute(batch, first, pc, self.program.block_end[first])
+        self._execute(batch, first, pc, self.program.block_end[first], warps)
 
     def _execute_block(self, rows: Rows) -> None:
         """Execute the warp splits `rows` as one batch, to the end of their basic block."""
@@ -331,12 +332,12 @@ class Emulator:
         counters.batches += 1
         if self._on_block_start is not None:
             self._on_block_start(BlockStart(first, batch))
-        self._execute(batch, first, first, end)
+        self._execute(batch, first, first, end, batch.count)
 
-    def _execute(self, batch: Warps, first: int, pc: int, end: int) -> None:
-        """Execute the instructions [pc, end) of the block that starts at `first`."""
+    def _execute(self, batch: Warps, first: int, pc: int, end: int, warps: int) -> None:
+        """Execute the instructions [pc, end) of the block at `first`, which `warps` warps have started."""
         state, control, accumulators = self.state, self.control, self.accumulators
-        counters, warps = state.counters, batch.count
+        counters = state.counters
         state.pc = done = pc
         linked, by_family = self.linked, counters.by_family
         guards, instructions, executions = self._guards, self._instructions, self._executions
@@ -346,7 +347,7 @@ class Emulator:
         while pc < end:
             if native is not None and native.is_native[pc]:
                 pc = done = self._run_native(native, batch, pc, end)
-                if pc == end:
+                if pc == end or not batch.count:
                     break
             step = linked[pc]
             state.pc = pc

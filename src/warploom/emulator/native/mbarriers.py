@@ -1,6 +1,6 @@
 """Native code that initialises and invalidates mbarriers, and counts arrivals.
 
-The interpreter executes the other operations that change an mbarrier, and suspends warps. `emulator.mbarriers`
+The interpreter executes the other operations that change an mbarrier. `emulator.mbarriers`
 describes the bits of an mbarrier.
 """
 
@@ -17,7 +17,7 @@ from llvmlite import ir
 from warploom.emulator.mbarriers import LOGGED, MAX_COUNT, PENDING, PHASE, TRANSACTION_MASK, TRANSACTIONS
 from warploom.emulator.native.builder import I1, I8, I64, POINTER, Builder
 from warploom.emulator.native.context import Field
-from warploom.emulator.warp_splits import Status
+from warploom.emulator.warp_splits import KINDS, NONE, Event, Status
 
 
 def add_arrivals(module: ir.Module) -> None:
@@ -133,16 +133,17 @@ def _add_arrive(module: ir.Module) -> None:
     new = _Word(held.expected, b.select(complete, held.expected, pending), transactions, phase)
     b.put(new.pack(b), word, 0)
     with b.if_then(complete):
-        b.call(module.globals["warploom.wake"], [context, number])
+        event = b.add(b.mul(number, I64(KINDS)), I64(Event.MBARRIER))
+        b.call(module.globals["warploom.wake"], [context, event])
     b.ret(I1(1))
 
 
 def _add_wake(module: ir.Module) -> None:
-    """Add the function that resumes the warp splits that wait for the mbarrier with a given index."""
+    """Add the function that resumes the warp splits that wait for an event."""
     b = Builder(module, "warploom.wake", ir.FunctionType(ir.VoidType(), [POINTER, I64]))
-    context, number = b.arguments
+    context, event = b.arguments
     awaited, status = b.array(context, Field.AWAITED), b.array(context, Field.STATUS)
-    with b.loop(b.get(context, Field.SPLITS)) as row, b.if_then(b.icmp_signed("==", b.get(awaited, row), number)):
-        b.put(I64(-1), awaited, row)
+    with b.loop(b.get(context, Field.SPLITS)) as row, b.if_then(b.icmp_signed("==", b.get(awaited, row), event)):
+        b.put(I64(NONE), awaited, row)
         b.put(I8(Status.READY), status, row, I8)
     b.ret_void()

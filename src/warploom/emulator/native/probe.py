@@ -26,6 +26,7 @@ from llvmlite import ir
 
 from warploom.emulator import address_space
 from warploom.emulator.native.actions import MOST_ACCESSES, MOST_BYTES, Action, to_text
+from warploom.emulator.native.barriers import Mode
 from warploom.emulator.native.builder import I8, I32, I64, POINTER
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.matrix import ROW_BYTES, TracedMatrix
@@ -167,7 +168,9 @@ class Probe(TracedWarp):
 
     def cta_barrier(self, number: TracedLanes, threads: TracedLanes | None, mode: str) -> None:
         """Record an arrival that completes a CTA barrier. Leave other arrivals to the interpreter."""
-        super().cta_barrier(number, threads, mode)
+        if mode != "sync":
+            raise TraceError("native code creates no events of arrivals without a wait")
+        self.arrive(number, threads, Mode.PROBE)
         self._actions.append(Action("barrier"))
 
     def issue(self, record: CopyRecord) -> None:

@@ -12,11 +12,13 @@ from warploom.emulator import address_space
 from warploom.emulator.address_space import GLOBAL_BASE, SHARED_WINDOW, WINDOW_SIZE
 from warploom.emulator.known_maps import MOST_DIMENSIONS
 from warploom.emulator.mbarriers import INITIALISED, PENDING, PHASE
+from warploom.emulator.native.barriers import Mode
 from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER, Builder
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.matrix import ROW, ROW_BYTES, TracedMatrix
 from warploom.emulator.native.operands import Items, Location, Scalar
 from warploom.emulator.native.tensor_copies import ARGUMENTS
+from warploom.emulator.warp_splits import KINDS, NONE, Event
 from warploom.emulator.warps import copy_elements
 from warploom.isa.instructions.reductions import update
 from warploom.isa.model.records import CopyRecord, TensorCopy, ThreadCopy
@@ -171,6 +173,12 @@ class TracedWarp:
         dtype = self._element(type)
         mask = self.lanes if lanes is None else self.lanes & lanes
         places = self._reach(space, addresses, mask, dtype.itemsize * count, storing=False)
+        return self._gather(places, mask, dtype, count)
+
+    def _gather(
+        self, places: ir.Value, mask: TracedLanes, dtype: np.dtype[Any], count: int = 1
+    ) -> list[TracedLanes]:  # fmt: skip
+        """Load `count` consecutive elements from a pointer for each lane in `mask`."""
         builder, kind = self.builder, vector_type(dtype)
         name = f"llvm.masked.gather.v{LANES}{_suffix(dtype)}.v{LANES}p0"
         function = self._declare(name, kind, [places.type, I32, mask.value.type, kind])
@@ -383,19 +391,21 @@ class TracedWarp:
         self.converged_only = True
 
     def cta_barrier(self, number: TracedLanes, threads: TracedLanes | None, mode: str) -> None:
-        """Arrive at a CTA barrier and wait. The interpreter takes over unless the batch completes the barrier."""
-        if mode != "sync":
-            raise TraceError("arrivals at a barrier are not implemented in native code")
+        """Arrive at a CTA barrier, and also wait if `mode` is "sync"."""
+        self.arrive(number, threads, Mode.WAIT if mode == "sync" else Mode.ARRIVE)
+
+    def arrive(self, number: TracedLanes, threads: TracedLanes | None, mode: Mode) -> None:
+        """Arrive at a CTA barrier. The interpreter takes over if native code cannot execute the arrivals."""
         self.converged_only = True
         builder = self.builder
-        arrive = self._declare("warploom.barrier", I1, [POINTER, I64, I32, I32])
-        numbers = [
-            I32(0) if each is None else builder.extract_element(each.astype(np.uint32).value, I32(0))
-            for each in (number, threads)
-        ]
-        completed = builder.call(arrive, [self.context, self.position, *numbers])
-        following = builder.append_basic_block("completed")
-        builder.cbranch(completed, following, self.refusing)
+        kinds = [POINTER, I64, I32, I64, I64]
+        lane = builder.cttz(self.mask, I1(0))
+        expected = I64(-1) if threads is None else builder.extract_element(threads.astype(_U64).value, lane)
+        barrier = builder.extract_element(number.astype(np.uint32).value, lane)
+        arguments = [self.context, self.position, barrier, expected, I64(mode)]
+        accepted = builder.call(self._declare("warploom.barrier", I1, kinds), arguments)
+        following = builder.append_basic_block("arrived")
+        builder.cbranch(accepted, following, self.refusing)
         builder.position_at_end(following)
 
     def warp_barrier(self, members: TracedLanes) -> None:
@@ -414,12 +424,8 @@ class TracedWarp:
         function = _MBARRIER_FUNCTIONS.get(action)
         if function is None:
             raise TraceError(f"the action {action} on an mbarrier is not implemented in native code")
-        builder, lanes = self.builder, self.lanes
-        wide = self._shared_addresses(space, addresses)
-        places = TracedLanes(builder, builder.ptrtoint(self._reach("shared", wide, lanes, 8, True), _I64S), _U64)
-        lowest = places.constant(0xFFFF_FFFF_FFFF_FFFF, _U64)
-        low = self._reduce("umin", lanes.select(places, lowest))
-        high = self._reduce("umax", lanes.select(places, places.constant(0, _U64)))
+        builder = self.builder
+        low, high = self._extent(self._reach("shared", self._shared_addresses(space, addresses), self.lanes, 8, True))
         active = builder.zext(builder.ctpop(self.mask), I64)
         given = [self._total(each, active) for each in (amount, transactions)]
         varies = any(isinstance(each, TracedLanes) for each in (amount, transactions))
@@ -437,6 +443,13 @@ class TracedWarp:
         builder.position_at_end(following)
         words = TracedLanes(builder, broadcast(builder, builder.load(token, typ=I64)), _U64)
         return words if varies else words - (self._rank() << np.uint64(PENDING)) * np.uint64(action == "arrive")
+
+    def _extent(self, places: ir.Value) -> tuple[ir.Value, ir.Value]:
+        """Return the lowest and the highest of the pointers of the active lanes, as numbers."""
+        numbers = TracedLanes(self.builder, self.builder.ptrtoint(places, _I64S), _U64)
+        lowest, highest = (numbers.constant(value, _U64) for value in (0xFFFF_FFFF_FFFF_FFFF, 0))
+        low = self._reduce("umin", self.lanes.select(numbers, lowest))
+        return low, self._reduce("umax", self.lanes.select(numbers, highest))
 
     def _shared_addresses(self, space: str, addresses: TracedLanes) -> TracedLanes:
         """Return the shared addresses of mbarriers, given addresses in `space`."""
@@ -460,28 +473,48 @@ class TracedWarp:
     def mbarrier_wait(
         self, space: str, addresses: TracedLanes, phase: TracedLanes, parity: bool, blocking: bool, result: Any
     ) -> None:
-        """Test a phase of mbarriers.
+        """Test a phase of mbarriers, and suspend the warp if `blocking` is set and the phase is not complete.
 
-        Leave the instruction to the interpreter if a warp must be suspended, or an mbarrier is not initialised.
+        Leave the instruction to the interpreter in these cases: an mbarrier is not initialised, a warp must wait for
+        several mbarriers, or waits may return early.
         """
         builder = self.builder
         if blocking:  # the interpreter suspends warps of the whole batch; a repeated test gives the same results
             self.leaving = self.refusing
-        (words,) = self.load("shared", self._shared_addresses(space, addresses), "b64")
+        places = self._reach("shared", self._shared_addresses(space, addresses), self.lanes, 8, False)
+        (words,) = self._gather(places, self.lanes, _U64)
         high = words >> np.uint64(PHASE)
         wide = phase.astype(_U64)
         expected = (wide if parity else wide >> np.uint64(PHASE)) & np.uint64(1)
         done = (high & np.uint64(1)) != expected
         unready = self._reduce_mask((high < INITIALISED) & self.lanes)
         goes_on = builder.icmp_unsigned("==", unready, I32(0))
-        if blocking:
-            is_plain = builder.icmp_signed("!=", self._field(Field.PLAIN_WAITS), I64(0))
-            complete = builder.icmp_unsigned("!=", self._reduce_mask(done & self.lanes), I32(0))
-            goes_on = builder.and_(goes_on, builder.and_(is_plain, complete))
-        following = builder.append_basic_block("tested")
-        builder.cbranch(goes_on, following, self.leaving)
-        builder.position_at_end(following)
-        self.write(result, done)
+        if not blocking:
+            self._require(goes_on)
+            self.write(result, done)
+            return
+        low, high = self._extent(places)
+        complete = builder.icmp_unsigned("!=", self._reduce_mask(done & self.lanes), I32(0))
+        may_suspend = builder.and_(self._field(Field.BLOCKING_WAITS), self._field(Field.SUSPENDS))
+        waits = builder.and_(builder.icmp_signed("!=", may_suspend, I64(0)), builder.icmp_unsigned("==", low, high))
+        is_plain = builder.icmp_signed("!=", self._field(Field.PLAIN_WAITS), I64(0))
+        self._require(builder.and_(goes_on, builder.and_(is_plain, builder.or_(complete, waits))))
+        events = builder.array(self.context, Field.EVENTS)
+        with builder.if_else(complete) as (succeeds, suspends):
+            with succeeds:
+                builder.put(I64(NONE), events, self.position)
+                self.write(result, done)
+            with suspends:
+                number = builder.lshr(builder.sub(low, self._field(Field.SHARED)), I64(3))
+                event = builder.add(builder.mul(number, I64(KINDS)), I64(Event.MBARRIER))
+                builder.put(event, events, self.position)
+                builder.count(self.context, Field.SUSPENDED, 1)
+
+    def _require(self, condition: ir.Value) -> None:
+        """Leave the instruction to the interpreter unless a condition is true."""
+        following = self.builder.append_basic_block("required")
+        self.builder.cbranch(condition, following, self.leaving)
+        self.builder.position_at_end(following)
 
     # Asynchronous operations, which take effect at once under the eager schedule ---------------------------
 
