@@ -34,7 +34,7 @@ class Barriers:
         # Mode, numbers of true and of all lanes, and the warps, lanes and destinations of each reduction.
         self._votes: dict[int, tuple[str, list[int], list[tuple[int, Array, Any]]]] = {}
         self.cluster_of = topology.cluster_of
-        self._uses_clusters = False  # True once a thread has arrived at a cluster barrier
+        self.uses_clusters = False  # True once a thread has arrived at a cluster barrier
         self.cluster_phase = np.zeros(topology.ctas // topology.cluster_size, np.int64)
         # For a thread that has arrived and not continued: twice the phase, plus 1 if the thread waits. Otherwise -1.
         self.cluster_joined = np.empty((topology.warps, 32), np.int64)
@@ -195,7 +195,7 @@ class Barriers:
 
         Errors: Fault emulator.cluster-barrier if a thread arrives twice without a wait.
         """
-        self._uses_clusters = True
+        self.uses_clusters = True
         clusters = self.cluster_of[batch.warp_index]
         active = batch.active()
         message = "a thread arrives at the cluster barrier again before it has waited for its last arrival"
@@ -259,8 +259,11 @@ class Barriers:
 
     @property
     def depends_on_exits(self) -> bool:
-        """True if an exit may complete a cluster barrier, or a barrier with a partly arrived warp."""
-        return self._uses_clusters or bool(self._parts)
+        """True if native code may not let warps exit, because an exit may complete a barrier of partly arrived warps.
+
+        An exit that completes a cluster barrier has an event.
+        """
+        return bool(self._parts) or (self._on_complete is not None and self.uses_clusters)
 
     def on_exit(self) -> None:
         """Complete the barriers that waited only for threads that have left the kernel."""
@@ -270,7 +273,7 @@ class Barriers:
         keys = np.flatnonzero(self.arrived)
         if len(keys):
             self._complete(keys)
-        if self._uses_clusters:
+        if self.uses_clusters:
             self._complete_clusters(np.arange(len(self.cluster_phase)))
 
     def awaited(self, slot: int) -> Awaited | None:

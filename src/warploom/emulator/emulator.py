@@ -256,8 +256,7 @@ class Emulator:
     def _allows_exits(self) -> bool:
         """Return True if native code may let warps exit."""
         is_observed = self._on_exit_of is not None
-        is_local = self.topology.cluster_size == 1 and self.asynchronous.is_idle
-        return is_local and not is_observed and not self.barriers.depends_on_exits
+        return self.asynchronous.is_idle and not is_observed and not self.barriers.depends_on_exits
 
     def _schedule(self, native: NativeEngine, report: Callable[[], None]) -> None:
         """Let native code select and execute batches until the interpreter is needed."""
@@ -271,6 +270,8 @@ class Emulator:
             )
             self.repetition.due = native.due
             self.ctas_done += native.exited_ctas
+            if native.exited_ctas:
+                self.memory.shared.exited = state.live_warps == 0
             done = state.counters.batches - before
             if stop == Stop.RESUME:
                 rows = native.rows
@@ -450,8 +451,7 @@ class Emulator:
         state.count_live_warps()
         ctas = len(state.placement.coordinates)
         self.ctas_done = ctas - int(np.count_nonzero(state.live_warps[:ctas]))
-        if self.topology.cluster_size > 1:
-            self.memory.shared.exited = state.live_warps == 0
+        self.memory.shared.exited = state.live_warps == 0
         self.barriers.on_exit()
 
     def update_counters(self) -> None:

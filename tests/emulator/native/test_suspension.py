@@ -157,3 +157,73 @@ def test_native_code_executes_a_ring(monkeypatch: pytest.MonkeyPatch) -> None:
     text = kernel(RING.format(inits=inits, loops=20, after="bar.sync 1;"), before=".shared .align 8 .b64 bars[32];\n")
     run = wl.launch(text, grid=2, block=128, args=[np.zeros(128, np.uint32)])
     assert {each.opcode for each in run.stats.times.instructions} <= {"bra"}  # the first branch that diverges
+
+
+# Clusters -------------------------------------------------------------------------------------------------
+
+CLUSTER_OPERATIONS = (
+    "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;",
+    "barrier.cluster.arrive; add.u32 %r5, %r5, 9; barrier.cluster.wait;",
+    "barrier.cluster.arrive.aligned; bar.sync 0; barrier.cluster.wait.aligned;",
+    "barrier.cluster.wait;",
+    "barrier.cluster.arrive;",
+    "@%p1 barrier.cluster.arrive; @!%p1 barrier.cluster.arrive; barrier.cluster.wait;",
+    "@%p2 exit;",
+    "@%p6 exit;",
+    "bar.sync 0;",
+    "mapa.shared::cluster.u32 %r6, %r10, {rank}; ld.shared::cluster.u32 %r7, [%r6+{at}]; add.u32 %r5, %r5, %r7;",
+    "mapa.shared::cluster.u32 %r6, %r10, {rank}; atom.shared::cluster.add.u32 %r7, [%r6+{at}], %r5;",
+    "mapa.shared::cluster.u32 %r6, %r10, %r9; st.shared::cluster.u32 [%r6+{at}], %r5;",
+    "mapa.u64 %rd3, %rd4, %r9; ld.u32 %r7, [%rd3+{at}]; add.u32 %r5, %r5, %r7;",
+    "mapa.u64 %rd3, %rd4, %r9; mapa.u64 %rd5, %rd4, {rank}; @%p1 mov.u64 %rd3, %rd5; st.u32 [%rd3+{at}], %r5;",
+    "mapa.shared::cluster.u32 %r6, %r10, {rank}; ld.shared.u32 %r7, [%r6+{at}];",
+    "mapa.shared::cluster.u32 %r6, %r11, {rank}; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r6];",
+    "W{label}: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r11], {parity}; @!%p3 bra W{label};",
+)  # fmt: skip
+"""Operations of a warp in a cluster of two CTAs. Most of them are legal; offset 252 + 8 is beyond shared memory."""
+CLUSTER_STEP = st.tuples(
+    st.sampled_from(CLUSTER_OPERATIONS), st.sampled_from([0, 1, 1, 0, 2]), st.sampled_from([0, 4, 40, 252, 258, 260]),
+    st.integers(0, 1), st.sampled_from([True, True, True, False]),
+)  # fmt: skip
+
+
+@settings(quiet, max_examples=80)
+@given(steps=st.lists(CLUSTER_STEP, min_size=1, max_size=5), loops=st.integers(1, 2), threads=st.sampled_from([50, 64]))
+def test_random_clusters(monkeypatch: pytest.MonkeyPatch, steps: list[Any], loops: int, threads: int) -> None:
+    lines: list[str] = []
+    for label, (text, rank, at, parity, everywhere) in enumerate(steps):
+        # Some steps are executed only by the CTAs of rank 0.
+        start = "" if everywhere else f"@%p6 bra E{label};"
+        lines.append(f"{start} {text.format(rank=rank, at=at, parity=parity, label=label)} E{label}:")
+        lines.append("mad.lo.u32 %r5, %r5, 31, %r3;")
+    text = kernel(
+        f"""
+        mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mad.lo.u32 %r4, %r1, %r2, %r0; mad.wide.u32 %rd1, %r4, 4, %rd0;
+        mov.u32 %r9, %cluster_ctarank; setp.eq.u32 %p6, %r9, 1; xor.b32 %r9, %r9, 1;
+        and.b32 %r12, %r0, 31; setp.lt.u32 %p1, %r12, 7; setp.lt.u32 %p2, %r0, 32; setp.eq.u32 %p5, %r0, 0;
+        mov.u64 %rd2, data; cvta.shared.u64 %rd4, %rd2; cvt.u32.u64 %r10, %rd2; add.u32 %r11, %r10, 64;
+        mov.u32 %r5, %r4; mov.u32 %r3, 0;
+        @%p5 mbarrier.init.shared::cta.b64 [%r11], {threads};
+        barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+        AGAIN: {" ".join(lines)}
+        add.u32 %r3, %r3, 1; setp.lt.u32 %p4, %r3, {loops}; @%p4 bra AGAIN;
+        st.global.u32 [%rd1], %r5; ret;""",
+        before=".shared .align 8 .b8 data[256];\n",
+    )
+    check(text, threads, monkeypatch, grid=4, cluster=2)
+
+
+def test_native_code_executes_cluster_barriers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPLOOM_ENGINE", "compiler")
+    text = kernel(
+        """
+        mov.u32 %r9, %cluster_ctarank; xor.b32 %r9, %r9, 1; mov.u64 %rd2, data; cvt.u32.u64 %r10, %rd2;
+        mad.lo.u32 %r6, %r0, 4, %r10; st.shared.u32 [%r6], %r9;
+        barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+        mapa.shared::cluster.u32 %r6, %r6, %r9; ld.shared::cluster.u32 %r7, [%r6]; st.global.u32 [%rd1], %r7;
+        barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+        ret;""",
+        before=".shared .align 8 .b8 data[256];\n",
+    )
+    run = wl.launch(text, grid=4, block=64, args=[np.zeros(64, np.uint32)], cluster=2)
+    assert not run.stats.times.instructions

@@ -121,11 +121,12 @@ class NativeEngine:
         fixed = {
             Field.CODE: self.code, Field.COUNTS: self.counts, Field.SEEN: self._seen, Field.RECENT: state.recent,
             Field.CARRY: state.carry, Field.CTA_OF: state.topology.cta_of, Field.LIVE_WARPS: state.live_warps,
-            Field.TALLY: self._tally,
+            Field.TALLY: self._tally, Field.CLUSTER_OF: state.topology.cluster_of,
         }  # fmt: skip
         for field, array in fixed.items():
             self._fields[field] = _address(array)
         self._fields[Field.CTA_THREADS] = state.topology.warps_per_cta * LANES
+        self._fields[Field.CLUSTER_SIZE] = state.topology.cluster_size
         self._wanted: dict[int, Wanted] = {}
         self.report: Callable[[int, int], None] | None = None
         self.actions: dict[int, tuple[Action, ...] | None] = {}
@@ -350,7 +351,9 @@ class NativeEngine:
             fields[field] = _address(array)
         fields[Field.LOCAL_START], fields[Field.LOCAL_STRIDE] = _address(memory.local), memory.local_stride
         fields[Field.LOCAL_BYTES], fields[Field.ARRIVED] = memory.local_bytes, _address(barriers.arrived)
-        fields[Field.EXPECTED] = _address(barriers.expected)
+        fields[Field.EXPECTED], fields[Field.SHARED_STRIDE] = _address(barriers.expected), shared.stride
+        fields[Field.CLUSTER_PHASE] = _address(barriers.cluster_phase)
+        fields[Field.CLUSTER_JOINED] = _address(barriers.cluster_joined)
         self._tally[:] = 0
 
     def run(self, batch: Batch, first: int, end: int) -> tuple[int, int]:
@@ -378,6 +381,7 @@ class NativeEngine:
         """Return the result of native code. Count its time, without the time of the observers."""
         counters, began = self.state.counters, perf_counter()
         found = function()
+        self._barriers.uses_clusters = bool(self._fields[Field.USES_CLUSTERS])
         counters.native_seconds += perf_counter() - began - self._callback_seconds
         counters.native_calls += 1
         self._callback_seconds = 0.0
@@ -433,6 +437,7 @@ class NativeEngine:
             self._map_table = maps.table
             fields[Field.KNOWN_MAPS] = _address(maps.table)
         fields[Field.KNOWN_MAP_COUNT], fields[Field.PLAIN_BARRIERS] = maps.count, self._barriers.is_plain
+        fields[Field.USES_CLUSTERS] = self._barriers.uses_clusters
         fields[Field.PLAIN_WAITS] = mbarriers.is_plain
         fields[Field.BLOCKING_WAITS] = mbarriers.is_plain and mbarriers.suspends
         fields[Field.SUSPENDS] = self.state.on_suspend is None

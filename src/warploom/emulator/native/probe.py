@@ -173,6 +173,12 @@ class Probe(TracedWarp):
         self.arrive(number, threads, Mode.PROBE)
         self._actions.append(Action("barrier"))
 
+    def cluster_arrive(self) -> None:
+        """Leave the instruction to the interpreter, because native code creates no events of cluster barriers."""
+        raise TraceError("native code creates no events of cluster barriers")
+
+    cluster_wait = cluster_arrive
+
     def issue(self, record: CopyRecord) -> None:
         """Record a thread copy: the access to the source, and the access to the target."""
         if not isinstance(record, ThreadCopy):

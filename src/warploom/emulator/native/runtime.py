@@ -10,6 +10,7 @@ from warploom.emulator.access import DIRTY, LOCKED
 from warploom.emulator.barriers import BARRIERS
 from warploom.emulator.native.barriers import add_barrier
 from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER, Builder
+from warploom.emulator.native.clusters import add_cluster_barriers
 from warploom.emulator.native.code_table import (
     BATCH_COST,
     BRANCH,
@@ -36,6 +37,7 @@ def add_runtime(module: ir.Module) -> None:
     _add_find(module, "warploom.find_written", storing=True)
     add_arrivals(module)
     add_barrier(module)
+    add_cluster_barriers(module)
     _add_suspend(module)
     add_tensor_copy(module)
     _add_guard(module)
@@ -385,6 +387,8 @@ def _add_exit(module: ir.Module) -> None:
         rest = b.sub(b.get(live_warps, cta), I64(1))
         b.put(rest, live_warps, cta)
         b.count(context, Field.EXITED_CTAS, b.zext(b.icmp_signed("==", rest, I64(0)), I64))
+    with b.if_then(b.icmp_signed("!=", b.get(context, Field.USES_CLUSTERS), I64(0))), b.loop(count) as position:
+        b.call(module.globals["warploom.complete_cluster"], [context, b.get(warps, position)])
     b.ret(I1(1))
 
 

@@ -307,14 +307,42 @@ class TracedWarp:
             rest = builder.and_(self._reduce("or", kept), I64(size - 1))
             fits = builder.and_(fits, builder.icmp_unsigned("==", rest, I64(0)))
         idle = builder.icmp_unsigned("==", self._reduce_mask(mask), I32(0))
-        inside = builder.append_basic_block("inside")
-        builder.cbranch(builder.or_(fits, idle), inside, self.leaving)
-        builder.position_at_end(inside)
-        index = wide + TracedLanes(builder, broadcast(builder, shift), _U64)
+        fits = builder.or_(fits, idle)
+        index = wide + self._broadcast(shift)
+        if space in ("", "shared::cluster"):
+            places = builder.variable(index.value)
+            with builder.if_then(builder.not_(fits)):
+                remote, is_legal = self._in_cluster(wide if space else wide - np.uint64(SHARED_WINDOW), mask, size)
+                self._require(is_legal)
+                builder.store(remote.value, places)
+            return builder.inttoptr(builder.load(places, typ=index.value.type), ir.VectorType(POINTER, LANES))
+        self._require(fits)
         if space == "local":
             stride = TracedLanes(builder, broadcast(builder, self._field(Field.LOCAL_STRIDE)), _U64)
             index = index + stride * np.arange(LANES, dtype=np.uint64)
         return builder.inttoptr(index.value, ir.VectorType(POINTER, LANES))
+
+    def _in_cluster(self, addresses: TracedLanes, mask: TracedLanes, size: int) -> tuple[TracedLanes, ir.Value]:
+        """Return the host addresses of shared addresses in all CTAs of the cluster.
+
+        The second result is True if all lanes in `mask` have aligned addresses in CTAs that have not exited.
+        """
+        builder = self.builder
+        low, end, shift = map(self._broadcast, self._shared_window())
+        own, rank, offset = low >> np.uint64(24), addresses >> np.uint64(24), addresses & np.uint64(0xFF_FFFF)
+        inside = (offset >= low & np.uint64(0xFF_FFFF)) & (offset + np.uint64(size) <= end & np.uint64(0xFF_FFFF))
+        inside = inside & (rank < self._broadcast(self._field(Field.CLUSTER_SIZE)))
+        legal = inside & (offset & np.uint64(size - 1) == 0) & mask
+        cta = self._broadcast(builder.get(builder.array(self.context, Field.CTA_OF), self.warp)) + rank - own
+        counts = self._broadcast(self._field(Field.LIVE_WARPS)) + cta * np.uint64(8)
+        (live,) = self._gather(builder.inttoptr(counts.value, ir.VectorType(POINTER, LANES)), legal, _U64)
+        reached = self._reduce_mask(legal & (live != 0))
+        stride = self._broadcast(self._field(Field.SHARED_STRIDE))
+        places = offset + shift + (own << np.uint64(24)) + (rank - own) * stride
+        return places, builder.icmp_unsigned("==", reached, self._reduce_mask(mask))
+
+    def _broadcast(self, number: ir.Value) -> TracedLanes:
+        return TracedLanes(self.builder, broadcast(self.builder, number), _U64)
 
     def _window(self, space: str, low: ir.Value, end: ir.Value, storing: bool) -> tuple[ir.Value, ir.Value, ir.Value]:
         """Return the start and the end of a memory window, and the distance from addresses to pointers."""
@@ -358,8 +386,7 @@ class TracedWarp:
     def to_generic(self, space: str, addresses: TracedLanes) -> TracedLanes:
         """Return the generic addresses that correspond to addresses in a state space."""
         if space.startswith("param"):
-            start = TracedLanes(self.builder, broadcast(self.builder, self._field(Field.PARAMETERS)), _U64)
-            return address_space.in_parameter_block(start, addresses)
+            return address_space.in_parameter_block(self._broadcast(self._field(Field.PARAMETERS)), addresses)
         return address_space.to_generic(space, addresses)
 
     def from_generic(self, space: str, addresses: TracedLanes) -> TracedLanes:
@@ -403,10 +430,20 @@ class TracedWarp:
         expected = I64(-1) if threads is None else builder.extract_element(threads.astype(_U64).value, lane)
         barrier = builder.extract_element(number.astype(np.uint32).value, lane)
         arguments = [self.context, self.position, barrier, expected, I64(mode)]
-        accepted = builder.call(self._declare("warploom.barrier", I1, kinds), arguments)
-        following = builder.append_basic_block("arrived")
-        builder.cbranch(accepted, following, self.refusing)
-        builder.position_at_end(following)
+        self.leaving = self.refusing
+        self._require(builder.call(self._declare("warploom.barrier", I1, kinds), arguments))
+
+    def cluster_arrive(self) -> None:
+        """Arrive at the cluster barrier."""
+        self._at_cluster_barrier("warploom.cluster_arrive")
+
+    def cluster_wait(self) -> None:
+        """Wait at the cluster barrier."""
+        self._at_cluster_barrier("warploom.cluster_wait")
+
+    def _at_cluster_barrier(self, name: str) -> None:
+        self.leaving = self.refusing
+        self._require(self.builder.call(self._declare(name, I1, [POINTER, I64]), [self.context, self.position]))
 
     def warp_barrier(self, members: TracedLanes) -> None:
         """Do nothing: the native function is only called while no warp is diverged."""
@@ -425,7 +462,8 @@ class TracedWarp:
         if function is None:
             raise TraceError(f"the action {action} on an mbarrier is not implemented in native code")
         builder = self.builder
-        low, high = self._extent(self._reach("shared", self._shared_addresses(space, addresses), self.lanes, 8, True))
+        where = "shared::cluster" if space in ("", "shared::cluster") else "shared"
+        low, high = self._extent(self._reach(where, self._shared_addresses(space, addresses), self.lanes, 8, True))
         active = builder.zext(builder.ctpop(self.mask), I64)
         given = [self._total(each, active) for each in (amount, transactions)]
         varies = any(isinstance(each, TracedLanes) for each in (amount, transactions))
