@@ -259,7 +259,7 @@ class Barriers:
 
     @property
     def depends_on_exits(self) -> bool:
-        """True if native code may not let warps exit, because an exit may complete a barrier of partly arrived warps.
+        """True if the interpreter must execute exits, which may complete a barrier of partly arrived warps.
 
         An exit that completes a cluster barrier has an event.
         """
