@@ -77,3 +77,39 @@ def test_variables_select_their_values_for_each_launch(monkeypatch: pytest.Monke
         launch((3, 1), 32)
     monkeypatch.setenv("WARPLOOM_ENGINE", "interpreter")
     launch((3, 1), 32)
+
+
+# Warp 0 waits for a phase that never completes, and warp 1 at a CTA barrier. The kernel exits if its argument is 0.
+WAITING = kernel(
+    """
+    mov.u32 %r1, %tid.x;
+    mov.u64 %rd2, bar;
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 mbarrier.init.shared::cta.b64 [%rd2], 2;
+    bar.sync 0;
+    @%p1 mbarrier.arrive.shared::cta.b64 %rd3, [%rd2];
+    ld.global.u32 %r2, [%rd0];
+    setp.eq.u32 %p2, %r2, 0;
+    @%p2 ret;
+    setp.ge.u32 %p3, %r1, 32;
+    @%p3 bra BARRIER;
+    WAIT:
+    mbarrier.try_wait.parity.shared::cta.b64 %p4, [%rd2], 0;
+    @!%p4 bra WAIT;
+    BARRIER:
+    bar.sync 1, 64;
+    ret;
+    """,
+    before=".shared .align 8 .b64 bar;\n",
+)
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "compiler"])
+def test_a_deadlock_leaves_no_waiting_warps(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPLOOM_ENGINE", engine)
+    messages: list[str] = []
+    for waits in (1, 1, 0, 1, 0):
+        run = wl.launch(WAITING, grid=2, block=64, args=[np.array([waits], np.uint32)], raises=False)
+        messages.append(str(run.error))
+    assert "deadlock" in messages[0]
+    assert messages == [messages[0], messages[0], "None", messages[0], "None"]

@@ -83,9 +83,16 @@ class AsyncOperations:
         warps = state.topology.warps
         # Numbers of committed groups, by warp here and by lane in `bulk_groups`.
         self.committed = {channel: np.zeros(warps, np.int64) for channel in CHANNELS}
+        self.bulk_groups = np.zeros((warps, 32), np.int64)
+        self.start()
+
+    def start(self) -> None:
+        """Forget all operations and groups, because other CTAs become resident."""
+        for groups in self.committed.values():
+            groups.fill(0)
+        self.bulk_groups.fill(0)
         self.queues: dict[str, list[_Deferred]] = {channel: [] for channel in CHANNELS}
         self.copies: list[_Copy] = []
-        self.bulk_groups = np.zeros((warps, 32), np.int64)
         self.deferred = 0  # number of actions so far
         self.issued = 0  # number of bulk copies so far
         self.completed = 0  # number of operations that have taken effect

@@ -29,15 +29,22 @@ class Barriers:
         self.arrived = np.zeros(topology.ctas * BARRIERS, np.int64)
         self.expected = np.zeros(topology.ctas * BARRIERS, np.int64)  # 0: every thread of the CTA
         self._all = topology.warps_per_cta * 32  # threads that an arrival without a thread count expects
+        self.cluster_of = topology.cluster_of
+        self.cluster_phase = np.zeros(topology.ctas // topology.cluster_size, np.int64)
+        # For a thread that has arrived and not continued: twice the phase, plus 1 if the thread waits. Otherwise -1.
+        self.cluster_joined = np.empty((topology.warps, 32), np.int64)
+        self.start()
+
+    def start(self) -> None:
+        """Forget all arrivals, because other CTAs become resident."""
+        self.arrived.fill(0)
+        self.expected.fill(0)
         # Arrived lanes of diverged warps, by barrier key and warp.
         self._parts: dict[tuple[int, int], Array] = {}
         # Mode, numbers of true and of all lanes, and the warps, lanes and destinations of each reduction.
         self._votes: dict[int, tuple[str, list[int], list[tuple[int, Array, Any]]]] = {}
-        self.cluster_of = topology.cluster_of
         self.uses_clusters = False  # True once a thread has arrived at a cluster barrier
-        self.cluster_phase = np.zeros(topology.ctas // topology.cluster_size, np.int64)
-        # For a thread that has arrived and not continued: twice the phase, plus 1 if the thread waits. Otherwise -1.
-        self.cluster_joined = np.empty((topology.warps, 32), np.int64)
+        self.cluster_phase.fill(0)
         self.cluster_joined.fill(-1)
 
     # CTA barriers -----------------------------------------------------------------------------------------

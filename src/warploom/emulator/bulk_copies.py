@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
@@ -51,7 +52,7 @@ class CopyExecutor:
     memory: Memory
     complete: Callable[[Array, int], None]  # subtracts bytes from mbarriers at offsets of shared memory
     explicit_cluster: bool
-    known: KnownMaps
+    known: KnownMaps = field(default_factory=KnownMaps)
 
     def check(self, batch: Batch, request: Any) -> None:
         """Check the bulk copies of the active lanes at issue.

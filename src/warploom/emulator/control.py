@@ -44,6 +44,10 @@ class Control:
     def __post_init__(self) -> None:
         self.splits = self.state.splits
         self._on_warp_barrier = self.events.handler(WarpBarrier)
+        self.start()
+
+    def start(self) -> None:
+        """Forget all waiting warp splits, because other CTAs become resident."""
         # Slot -> member masks of the lanes of a warp split that waits at a warp barrier.
         self._members: dict[int, Array] = {}
         self._aligned: set[int] = set()  # slots of warp splits that wait at an `.aligned` instruction

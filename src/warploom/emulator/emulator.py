@@ -55,44 +55,66 @@ DELAY = 32  # backward jumps of the other clusters before the first clusters sta
 
 
 class Emulator:
-    """Emulator of one launch.
+    """Emulator of a launch.
 
-    Call `start` and then `run` for each wave of CTAs.
+    Call `start` and then `run` for each wave of CTAs, and then `end_launch`. A later launch of the same program may use
+    the same emulator: call `begin_launch` with a request for which `fits` returns True.
     """
 
     def __init__(self, request: Request, executable: Executable, arena: Arena, segments: dict[str, int]) -> None:
         program = request.program
-        self.request = request
         self.program = program
         self.executable = executable
         self.grid = executable.grid
         self.schedule = request.schedule
-        self.arena = arena
         self.parameters = segments[""]
         self.topology = executable.topology
         self.state = executable.state
         self.accumulators = Accumulators(self.topology.warpgroup_members(), request.pool)
-        self.steps = 0
-        self.ctas_done = 0
-        self._delays = False
-        self.batch: Warps | None = None
-        self._first_batch = 0  # number of the wave's first batch
         self.linker = executable.linker
         self.linked = executable.linked
         self.native = executable.native
         self._bounded = executable.bounded if self.schedule.kind == "lazy" else frozenset[int]()
         self._leads = leads_to(program, self._bounded)
         self.events = Dispatcher(request.observers)
-        self._attach_observers()
+        self._attach_observers(request, arena)
+        self._create_components(request, arena)
+        self.begin_launch(request, arena)
 
-    def _attach_observers(self) -> None:
+    def fits(self, request: Request) -> bool:
+        """Return True if `begin_launch` accepts a request for the same executable."""
+        return request.schedule == self.schedule and not (request.observers or request.pool)
+
+    def begin_launch(self, request: Request, arena: Arena) -> None:
+        """Prepare for a launch on the memory `arena`."""
+        self.request = request
+        self.arena = self.memory.arena = arena
+        self.steps = 0
+        self.ctas_done = 0
+        self._delays = False
+        self.batch: Warps | None = None
+        self._first_batch = 0  # number of the wave's first batch
+
+    def end_launch(self) -> None:
+        """Drop the references to the objects of the launch."""
+        self.batch = self.state.on_suspend = None
+        self.arena = self.memory.arena = Arena()
+        if self.native is not None:
+            self.native.end_launch()
+
+    @property
+    def is_reusable(self) -> bool:
+        """True if a later launch may use this emulator. Components refer to observers and to worker threads."""
+        return not (self.events.observers or self.accumulators.workers)
+
+    def _attach_observers(self, request: Request, arena: Arena) -> None:
         state, events = self.state, self.events
         self._executions: Executions | None = None
         self._guards: Mapping[int, Callable[[Guard], None]] = {}
         self._instructions: Mapping[int, InstructionHandler] = {}
         if events.observers:
             launch = Launch(
-                self.program, self.linked, self.grid, self.topology, self.request.arch, self.schedule, self.arena,
+                self.program, self.linked, self.grid, self.topology, request.arch, self.schedule, arena,
                 state.counters, Executions(np.zeros((len(self.linked), 2), np.int64)),
             )  # fmt: skip
             events.attach(launch)
@@ -124,34 +146,42 @@ class Emulator:
         blocks = self._on_block_start is not None or self._on_block_end is not None
         return Observed(pcs, frozenset(self._instructions), frozenset(self._guards), blocks)
 
+    def _create_components(self, request: Request, arena: Arena) -> None:
+        state, program, events = self.state, self.program, self.events
+        self.memory = Memory(state, arena, self.grid.total_shared, program.local_bytes, events)
+        self.barriers = Barriers(state, events)
+        self.mbarriers = Mbarriers(state, self.memory, self.schedule, events, self._bounded)
+        self.pools = RegisterPools(state, program.analysis(registers_at_entry), events)
+        copies = CopyExecutor(self.memory, self.mbarriers.complete, self.grid.explicit_cluster)
+        self.asynchronous = AsyncOperations(state, copies, self.schedule, self._make_batch, events)
+        self.control = Control(state, program, self.linked, self.memory, self.linker.formal, self._on_exit, events)
+        self.components = Components(
+            request.arch, self.parameters, request.pool, self.accumulators, self.memory, self.control, self.barriers,
+            self.mbarriers, self.pools, self.asynchronous,
+        )  # fmt: skip
+        self.repetition = Repetition(
+            state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
+        )
+
     # Waves --------------------------------------------------------------------------------------------------
 
     def start(self, wave: int) -> None:
         """Make the CTAs of a wave resident. Only global memory keeps its contents from earlier waves."""
-        state, program = self.state, self.program
+        state, executable = self.state, self.executable
         self.grid.ticks = wave << WAVE_TICKS  # clocks exceed their values in earlier waves
         self.steps = 0
         self.ctas_done = 0
         self._first_batch = state.counters.batches
         self.accumulators.discard()
-        self.executable.place(wave)
-        state.start(program.entry, self.schedule)
-        shared = self.grid.total_shared
-        events = self.events
-        self.memory = Memory(state, self.arena, shared, program.local_bytes, events)
-        self.barriers = Barriers(state, events)
-        self.mbarriers = Mbarriers(state, self.memory, self.schedule, events, self._bounded)
-        self.pools = RegisterPools(state, program.analysis(registers_at_entry), events)
-        copies = CopyExecutor(self.memory, self.mbarriers.complete, self.grid.explicit_cluster, self.executable.known)
-        self.asynchronous = AsyncOperations(state, copies, self.schedule, self._make_batch, events)
-        self.control = Control(state, program, self.linked, self.memory, self.linker.formal, self._on_exit, events)
-        self.components = Components(
-            self.request.arch, self.parameters, self.request.pool, self.accumulators, self.memory, self.control,
-            self.barriers, self.mbarriers, self.pools, self.asynchronous,
-        )  # fmt: skip
-        self.repetition = Repetition(
-            state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
-        )
+        executable.place(wave)
+        state.start(self.program.entry, self.schedule)
+        self.memory.start()
+        self.barriers.start()
+        self.mbarriers.start()
+        self.pools.start()
+        self.asynchronous.start()
+        self.control.start()
+        self.repetition.restart()
         if self.native is not None:
             self.native.start(self.components)
         if self._reporter is not None:

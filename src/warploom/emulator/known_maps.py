@@ -11,6 +11,8 @@ from warploom.emulator.address_space import CHUNK_MASK, GLOBAL_BASE
 from warploom.emulator.arena import Arena
 from warploom.layout import TensorMapFields, box_bytes, box_geometry
 
+Array = NDArray[np.int64]
+
 TF32_WORDS = ("tf32", "tf32.ftz")
 """Element types of tensor maps that a load rounds to tf32."""
 MAP_BYTES = 128
@@ -45,21 +47,23 @@ def is_tiled(fields: TensorMapFields) -> bool:
 class KnownMaps:
     """Table of tensor maps.
 
-    The interpreter adds a map when it executes a copy with this map. `table` contains `count` maps. Later launches of
-    the program use the table again.
+    The interpreter adds a map when it executes a copy with this map. `table` contains `count` maps. The table outlives
+    a launch: native code compares a map with the bytes at its address before each use.
     """
 
     def __init__(self) -> None:
         self.table: NDArray[Any] = np.zeros(16, MAP)
         self.count = 0
-        # Address of each map -> index in the table, fields, and the arrays whose addresses are in the table.
-        self._known: dict[int, tuple[int, TensorMapFields, tuple[NDArray[np.int64], ...]]] = {}
+        self._numbers: dict[int, int] = {}  # address -> index in the table
+        self._offsets: dict[int, tuple[Array, Array]] = {}  # index -> arrays whose addresses are in the table
 
     def add(self, arena: Arena, addresses: NDArray[Any], fields: TensorMapFields) -> None:
-        """Add the map with the fields `fields` at several global addresses. Replace earlier maps at these addresses."""
-        known = self._known
-        new = [each for each in {*addresses.tolist()} if each not in known or known[each][1] is not fields]
-        if not new or not is_tiled(fields):
+        """Add the map with the fields `fields` at several global addresses, or replace other maps there."""
+        if not is_tiled(fields):
+            return
+        content = {address: _content(arena, address) for address in set(addresses.tolist())}
+        new = [address for address, found in content.items() if not self._has(address, found)]
+        if not new:
             return
         last, strides, row_offset, shared_offset = box_geometry(fields)
         row_bytes = fields.box[0] * fields.element_bits // 8
@@ -72,12 +76,19 @@ class KnownMaps:
         entry["reach"], entry["bytes"] = int(row_offset[-1]) + row_bytes, box_bytes(fields)
         entry["element_bits"], entry["start"] = fields.element_bits, fields.global_address
         for address in new:
-            first = address - GLOBAL_BASE
-            entry["address"] = address
-            entry["content"] = arena.bytes[first : first + MAP_BYTES].view(np.int64)
-            number = known[address][0] if address in known else self.count
-            known[address] = number, fields, (row_offset, shared_offset)
-            self.count = max(self.count, number + 1)
+            entry["address"], entry["content"] = address, content[address]
+            number = self._numbers.setdefault(address, self.count)
             if number == len(self.table):
                 self.table = np.concatenate([self.table, np.zeros(number, MAP)])
             self.table[number] = entry
+            self._offsets[number] = row_offset, shared_offset
+            self.count = len(self._numbers)
+
+    def _has(self, address: int, content: Array) -> bool:
+        number = self._numbers.get(address)
+        return number is not None and bool((self.table["content"][number] == content).all())
+
+
+def _content(arena: Arena, address: int) -> Array:
+    first = address - GLOBAL_BASE
+    return arena.bytes[first : first + MAP_BYTES].view(np.int64)

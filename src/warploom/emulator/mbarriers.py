@@ -139,25 +139,30 @@ class Mbarriers:
     ) -> None:  # fmt: skip
         self.state = state
         self.memory = memory
-        self.words = memory.shared.words  # an mbarrier is identified by its index in this array
         self.returns_early = schedule.kind == "random"
         self._declines = schedule.kind == "lazy"
         self._bounded = bounded
-        # Slot -> number of early returns for each program counter and word.
-        self._declined: dict[int, Counter[tuple[int, int]]] = {}
         self._on_arrive = events.handler(Arrive)
         self._on_wait = events.handler(PhaseWait)
         self._on_complete = events.handler(PhaseComplete)
+        self.sites = np.zeros(len(memory.shared.words), np.int64)  # word -> program counter of the last arrival, plus 1
+        # Number of arrivals that native code adds to `_sites`, and their words and program counters.
+        self.log = np.zeros(1 + 2 * LOGGED, np.int64)
+        self._problem = np.zeros(1, np.int64)
+        self._none = np.zeros((1, 1), np.int64)
+        self.start()
+
+    def start(self) -> None:
+        """Forget all arrivals and waits, because other CTAs become resident."""
+        self.words = self.memory.shared.words  # an mbarrier is identified by its index in this array
+        # Slot -> number of early returns for each program counter and word.
+        self._declined: dict[int, Counter[tuple[int, int]]] = {}
         self._several: dict[int, set[int]] = {}  # slot -> words for which it waits, if there are several
         self._retries: dict[int, int] = {}  # slot -> number of early returns
         self._expired: set[int] = set()  # slots whose wait must return early
-        self.sites = np.zeros(len(self.words), np.int64)  # word -> program counter of the last arrival, plus 1
+        self.sites.fill(0)
         self._sites: set[tuple[int, int]] = set()  # words and program counters of all arrivals
-        self.log = np.zeros(
-            1 + 2 * LOGGED, np.int64
-        )  # number of entries that native code adds to `_sites`, and entries
-        self._problem = np.zeros(1, np.int64)
-        self._none = np.zeros((1, 1), np.int64)
+        self.log[0] = 0
 
     def act(
         self, batch: Batch, space: str, addresses: Array, action: str, amount: Array | int, transactions: Array | int

@@ -18,7 +18,7 @@ from warploom.emulator.address_space import (
 from warploom.emulator.arena import Arena
 from warploom.emulator.events import Access, AccessKind, CopyAccess, Dispatcher, ThreadCopyIssue, in_turn
 from warploom.emulator.faults import Fault
-from warploom.emulator.shared_memory import Location, SharedMemory
+from warploom.emulator.shared_memory import Location, SharedMemory, cleared
 from warploom.emulator.state import State
 from warploom.isa.instructions.reductions import update
 from warploom.isa.model.records import ThreadCopy
@@ -38,12 +38,17 @@ class Memory:
         self.local_stride = -(-max(local_bytes, 1) // 16) * 16  # bytes of each thread
         self.local = np.zeros(state.topology.warps * 32 * self.local_stride if local_bytes else 0, np.uint8)
         self._observers = events.handler(Access)
-        self._watcher: Callable[[Access], None] | None = None
-        self._on_access = self._observers
-        self.is_watched = False  # True between the calls of `watch` that begin and end the calls of a handler
         self._on_copy = events.handler(CopyAccess)
         self._on_thread_copy = events.handler(ThreadCopyIssue)
         self._fault = np.zeros(1, np.int64)
+        self.is_watched = False  # True between the calls of `watch` that begin and end the calls of a handler
+        self.watch(None)
+
+    def start(self) -> None:
+        """Clear shared and local memory, because other CTAs become resident."""
+        self.shared.start()
+        self.local = cleared(self.local)
+        self.watch(None)
 
     def local_index(self, location: Location, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
         """Check accesses to local memory, and return their byte offsets in `local`.

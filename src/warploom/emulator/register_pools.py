@@ -38,8 +38,14 @@ class RegisterPools:
         self.state = state
         self._on_allocate = events.handler(Allocate)
         self.entry = entry
-        self.held = np.full(state.topology.warps, entry, np.int64)  # a warp that exits keeps its registers
+        self.held = np.zeros(state.topology.warps, np.int64)  # a warp that exits keeps its registers
         self.free = np.zeros(state.topology.ctas, np.int64)
+        self.start()
+
+    def start(self) -> None:
+        """Give each warp the registers at kernel entry, because other CTAs become resident."""
+        self.held.fill(self.entry)
+        self.free.fill(0)
         self.waiting: dict[int, int] = {}  # slot -> registers per thread that the warp split waits for
 
     def change(self, batch: Batch, count: int, take: bool) -> None:

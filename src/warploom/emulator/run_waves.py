@@ -6,8 +6,8 @@ from collections.abc import Callable
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.arena import Arena
 from warploom.emulator.emulator import Emulator
-from warploom.emulator.executable import acquire, release
 from warploom.emulator.faults import RunError
+from warploom.emulator.kept_emulators import acquire, release
 from warploom.emulator.program import Program
 from warploom.emulator.request import Request
 from warploom.emulator.state import Counters
@@ -31,9 +31,8 @@ def run_waves(
     started = time.perf_counter()
     program = request.program
     times = Times()
-    executable = acquire(request, segments, times)
-    waves = request.waves or executable.waves
-    emulator = Emulator(request, executable, arena, segments)
+    emulator = acquire(request, arena, segments, times)
+    waves = request.waves or emulator.executable.waves
     linked, prepared = time.perf_counter(), times.preparation
     counters, total, done = emulator.state.counters, waves.ctas, 0
     if publish is not None:
@@ -73,7 +72,7 @@ def run_waves(
     times.native, times.calls = counters.native_seconds, counters.native_calls
     times.instructions = _interpreted(program, counters)
     times.run = time.perf_counter() - linked - (times.preparation - prepared)
-    release(program, executable)
+    release(emulator)
     if ended is not None:
         ended.stats, ended.findings = stats, findings
         raise ended

@@ -10,6 +10,9 @@ from warploom.emulator.grid import Topology
 from warploom.isa.model.semantics import Array, Lanes
 from warploom.lazy_dataclass import dataclass
 
+_MOST_CLEARED = 1 << 20
+"""Size up to which it is faster to clear an array than to allocate zeros. Units: bytes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Location:
@@ -18,6 +21,14 @@ class Location:
     warp: Array
     cta: Array
     asynchronous: bool = False  # True for an access by an asynchronous operation
+
+
+def cleared(array: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return an array of zeros with the size of `array`, which the caller no longer needs."""
+    if array.nbytes > _MOST_CLEARED:
+        return np.zeros_like(array)
+    array.fill(0)
+    return array
 
 
 class SharedMemory:
@@ -35,6 +46,11 @@ class SharedMemory:
         self.bytes = np.zeros(topology.ctas * self.stride, np.uint8)
         self.exited = np.zeros(topology.ctas, np.bool_)
         self._fault = np.zeros(1, np.int64)
+
+    def start(self) -> None:
+        """Clear the memory, because other CTAs become resident."""
+        self.bytes = cleared(self.bytes)
+        self.exited.fill(False)
 
     @property
     def words(self) -> NDArray[np.uint64]:

@@ -111,6 +111,7 @@ class State:
             for file in self._bytes:
                 file.fill(0)
         self._used = True
+        self.run_length = 1
         self.splits.start(self._present, entry)
         if schedule.kind == "random":
             self.random.seed(schedule.seed)

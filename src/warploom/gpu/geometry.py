@@ -23,7 +23,7 @@ def triple(name: str, value: Extent) -> Extents:
 
     `name` is the name of the extent in messages.
     """
-    parts = tuple(value) if isinstance(value, Iterable) else (value,)
+    parts = value if isinstance(value, (tuple, list)) else tuple(value) if isinstance(value, Iterable) else (value,)
     extents = [int(part) for part in parts if isinstance(part, (int, np.integer)) and part is not True and part > 0]
     if len(extents) < len(parts) or not 1 <= len(parts) <= 3:
         raise UsageError(f"{name} is {value!r}; expected one to three integers above 0", code="launch.geometry")

@@ -140,7 +140,10 @@ class Arguments:
 
     def __init__(self, signature: Signature, values: Sequence[object], *, on_gpu: bool) -> None:
         self.parameters = signature.parameters
-        if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
+        # The check of an abstract class takes longer.
+        if not isinstance(values, (list, tuple)) and (
+            not isinstance(values, Sequence) or isinstance(values, (str, bytes))
+        ):
             raise UsageError(
                 f"args is {_kind(values)}; expected a list or tuple with one value for each parameter",
                 code="launch.arguments",
@@ -167,7 +170,7 @@ class Arguments:
         In the result, NumPy arrays replace other host arrays, and pointer tables replace lists of arrays. `number` is
         the position of the argument.
         """
-        if isinstance(value, _SCALARS):
+        if value is None or isinstance(value, _SCALARS):
             return value
         if is_array(value):
             _check_array(number, parameter, value)
@@ -254,7 +257,7 @@ class Arguments:
         """
         block = bytearray(block_bytes(self.parameters) or 1)
         for number, parameter in enumerate(self.parameters):
-            value = self.device_value(number, address, tensor_map)
+            value = _resolve(number, parameter, self.values[number], address, tensor_map)
             if not parameter.is_array:
                 data = encode(number, parameter, value)
             elif isinstance(value, (bytes, bytearray)) and len(value) == parameter.size:
@@ -269,7 +272,7 @@ def _resolve(
     number: int, parameter: Parameter, value: object, address: Callable[[object], int],
     tensor_map: Callable[[TensorMapFields], bytes],
 ) -> object:  # fmt: skip
-    if isinstance(value, _SCALARS):
+    if value is None or isinstance(value, _SCALARS):
         return value
     if is_array(value):
         return address(value)

@@ -96,14 +96,9 @@ class DeviceBuffers:
     def add(self, name: str, array: Array) -> None:
         """Add an array. `name` identifies the array in error messages."""
         raw = array.view(_raw_type(array.itemsize))
-        if not array.size:
-            low = high = address = id(array)
-        elif array.flags.c_contiguous:
-            address = _address(raw)
-            low, high = address, address + array.nbytes
-        else:
-            address = _address(raw)
-            low, high = byte_bounds(array)
+        size = array.nbytes
+        address = _address(raw) if size else id(array)
+        low, high = (address, address + size) if not size or array.flags.c_contiguous else byte_bounds(array)
         member = _Member(name, array, raw, address)
         added = _Buffer(int(low), int(high), [member])
         separate: list[_Buffer] = []
@@ -132,7 +127,7 @@ class DeviceBuffers:
     def reserve(self, arena: Arena) -> None:
         """Reserve memory of the emulator for each buffer."""
         for buffer in self._buffers:
-            names = " and ".join(dict.fromkeys(member.name for member in buffer.members))
+            names = " and ".join(dict.fromkeys([member.name for member in buffer.members]))
             writable = all(member.raw.flags.writeable for member in buffer.members)
             buffer.segment = arena.reserve(names, buffer.high - buffer.low, writable)
             buffer.start = buffer.segment.start

@@ -20,14 +20,12 @@ def check_elements(kernel: LoadedKernel, arguments: Arguments) -> None:
     Errors: UsageError launch.argument.
     """
     signature = kernel.signature
-    for number, value in enumerate(arguments.values):
+    for number, use in kernel.narrow_uses.items():
+        value = arguments.values[number]
         if not is_array(value):
             continue
         dtype = value.dtype if is_numpy(value) else strided(value).dtype
-        if (size := _number_bytes(dtype)) < 2:
-            continue
-        use = kernel.known_uses[number]
-        if use is None or not 1 < use.widest < size:
+        if (size := _number_bytes(dtype)) <= use.widest:
             continue
         parameter = signature.parameters[number]
         kinds = f" ({', '.join(f'.{each}' for each in sorted(use.elements))})" if use.elements else ""

@@ -59,13 +59,20 @@ class LoadedKernel:
         return uses_of(self.signature.entry)
 
     @cached_property
-    def known_uses(self) -> tuple[Use | None, ...]:
-        """Use of each parameter, or None for a parameter with accesses of unknown size."""
+    def narrow_uses(self) -> dict[int, Use]:
+        """Uses of the parameters through which the kernel accesses 2 to 15 bytes at a time, by position.
+
+        Parameters with accesses of unknown size are left out.
+        """
         from warploom.runtime.uses import Part
 
         uses = self.uses
         parts = [uses.parts.get(Part(parameter.name)) for parameter in self.signature.parameters]
-        return tuple(None if use is None or use.is_hidden or use.is_passed or uses.unknown else use for use in parts)
+        return {
+            number: use
+            for number, use in enumerate(parts)
+            if use is not None and 1 < use.widest < 16 and not (use.is_hidden or use.is_passed or uses.unknown)
+        }
 
 
 def load_kernel(source: KernelSource, name: str | None) -> LoadedKernel:

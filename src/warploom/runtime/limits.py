@@ -44,7 +44,7 @@ def architecture(arch: str | None, signature: Signature) -> str:
 
     Errors: UsageError launch.arch for an unknown architecture, or one that cannot run code for the module's target.
     """
-    return _architecture(None if arch is None else str(arch), signature.module.target)
+    return _architecture(None if arch is None else str(arch), signature.targets)
 
 
 @lru_cache(maxsize=64)

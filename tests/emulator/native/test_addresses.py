@@ -93,3 +93,40 @@ def test_operands_of_a_tensor_copy(name: str, monkeypatch: pytest.MonkeyPatch) -
         run = wl.launch(text, grid=1, block=32, args=arrays, raises=False)
         found.append((str(run.error), [array.tobytes() for array in arrays]))
     assert found[0] == found[1]
+
+
+def test_a_tensor_map_of_an_earlier_launch_is_out_of_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The buffer of the second launch ends before the tensor map that the first launch has used."""
+    copy = "cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes"
+    body = f"""
+        setp.eq.u32 %p1, %r0, 0;
+        mov.u64 %rd2, bars; mov.u64 %rd13, data;
+        ld.param.u64 %rd11, [tensor]; ld.param.u64 %rd5, [offset]; ld.param.u32 %r6, [writes];
+        add.u64 %rd4, %rd11, %rd5;
+        setp.ne.u32 %p2, %r6, 0;
+        @%p2 st.global.u64 [%rd4], %rd11;
+        @%p1 mbarrier.init.shared::cta.b64 [%rd2], 1;
+        bar.sync 0;
+        mov.u32 %r4, 0;
+        @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%rd2], 1024;
+        @%p1 {copy} [%rd13], [%rd4, {{%r4, %r4}}], [%rd2];
+        WAIT:
+        mbarrier.try_wait.parity.shared::cta.b64 %p3, [%rd2], 0;
+        @!%p3 bra WAIT;
+        ret;"""
+    declarations = ".shared .align 8 .b64 bars[2];\n.shared .align 1024 .b8 data[4096];\n"
+    text = kernel(body, params=".param .u64 tensor, .param .u64 offset, .param .u32 writes", before=declarations)
+    tensor = np.zeros((64, 512), np.uint16)
+    fields = wl.TensorMap.tiled(tensor, (16, 32), swizzle=0).fields(1024)
+    offset = tensor.nbytes - 128
+    tensor.reshape(-1).view(np.uint8)[offset:] = np.frombuffer(fields.pack(), np.uint8)
+    messages: list[str] = []
+    for engine in ("interpreter", "compiler"):
+        monkeypatch.setenv("WARPLOOM_ENGINE", engine)
+        for _ in range(2):
+            wl.launch(text, grid=1, block=32, args=[tensor.copy(), np.uint64(offset), np.uint32(1)])
+        small = np.zeros(1024, np.uint8)
+        run = wl.launch(text, grid=1, block=32, args=[small, np.uint64(offset), np.uint32(0)], raises=False)
+        messages.append(str(run.error))
+    assert "out of bounds" in messages[0]
+    assert messages[0] == messages[1]

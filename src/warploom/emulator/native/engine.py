@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from ctypes import addressof, c_char, c_void_p, cast
 from dataclasses import replace
-from operator import is_not
 from time import perf_counter
 from typing import Any
 
@@ -110,9 +109,11 @@ class NativeEngine:
         self.code["point"] = program.reconvergence
         self._rows = np.zeros(0, np.int64)
         self._seen = np.zeros(state.topology.warps, np.int64)
-        self._splits: tuple[NDArray[Any], ...] = ()
+        self._status: NDArray[Any] | None = None  # `WarpSplits.status` and `points` whose addresses are in the context
+        self._points: NDArray[Any] | None = None
         self._windows: NDArray[np.int64] = np.zeros((0, 3), np.int64)
         self._shared = 0  # host address of shared memory, which the distances in `_windows` include
+        self._arrived: NDArray[np.int64] | None = None  # `Barriers.arrived` of the present components
         self._map_table: NDArray[Any] = np.zeros(0, np.int64)
         self._tally = np.zeros(state.topology.ctas * BARRIERS, np.int64)
         context = np.zeros(len(Field), np.int64)
@@ -336,25 +337,31 @@ class NativeEngine:
     def start(self, components: Components) -> None:
         """Prepare for the CTAs that have become resident."""
         memory, barriers, mbarriers = components.memory, components.barriers, components.mbarriers
-        self._barriers, self._mbarriers, self._maps = barriers, mbarriers, components.asynchronous.executor.known
         arena, shared, fields = memory.arena, memory.shared, self._fields
+        self._barriers, self._mbarriers, self._maps = barriers, mbarriers, components.asynchronous.executor.known
+        if barriers.arrived is not self._arrived:
+            self._arrived = barriers.arrived
+            arrays = {
+                Field.ARRIVED: barriers.arrived, Field.EXPECTED: barriers.expected,
+                Field.CLUSTER_PHASE: barriers.cluster_phase, Field.CLUSTER_JOINED: barriers.cluster_joined,
+                Field.ARRIVAL_SITES: mbarriers.sites, Field.ARRIVAL_LOG: mbarriers.log,
+            }  # fmt: skip
+            for field, array in arrays.items():
+                fields[field] = _address(array)
+            fields[Field.LOCAL_STRIDE], fields[Field.LOCAL_BYTES] = memory.local_stride, memory.local_bytes
+            fields[Field.SHARED_STRIDE], fields[Field.PARAMETERS] = shared.stride, components.parameters
         if not len(self._windows):
             self._windows = _shared_windows(self.state.topology, shared)
             fields[Field.SHARED_WINDOWS] = _address(self._windows)
         first = _address(shared.bytes)
-        self._windows[:, 2] += first - self._shared
-        self._shared = first
-        fields[Field.SHARED], fields[Field.PARAMETERS] = first, components.parameters
-        fields[Field.ARRIVAL_SITES], fields[Field.ARRIVAL_LOG] = _address(mbarriers.sites), _address(mbarriers.log)
+        if first != self._shared:
+            self._windows[:, 2] += first - self._shared
+            self._shared = fields[Field.SHARED] = first
         fields[Field.ARENA], fields[Field.SEGMENTS] = _address(arena.bytes), len(arena.starts)
         for field, array in enumerate((arena.starts, arena.ends, arena.state), Field.SEGMENT_STARTS):
             fields[field] = _address(array)
-        fields[Field.LOCAL_START], fields[Field.LOCAL_STRIDE] = _address(memory.local), memory.local_stride
-        fields[Field.LOCAL_BYTES], fields[Field.ARRIVED] = memory.local_bytes, _address(barriers.arrived)
-        fields[Field.EXPECTED], fields[Field.SHARED_STRIDE] = _address(barriers.expected), shared.stride
-        fields[Field.CLUSTER_PHASE] = _address(barriers.cluster_phase)
-        fields[Field.CLUSTER_JOINED] = _address(barriers.cluster_joined)
-        self._tally[:] = 0
+        fields[Field.LOCAL_START] = _address(memory.local)
+        self._tally.fill(0)
 
     def run(self, batch: Batch, first: int, end: int) -> tuple[int, int]:
         """Execute the instructions [first, end) of a batch, up to one that needs the interpreter.
@@ -424,12 +431,11 @@ class NativeEngine:
     def _refresh_tables(self) -> None:
         """Update the context fields that point to arrays which the interpreter may have replaced or extended."""
         fields, splits = self._fields, self.state.splits
-        arrays = tuple(getattr(splits, name) for name in _SPLITS)
-        if len(self._splits) != len(arrays) or any(map(is_not, arrays, self._splits)):
-            self._splits = arrays
+        if splits.status is not self._status or splits.points is not self._points:
+            self._status, self._points = splits.status, splits.points
             self._reserve(len(splits.status))
-            for field, array in enumerate(arrays, Field.STATUS):
-                fields[field] = _address(array)
+            for field, name in enumerate(_SPLITS, Field.STATUS):
+                fields[field] = _address(getattr(splits, name))
             fields[Field.SPLITS], fields[Field.POINT_COUNT] = len(splits.status), len(splits.points)
             fields[Field.LIVE], fields[Field.WARP_SLOTS] = _address(splits.live_bits), splits.warps
         maps, mbarriers = self._maps, self._mbarriers
@@ -448,7 +454,7 @@ class NativeEngine:
         by_family = counters.by_family
         for family, number in zip(self._families, found, strict=True):
             if number:
-                by_family[family] += number
+                by_family[family] = by_family.get(family, 0) + number
         counters.instructions += sum(found)
         self.counts.fill(0)
 

@@ -86,11 +86,8 @@ def _find(b: Builder, context: ir.Value, address: ir.Value) -> ir.Value:
         with b.if_then(b.icmp_signed("==", b.get(here, _COLUMN["address"]), address)):
             b.store(b.ptrtoint(here, I64), entry)
     found = b.load(entry, typ=I64)
-    with b.if_then(b.icmp_signed("==", found, I64(0))):
-        b.ret(I1(0))
-    # An earlier launch may have had a larger buffer at the address.
     segment = b.call(b.module.globals["warploom.find_segment"], [context, address, b.add(address, I64(MAP_BYTES))])
-    with b.if_then(b.icmp_signed("<", segment, I64(0))):
+    with b.if_then(b.or_(b.icmp_signed("==", found, I64(0)), b.icmp_signed("<", segment, I64(0)))):
         b.ret(I1(0))
     place = b.inttoptr(found, POINTER)
     map_ = b.inttoptr(b.add(b.sub(address, I64(GLOBAL_BASE)), b.get(context, Field.ARENA)), POINTER)

@@ -1,6 +1,7 @@
 """Signature of a kernel: its entry, its parameters and its directives."""
 
 from collections.abc import Collection
+from functools import cached_property
 
 from warploom.diagnostics import UsageError
 from warploom.diagnostics.symbols import readable_name
@@ -9,7 +10,7 @@ from warploom.lazy_dataclass import dataclass
 from warploom.ptx import Function, Module
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Signature:
     """Name, parameters and directives of a kernel."""
 
@@ -22,9 +23,18 @@ class Signature:
         """Name of the kernel."""
         return self.entry.name
 
+    @cached_property
+    def targets(self) -> tuple[str, ...]:
+        """Target of the kernel's module and its options, such as `("sm_90a", "debug")`."""
+        return self.module.target
+
+    @cached_property
+    def _directives(self) -> dict[str, tuple[int, ...]]:
+        return {each.name: each.ints for each in reversed(self.entry.directives)}  # the first one counts
+
     def directive(self, name: str) -> tuple[int, ...] | None:
         """Return the integer arguments of a directive of the kernel, or None if the directive is absent."""
-        return next((each.ints for each in self.entry.directives if each.name == name), None)
+        return self._directives.get(name)
 
     def extents(self, name: str) -> tuple[int, int, int] | None:
         """Return the x, y and z extents of a directive such as `.reqntid`, or None if the directive is absent."""
