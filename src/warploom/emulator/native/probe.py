@@ -31,7 +31,8 @@ from warploom.emulator.native.builder import I8, I32, I64, POINTER
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.matrix import ROW_BYTES, TracedMatrix
 from warploom.emulator.native.operands import Items, Scalar
-from warploom.emulator.native.warps import TracedWarp, broadcast, stored_values
+from warploom.emulator.native.synchronisation import SynchronisedWarp
+from warploom.emulator.native.warps import broadcast, stored_values
 from warploom.isa.model.records import CopyRecord, ThreadCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import Order
@@ -43,7 +44,7 @@ _I64 = np.dtype(np.int64)
 _WORD = np.dtype(np.uint32)
 
 
-class Probe(TracedWarp):
+class Probe(SynchronisedWarp):
     """Traced warp that records accesses and has no effects."""
 
     def __init__(self, *arguments: Any) -> None:
