@@ -111,6 +111,13 @@ def test_random_barriers(
     check(program(common, own, loops, counts), threads, monkeypatch)
 
 
+@pytest.mark.parametrize("counts", [(64, 96), (96, 64), (128, 64)])
+def test_arrivals_that_expect_different_counts(counts: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    arrive, wait = "bar.arrive {number}, {threads};", "bar.sync {number}, {threads};"
+    own = [(0, 0, (arrive, 1, counts[0], 0, 0)), (1, 0, (wait, 1, counts[1], 0, 0))]
+    assert "an earlier one expects" in check(program([], own, 1, (32, 32)), 128, monkeypatch)[1]
+
+
 RING = """
     setp.eq.u32 %p1, %r0, 0;
     @%p1 bra INIT;
