@@ -64,7 +64,7 @@ def _ret_before_last(b: Builder, context: ir.Value, position: ir.Value) -> ir.Va
 
 
 def _add_complete(module: ir.Module) -> None:
-    """Add the function that completes the barrier of the cluster of a warp if all live threads have arrived."""
+    """Add the function that completes the barrier of a warp's cluster if all live threads have arrived."""
     b = Builder(module, "warploom.complete_cluster", ir.FunctionType(ir.VoidType(), [POINTER, I64]))
     context, one = b.arguments
     cluster_of, live = b.array(context, Field.CLUSTER_OF), b.array(context, Field.LIVE)

@@ -44,7 +44,10 @@ def _add_initialise(module: ir.Module) -> None:
 
 
 def _add_invalidate(module: ir.Module) -> None:
-    """Add the function that ends the use of an mbarrier. It has the parameters of the function of `_add_arrive`."""
+    """Add the function that ends the use of an mbarrier.
+
+    It has the parameters of the function of `_add_arrive`.
+    """
     b = Builder(module, "warploom.mbarrier_inval", ir.FunctionType(I1, [POINTER, I64, I64, I64]))
     word = b.inttoptr(b.arguments[1], POINTER)
     with b.if_then(b.icmp_signed(">=", b.get(word, 0), I64(0))):  # not initialised
@@ -54,9 +57,9 @@ def _add_invalidate(module: ir.Module) -> None:
 
 
 def _add_log(module: ir.Module) -> None:
-    """Add the function that records the arrival of the executing instruction at the mbarrier with a given index.
+    """Add the function that records an arrival of the executing instruction.
 
-    The function returns 0 without an effect if the log is full.
+    The arguments are the context and the index of the mbarrier. The function returns 0 without an effect if the log is full.
     """
     b = Builder(module, "warploom.log_arrival", ir.FunctionType(I1, [POINTER, I64]))
     context, number = b.arguments
