@@ -59,7 +59,8 @@ def _add_invalidate(module: ir.Module) -> None:
 def _add_log(module: ir.Module) -> None:
     """Add the function that records an arrival of the executing instruction.
 
-    The arguments are the context and the index of the mbarrier. The function returns 0 without an effect if the log is full.
+    The arguments are the context and the index of the mbarrier. If the log is full, the function returns 0 without an
+    effect.
     """
     b = Builder(module, "warploom.log_arrival", ir.FunctionType(I1, [POINTER, I64]))
     context, number = b.arguments
