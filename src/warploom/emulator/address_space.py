@@ -6,7 +6,7 @@ Addresses belong to the emulated program; none is a host address.
 import numpy as np
 
 from warploom.isa.model.special_registers import RESERVED
-from warploom.numerics.lanes import Lane
+from warploom.numerics.lanes import Lane, select
 
 GLOBAL_BASE = 0x7F00_0000_0000  # start of global data, constants and kernel parameters
 # Generic addresses of shared and local memory.
@@ -26,6 +26,16 @@ def _window_of(space: str) -> np.uint64:
 def to_generic(space: str, addresses: Lane) -> Lane:
     """Return the generic addresses that correspond to addresses in a state space other than `param`."""
     return addresses.astype(np.uint64) + _window_of(space)
+
+
+def in_parameter_block(start: Lane, addresses: Lane) -> Lane:
+    """Return the addresses of kernel parameters. `start` is the address of the first parameter.
+
+    Compilers may drop the high bits of a parameter address.
+    """
+    wide = addresses.astype(np.uint64)
+    near = start + (wide - start & np.uint64(0xFFFF_FFFF))
+    return select(wide >> np.uint64(32) == 0, near, wide)
 
 
 def from_generic(space: str, addresses: Lane) -> Lane:

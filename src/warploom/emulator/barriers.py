@@ -8,7 +8,7 @@ from warploom.emulator.batch import Batch
 from warploom.emulator.events import Barrier, Dispatcher, PhaseComplete
 from warploom.emulator.faults import Awaited, Fault, refuse
 from warploom.emulator.state import State
-from warploom.emulator.warp_splits import Status, unpack
+from warploom.emulator.warp_splits import KINDS, Event, Status, unpack
 from warploom.isa.model.semantics import Array
 
 BARRIERS = 16  # barriers of a CTA (PTX ISA 9.7.13.1)
@@ -31,7 +31,7 @@ class Barriers:
         self._all = topology.warps_per_cta * 32  # threads that an arrival without a thread count expects
         self.cluster_of = topology.cluster_of
         self.cluster_phase = np.zeros(topology.ctas // topology.cluster_size, np.int64)
-        # Phase in which each thread has arrived without waiting for it yet, or -1.
+        # For a thread that has arrived and not continued: twice the phase, plus 1 if the thread waits. Otherwise -1.
         self.cluster_joined = np.empty((topology.warps, 32), np.int64)
         self.start()
 
@@ -39,15 +39,13 @@ class Barriers:
         """Forget all arrivals, because other CTAs become resident."""
         self.arrived.fill(0)
         self.expected.fill(0)
-        self.waiting: dict[int, list[int]] = {}
         # Arrived lanes of diverged warps, by barrier key and warp.
         self._parts: dict[tuple[int, int], Array] = {}
         # Mode, numbers of true and of all lanes, and the warps, lanes and destinations of each reduction.
         self._votes: dict[int, tuple[str, list[int], list[tuple[int, Array, Any]]]] = {}
-        self._uses_clusters = False  # True once a thread has arrived at a cluster barrier
+        self.uses_clusters = False  # True once a thread has arrived at a cluster barrier
         self.cluster_phase.fill(0)
         self.cluster_joined.fill(-1)
-        self.cluster_waiting: dict[int, list[tuple[int, Array]]] = {}  # cluster -> slots and waiting lanes
 
     # CTA barriers -----------------------------------------------------------------------------------------
 
@@ -69,8 +67,7 @@ class Barriers:
         waits = self.arrived[keys] > 0
         if np.count_nonzero(waits):
             rows = batch.suspend(waits, self.state.pc + 1, Status.WAITING)
-            for row, key in zip(rows, keys[waits], strict=True):
-                self.waiting.setdefault(int(key), []).append(int(row))
+            self.splits.awaited[rows] = keys[waits] * KINDS + Event.BARRIER
 
     def report_complete(self, batch: Batch, keys: Array) -> None:
         """Create the events of CTA barriers that a batch completes without a wait."""
@@ -171,19 +168,23 @@ class Barriers:
         done = keys[(arrived == needed) & (needed > 0)]
         self.arrived[done] = 0
         self.expected[done] = 0
-        held = self.waiting or self._votes or self._parts
-        if len(done) and (self._on_complete is not None or held):
-            # The first call of `np.unique` imports numpy.ma, which takes longer than many launches.
-            done = np.array(sorted({*done.tolist()}), done.dtype)
-            if self._on_complete is not None:
-                self._on_complete(PhaseComplete(self.state.pc, "cta", done))
-        if held:
+        if not len(done):
+            return
+        # The first call of `np.unique` imports numpy.ma, which takes longer than many launches.
+        done = np.array(sorted({*done.tolist()}), done.dtype)
+        if self._on_complete is not None:
+            self._on_complete(PhaseComplete(self.state.pc, "cta", done))
+        self.splits.resume(self.splits.waiting_for(Event.BARRIER, done))
+        if not self.is_plain:
             for key in done.tolist():
                 self._parts = {part: lanes for part, lanes in self._parts.items() if part[0] != key}
-                for slot in self.waiting.pop(key, ()):
-                    self.splits.status[slot] = Status.READY
                 if key in self._votes:
                     self._publish(*self._votes.pop(key))
+
+    @property
+    def is_plain(self) -> bool:
+        """True if native code may complete CTA barriers: no barrier has votes, or a partly arrived warp."""
+        return not (self._votes or self._parts)
 
     def _publish(self, mode: str, votes: list[int], parts: list[tuple[int, Array, Any]]) -> None:
         true, all_lanes = votes
@@ -201,12 +202,12 @@ class Barriers:
 
         Errors: Fault emulator.cluster-barrier if a thread arrives twice without a wait.
         """
-        self._uses_clusters = True
+        self.uses_clusters = True
         clusters = self.cluster_of[batch.warp_index]
         active = batch.active()
         message = "a thread arrives at the cluster barrier again before it has waited for its last arrival"
         refuse("emulator.cluster-barrier", active & (self.cluster_joined[batch.warp_index] >= 0), message)
-        phases = np.broadcast_to(self.cluster_phase[clusters][:, None], active.shape)
+        phases = np.broadcast_to(2 * self.cluster_phase[clusters][:, None], active.shape)
         warps, lanes = np.nonzero(active)
         self.cluster_joined[batch.warp_index[warps], lanes] = phases[active]
         if self._on_barrier is not None:
@@ -224,39 +225,39 @@ class Barriers:
         joined = self.cluster_joined[batch.warp_index]
         message = "a thread waits at the cluster barrier without having arrived"
         refuse("emulator.cluster-barrier", active & (joined < 0), message)
-        waits = (active & (joined == self.cluster_phase[clusters][:, None])).any(axis=1)
+        waits = (active & (joined == 2 * self.cluster_phase[clusters][:, None])).any(axis=1)
         if self._on_barrier is not None:
             self._on_barrier(Barrier(self.state.pc, batch, "cluster", False, clusters, waits))
-        for warp, lanes in zip(batch.warp_index[~waits], active[~waits], strict=True):
-            self.cluster_joined[warp, lanes] = -1
+        self.cluster_joined[batch.warp_index] = np.where(active, np.where(waits[:, None], joined | 1, -1), joined)
         if waits.any():
-            held, of = active[waits].copy(), clusters[waits]
             rows = batch.suspend(waits, self.state.pc + 1, Status.WAITING)
-            for row, lanes, cluster in zip(rows, held, of, strict=True):
-                self.cluster_waiting.setdefault(int(cluster), []).append((int(row), lanes))
+            self.splits.awaited[rows] = clusters[waits] * KINDS + Event.CLUSTER
 
     def _missing(self) -> tuple[Array, Array]:
         clusters, of_warp = len(self.cluster_phase), self.cluster_of
         live = self.splits.live
-        lacking = live & (self.cluster_joined != self.cluster_phase[of_warp][:, None])
+        lacking = live & (self.cluster_joined >> 1 != self.cluster_phase[of_warp][:, None])
         missing, present = (np.bincount(of_warp, each.sum(axis=1), clusters) for each in (lacking, live))
         return missing.astype(np.int64), present.astype(np.int64)
 
     def _complete_clusters(self, clusters: Array) -> None:
         missing, live = self._missing()
         done = clusters[(missing[clusters] == 0) & (live[clusters] > 0)]
+        if not len(done):
+            return
         self.cluster_phase[done] += 1
-        for cluster in done.tolist():
-            if self._on_complete is not None:
+        is_done = np.zeros(len(self.cluster_phase), np.bool_)
+        is_done[done] = True
+        self.cluster_joined[is_done[self.cluster_of][:, None] & (self.cluster_joined % 2 == 1)] = -1
+        if self._on_complete is not None:
+            for cluster in done.tolist():
                 self._on_complete(PhaseComplete(self.state.pc, "cluster", np.array([cluster])))
-            for slot, lanes in self.cluster_waiting.pop(cluster, ()):
-                self.cluster_joined[self.splits.warp[slot], lanes] = -1
-                self.splits.status[slot] = Status.READY
+        self.splits.resume(self.splits.waiting_for(Event.CLUSTER, done))
 
     def snapshot(self) -> object:
         """Return a value that is equal for two states with the same pending arrivals."""
         phases = self.cluster_phase[self.cluster_of][:, None]
-        joined = np.where(self.cluster_joined < 0, -1, phases - self.cluster_joined)
+        joined = np.where(self.cluster_joined < 0, -1, 2 * phases - self.cluster_joined)
         parts = {part: lanes.tobytes() for part, lanes in self._parts.items()}
         votes = {key: tuple(votes) for key, (_, votes, _) in self._votes.items()}
         return self.arrived.tobytes(), self.expected.tobytes(), joined.tobytes(), parts, votes
@@ -265,8 +266,11 @@ class Barriers:
 
     @property
     def depends_on_exits(self) -> bool:
-        """True if an exit may complete a cluster barrier, or a barrier with a partly arrived warp."""
-        return self._uses_clusters or bool(self._parts)
+        """True if the interpreter must execute exits, which may complete a barrier of partly arrived warps.
+
+        An exit that completes a cluster barrier has an event.
+        """
+        return bool(self._parts) or (self._on_complete is not None and self.uses_clusters)
 
     def on_exit(self) -> None:
         """Complete the barriers that waited only for threads that have left the kernel."""
@@ -276,25 +280,24 @@ class Barriers:
         keys = np.flatnonzero(self.arrived)
         if len(keys):
             self._complete(keys)
-        if self._uses_clusters:
+        if self.uses_clusters:
             self._complete_clusters(np.arange(len(self.cluster_phase)))
 
     def awaited(self, slot: int) -> Awaited | None:
         """Return the barrier at which the warp split with index `slot` waits, or None."""
-        for key, slots in self.waiting.items():
-            if slot in slots:
-                number, arrived = key % BARRIERS, int(self.arrived[key])
-                needed = int(self.needed(np.array([key]))[0])
-                state = (("number", number), ("arrived", arrived), ("needed", needed))
-                rest = f", where {arrived} of {needed} threads have arrived"
-                return Awaited("barrier", f"barrier {number}", rest, state)
-        for cluster, held in self.cluster_waiting.items():
-            if any(row == slot for row, _ in held):
-                missing, live = (int(each[cluster]) for each in self._missing())
-                state = (("arrived", live - missing), ("needed", live))
-                rest = f", where {live - missing} of {live} threads have arrived"
-                return Awaited("cluster barrier", "the cluster barrier", rest, state)
-        return None
+        index, kind = divmod(int(self.splits.awaited[slot]), KINDS)
+        if index < 0 or kind == Event.MBARRIER:
+            return None
+        if kind == Event.BARRIER:
+            number, arrived = index % BARRIERS, int(self.arrived[index])
+            needed = int(self.needed(np.array([index]))[0])
+            state = (("number", number), ("arrived", arrived), ("needed", needed))
+            rest = f", where {arrived} of {needed} threads have arrived"
+            return Awaited("barrier", f"barrier {number}", rest, state)
+        missing, live = (int(each[index]) for each in self._missing())
+        state = (("arrived", live - missing), ("needed", live))
+        rest = f", where {live - missing} of {live} threads have arrived"
+        return Awaited("cluster barrier", "the cluster barrier", rest, state)
 
 
 def _per_warp(batch: Batch, value: Array) -> Array:

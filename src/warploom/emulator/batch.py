@@ -90,7 +90,11 @@ class Batch:
         rows = self.rows[which]
         splits.status[rows] = status
         splits.pc[rows] = pc
-        stay = ~which
+        self.retain(~which)
+        return rows
+
+    def retain(self, stay: NDArray[np.bool_]) -> None:
+        """Remove the warp splits that are not in the mask `stay`. Shapes: stay (warps,)."""
         guarded = self.mask is not self.base
         if guarded and self.mask is not None:
             self.mask = self.mask[stay]
@@ -100,7 +104,6 @@ class Batch:
             self.mask = self.base
         self.rows = self.rows[stay]
         self._select(self.warp_index[stay])
-        return rows
 
     def dismiss_idle(self, pc: int) -> None:
         """Remove the warp splits without active lanes from the batch. They continue at `pc`."""

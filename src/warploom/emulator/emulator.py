@@ -97,7 +97,7 @@ class Emulator:
 
     def end_launch(self) -> None:
         """Drop the references to the objects of the launch."""
-        self.batch = self.state.on_suspend = None
+        self.state.on_suspend = None
         self.arena = self.memory.arena = Arena()
         if self.native is not None:
             self.native.end_launch()
@@ -184,7 +184,7 @@ class Emulator:
         self.control.start()
         self.repetition.restart()
         if self.native is not None:
-            self.native.start(self.memory, self.barriers, self.mbarriers, self.asynchronous.executor.known)
+            self.native.start(self.components)
         if self._reporter is not None:
             self._reporter.start(self.components)
         if self._on_resident is not None:
@@ -287,8 +287,7 @@ class Emulator:
     def _allows_exits(self) -> bool:
         """Return True if native code may let warps exit."""
         is_observed = self._on_exit_of is not None
-        is_local = self.topology.cluster_size == 1 and self.asynchronous.is_idle
-        return is_local and not is_observed and not self.barriers.depends_on_exits
+        return self.asynchronous.is_idle and not is_observed and not self.barriers.depends_on_exits
 
     def _schedule(self, native: NativeEngine, report: Callable[[], None]) -> None:
         """Let native code select and execute batches until the interpreter is needed."""
@@ -302,10 +301,12 @@ class Emulator:
             )
             self.repetition.due = native.due
             self.ctas_done += native.exited_ctas
+            if native.exited_ctas:
+                self.memory.shared.exited = state.live_warps == 0
             done = state.counters.batches - before
             if stop == Stop.RESUME:
                 rows = native.rows
-                self._resume_block(rows, pc, native.executed)
+                self._resume_block(rows, pc, native.executed, native.first_count)
                 if self._on_block_end is not None:
                     self._on_block_end(BlockEnd(state.pc))
                 self.asynchronous.between_blocks()
@@ -336,17 +337,18 @@ class Emulator:
             self._executions.last = -1
         return self.batch
 
-    def _resume_block(self, rows: Rows, pc: int, executed: int) -> None:
+    def _resume_block(self, rows: Rows, pc: int, executed: int, warps: int) -> None:
         """Continue a block at `pc` for the warp splits `rows` after native code has stopped there.
 
-        The first `executed` warp splits have already executed the instruction at `pc`.
+        The first `executed` warp splits have already executed the instruction at `pc`. `warps` warp splits have started
+        the block.
         """
         first = int(self.state.splits.pc[rows[0]])
         batch = self._begin_batch(rows)
         if executed:
             self._finish_instruction(batch, pc, executed)
             pc += 1
-        self._execute(batch, first, pc, self.program.block_end[first])
+        self._execute(batch, first, pc, self.program.block_end[first], warps)
 
     def _execute_block(self, rows: Rows) -> None:
         """Execute the warp splits `rows` as one batch, to the end of their basic block."""
@@ -362,12 +364,12 @@ class Emulator:
         counters.batches += 1
         if self._on_block_start is not None:
             self._on_block_start(BlockStart(first, batch))
-        self._execute(batch, first, first, end)
+        self._execute(batch, first, first, end, batch.count)
 
-    def _execute(self, batch: Warps, first: int, pc: int, end: int) -> None:
-        """Execute the instructions [pc, end) of the block that starts at `first`."""
+    def _execute(self, batch: Warps, first: int, pc: int, end: int, warps: int) -> None:
+        """Execute the instructions [pc, end) of the block at `first`, which `warps` warps have started."""
         state, control, accumulators = self.state, self.control, self.accumulators
-        counters, warps = state.counters, batch.count
+        counters = state.counters
         state.pc = done = pc
         linked, by_family = self.linked, counters.by_family
         guards, instructions, executions = self._guards, self._instructions, self._executions
@@ -377,7 +379,7 @@ class Emulator:
         while pc < end:
             if native is not None and native.is_native[pc]:
                 pc = done = self._run_native(native, batch, pc, end)
-                if pc == end:
+                if pc == end or not batch.count:
                     break
             step = linked[pc]
             state.pc = pc
@@ -480,8 +482,7 @@ class Emulator:
         state.count_live_warps()
         ctas = len(state.placement.coordinates)
         self.ctas_done = ctas - int(np.count_nonzero(state.live_warps[:ctas]))
-        if self.topology.cluster_size > 1:
-            self.memory.shared.exited = state.live_warps == 0
+        self.memory.shared.exited = state.live_warps == 0
         self.barriers.on_exit()
 
     def update_counters(self) -> None:

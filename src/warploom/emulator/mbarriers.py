@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.emulator.access import uniform
 from warploom.emulator.address_space import SHARED_WINDOW, WINDOW_SIZE
@@ -24,7 +23,7 @@ from warploom.emulator.faults import Awaited, Fault, refuse
 from warploom.emulator.memory import Memory
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
-from warploom.emulator.warp_splits import Status
+from warploom.emulator.warp_splits import KINDS, SEVERAL, Event, Status
 from warploom.isa.model.semantics import Array
 from warploom.numerics._compile import njit
 
@@ -32,6 +31,7 @@ MAX_COUNT = 2**20 - 1
 PENDING, TRANSACTIONS, PHASE = 20, 40, 61
 """Lowest bits of the pending arrivals, of the pending bytes and of the parity of an mbarrier."""
 TRANSACTION_MASK = 2**21 - 1
+LOGGED = 4096  # arrivals of native code between two arrivals that the interpreter executes
 RETRIES = 16  # times that a wait may return early because nothing else can run, before it is a deadlock
 _EARLY_RETURN = 1 / 16  # probability, under a random schedule, that a wait returns before its phase completes
 _ACTIONS = {
@@ -46,7 +46,6 @@ _ACTIONS = {
     "arrive_drop_no_complete": 8,
 }
 _UNINITIALISED, _COUNT, _OVERFLOW, _TRANSACTIONS, _COMPLETED = 1, 2, 3, 4, 5
-_NONE, _SEVERAL = -1, -2
 INITIALISED = np.uint64(4)  # bit 63 of a word, after a shift by PHASE
 
 
@@ -146,8 +145,9 @@ class Mbarriers:
         self._on_arrive = events.handler(Arrive)
         self._on_wait = events.handler(PhaseWait)
         self._on_complete = events.handler(PhaseComplete)
-        self._awaited = np.zeros(0, np.int64)  # word for which each slot waits, or `_NONE`, or `_SEVERAL`
         self.sites = np.zeros(len(memory.shared.words), np.int64)  # word -> program counter of the last arrival, plus 1
+        # Number of arrivals that native code adds to `_sites`, and their words and program counters.
+        self.log = np.zeros(1 + 2 * LOGGED, np.int64)
         self._problem = np.zeros(1, np.int64)
         self._none = np.zeros((1, 1), np.int64)
         self.start()
@@ -157,12 +157,12 @@ class Mbarriers:
         self.words = self.memory.shared.words  # an mbarrier is identified by its index in this array
         # Slot -> number of early returns for each program counter and word.
         self._declined: dict[int, Counter[tuple[int, int]]] = {}
-        self._awaited.fill(_NONE)
         self._several: dict[int, set[int]] = {}  # slot -> words for which it waits, if there are several
         self._retries: dict[int, int] = {}  # slot -> number of early returns
         self._expired: set[int] = set()  # slots whose wait must return early
         self.sites.fill(0)
         self._sites: set[tuple[int, int]] = set()  # words and program counters of all arrivals
+        self.log[0] = 0
 
     def act(
         self, batch: Batch, space: str, addresses: Array, action: str, amount: Array | int, transactions: Array | int
@@ -185,6 +185,7 @@ class Mbarriers:
             words, pc = index[mask] >> 3, self.state.pc
             new = words[self.sites[words] != pc + 1]
             if len(new):
+                self._read_log()
                 self._sites.update((word, pc) for word in new.tolist())
                 self.sites[new] = pc + 1
         return tokens
@@ -292,7 +293,9 @@ class Mbarriers:
 
         A wait that has returned early `RETRIES` times stays blocked. Return False if all waits stay blocked.
         """
-        waiting = np.flatnonzero(self._awaited != _NONE).tolist()
+        awaited = self.state.splits.awaited
+        of_mbarriers = (awaited >= 0) & (awaited % KINDS == Event.MBARRIER)
+        waiting = np.flatnonzero(of_mbarriers | (awaited == SEVERAL)).tolist()
         due = [row for row in waiting if self._retries.get(row, 0) < RETRIES]
         for row in due:
             self._retries[row] = self._retries.get(row, 0) + 1
@@ -300,50 +303,46 @@ class Mbarriers:
         self._wake(np.array(due, np.intp))
         return bool(due)
 
-    def awaited_words(self, slots: int) -> NDArray[np.int64]:
-        """Return the index of the mbarrier word for which each warp split waits.
-
-        The index is negative if a warp split waits for no mbarrier, or for several. `slots` is the number of slots.
-        """
-        if slots > len(self._awaited):
-            more = np.full(slots - len(self._awaited), _NONE)
-            self._awaited = np.concatenate([self._awaited, more])
-        return self._awaited
-
     @property
     def is_plain(self) -> bool:
         """True if native code may update mbarriers: each wait is for one mbarrier, and none returned early."""
         return not (self._several or self._retries or self._expired or self._declined)
 
+    @property
+    def suspends(self) -> bool:
+        """True if a blocking wait whose phase is not complete suspends its warp splits at once."""
+        return not (self.returns_early or self._declines)
+
     def _waiting_for(self, words: Array) -> Array:
         """Return the slots that wait for one of the mbarriers `words`."""
-        (rows,) = (self._awaited == words[:, None]).any(axis=0).nonzero()
+        rows = self.state.splits.waiting_for(Event.MBARRIER, words)
         if not self._several:
             return rows
         found = set(words.tolist())
         return np.array([*rows.tolist(), *(row for row, each in self._several.items() if each & found)], np.intp)
 
     def _wake(self, rows: Array) -> None:
-        self._awaited[rows] = _NONE
         for row in rows.tolist() if self._several else ():
             self._several.pop(row, None)
-        self.state.splits.status[rows] = Status.READY
+        self.state.splits.resume(rows)
 
     def _suspend(self, batch: Batch, index: Array, mask: Array, stuck: Array) -> None:
         rows = batch.suspend(stuck, self.state.pc, Status.WAITING)
         words, lanes = index[stuck] // 8, mask[stuck]
         first = words[np.arange(len(words)), lanes.argmax(axis=1)]
-        awaited = self.awaited_words(len(self.state.splits.status))
-        awaited[rows] = first
+        awaited = self.state.splits.awaited
+        awaited[rows] = first * KINDS + Event.MBARRIER
         several = (lanes & (words != first[:, None])).any(axis=1)
         for k in np.flatnonzero(several).tolist():
             row = int(rows[k])
-            awaited[row], self._several[row] = _SEVERAL, set(words[k][lanes[k]].tolist())
+            awaited[row], self._several[row] = SEVERAL, set(words[k][lanes[k]].tolist())
 
     def _awaited_by(self, slot: int) -> set[int]:
         """Return the words for which the warp split with index `slot` waits."""
-        word = int(self.awaited_words(slot + 1)[slot])
-        return self._several[slot] if word == _SEVERAL else {word} - {_NONE}
+        event = int(self.state.splits.awaited[slot])
+        if event == SEVERAL:
+            return self._several[slot]
+        return {event // KINDS} if event >= 0 and event % KINDS == Event.MBARRIER else set()
 
     def snapshot(self) -> object:
         """Return a value that is equal for two states with the same early returns.
@@ -377,8 +376,15 @@ class Mbarriers:
 
         `slots` contains the indices of the warp splits.
         """
+        self._read_log()
         words = set[int]().union(*map(self._awaited_by, slots))
         return sorted({pc for word, pc in self._sites if word in words})
+
+    def _read_log(self) -> None:
+        """Move the entries of `log` to `_sites`."""
+        entries = self.log[1 : 1 + 2 * self.log[0]].reshape(-1, 2)
+        self._sites.update(zip(entries[:, 0].tolist(), entries[:, 1].tolist(), strict=True))
+        self.log[0] = 0
 
     def _index(self, batch: Batch, space: str, addresses: Array, mask: Array) -> Array:
         if space == "":

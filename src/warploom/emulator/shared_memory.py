@@ -44,7 +44,7 @@ class SharedMemory:
         self.stride = -(-max(size, 1) // 128) * 128
         self.end = SHARED_START + size  # end of a CTA's window
         self.bytes = np.zeros(topology.ctas * self.stride, np.uint8)
-        self.exited = np.zeros(topology.ctas, np.bool_)  # only for launches with clusters
+        self.exited = np.zeros(topology.ctas, np.bool_)
         self._fault = np.zeros(1, np.int64)
 
     def start(self) -> None:

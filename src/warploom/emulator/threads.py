@@ -86,13 +86,10 @@ def run_on_threads(
                 raise KeyboardInterrupt
             latest[number] = now
 
-        found: Stats | RunError
         try:
-            found = run_waves(parts[number], arena, segments, report, publish)[0]
+            return run_waves(parts[number], arena, segments, report, publish)[0]
         except RunError as error:
-            found = error
-        emulators.pop(number, None)  # another launch may already use it
-        return found
+            return error
 
     futures = [workers.pool.submit(run, number) for number in range(len(parts))]
     try:

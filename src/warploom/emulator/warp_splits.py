@@ -29,6 +29,16 @@ class Status:
     RECONVERGING = 3  # waiting for lanes of its warp, or warps of its warpgroup, at the same instruction
 
 
+class Event:
+    """Kind of the event for which a suspended warp split waits, as a plain integer."""
+
+    MBARRIER = 0  # the warp split repeats its wait after a phase of an mbarrier
+    BARRIER = 1  # the warp split continues after the barrier of a CTA
+    CLUSTER = 2  # the warp split continues after the barrier of a cluster
+
+
+KINDS = 4  # an event has the number `index * KINDS + kind`
+SEVERAL = -2  # event of a warp split that waits for several mbarriers
 POINT = np.dtype([(name, np.int64) for name in ("warp", "pc", "calls", "parent", "expected", "arrived", "epoch")])
 """Reconvergence point: an instruction at which diverged lanes of a warp wait for each other.
 
@@ -46,8 +56,9 @@ class WarpSplits:
     The index of a warp split is its slot. Slot w is the first slot of warp w, and further warp splits use extra slots.
     `epoch` counts the backward jumps of a warp split. Warp splits execute in the order of (epoch, pc). `bits` contains
     the lanes of a warp split; lane 0 is the lowest bit. `point` is the index of its innermost reconvergence point in
-    `points`. `calls` is the index of its call stack (see `call_stack`). `live_bits` contains the lanes of each warp
-    that have not left the kernel.
+    `points`. `calls` is the index of its call stack (see `call_stack`). `awaited` is the number of the event for which
+    it waits (see `KINDS`), or `NONE`, or `SEVERAL`. `live_bits` contains the lanes of each warp that have not left the
+    kernel.
 
     Shapes: live_bits (warps,), other arrays (slots,).
     """
@@ -62,6 +73,7 @@ class WarpSplits:
         self.status = np.zeros(warps, np.uint8)
         self.point = np.zeros(warps, np.int64)
         self.calls = np.zeros(warps, np.int64)
+        self.awaited = np.zeros(warps, np.int64)
         self.points = np.zeros(0, POINT)
         self.live_bits = np.zeros(warps, np.uint32)
         self.start(self.bits, 0)
@@ -81,6 +93,7 @@ class WarpSplits:
         self.epoch.fill(0)
         self.calls.fill(0)
         self.point.fill(NONE)
+        self.awaited.fill(NONE)
         if len(self.points):
             self.points["warp"] = NONE
         # Numbers of slots beyond those of the warps, and of reconvergence points, that are in use.
@@ -128,6 +141,16 @@ class WarpSplits:
         pcs = self.pc[ready]
         first = ready[np.lexsort((pcs, epochs))[0]] if len(ready) > 1 else ready[0]
         return self.at_pc(ready, int(self.pc[first]))
+
+    def waiting_for(self, kind: int, indices: NDArray[np.int64]) -> Rows:
+        """Return the indices of the warp splits that wait for one of the events of a kind with the given indices."""
+        slots = np.flatnonzero(self.awaited >= 0)
+        return slots[(self.awaited[slots] == (indices * KINDS + kind)[:, None]).any(axis=0)]
+
+    def resume(self, rows: Rows) -> None:
+        """Let the suspended warp splits with the indices `rows` continue."""
+        self.awaited[rows] = NONE
+        self.status[rows] = Status.READY
 
     def at_pc(self, ready: Rows, pc: int) -> Rows:
         """Return the warp splits in `ready` whose program counter is `pc`, at most one for each warp."""
@@ -377,10 +400,10 @@ class WarpSplits:
         slots = len(self.status) - self.warps
         if self.extra_slots + splits > slots:
             grown = max(splits, self.warps, 16)
-            for name in ("warp", "pc", "epoch", "status", "bits", "point", "calls"):
+            for name in ("warp", "pc", "epoch", "status", "bits", "point", "calls", "awaited"):
                 array = getattr(self, name)
                 setattr(self, name, np.concatenate([array, np.zeros(grown, array.dtype)]))
-            self.point[-grown:] = NONE
+            self.point[-grown:] = self.awaited[-grown:] = NONE
         if self.open_points + splits > len(self.points):
             new = np.zeros(max(splits, self.warps, 16), POINT)
             new["warp"] = NONE

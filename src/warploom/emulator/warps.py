@@ -121,7 +121,7 @@ class Warps(Batch):
         """
         mask = self.active() if lanes is None else self.active() & lanes
         if space.startswith("param"):
-            addresses = self._in_parameter_block(addresses)
+            addresses = address_space.in_parameter_block(np.uint64(self.components.parameters), addresses)
         dtype = TYPES[type].dtype
         return self.components.memory.load(_memory_of(space), self.location, addresses, mask, dtype, count)
 
@@ -193,14 +193,8 @@ class Warps(Batch):
     def to_generic(self, space: str, addresses: Array) -> Array:
         """Return the generic addresses that correspond to addresses in a state space."""
         if space.startswith("param"):
-            return self._in_parameter_block(addresses)
+            return address_space.in_parameter_block(np.uint64(self.components.parameters), addresses)
         return address_space.to_generic(space, addresses)
-
-    def _in_parameter_block(self, addresses: Array) -> Array:
-        wide = addresses.astype(np.uint64)
-        start = np.uint64(self.components.parameters)
-        near = start + (wide - start & np.uint64(0xFFFF_FFFF))
-        return np.where(wide >> np.uint64(32) == 0, near, wide)
 
     def from_generic(self, space: str, addresses: Array) -> Array:
         """Return the addresses in a state space that correspond to generic addresses."""
@@ -208,7 +202,6 @@ class Warps(Batch):
 
     def is_space(self, space: str, addresses: Array) -> Lanes:
         """Return a mask of the generic addresses that are in a state space."""
-        # Compilers may drop the high bits of a parameter address.
         wide = addresses.astype(np.uint64)
         memory = self.components.memory
         if space.startswith("shared"):

@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.barriers import BARRIERS, Barriers
+from warploom.emulator.barriers import BARRIERS
 from warploom.emulator.batch import Batch
 from warploom.emulator.grid import Topology
-from warploom.emulator.known_maps import KnownMaps
 from warploom.emulator.link import Linked
-from warploom.emulator.mbarriers import Mbarriers
-from warploom.emulator.memory import Memory
 from warploom.emulator.multiplications import Run
 from warploom.emulator.native.actions import MOST_ACCESSES, MOST_BYTES, Action, from_text
 from warploom.emulator.native.code_table import (
@@ -29,7 +26,7 @@ from warploom.emulator.native.code_table import (
 )
 from warploom.emulator.native.context import Field, Stop
 from warploom.emulator.native.library import REPORT, library
-from warploom.emulator.native.operands import RECORD, Records, varying
+from warploom.emulator.native.operands import LANES, RECORD, Records, varying
 from warploom.emulator.native.runs import Runs
 from warploom.emulator.native.wanted import Wanted
 from warploom.emulator.native.watch import Watch
@@ -38,12 +35,13 @@ from warploom.emulator.shared_memory import Location, SharedMemory
 from warploom.emulator.state import Counters, Executions, State
 from warploom.emulator.times import Times
 from warploom.emulator.warp_splits import ALL_LANES, unpack
+from warploom.emulator.warps import Components
 from warploom.isa.model import effects
 from warploom.isa.model.form import Form
 from warploom.isa.model.semantics import Lanes
 from warploom.lazy_dataclass import dataclass
 
-_SPLITS = ("status", "pc", "epoch", "warp", "bits", "point", "calls", "points")
+_SPLITS = ("status", "pc", "epoch", "warp", "bits", "point", "calls", "awaited", "points")
 """Arrays of `WarpSplits`, in the order of their fields in the context."""
 _BYTES = c_char * 0
 _STOPS = tuple(Stop)
@@ -128,7 +126,6 @@ class NativeEngine:
         self._windows: NDArray[np.int64] = np.zeros((0, 3), np.int64)
         self._shared = 0  # host address of shared memory, which the distances in `_windows` include
         self._arrived: NDArray[np.int64] | None = None  # `Barriers.arrived` of the present components
-        self._awaited: NDArray[np.int64] = np.zeros(0, np.int64)
         self._map_table: NDArray[Any] = np.zeros(0, np.int64)
         self._tally = np.zeros(state.topology.ctas * BARRIERS, np.int64)
         context = np.zeros(len(Field), np.int64)
@@ -137,10 +134,13 @@ class NativeEngine:
         fixed = {
             Field.CODE: self.code, Field.COUNTS: self.counts, Field.SEEN: self._seen, Field.RECENT: state.recent,
             Field.CARRY: state.carry, Field.CTA_OF: state.topology.cta_of, Field.LIVE_WARPS: state.live_warps,
-            Field.TALLY: self._tally, Field.WARPGROUP_OF: state.topology.warpgroup_of,
+            Field.TALLY: self._tally, Field.CLUSTER_OF: state.topology.cluster_of,
+            Field.WARPGROUP_OF: state.topology.warpgroup_of,
         }  # fmt: skip
         for field, array in fixed.items():
             self._fields[field] = _address(array)
+        self._fields[Field.CTA_THREADS] = state.topology.warps_per_cta * LANES
+        self._fields[Field.CLUSTER_SIZE] = state.topology.cluster_size
         self._wanted: dict[int, Wanted] = {}
         self.report: Callable[[int, int], None] | None = None
         self.actions: dict[int, tuple[Action, ...] | None] = {}
@@ -355,8 +355,8 @@ class NativeEngine:
     def batch(self, make: BatchFactory) -> Batch:
         """Return the executing batch, with all lanes of its warp splits. `make` creates it."""
         number = self._fields[Field.BATCHES]
-        if self._batch is None or self._batch_number != number:
-            count = self._fields[Field.COUNT]
+        count = self._fields[Field.COUNT]  # smaller after native code has suspended warp splits of the batch
+        if self._batch is None or self._batch_number != number or self._batch.count != count:
             bits = self._masks[:count]
             mask = None if np.count_nonzero(bits == ALL_LANES) == count else unpack(bits)
             self._batch, self._batch_number = make(self.rows, self._warps[:count].astype(np.intp), mask), number
@@ -364,18 +364,18 @@ class NativeEngine:
 
     def location(self) -> Location:
         """Return the indices of the warps of the executing batch, and of their CTAs."""
-        number = self._fields[Field.BATCHES]
-        if self._batch is not None and self._batch_number == number:
+        number, count = self._fields[Field.BATCHES], self._fields[Field.COUNT]
+        if self._batch is not None and self._batch_number == number and self._batch.count == count:
             return self._batch.location
-        if self._location is None or self._location_number != number:
-            warps = self._warps[: self._fields[Field.COUNT]].copy()
+        if self._location is None or self._location_number != number or len(self._location.warp) != count:
+            warps = self._warps[:count].copy()
             self._location = Location(warps, self.state.topology.cta_of[warps])
             self._location_number = number
         return self._location
 
     def barrier_keys(self, count: int) -> NDArray[np.int64]:
         """Return the keys of the CTA barriers at which the `count` warps of the batch arrive."""
-        return self._keys[: 2 * count : 2].copy()
+        return self._keys[:count].copy()
 
     def refresh(self) -> None:
         """Update the records of the special registers, after a change of the coordinates of the CTAs."""
@@ -390,15 +390,23 @@ class NativeEngine:
         """Set the object that counts executions by warps and by lanes. None disables the counts."""
         self._fields[Field.EXECUTIONS] = 0 if executions is None else _address(executions.counts)
 
-    def start(self, memory: Memory, barriers: Barriers, mbarriers: Mbarriers, maps: KnownMaps) -> None:
+    def start(self, components: Components) -> None:
         """Prepare for the CTAs that have become resident."""
         self._link_waiting_runs()
+        memory, barriers, mbarriers = components.memory, components.barriers, components.mbarriers
         arena, shared, fields = memory.arena, memory.shared, self._fields
-        self._mbarriers, self._maps = mbarriers, maps
+        self._barriers, self._mbarriers, self._maps = barriers, mbarriers, components.asynchronous.executor.known
         if barriers.arrived is not self._arrived:
             self._arrived = barriers.arrived
-            fields[Field.ARRIVAL_SITES], fields[Field.ARRIVED] = _address(mbarriers.sites), _address(barriers.arrived)
+            arrays = {
+                Field.ARRIVED: barriers.arrived, Field.EXPECTED: barriers.expected,
+                Field.CLUSTER_PHASE: barriers.cluster_phase, Field.CLUSTER_JOINED: barriers.cluster_joined,
+                Field.ARRIVAL_SITES: mbarriers.sites, Field.ARRIVAL_LOG: mbarriers.log,
+            }  # fmt: skip
+            for field, array in arrays.items():
+                fields[field] = _address(array)
             fields[Field.LOCAL_STRIDE], fields[Field.LOCAL_BYTES] = memory.local_stride, memory.local_bytes
+            fields[Field.SHARED_STRIDE], fields[Field.PARAMETERS] = shared.stride, components.parameters
         if not len(self._windows):
             self._windows = _shared_windows(self.state.topology, shared)
             fields[Field.SHARED_WINDOWS] = _address(self._windows)
@@ -415,24 +423,29 @@ class NativeEngine:
     def run(self, batch: Batch, first: int, end: int) -> tuple[int, int]:
         """Execute the instructions [first, end) of a batch, up to one that needs the interpreter.
 
-        Return the program counter of the first instruction that is not complete, or `end`, and the number of warps that
-        have executed it.
+        Suspended warps leave the batch. Return the program counter of the first instruction that is not complete, or
+        `end`, and the number of warps that have executed it.
         """
         count = batch.count
         self._refresh_tables()
         self._reserve(count)
+        self._rows[:count] = batch.rows
         self._warps[:count] = batch.warp_index
         splits = self.state.splits
         self._masks[:count] = lanes = splits.bits[batch.rows]
         self._fields[Field.COUNT] = count
         self._fields[Field.WHOLE] = not splits.diverged or bool((lanes == splits.live_bits[batch.warp_index]).all())
         self._batch, self._batch_number, self._selects = batch, self._fields[Field.BATCHES], False
-        return self._call(lambda: self.library.run(self._address, first, end)), self.executed
+        pc = self._call(lambda: self.library.run(self._address, first, end))
+        if self._fields[Field.COUNT] < count:
+            batch.retain(np.isin(batch.rows, self.rows))
+        return pc, self.executed
 
     def _call(self, function: Callable[[], int]) -> int:
         """Return the result of native code. Count its time, without the time of the observers."""
         counters, began = self.state.counters, perf_counter()
         found = function()
+        self._barriers.uses_clusters = bool(self._fields[Field.USES_CLUSTERS])
         counters.native_seconds += perf_counter() - began - self._callback_seconds
         counters.native_calls += 1
         self._callback_seconds = 0.0
@@ -482,11 +495,15 @@ class NativeEngine:
                 fields[field] = _address(getattr(splits, name))
             fields[Field.SPLITS], fields[Field.POINT_COUNT] = len(splits.status), len(splits.points)
             fields[Field.LIVE], fields[Field.WARP_SLOTS] = _address(splits.live_bits), splits.warps
-        maps, awaited = self._maps, self._mbarriers.awaited_words(len(splits.status))
-        if awaited is not self._awaited or maps.table is not self._map_table:
-            self._awaited, self._map_table = awaited, maps.table
-            fields[Field.AWAITED], fields[Field.KNOWN_MAPS] = _address(awaited), _address(maps.table)
-        fields[Field.KNOWN_MAP_COUNT], fields[Field.PLAIN_WAITS] = maps.count, self._mbarriers.is_plain
+        maps, mbarriers = self._maps, self._mbarriers
+        if maps.table is not self._map_table:
+            self._map_table = maps.table
+            fields[Field.KNOWN_MAPS] = _address(maps.table)
+        fields[Field.KNOWN_MAP_COUNT], fields[Field.PLAIN_BARRIERS] = maps.count, self._barriers.is_plain
+        fields[Field.USES_CLUSTERS] = self._barriers.uses_clusters
+        fields[Field.PLAIN_WAITS] = mbarriers.is_plain
+        fields[Field.BLOCKING_WAITS] = mbarriers.is_plain and mbarriers.suspends
+        fields[Field.SUSPENDS] = self.state.on_suspend is None
 
     def count(self, counters: Counters) -> None:
         """Add the instructions that have been executed since the last call to the statistics."""
@@ -516,6 +533,11 @@ class NativeEngine:
         return self._rows[: self._fields[Field.COUNT]].astype(np.intp)
 
     @property
+    def first_count(self) -> int:
+        """Number of warp splits of this batch before native code suspended some of them."""
+        return self._fields[Field.FIRST_COUNT]
+
+    @property
     def executed(self) -> int:
         """Number of warps that have executed the instruction at which native code stopped."""
         return self._fields[Field.EXECUTED]
@@ -524,13 +546,13 @@ class NativeEngine:
         """Make space for a batch of `count` warp splits."""
         if count <= len(self._rows):
             return
-        self._rows, self._warps = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        self._rows, self._warps, self._events = (np.zeros(count, np.int64) for _ in range(3))
         self._masks, self._guarded = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
         arrays = self._rows, self._warps, self._masks, self._guarded
         for field, array in enumerate(arrays, Field.ROWS):
             self._fields[field] = _address(array)
-        self._keys = np.zeros(2 * count, np.int64)
-        self._fields[Field.KEYS] = _address(self._keys)
+        self._keys = np.zeros(count, np.int64)
+        self._fields[Field.KEYS], self._fields[Field.EVENTS] = _address(self._keys), _address(self._events)
         self._allocate_accesses()
 
     def _allocate_accesses(self) -> None:

@@ -16,8 +16,8 @@ from llvmlite import ir
 
 from warploom.emulator.native.builder import I32, I64, POINTER, Builder
 from warploom.emulator.native.probe import Probe
+from warploom.emulator.native.synchronisation import SynchronisedWarp
 from warploom.emulator.native.wanted import Wanted
-from warploom.emulator.native.warps import TracedWarp
 from warploom.numerics.tracing.kernels import evaluate
 from warploom.numerics.tracing.values import TracedLanes, TraceError
 
@@ -39,7 +39,7 @@ def translate(module: ir.Module, wanted: Wanted) -> str:
         with b.goto_block(refuse):
             b.ret(I64(0))
         warp, mask = b.get(warps, position), b.get(masks, position, I32)
-        kind = Probe if wanted.is_probe else TracedWarp
+        kind = Probe if wanted.is_probe else SynchronisedWarp
         traced = kind(b, records, context, position, warp, mask, leave, refuse, wanted.arch)
         execution: Any = wanted.form.execution
         try:

@@ -26,11 +26,13 @@ from llvmlite import ir
 
 from warploom.emulator import address_space
 from warploom.emulator.native.actions import MOST_ACCESSES, MOST_BYTES, Action, to_text
+from warploom.emulator.native.barriers import Mode
 from warploom.emulator.native.builder import I8, I32, I64, POINTER
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.matrix import ROW_BYTES, TracedMatrix
 from warploom.emulator.native.operands import Items, Scalar
-from warploom.emulator.native.warps import TracedWarp, broadcast, stored_values
+from warploom.emulator.native.synchronisation import SynchronisedWarp
+from warploom.emulator.native.warps import broadcast, stored_values
 from warploom.isa.model.records import CopyRecord, ThreadCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import Order
@@ -42,7 +44,7 @@ _I64 = np.dtype(np.int64)
 _WORD = np.dtype(np.uint32)
 
 
-class Probe(TracedWarp):
+class Probe(SynchronisedWarp):
     """Traced warp that records accesses and has no effects."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -167,8 +169,16 @@ class Probe(TracedWarp):
 
     def cta_barrier(self, number: TracedLanes, threads: TracedLanes | None, mode: str) -> None:
         """Record an arrival that completes a CTA barrier. Leave other arrivals to the interpreter."""
-        super().cta_barrier(number, threads, mode)
+        if mode != "sync":
+            raise TraceError("native code creates no events of arrivals without a wait")
+        self.arrive(number, threads, Mode.PROBE)
         self._actions.append(Action("barrier"))
+
+    def cluster_arrive(self) -> None:
+        """Leave the instruction to the interpreter, because native code creates no events of cluster barriers."""
+        raise TraceError("native code creates no events of cluster barriers")
+
+    cluster_wait = cluster_arrive
 
     def issue(self, record: CopyRecord) -> None:
         """Record a thread copy: the access to the source, and the access to the target."""

@@ -8,7 +8,9 @@ from llvmlite import ir
 
 from warploom.emulator.access import DIRTY, LOCKED
 from warploom.emulator.barriers import BARRIERS
+from warploom.emulator.native.barriers import add_barrier
 from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER, Builder
+from warploom.emulator.native.clusters import add_cluster_barriers
 from warploom.emulator.native.code_table import (
     BATCH_COST,
     BRANCH,
@@ -28,7 +30,7 @@ from warploom.emulator.native.tensor_copies import add_tensor_copy
 from warploom.emulator.native.warpgroups import add_has_warpgroups
 from warploom.emulator.native.watch import COLUMNS, SPACING
 from warploom.emulator.state import RECENT
-from warploom.emulator.warp_splits import NONE, Status
+from warploom.emulator.warp_splits import KINDS, NONE, Event, Status
 from warploom.numerics.tracing.values import LANES, declare
 
 
@@ -36,8 +38,10 @@ def add_runtime(module: ir.Module) -> None:
     """Add the functions that native functions and the emulator call to a module."""
     _add_find(module, "warploom.find_segment", storing=False)
     _add_find(module, "warploom.find_written", storing=True)
-    _add_barrier(module)
     add_arrivals(module)
+    add_barrier(module)
+    add_cluster_barriers(module)
+    _add_suspend(module)
     add_tensor_copy(module)
     add_multiply(module)
     add_has_warpgroups(module)
@@ -79,41 +83,37 @@ def _add_find(module: ir.Module, name: str, storing: bool) -> None:
     b.ret(I64(-1))
 
 
-def _add_barrier(module: ir.Module) -> None:
-    """Add the function with which each warp of a batch arrives at a CTA barrier.
+def _add_suspend(module: ir.Module) -> None:
+    """Add the function that suspends the warp splits of a batch whose entry in EVENTS is an event.
 
-    The arguments are the context, the position of the warp in the batch, the number of the barrier, and the number of
-    expected threads, or 0 for all threads of the CTA. The call for the last warp returns 1 if the batch completes all
-    barriers at which its warps arrive. Otherwise it returns 0, and the interpreter must execute the instruction.
+    The arguments are the context and the program counter of the instruction. The suspended warp splits leave the batch.
+    They repeat a wait for an mbarrier, and continue after a barrier.
     """
-    b = Builder(module, "warploom.barrier", ir.FunctionType(I1, [POINTER, I64, I32, I32]))
-    context, position, number, threads = b.arguments
-    warps, cta_of, live, arrived, tally, keys = (
+    b = Builder(module, "warploom.suspend", ir.FunctionType(ir.VoidType(), [POINTER, I64]))
+    context, pc = b.arguments
+    rows, warps, masks, events, status, pcs, awaited = (
         b.array(context, field)
-        for field in (Field.WARPS, Field.CTA_OF, Field.LIVE_WARPS, Field.ARRIVED, Field.TALLY, Field.KEYS)
-    )
-    cta = b.get(cta_of, b.get(warps, position))
-    exists = b.icmp_unsigned("<", number, I32(BARRIERS))
-    key = b.add(b.mul(cta, I64(BARRIERS)), b.zext(b.select(exists, number, I32(0)), I64))
-    everyone = b.mul(b.get(live, cta), I64(LANES))
-    expected = b.select(b.icmp_unsigned("==", threads, I32(0)), everyone, b.zext(threads, I64))
-    rest = b.variable(I64(0))
-    b.put(b.add(b.get(tally, key), I64(LANES)), tally, key)
-    record = b.mul(position, I64(2))
-    b.put(key, keys, record)
-    b.put(b.select(exists, expected, I64(-1)), keys, b.add(record, I64(1)))
-    count = b.get(context, Field.COUNT)
-    with b.if_then(b.icmp_signed("<", b.add(position, I64(1)), count)):
-        b.ret(I1(1))
-    with b.loop(count) as other:
-        record = b.mul(other, I64(2))
-        key, expected = b.get(keys, record), b.get(keys, b.add(record, I64(1)))
-        missing = b.sub(b.add(b.get(tally, key), b.get(arrived, key)), expected)
-        pending = b.or_(missing, b.get(arrived, key))
-        b.store(b.or_(b.load(rest, typ=I64), pending), rest)
-    with b.loop(count) as other:
-        b.put(I64(0), tally, b.get(keys, b.mul(other, I64(2))))
-    b.ret(b.icmp_signed("==", b.load(rest, typ=I64), I64(0)))
+        for field in (
+            Field.ROWS, Field.WARPS, Field.MASKS, Field.EVENTS, Field.STATUS, Field.PC, Field.AWAITED,
+        )
+    )  # fmt: skip
+    kept = b.variable(I64(0))
+    with b.loop(b.get(context, Field.COUNT)) as position:
+        row, event = b.get(rows, position), b.get(events, position)
+        with b.if_else(b.icmp_signed(">=", event, I64(0))) as (waits, stays):
+            with waits:
+                repeats = b.icmp_signed("==", b.and_(event, I64(KINDS - 1)), I64(Event.MBARRIER))
+                b.put(I8(Status.WAITING), status, row, I8)
+                b.put(b.select(repeats, pc, b.add(pc, I64(1))), pcs, row)
+                b.put(event, awaited, row)
+            with stays:
+                place = b.load(kept, typ=I64)
+                b.put(row, rows, place)
+                b.put(b.get(warps, position), warps, place)
+                b.put(b.get(masks, position, I32), masks, place, I32)
+                b.store(b.add(place, I64(1)), kept)
+    b.put(b.load(kept, typ=I64), context, Field.COUNT)
+    b.ret_void()
 
 
 def _add_guard(module: ir.Module) -> None:
@@ -198,14 +198,14 @@ def _add_run(module: ir.Module) -> None:
     """Add the function that executes the instructions [first, end) for the batch of the context.
 
     The function returns the first program counter that it has not executed for all warps. If some warps have executed
-    this instruction, EXECUTED is their number.
+    this instruction, EXECUTED is their number. Suspended warps leave the batch; if no warp is left, the function
+    returns the next program counter.
     """
     b = Builder(module, "warploom.run", ir.FunctionType(I64, [POINTER, I64, I64]))
     context, first, end = b.arguments
     code, warps, masks, guarded = (
         b.array(context, field) for field in (Field.CODE, Field.WARPS, Field.MASKS, Field.GUARDED)
     )
-    count = b.get(context, Field.COUNT)
     b.put(I64(0), context, Field.EXECUTED)
     place = b.variable(first)
     again = b.append_basic_block("again")
@@ -237,7 +237,9 @@ def _add_run(module: ir.Module) -> None:
             with b.if_then(b.not_(b.call(module.globals["warploom.announce"], arguments))):
                 b.ret(pc)
         with b.if_then(b.icmp_unsigned("!=", b.load(active, typ=I32), I32(0))):
+            count = b.get(context, Field.COUNT)
             b.put(pc, context, Field.INSTRUCTION)
+            b.put(I64(0), context, Field.SUSPENDED)
             function = b.inttoptr(address, SIGNATURE.as_pointer())
             records = b.inttoptr(b.get(entry, COLUMN["records"]), POINTER)
             done = b.call(function, [records, context, count, warps, b.load(chosen, typ=POINTER)])
@@ -248,6 +250,10 @@ def _add_run(module: ir.Module) -> None:
             with b.if_then(b.icmp_signed("<", done, count)):
                 b.put(done, context, Field.EXECUTED)
                 b.ret(pc)
+            with b.if_then(b.icmp_signed("!=", b.get(context, Field.SUSPENDED), I64(0))):
+                b.call(module.globals["warploom.suspend"], [context, pc])
+                with b.if_then(b.icmp_signed("==", b.get(context, Field.COUNT), I64(0))):
+                    b.ret(b.add(pc, I64(1)))
         b.store(following, place)
         b.branch(again)
     b.ret(end)
@@ -401,6 +407,8 @@ def _add_exit(module: ir.Module) -> None:
         rest = b.sub(b.get(live_warps, cta), I64(1))
         b.put(rest, live_warps, cta)
         b.count(context, Field.EXITED_CTAS, b.zext(b.icmp_signed("==", rest, I64(0)), I64))
+    with b.if_then(b.icmp_signed("!=", b.get(context, Field.USES_CLUSTERS), I64(0))), b.loop(count) as position:
+        b.call(module.globals["warploom.complete_cluster"], [context, b.get(warps, position)])
     b.ret(I1(1))
 
 
@@ -457,6 +465,7 @@ def _add_schedule(module: ir.Module) -> None:
     stop_if(b.icmp_signed("!=", keeps, I64(0)), Stop.SELECT)
 
     count = b.get(context, Field.COUNT)
+    b.put(count, context, Field.FIRST_COUNT)
     b.put(first, recent, b.and_(batches, I64(RECENT - 1)))
     b.put(b.add(batches, I64(1)), context, Field.BATCHES)
     last = b.at(code, b.mul(b.sub(end, I64(1)), I64(len(COLUMN))))
@@ -472,7 +481,9 @@ def _add_schedule(module: ir.Module) -> None:
 
     report_block(Moment.BEGIN, first)
     stopped = b.call(module.globals["warploom.run"], [context, first, straight])
-    stop_if(b.icmp_signed("<", stopped, straight), Stop.RESUME, stopped)
+    has_warps = b.icmp_signed("!=", b.get(context, Field.COUNT), I64(0))
+    stop_if(b.and_(has_warps, b.icmp_signed("<", stopped, straight)), Stop.RESUME, stopped)
+    is_branch, is_exit = b.and_(is_branch, has_warps), b.and_(is_exit, has_warps)
     target = b.variable(end)
     with b.if_then(is_branch):
         b.put(I64(0), context, Field.EXECUTED)
@@ -483,10 +494,9 @@ def _add_schedule(module: ir.Module) -> None:
         b.put(I64(0), context, Field.EXECUTED)
         stop_if(b.not_(b.call(module.globals["warploom.exit"], [context])), Stop.RESUME, straight)
         b.call(module.globals["warploom.count"], [context, straight, I64(1), b.array(context, Field.MASKS)])
-    length = b.sub(end, first)
-    b.count(context, Field.TICKS, length)
-    cost = b.larger(count, I64(BATCH_COST))
-    b.count(context, Field.SPENT, b.mul(length, cost))
+    b.count(context, Field.TICKS, b.sub(end, first))
+    executed = b.sub(b.select(has_warps, end, stopped), first)
+    b.count(context, Field.SPENT, b.mul(executed, b.larger(count, I64(BATCH_COST))))
     b.count(context, Field.STEPS, 1)
     with b.if_then(b.not_(is_exit)):
         point_pc = b.get(last, COLUMN["point"])

@@ -11,7 +11,6 @@ from llvmlite import ir
 from warploom.emulator import address_space
 from warploom.emulator.address_space import GLOBAL_BASE, SHARED_WINDOW, WINDOW_SIZE
 from warploom.emulator.known_maps import MOST_DIMENSIONS
-from warploom.emulator.mbarriers import INITIALISED, PENDING, PHASE
 from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER, Builder
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.matrix import ROW, ROW_BYTES, TracedMatrix
@@ -166,6 +165,12 @@ class TracedWarp:
         dtype = self._element(type)
         mask = self.lanes if lanes is None else self.lanes & lanes
         places = self._reach(space, addresses, mask, dtype.itemsize * count, storing=False)
+        return self._gather(places, mask, dtype, count)
+
+    def _gather(
+        self, places: ir.Value, mask: TracedLanes, dtype: np.dtype[Any], count: int = 1
+    ) -> list[TracedLanes]:  # fmt: skip
+        """Load `count` consecutive elements from a pointer for each lane in `mask`."""
         builder, kind = self.builder, vector_type(dtype)
         name = f"llvm.masked.gather.v{LANES}{_suffix(dtype)}.v{LANES}p0"
         function = self._declare(name, kind, [places.type, I32, mask.value.type, kind])
@@ -294,14 +299,42 @@ class TracedWarp:
             rest = builder.and_(self._reduce("or", kept), I64(size - 1))
             fits = builder.and_(fits, builder.icmp_unsigned("==", rest, I64(0)))
         idle = builder.icmp_unsigned("==", self._reduce_mask(mask), I32(0))
-        inside = builder.append_basic_block("inside")
-        builder.cbranch(builder.or_(fits, idle), inside, self.leaving)
-        builder.position_at_end(inside)
-        index = wide + TracedLanes(builder, broadcast(builder, shift), _U64)
+        fits = builder.or_(fits, idle)
+        index = wide + self._broadcast(shift)
+        if space in ("", "shared::cluster"):
+            places = builder.variable(index.value)
+            with builder.if_then(builder.not_(fits)):
+                remote, is_legal = self._in_cluster(wide if space else wide - np.uint64(SHARED_WINDOW), mask, size)
+                self._require(is_legal)
+                builder.store(remote.value, places)
+            return builder.inttoptr(builder.load(places, typ=index.value.type), ir.VectorType(POINTER, LANES))
+        self._require(fits)
         if space == "local":
             stride = TracedLanes(builder, broadcast(builder, self._field(Field.LOCAL_STRIDE)), _U64)
             index = index + stride * np.arange(LANES, dtype=np.uint64)
         return builder.inttoptr(index.value, ir.VectorType(POINTER, LANES))
+
+    def _in_cluster(self, addresses: TracedLanes, mask: TracedLanes, size: int) -> tuple[TracedLanes, ir.Value]:
+        """Return the host addresses of shared addresses in all CTAs of the cluster.
+
+        The second result is True if all lanes in `mask` have aligned addresses in CTAs that have not exited.
+        """
+        builder = self.builder
+        low, end, shift = map(self._broadcast, self._shared_window())
+        own, rank, offset = low >> np.uint64(24), addresses >> np.uint64(24), addresses & np.uint64(0xFF_FFFF)
+        inside = (offset >= low & np.uint64(0xFF_FFFF)) & (offset + np.uint64(size) <= end & np.uint64(0xFF_FFFF))
+        inside = inside & (rank < self._broadcast(self._field(Field.CLUSTER_SIZE)))
+        legal = inside & (offset & np.uint64(size - 1) == 0) & mask
+        cta = self._broadcast(builder.get(builder.array(self.context, Field.CTA_OF), self.warp)) + rank - own
+        counts = self._broadcast(self._field(Field.LIVE_WARPS)) + cta * np.uint64(8)
+        (live,) = self._gather(builder.inttoptr(counts.value, ir.VectorType(POINTER, LANES)), legal, _U64)
+        reached = self._reduce_mask(legal & (live != 0))
+        stride = self._broadcast(self._field(Field.SHARED_STRIDE))
+        places = offset + shift + (own << np.uint64(24)) + (rank - own) * stride
+        return places, builder.icmp_unsigned("==", reached, self._reduce_mask(mask))
+
+    def _broadcast(self, number: ir.Value) -> TracedLanes:
+        return TracedLanes(self.builder, broadcast(self.builder, number), _U64)
 
     def _window(self, space: str, low: ir.Value, end: ir.Value, storing: bool) -> tuple[ir.Value, ir.Value, ir.Value]:
         """Return the start and the end of a memory window, and the distance from addresses to pointers."""
@@ -343,9 +376,9 @@ class TracedWarp:
         return first, I64(0xFFFF_FFFF_FFFF_FFFF), shift
 
     def to_generic(self, space: str, addresses: TracedLanes) -> TracedLanes:
-        """Return the generic addresses that correspond to addresses in a state space other than `param`."""
+        """Return the generic addresses that correspond to addresses in a state space."""
         if space.startswith("param"):
-            raise TraceError("addresses of parameters are not implemented in native code")
+            return address_space.in_parameter_block(self._broadcast(self._field(Field.PARAMETERS)), addresses)
         return address_space.to_generic(space, addresses)
 
     def from_generic(self, space: str, addresses: TracedLanes) -> TracedLanes:
@@ -376,106 +409,15 @@ class TracedWarp:
         """Do nothing: the native function is only called while no warp is diverged."""
         self.converged_only = True
 
-    def cta_barrier(self, number: TracedLanes, threads: TracedLanes | None, mode: str) -> None:
-        """Arrive at a CTA barrier and wait. The interpreter takes over unless the batch completes the barrier."""
-        if mode != "sync":
-            raise TraceError("arrivals at a barrier are not implemented in native code")
-        self.converged_only = True
-        builder = self.builder
-        arrive = self._declare("warploom.barrier", I1, [POINTER, I64, I32, I32])
-        numbers = [
-            I32(0) if each is None else builder.extract_element(each.astype(np.uint32).value, I32(0))
-            for each in (number, threads)
-        ]
-        completed = builder.call(arrive, [self.context, self.position, *numbers])
-        following = builder.append_basic_block("completed")
-        builder.cbranch(completed, following, self.refusing)
-        builder.position_at_end(following)
-
     def warp_barrier(self, members: TracedLanes) -> None:
         """Do nothing: the native function is only called while no warp is diverged."""
         self.converged_only = True
 
-    def mbarrier(
-        self, space: str, addresses: TracedLanes, action: str, amount: TracedLanes | int = 0,
-        transactions: TracedLanes | int = 0,
-    ) -> TracedLanes:  # fmt: skip
-        """Initialise an mbarrier, arrive at it, or expect bytes. Return the state tokens.
-
-        Leave the instruction to the interpreter in two cases: the active lanes use several mbarriers, or several lanes
-        are active and their counts may differ.
-        """
-        if action not in ("init", "arrive", "expect_tx"):
-            raise TraceError(f"the action {action} on an mbarrier is not implemented in native code")
-        builder, lanes = self.builder, self.lanes
-        wide = self._shared_addresses(space, addresses)
-        places = TracedLanes(builder, builder.ptrtoint(self._reach("shared", wide, lanes, 8, True), _I64S), _U64)
-        lowest = places.constant(0xFFFF_FFFF_FFFF_FFFF, _U64)
-        low = self._reduce("umin", lanes.select(places, lowest))
-        high = self._reduce("umax", lanes.select(places, places.constant(0, _U64)))
-        active = builder.zext(builder.ctpop(self.mask), I64)
-        given = [self._total(each, active) for each in (amount, transactions)]
-        varies = any(isinstance(each, TracedLanes) for each in (amount, transactions))
-        together = builder.icmp_unsigned("<=", active, I64(1)) if varies else builder.icmp_unsigned("==", low, high)
-        idle = builder.icmp_unsigned("==", active, I64(0))
-        used, arriving, following = (builder.append_basic_block(name) for name in ("used", "arriving", "arrived"))
-        token = builder.variable(I64(0))
-        builder.cbranch(idle, following, used)
-        builder.position_at_end(used)
-        builder.store(builder.load(builder.inttoptr(low, POINTER), typ=I64), token)
-        builder.cbranch(together, arriving, self.leaving)
-        builder.position_at_end(arriving)
-        name = "warploom.mbarrier_init" if action == "init" else "warploom.mbarrier"
-        accepted = builder.call(self._declare(name, I1, [POINTER, I64, I64, I64]), [self.context, low, *given])
-        builder.cbranch(accepted, following, self.leaving)
-        builder.position_at_end(following)
-        words = TracedLanes(builder, broadcast(builder, builder.load(token, typ=I64)), _U64)
-        return words if varies else words - (self._rank() << np.uint64(PENDING)) * np.uint64(action == "arrive")
-
-    def _shared_addresses(self, space: str, addresses: TracedLanes) -> TracedLanes:
-        """Return the shared addresses of mbarriers, given addresses in `space`."""
-        wide = addresses.astype(_U64)
-        return wide if space else wide - np.uint64(SHARED_WINDOW)
-
-    def _total(self, amount: TracedLanes | int, active: ir.Value) -> ir.Value:
-        """Return the sum of a number over the active lanes, of which there are `active`."""
-        if isinstance(amount, int):
-            return self.builder.mul(I64(amount), active)
-        return self._reduce("add", self.lanes.select(amount.astype(_U64), self.lanes.constant(0, _U64)))
-
-    def _rank(self) -> TracedLanes:
-        """Return the number of active lanes below each lane."""
-        lower = self.lanes.constant((1 << np.arange(LANES, dtype=np.uint64)) - 1, np.dtype(np.uint32))
-        mask = TracedLanes(self.builder, broadcast(self.builder, self.mask), np.dtype(np.uint32)) & lower
-        kind = mask.value.type
-        count = self._declare(f"llvm.ctpop.v{LANES}i32", kind, [kind])
-        return TracedLanes(self.builder, self.builder.call(count, [mask.value]), np.dtype(np.uint32)).astype(_U64)
-
-    def mbarrier_wait(
-        self, space: str, addresses: TracedLanes, phase: TracedLanes, parity: bool, blocking: bool, result: Any
-    ) -> None:
-        """Test a phase of mbarriers.
-
-        Leave the instruction to the interpreter if a warp must be suspended, or an mbarrier is not initialised.
-        """
-        builder = self.builder
-        if blocking:  # the interpreter suspends warps of the whole batch; a repeated test gives the same results
-            self.leaving = self.refusing
-        (words,) = self.load("shared", self._shared_addresses(space, addresses), "b64")
-        high = words >> np.uint64(PHASE)
-        wide = phase.astype(_U64)
-        expected = (wide if parity else wide >> np.uint64(PHASE)) & np.uint64(1)
-        done = (high & np.uint64(1)) != expected
-        unready = self._reduce_mask((high < INITIALISED) & self.lanes)
-        goes_on = builder.icmp_unsigned("==", unready, I32(0))
-        if blocking:
-            is_plain = builder.icmp_signed("!=", self._field(Field.PLAIN_WAITS), I64(0))
-            complete = builder.icmp_unsigned("!=", self._reduce_mask(done & self.lanes), I32(0))
-            goes_on = builder.and_(goes_on, builder.and_(is_plain, complete))
-        following = builder.append_basic_block("tested")
-        builder.cbranch(goes_on, following, self.leaving)
-        builder.position_at_end(following)
-        self.write(result, done)
+    def _require(self, condition: ir.Value) -> None:
+        """Leave the instruction to the interpreter unless a condition is true."""
+        following = self.builder.append_basic_block("required")
+        self.builder.cbranch(condition, following, self.leaving)
+        self.builder.position_at_end(following)
 
     # Asynchronous operations, which take effect at once under the eager schedule ---------------------------
 
