@@ -67,7 +67,7 @@ _access = Lock()  # several threads may take and keep emulators
 
 
 def _take(program: Program, key: tuple[Any, ...]) -> _Kept | None:
-    """Remove an entry with this key from the list of a program, and return the entry. Return None if there is none."""
+    """Remove the entry with a key from the list of a program, and return it, or None if there is none."""
     with _access:
         kept = _kept(program)
         found = next((each for each in kept if each.executable.key == key), None)
