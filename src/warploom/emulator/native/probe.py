@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from llvmlite import ir
@@ -33,6 +33,7 @@ from warploom.emulator.native.matrix import ROW_BYTES, TracedMatrix
 from warploom.emulator.native.operands import Items, Scalar
 from warploom.emulator.native.synchronisation import SynchronisedWarp
 from warploom.emulator.native.warps import broadcast, stored_values
+from warploom.emulator.warps import copy_elements
 from warploom.isa.model.records import CopyRecord, ThreadCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import Order
@@ -186,7 +187,10 @@ class Probe(SynchronisedWarp):
             raise TraceError("native code creates no events of bulk copies")
         self._actions.append(Action("copy", element=record.size))
         self._copies = True
-        super().issue(record)
+        source, destination = cast("TracedLanes", record.source), cast("TracedLanes", record.destination)
+        element, count = copy_elements(record.size)
+        values = self.load("global", source, element, count, lanes=self._reads_source(record))
+        self.store("shared", destination, element, values)
 
 
 def _memory_of(space: str) -> str:

@@ -16,7 +16,6 @@ from warploom.emulator.native.context import Field
 from warploom.emulator.native.matrix import ROW, ROW_BYTES, TracedMatrix
 from warploom.emulator.native.operands import Items, Location, Scalar
 from warploom.emulator.native.tensor_copies import ARGUMENTS
-from warploom.emulator.warps import copy_elements
 from warploom.isa.instructions.reductions import update
 from warploom.isa.model.records import CopyRecord, TensorCopy, ThreadCopy
 from warploom.isa.model.types import TYPES
@@ -428,16 +427,31 @@ class TracedWarp:
             return
         if not isinstance(record, ThreadCopy):
             raise TraceError("bulk copies are not implemented in native code")
+        self._copy_lanes(record)
+
+    def _copy_lanes(self, record: ThreadCopy) -> None:
+        """Copy whole words for one active lane after the other. The lanes with an amount of 0 store zeros."""
+        builder, size = self.builder, record.size
         source, destination = cast("TracedLanes", record.source), cast("TracedLanes", record.destination)
+        is_read = self._reads_source(record)
+        sources = self._reach("global", source, self.lanes & is_read, size, storing=False)
+        targets = self._reach("shared", destination, self.lanes, size, storing=True)
+        word, align = ir.IntType(8 * size), min(size, 8)
+        zeros = broadcast(builder, builder.variable(word(0)))
+        places = [builder.variable(each) for each in (builder.select(is_read.value, sources, zeros), targets)]
+        with builder.each_bit(self.mask) as lane:
+            one, other = (builder.get(each, lane, POINTER) for each in places)
+            builder.store(builder.load(one, typ=word, align=align), other, align=align)
+
+    def _reads_source(self, record: ThreadCopy) -> TracedLanes:
+        """Return the mask of the lanes that copy a whole word. The other lanes store zeros.
+
+        Leave the instruction to the interpreter if a lane copies a part of a word.
+        """
         amount = self._lanes_of(record.amount)
-        element, count = copy_elements(record.size)
         partial = (amount > 0) & (amount < record.size)
-        following = self.builder.append_basic_block("whole")
-        none = self.builder.icmp_unsigned("==", self._reduce_mask(partial & self.lanes), I32(0))
-        self.builder.cbranch(none, following, self.leaving)
-        self.builder.position_at_end(following)
-        values = self.load("global", source, element, count, lanes=amount > 0)
-        self.store("shared", destination, element, values)
+        self._require(self.builder.icmp_unsigned("==", self._reduce_mask(partial & self.lanes), I32(0)))
+        return amount > 0
 
     def _copy_box(self, record: TensorCopy) -> None:
         """Execute a tensor copy. Leave the instruction to the interpreter if several lanes are active."""
