@@ -29,9 +29,10 @@ def to_generic(space: str, addresses: Lane) -> Lane:
 
 
 def in_parameter_block(start: Lane, addresses: Lane) -> Lane:
-    """Return the addresses of kernel parameters. `start` is the address of the first parameter.
+    """Return the addresses of kernel parameters with their high bits, which compilers may drop.
 
-    Compilers may drop the high bits of a parameter address.
+    `start` is the address of the first parameter.
+
     """
     wide = addresses.astype(np.uint64)
     near = start + (wide - start & np.uint64(0xFFFF_FFFF))

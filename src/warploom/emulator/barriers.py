@@ -183,7 +183,10 @@ class Barriers:
 
     @property
     def is_plain(self) -> bool:
-        """True if native code may complete CTA barriers: no barrier has votes, or a partly arrived warp."""
+        """True if native code may complete CTA barriers.
+
+        No barrier has pending votes (`barrier.red`), and no warp has arrived with only some of its lanes.
+        """
         return not (self._votes or self._parts)
 
     def _publish(self, mode: str, votes: list[int], parts: list[tuple[int, Array, Any]]) -> None:
@@ -268,7 +271,7 @@ class Barriers:
     def depends_on_exits(self) -> bool:
         """True if the interpreter must execute exits, which may complete a barrier of partly arrived warps.
 
-        An exit that completes a cluster barrier has an event.
+        Observers get an event when an exit completes a cluster barrier. Native code does not create this event.
         """
         return bool(self._parts) or (self._on_complete is not None and self.uses_clusters)
 

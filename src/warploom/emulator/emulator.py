@@ -104,7 +104,10 @@ class Emulator:
 
     @property
     def is_reusable(self) -> bool:
-        """True if a later launch may use this emulator. Components refer to observers and to worker threads."""
+        """True if a later launch may use this emulator.
+
+        It is False with observers or worker threads, because the components refer to them.
+        """
         return not (self.events.observers or self.accumulators.workers)
 
     def _attach_observers(self, request: Request, arena: Arena) -> None:
@@ -367,7 +370,10 @@ class Emulator:
         self._execute(batch, first, first, end, batch.count)
 
     def _execute(self, batch: Warps, first: int, pc: int, end: int, warps: int) -> None:
-        """Execute the instructions [pc, end) of the block at `first`, which `warps` warps have started."""
+        """Execute the instructions [pc, end) of the block at `first`.
+
+        `warps` is the number of warp splits that have started the block.
+        """
         state, control, accumulators = self.state, self.control, self.accumulators
         counters = state.counters
         state.pc = done = pc

@@ -28,8 +28,8 @@ ENGINES = ("auto", "compiler", "interpreter")
 class Executable:
     """Program whose operands refer to the register arrays of a number of resident CTAs.
 
-    `key` is equal for the requests that can use it. `waves` divides the whole grid. `bounded` contains the program
-    counters of waits with a time limit (see `bounded_waits`). `native` is None if the interpreter executes all
+    All requests with the same `key` can use this executable. `waves` divides the whole grid. `bounded` contains the
+    program counters of waits with a time limit (see `bounded_waits`). `native` is None if the interpreter executes all
     instructions.
     """
 

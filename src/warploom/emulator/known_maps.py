@@ -47,8 +47,8 @@ def is_tiled(fields: TensorMapFields) -> bool:
 class KnownMaps:
     """Table of tensor maps.
 
-    The interpreter adds a map when it executes a copy with this map. `table` contains `count` maps. The table outlives
-    a launch: native code compares a map with the bytes at its address before each use.
+    The interpreter adds a tensor map when it executes a tensor copy that uses this map. `table` contains `count` maps.
+    The table outlives a launch: native code compares a map with the bytes at its address before each use.
     """
 
     def __init__(self) -> None:

@@ -48,7 +48,10 @@ class Call:
 
     @property
     def layout(self) -> tuple[Any, ...]:
-        """Key of the layout of scratch memory, which calls of one thread with the same layout can share."""
+        """Key of the layout of scratch memory.
+
+        Calls with equal keys can share scratch memory if one thread executes them.
+        """
         return self.function, self.sizes, self.strip.itemsize, *(each.dtype for each in self.elements)
 
 

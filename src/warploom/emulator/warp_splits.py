@@ -143,7 +143,10 @@ class WarpSplits:
         return self.at_pc(ready, int(self.pc[first]))
 
     def waiting_for(self, kind: int, indices: NDArray[np.int64]) -> Rows:
-        """Return the slots of the warp splits that wait for events of a kind with the given indices."""
+        """Return the slots of the warp splits that wait for one of the given events.
+
+        `kind` is a value of `Event`. The indices select mbarriers, CTA barriers or clusters.
+        """
         slots = np.flatnonzero(self.awaited >= 0)
         return slots[(self.awaited[slots] == (indices * KINDS + kind)[:, None]).any(axis=0)]
 

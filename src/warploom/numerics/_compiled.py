@@ -50,7 +50,7 @@ class Compiled:
         return self.call(*arguments)
 
     def native_entry(self, *arguments: Any) -> int:
-        """Return the address of the machine code for arguments of the types of `arguments`, or 0.
+        """Return the address of the machine code for the types of `arguments`, or 0.
 
         The address is 0 until the function has been called with arguments of these types, in this or an earlier
         process. The C signature of the machine code is `int64_t f(const uint64_t *words)`, where `words` are the

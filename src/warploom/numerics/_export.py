@@ -202,8 +202,9 @@ class _Wrapper:
     The function reads Python objects from a table (see `Stored.symbols`). If the type of an argument differs from the
     signature, the function calls the object "fallback" of the table.
 
-    If the function is the method of an object, it only compares the types of the arguments, and returns the address of
-    the function for native callers. If a type differs, it calls the object instead.
+    Python uses the function in two ways. Without an owner, it executes the compiled code. As the method of an owner, it
+    only compares the types of the arguments with the signature, and returns the address of the function for native
+    callers. If a type differs, it calls the owner.
     """
 
     def __init__(self, module: ir.Module, result: Any, name: str) -> None:

@@ -103,7 +103,8 @@ def load(stored: Stored, call: Callable[..., Any], find: Callable[..., int]) -> 
     """Return two Python functions for one signature.
 
     The first function executes the machine code. The second function returns the address of the machine code for native
-    callers. For arguments of other types, they call `call` and `find`.
+    callers. If the types of the arguments differ from the signature, the first function calls `call`, and the second
+    function calls `find`.
     """
     engine, address = _engine(), load_function(stored.name, stored.code)
     objects = [call if each == "fallback" else _object(each) for each in stored.symbols]

@@ -60,7 +60,7 @@ class LoadedKernel:
 
     @cached_property
     def narrow_uses(self) -> dict[int, Use]:
-        """Uses of the parameters through which the kernel accesses 2 to 15 bytes at a time, by position.
+        """Uses of parameters with accesses of 2 to 15 bytes, by the position of the parameter.
 
         Parameters with accesses of unknown size are left out.
         """

@@ -45,12 +45,12 @@ def _lanes(b: Builder, bits: ir.Value) -> ir.Value:
 
 
 def _joined(b: Builder, context: ir.Value, warp: ir.Value) -> ir.Value:
-    """Return a pointer to the numbers of the threads of a warp in `Barriers.cluster_joined`."""
+    """Return a pointer to the 32 elements of a warp in `Barriers.cluster_joined`, one for each lane."""
     return b.at(b.array(context, Field.CLUSTER_JOINED), b.mul(warp, I64(LANES)))
 
 
 def _phase(b: Builder, context: ir.Value, warp: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """Return the cluster of a warp, and twice the number of its phase for each lane."""
+    """Return the cluster index of a warp, and 2 * phase of its cluster barrier in each lane."""
     cluster = b.get(b.array(context, Field.CLUSTER_OF), warp)
     phase = b.get(b.array(context, Field.CLUSTER_PHASE), cluster)
     return cluster, _broadcast(b, b.shl(phase, I64(1)))

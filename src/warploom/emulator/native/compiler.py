@@ -43,7 +43,8 @@ def compile_runtime() -> bytes:
 def _compile(module: ir.Module) -> bytes:
     """Return the object file of a module.
 
-    Each level of LLVM's own pipelines takes longer than these passes, and makes the code of `runtime` no faster.
+    The function runs three passes. The standard pipelines of LLVM take longer, and the code of `runtime` does not
+    become faster.
     """
     machine = target_machine(1)
     module.triple = machine.triple

@@ -231,7 +231,8 @@ class NativeEngine:
     def _link_run(self, pc: int, run: Run) -> None:
         """Write the table entry of the run that starts at `pc`.
 
-        If Numba has not compiled the arithmetic yet, the interpreter executes the run, which compiles it.
+        If Numba has not compiled the arithmetic yet, the entry leaves the run to the interpreter. Numba compiles the
+        arithmetic when the interpreter executes the run.
         """
         began = perf_counter()
         records, entry = self._runs.records(run), self.code[pc]
@@ -254,8 +255,8 @@ class NativeEngine:
     def _allows(self, each: Linked, form: Form) -> bool:
         """Return True if this launch allows native execution of an instruction.
 
-        Branches, calls, returns, guarded instructions that lanes execute together, and asynchronous instructions of a
-        schedule other than "eager" are left to the interpreter.
+        The interpreter executes branches, calls, returns, and guarded instructions that all lanes of a warp execute
+        together. It also executes asynchronous instructions unless the schedule is "eager".
         """
         if form.control or (each.guard is not None and (each.reconverges or each.skips_idle)):
             return False
@@ -383,7 +384,10 @@ class NativeEngine:
             records.fill(number, [value])
 
     def allow_multiplications(self, allowed: bool) -> None:
-        """Allow native code to multiply matrices in registers. Native code uses one thread."""
+        """Allow or forbid native code to multiply matrices in registers.
+
+        Forbid it for a launch with several workers, because native code calls the arithmetic in one thread.
+        """
         self._fields[Field.MULTIPLIES] = allowed
 
     def count_executions(self, executions: Executions | None) -> None:
@@ -423,8 +427,9 @@ class NativeEngine:
     def run(self, batch: Batch, first: int, end: int) -> tuple[int, int]:
         """Execute the instructions [first, end) of a batch, up to one that needs the interpreter.
 
-        Suspended warps leave the batch. Return the program counter of the first instruction that is not complete, or
-        `end`, and the number of warps that have executed it.
+        Suspended warps leave the batch. Return two numbers. The first is the program counter of the first instruction
+        that some warps have not executed, or `end`. The second is the number of warps that have already executed this
+        instruction.
         """
         count = batch.count
         self._refresh_tables()

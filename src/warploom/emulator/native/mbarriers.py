@@ -57,7 +57,7 @@ def _add_invalidate(module: ir.Module) -> None:
 
 
 def _add_log(module: ir.Module) -> None:
-    """Add the function that records an arrival of the executing instruction.
+    """Add the function that records which instruction arrives at an mbarrier.
 
     The arguments are the context and the index of the mbarrier. If the log is full, the function returns 0 without an
     effect.

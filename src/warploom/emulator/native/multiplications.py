@@ -15,8 +15,8 @@ from warploom.emulator.native.runs import GroupField, RunField
 def add_multiply(module: ir.Module) -> None:
     """Add the native function that executes a run of multiplications, and its probe.
 
-    Their records are those of `runs`. After an exception of the compiled arithmetic, the interpreter repeats the run,
-    and reports the exception.
+    Both functions read the records that `Runs.records` returns. If the compiled arithmetic raises an exception, the
+    interpreter executes the run again and reports the exception.
     """
     _add_can_multiply(module)
     b = Builder(module, "warploom.multiply", SIGNATURE)

@@ -176,7 +176,7 @@ class Probe(SynchronisedWarp):
         self._actions.append(Action("barrier"))
 
     def cluster_arrive(self) -> None:
-        """Leave the instruction to the interpreter, because native code creates no events of cluster barriers."""
+        """Leave the instruction to the interpreter, which creates the events of cluster barriers."""
         raise TraceError("native code creates no events of cluster barriers")
 
     cluster_wait = cluster_arrive

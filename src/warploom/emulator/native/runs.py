@@ -1,7 +1,7 @@
 """Tables for the runs of multiplications that native code executes.
 
-Native code passes the records of a run to the function `warploom.multiply` (see `multiplications`). The first numbers
-are those of `RunField`. For each group follow the numbers of `GroupField`.
+Native code passes the records of a run to the function `warploom.multiply` (see `multiplications`). The records of a
+run start with the numbers of `RunField`. Then come the numbers of `GroupField`, once for each group.
 """
 
 from __future__ import annotations

@@ -84,7 +84,10 @@ def _add_find(module: ir.Module, name: str, storing: bool) -> None:
 
 
 def _add_suspend(module: ir.Module) -> None:
-    """Add the function that suspends the warp splits of a batch whose entry in EVENTS is an event.
+    """Add the function that suspends each warp split of the batch that must wait for an event.
+
+    EVENTS has the number of this event for each warp split, or `NONE`.
+
 
     The arguments are the context and the program counter of the instruction. The suspended warp splits leave the batch.
     They repeat a wait for an mbarrier, and continue after a barrier.
@@ -141,7 +144,8 @@ def _add_count(module: ir.Module) -> None:
     """Add the function that counts an execution of instructions by the batch of the context.
 
     The arguments are the context, the program counter of the first instruction, the number of instructions, and the
-    active lanes of each warp as bits. EXECUTIONS counts executions by warps and by lanes if it is not 0.
+    active lanes of each warp as bits. If the field EXECUTIONS is not 0, it is the address of counters for warps and for
+    lanes, which the function also increases.
     """
     b = Builder(module, "warploom.count", ir.FunctionType(ir.VoidType(), [POINTER, I64, I64, POINTER]))
     context, first, length, masks = b.arguments

@@ -314,7 +314,7 @@ class TracedWarp:
         return builder.inttoptr(index.value, ir.VectorType(POINTER, LANES))
 
     def _in_cluster(self, addresses: TracedLanes, mask: TracedLanes, size: int) -> tuple[TracedLanes, ir.Value]:
-        """Return the host addresses of shared addresses in all CTAs of the cluster.
+        """Return the host address for the `shared::cluster` address of each lane.
 
         The second result is True if all lanes in `mask` have aligned addresses in CTAs that have not exited.
         """
@@ -430,7 +430,10 @@ class TracedWarp:
         self._copy_lanes(record)
 
     def _copy_lanes(self, record: ThreadCopy) -> None:
-        """Copy whole words for one active lane after the other. The lanes with an amount of 0 store zeros."""
+        """Copy one word of `record.size` bytes for each active lane, in the order of the lanes.
+
+        A lane that reads nothing stores zeros.
+        """
         builder, size = self.builder, record.size
         source, destination = cast("TracedLanes", record.source), cast("TracedLanes", record.destination)
         is_read = self._reads_source(record)
