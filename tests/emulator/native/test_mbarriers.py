@@ -24,7 +24,8 @@ def agree(text: str, monkeypatch: pytest.MonkeyPatch, *arrays: np.ndarray, block
             run = wl.launch(text, grid=2, block=block, args=copies, schedule=schedule, raises=False)
             stats = run.stats
             counts = dict(stats.instructions), stats.batches, stats.spent
-            found.append((*(each.tobytes() for each in copies), str(run.error), counts))
+            notes = [] if run.error is None else [note.message for each in run.error.diagnostics for note in each.notes]
+            found.append((*(each.tobytes() for each in copies), str(run.error), notes, counts))
         assert found[0] == found[1]
 
 

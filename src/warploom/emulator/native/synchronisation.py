@@ -66,8 +66,8 @@ class SynchronisedWarp(TracedWarp):
     ) -> TracedLanes:  # fmt: skip
         """Initialise or invalidate an mbarrier, arrive at it, or expect bytes. Return the state tokens.
 
-        Leave the instruction to the interpreter in two cases: the active lanes use several mbarriers, or several lanes
-        are active and their counts may differ.
+        Leave the instruction to the interpreter in three cases: the active lanes use several mbarriers, several lanes
+        are active and their counts may differ, or an arrival has the count 0.
         """
         function = _MBARRIER_FUNCTIONS.get(action)
         if function is None:
@@ -79,6 +79,8 @@ class SynchronisedWarp(TracedWarp):
         given = [self._total(each, active) for each in (amount, transactions)]
         varies = any(isinstance(each, TracedLanes) for each in (amount, transactions))
         together = builder.icmp_unsigned("<=", active, I64(1)) if varies else builder.icmp_unsigned("==", low, high)
+        if action == "arrive":  # native code records arrivals only if they change the count
+            together = builder.and_(together, builder.icmp_unsigned("!=", given[0], I64(0)))
         idle = builder.icmp_unsigned("==", active, I64(0))
         used, arriving, following = (builder.append_basic_block(name) for name in ("used", "arriving", "arrived"))
         token = builder.variable(I64(0))
