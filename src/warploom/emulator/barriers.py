@@ -185,7 +185,7 @@ class Barriers:
     def is_plain(self) -> bool:
         """True if native code may complete CTA barriers.
 
-        No barrier has pending votes (`barrier.red`), and no warp has arrived with only some of its lanes.
+        No barrier has a pending reduction, and no warp has arrived with only some of its lanes.
         """
         return not (self._votes or self._parts)
 
