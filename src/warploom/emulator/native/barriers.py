@@ -16,7 +16,8 @@ from llvmlite import ir
 from warploom.emulator.barriers import BARRIERS
 from warploom.emulator.native.builder import I1, I32, I64, POINTER, Builder
 from warploom.emulator.native.context import Field
-from warploom.emulator.warp_splits import KINDS, NONE, Event
+from warploom.emulator.native.mbarriers import event_number
+from warploom.emulator.warp_splits import NONE, Event
 from warploom.numerics.tracing.values import LANES
 
 
@@ -88,21 +89,17 @@ def add_barrier(module: ir.Module) -> None:
             b.put(b.select(completes, I64(0), left), expected, key)
             b.put(I64(0), tally, key)
             with b.if_then(b.and_(completes, b.icmp_signed("!=", earlier, I64(0)))):
-                b.call(module.globals["warploom.wake"], [context, _event(b, key)])
+                b.call(module.globals["warploom.wake"], [context, event_number(b, key, Event.BARRIER)])
     with b.if_then(waits), b.loop(count) as other:
         key = b.get(keys, other)
         stays = b.icmp_signed(">", b.get(arrived, key), I64(0))
-        b.put(b.select(stays, _event(b, key), I64(NONE)), events, other)
+        b.put(b.select(stays, event_number(b, key, Event.BARRIER), I64(NONE)), events, other)
         b.count(context, Field.SUSPENDED, b.zext(stays, I64))
     b.ret(I1(1))
 
 
 def _set_if(b: Builder, flag: ir.Value, condition: ir.Value) -> None:
     b.store(b.or_(b.load(flag, typ=I1), condition), flag)
-
-
-def _event(b: Builder, key: ir.Value) -> ir.Value:
-    return b.add(b.mul(key, I64(KINDS)), I64(Event.BARRIER))
 
 
 def _needed(b: Builder, context: ir.Value, key: ir.Value, threads: ir.Value) -> ir.Value:

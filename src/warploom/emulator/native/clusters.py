@@ -8,7 +8,9 @@ from llvmlite import ir
 
 from warploom.emulator.native.builder import I1, I32, I64, POINTER, Builder
 from warploom.emulator.native.context import Field
-from warploom.emulator.warp_splits import KINDS, NONE, Event
+from warploom.emulator.native.mbarriers import event_number
+from warploom.emulator.native.warps import broadcast
+from warploom.emulator.warp_splits import NONE, Event
 from warploom.numerics.tracing.values import LANES
 
 _NUMBERS = ir.VectorType(I64, LANES)
@@ -30,12 +32,6 @@ def _all(value: ir.Value | int) -> ir.Constant:
     return ir.Constant(_NUMBERS, [value] * LANES)
 
 
-def _broadcast(b: Builder, value: ir.Value) -> ir.Value:
-    first = b.insert_element(ir.Constant(_NUMBERS, ir.Undefined), value, I32(0))
-    zeros = ir.Constant(ir.VectorType(I32, LANES), [0] * LANES)
-    return b.shuffle_vector(first, ir.Constant(_NUMBERS, ir.Undefined), zeros)
-
-
 def _any(b: Builder, lanes: ir.Value) -> ir.Value:
     return b.icmp_unsigned("!=", b.bitcast(lanes, I32), I32(0))
 
@@ -53,7 +49,7 @@ def _phase(b: Builder, context: ir.Value, warp: ir.Value) -> tuple[ir.Value, ir.
     """Return the cluster index of a warp, and 2 * phase of its cluster barrier in each lane."""
     cluster = b.get(b.array(context, Field.CLUSTER_OF), warp)
     phase = b.get(b.array(context, Field.CLUSTER_PHASE), cluster)
-    return cluster, _broadcast(b, b.shl(phase, I64(1)))
+    return cluster, broadcast(b, b.shl(phase, I64(1)))
 
 
 def _ret_before_last(b: Builder, context: ir.Value, position: ir.Value) -> ir.Value:
@@ -86,12 +82,8 @@ def _add_complete(module: ir.Module) -> None:
         joined = b.load(place, typ=_NUMBERS, align=8)
         waits = b.icmp_signed("!=", b.and_(joined, _all(1)), _all(0))
         b.store(b.select(waits, _all(-1), joined), place, align=8)
-    b.call(module.globals["warploom.wake"], [context, _event(b, cluster)])
+    b.call(module.globals["warploom.wake"], [context, event_number(b, cluster, Event.CLUSTER)])
     b.ret_void()
-
-
-def _event(b: Builder, cluster: ir.Value) -> ir.Value:
-    return b.add(b.mul(cluster, I64(KINDS)), I64(Event.CLUSTER))
 
 
 def _add_arrive(module: ir.Module) -> None:
@@ -129,7 +121,7 @@ def _add_wait(module: ir.Module) -> None:
         waits = _any(b, b.and_(lanes, b.icmp_signed("==", joined, phase)))
         with b.if_then(b.or_(absent, b.and_(waits, b.not_(may_suspend)))):
             b.ret(I1(0))
-        b.put(b.select(waits, _event(b, cluster), I64(NONE)), events, other)
+        b.put(b.select(waits, event_number(b, cluster, Event.CLUSTER), I64(NONE)), events, other)
     with b.loop(count) as other:
         place, lanes = _joined(b, context, b.get(warps, other)), _lanes(b, b.get(masks, other, I32))
         joined = b.load(place, typ=_NUMBERS, align=8)

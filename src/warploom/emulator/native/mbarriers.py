@@ -1,7 +1,7 @@
 """Native code that initialises and invalidates mbarriers, and counts arrivals.
 
-The interpreter executes the other operations that change an mbarrier. `emulator.mbarriers`
-describes the bits of an mbarrier.
+The interpreter executes the other operations that change an mbarrier. `emulator.mbarriers` describes the bits of an
+mbarrier.
 """
 
 # llvmlite has no type annotations.
@@ -18,6 +18,11 @@ from warploom.emulator.mbarriers import LOGGED, MAX_COUNT, PENDING, PHASE, TRANS
 from warploom.emulator.native.builder import I1, I8, I64, POINTER, Builder
 from warploom.emulator.native.context import Field
 from warploom.emulator.warp_splits import KINDS, NONE, Event, Status
+
+
+def event_number(b: Builder, index: ir.Value, kind: int) -> ir.Value:
+    """Return the number of an event for which warp splits wait (see `warp_splits.KINDS`)."""
+    return b.add(b.mul(index, I64(KINDS)), I64(kind))
 
 
 def add_arrivals(module: ir.Module) -> None:
@@ -137,8 +142,7 @@ def _add_arrive(module: ir.Module) -> None:
     new = _Word(held.expected, b.select(complete, held.expected, pending), transactions, phase)
     b.put(new.pack(b), word, 0)
     with b.if_then(complete):
-        event = b.add(b.mul(number, I64(KINDS)), I64(Event.MBARRIER))
-        b.call(module.globals["warploom.wake"], [context, event])
+        b.call(module.globals["warploom.wake"], [context, event_number(b, number, Event.MBARRIER)])
     b.ret(I1(1))
 
 

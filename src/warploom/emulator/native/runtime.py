@@ -86,11 +86,9 @@ def _add_find(module: ir.Module, name: str, storing: bool) -> None:
 def _add_suspend(module: ir.Module) -> None:
     """Add the function that suspends each warp split of the batch that must wait for an event.
 
-    EVENTS has the number of this event for each warp split, or `NONE`.
-
-
-    The arguments are the context and the program counter of the instruction. The suspended warp splits leave the batch.
-    They repeat a wait for an mbarrier, and continue after a barrier.
+    The arguments are the context and the program counter of the instruction. EVENTS has the number of the event for
+    each warp split, or `NONE`. The suspended warp splits leave the batch. They repeat a wait for an mbarrier, and
+    continue after a barrier.
     """
     b = Builder(module, "warploom.suspend", ir.FunctionType(ir.VoidType(), [POINTER, I64]))
     context, pc = b.arguments

@@ -16,8 +16,9 @@ from warploom.emulator.mbarriers import INITIALISED, PENDING, PHASE
 from warploom.emulator.native.barriers import Mode
 from warploom.emulator.native.builder import I1, I32, I64, POINTER
 from warploom.emulator.native.context import Field
+from warploom.emulator.native.mbarriers import event_number
 from warploom.emulator.native.warps import TracedWarp, broadcast
-from warploom.emulator.warp_splits import KINDS, NONE, Event
+from warploom.emulator.warp_splits import NONE, Event
 from warploom.numerics.tracing.values import LANES, TracedLanes, TraceError
 
 _U64 = np.dtype(np.uint64)
@@ -130,7 +131,7 @@ class SynchronisedWarp(TracedWarp):
         several mbarriers, or waits may return early.
         """
         builder = self.builder
-        if blocking:  # the interpreter suspends warps of the whole batch; a repeated test gives the same results
+        if blocking:  # the interpreter then tests all warps of the batch; a repeated test gives the same results
             self.leaving = self.refusing
         places = self._reach("shared", self._shared_addresses(space, addresses), self.lanes, 8, False)
         (words,) = self._gather(places, self.lanes, _U64)
@@ -157,6 +158,5 @@ class SynchronisedWarp(TracedWarp):
                 self.write(result, done)
             with suspends:
                 number = builder.lshr(builder.sub(low, self._field(Field.SHARED)), I64(3))
-                event = builder.add(builder.mul(number, I64(KINDS)), I64(Event.MBARRIER))
-                builder.put(event, events, self.position)
+                builder.put(event_number(builder, number, Event.MBARRIER), events, self.position)
                 builder.count(self.context, Field.SUSPENDED, 1)

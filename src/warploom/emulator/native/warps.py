@@ -166,9 +166,7 @@ class TracedWarp:
         places = self._reach(space, addresses, mask, dtype.itemsize * count, storing=False)
         return self._gather(places, mask, dtype, count)
 
-    def _gather(
-        self, places: ir.Value, mask: TracedLanes, dtype: np.dtype[Any], count: int = 1
-    ) -> list[TracedLanes]:  # fmt: skip
+    def _gather(self, places: ir.Value, mask: TracedLanes, dtype: np.dtype[Any], count: int = 1) -> list[TracedLanes]:
         """Load `count` consecutive elements from a pointer for each lane in `mask`."""
         builder, kind = self.builder, vector_type(dtype)
         name = f"llvm.masked.gather.v{LANES}{_suffix(dtype)}.v{LANES}p0"
