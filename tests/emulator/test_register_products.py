@@ -6,23 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from emulator.texts import MULTIPLICATIONS
 from numpy.typing import NDArray
 
 import warploom as wl
 
-OPCODES = {
-    "m16n8k16.row.col.f32.f16.f16.f32": ("sm_80", 4, 2, 4),
-    "m16n8k16.row.col.f16.f16.f16.f16": ("sm_90a", 4, 2, 2),
-    "m16n8k8.row.col.f32.bf16.bf16.f32": ("sm_90a", 2, 1, 4),
-    "m16n8k4.row.col.f32.tf32.tf32.f32": ("sm_80", 2, 1, 4),
-    "m16n8k32.row.col.f32.e4m3.e5m2.f32": ("sm_89", 4, 2, 4),
-    "m16n8k32.row.col.f32.e4m3.e4m3.f32": ("sm_120a", 4, 2, 4),
-    "m16n8k32.row.col.satfinite.s32.s8.u8.s32": ("sm_80", 4, 2, 4),
-    "m8n8k16.row.col.s32.u8.s8.s32": ("sm_80", 1, 1, 2),
-    "m8n8k4.row.col.f64.f64.f64.f64": ("sm_90a", 1, 1, 2),
-    "m16n8k16.row.col.f64.f64.f64.f64": ("sm_90a", 8, 4, 4),
-}
-"""Target, and the numbers of registers of A, B and C, for the end of an opcode."""
 GRIDS = ((1, 1), (1, 2), (3, 5))
 """Numbers of matrices A and B. A run multiplies each A by each B."""
 WARPS = 3
@@ -42,7 +30,7 @@ def registers_after(
     opcode: str, grid: tuple[int, int], seed: int, guard: str = "", threads: int = 32 * WARPS, workers: int = 1
 ) -> NDArray[Any]:
     """All registers of three warps after a run of multiplications."""
-    target, *sizes = OPCODES[opcode]
+    target, *sizes = MULTIPLICATIONS[opcode]
     size = 8 if "f64" in opcode else 4
     count = 0
 
@@ -77,7 +65,7 @@ def registers_after(
     return data
 
 
-@pytest.mark.parametrize("opcode", OPCODES)
+@pytest.mark.parametrize("opcode", MULTIPLICATIONS)
 @pytest.mark.parametrize("grid", GRIDS, ids=str)
 def test_a_run_equals_single_multiplications(opcode: str, grid: tuple[int, int]) -> None:
     for seed in range(3):

@@ -9,6 +9,19 @@ import numpy as np
 import warploom as wl
 
 HEADER = ".version 8.6\n.target sm_90a\n.address_size 64\n"
+MULTIPLICATIONS = {
+    "m16n8k16.row.col.f32.f16.f16.f32": ("sm_80", 4, 2, 4),
+    "m16n8k16.row.col.f16.f16.f16.f16": ("sm_90a", 4, 2, 2),
+    "m16n8k8.row.col.f32.bf16.bf16.f32": ("sm_90a", 2, 1, 4),
+    "m16n8k4.row.col.f32.tf32.tf32.f32": ("sm_80", 2, 1, 4),
+    "m16n8k32.row.col.f32.e4m3.e5m2.f32": ("sm_89", 4, 2, 4),
+    "m16n8k32.row.col.f32.e4m3.e4m3.f32": ("sm_120a", 4, 2, 4),
+    "m16n8k32.row.col.satfinite.s32.s8.u8.s32": ("sm_80", 4, 2, 4),
+    "m8n8k16.row.col.s32.u8.s8.s32": ("sm_80", 1, 1, 2),
+    "m8n8k4.row.col.f64.f64.f64.f64": ("sm_90a", 1, 1, 2),
+    "m16n8k16.row.col.f64.f64.f64.f64": ("sm_90a", 8, 4, 4),
+}
+"""Target, and the numbers of registers of A, B and C, for the end of the opcode of an `mma`."""
 
 
 def kernel(body: str, params: str = "", directives: str = "", before: str = "") -> str:

@@ -6,20 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from emulator.texts import MULTIPLICATIONS
 from numpy.typing import NDArray
 
 import warploom as wl
 from warploom.emulator.stats import Stats
 
-KINDS = {
-    "m16n8k16.row.col.f32.f16.f16.f32": ("sm_80", 4, 2, 4),
-    "m16n8k8.row.col.f32.bf16.bf16.f32": ("sm_90a", 2, 1, 4),
-    "m16n8k4.row.col.f32.tf32.tf32.f32": ("sm_80", 2, 1, 4),
-    "m16n8k32.row.col.f32.e4m3.e4m3.f32": ("sm_89", 4, 2, 4),
-    "m16n8k32.row.col.satfinite.s32.s8.u8.s32": ("sm_80", 4, 2, 4),
-    "m8n8k4.row.col.f64.f64.f64.f64": ("sm_90a", 1, 1, 2),
-}
-"""Target, and the numbers of registers of A, B and C, for the end of an opcode."""
 F16, S8 = "m16n8k16.row.col.f32.f16.f16.f32", "m16n8k32.row.col.satfinite.s32.s8.u8.s32"
 THREADS = 96
 ROUNDS = 3
@@ -33,7 +25,7 @@ def text(opcodes: list[str], *, guard: str = "", skip: str = "", overwrites: boo
     `skip` is a predicate register. Its lanes jump over the loop. If `overwrites` is set, another multiplication of the
     run overwrites the matrix A of the first one, and therefore belongs to another group.
     """
-    target = max((KINDS[each][0] for each in opcodes), key=lambda name: int(name[3:5]))
+    target = max((MULTIPLICATIONS[each][0] for each in opcodes), key=lambda name: int(name[3:5]))
     size = 8 if "f64" in opcodes[0] else 4
     count = 0
 
@@ -43,7 +35,7 @@ def text(opcodes: list[str], *, guard: str = "", skip: str = "", overwrites: boo
         return "{" + ", ".join(f"%x{number}" for number in range(count - length, count)) + "}"
 
     def product(opcode: str, d: str = "") -> tuple[str, str]:
-        a, b, c = (vector(length) for length in KINDS[opcode][1:])
+        a, b, c = (vector(length) for length in MULTIPLICATIONS[opcode][1:])
         return a, f"{guard} mma.sync.aligned.{opcode} {d or c}, {a}, {b}, {c};"
 
     first, *_ = found = [product(each) for each in opcodes]
@@ -103,7 +95,7 @@ def interpreted(run: wl.Run) -> list[str]:
     return [each.opcode for each in run.stats.times.instructions if each.multiplies]
 
 
-@pytest.mark.parametrize("opcode", KINDS)
+@pytest.mark.parametrize("opcode", MULTIPLICATIONS)
 @pytest.mark.parametrize("length", [1, 3])
 def test_native_code_executes_a_run(opcode: str, length: int, both: Any) -> None:
     assert interpreted(both(text([opcode] * length))) == []
