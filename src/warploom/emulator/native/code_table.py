@@ -29,7 +29,7 @@ INSTRUCTION = np.dtype(
   for a negated guard
 - `target`: program counter to which a branch jumps
 - `block_end`: end of the basic block that starts at the instruction
-- `flushes`: 1 if cached accumulators must be written to registers before the rest of the block
+- `flushes`: 1 if cached accumulators must be written to registers before the instruction
 - `requires`: `WHOLE_WARPS` if the interpreter must execute the instruction for a batch with diverged warps,
   `WHOLE_WARPGROUPS` if it must also do so for a batch with incomplete warpgroups, else 0
 - `point`: program counter at which lanes that a branch divides reconverge, or -1

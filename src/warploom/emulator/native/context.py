@@ -58,7 +58,7 @@ class Field(IntEnum):
     CARRY = 42  # address of the carry flags of all lanes
     # Schedule
     BATCHES = 43
-    LAST_BATCH = 44  # number of batches at which `warploom.schedule` returns
+    LAST_BATCH = 44  # number of batches at which `warploom.schedule` returns; multiplications reduce it
     DUE = 45  # number of batches from which a batch at WATCHED is not executed (see `watch.Watch`)
     WATCHED = 46  # program counter, or -1 for any
     UNWATCHED_LIMIT = 47  # number of batches from which no batch is executed
@@ -106,8 +106,9 @@ class Field(IntEnum):
     KNOWN_MAPS = 85  # address of the table of tensor maps (see `known_maps`)
     KNOWN_MAP_COUNT = 86
     # Multiplications
-    MULTIPLIES = 87  # 1 if native code may execute multiplications of matrices in registers
+    MULTIPLIES = 87  # 1 if native code may execute multiplications
     MACS = 88  # number of multiply-accumulate operations that native code has executed
+    WARPGROUP_LEADERS = 89  # address of the first warp of each warpgroup
 
 
 class Moment(IntEnum):

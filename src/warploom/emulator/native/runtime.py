@@ -27,6 +27,7 @@ from warploom.emulator.native.functions import SIGNATURE
 from warploom.emulator.native.mbarriers import add_arrivals
 from warploom.emulator.native.multiplications import add_multiply
 from warploom.emulator.native.tensor_copies import add_tensor_copy
+from warploom.emulator.native.tile_multiplications import add_multiply_tiles
 from warploom.emulator.native.warpgroups import add_has_warpgroups
 from warploom.emulator.native.watch import COLUMNS, SPACING
 from warploom.emulator.state import RECENT
@@ -44,6 +45,7 @@ def add_runtime(module: ir.Module) -> None:
     _add_suspend(module)
     add_tensor_copy(module)
     add_multiply(module)
+    add_multiply_tiles(module)
     add_has_warpgroups(module)
     _add_guard(module)
     _add_count(module)
@@ -223,7 +225,8 @@ def _add_run(module: ir.Module) -> None:
         is_divided = b.icmp_signed(">", is_restricted, b.get(context, Field.WHOLE))
         is_native = b.icmp_unsigned(">", address, I64(EXIT))
         is_cut = b.icmp_signed(">", following, end)
-        with b.if_then(b.or_(b.or_(b.not_(is_native), is_divided), is_cut)):
+        must_flush = _must_flush(b, context, entry)
+        with b.if_then(b.or_(b.or_(b.not_(is_native), is_divided), b.or_(is_cut, must_flush))):
             b.ret(pc)
         with b.if_then(b.icmp_signed("==", requires, I64(WHOLE_WARPGROUPS))):
             has_warpgroups = b.call(module.globals["warploom.has_warpgroups"], [context])
@@ -259,6 +262,11 @@ def _add_run(module: ir.Module) -> None:
         b.store(following, place)
         b.branch(again)
     b.ret(end)
+
+
+def _must_flush(b: Builder, context: ir.Value, entry: ir.Value) -> ir.Value:
+    """Return True if the interpreter must write accumulators to registers before an instruction."""
+    return b.trunc(b.and_(b.get(context, Field.KEEPS_MATRICES), b.get(entry, COLUMN["flushes"])), I1)
 
 
 def _add_select(module: ir.Module) -> None:
@@ -463,8 +471,6 @@ def _add_schedule(module: ir.Module) -> None:
         b.put(b.add(batches, I64(SPACING)), context, Field.DUE)
     entry = b.at(code, b.mul(first, I64(len(COLUMN))))
     end = b.get(entry, COLUMN["block_end"])
-    keeps = b.and_(b.get(context, Field.KEEPS_MATRICES), b.get(entry, COLUMN["flushes"]))
-    stop_if(b.icmp_signed("!=", keeps, I64(0)), Stop.SELECT)
 
     count = b.get(context, Field.COUNT)
     b.put(count, context, Field.FIRST_COUNT)
@@ -494,6 +500,7 @@ def _add_schedule(module: ir.Module) -> None:
         b.store(b.get(last, COLUMN["target"]), target)
     with b.if_then(is_exit):
         b.put(I64(0), context, Field.EXECUTED)
+        stop_if(_must_flush(b, context, last), Stop.RESUME, straight)
         stop_if(b.not_(b.call(module.globals["warploom.exit"], [context])), Stop.RESUME, straight)
         b.call(module.globals["warploom.count"], [context, straight, I64(1), b.array(context, Field.MASKS)])
     b.count(context, Field.TICKS, b.sub(end, first))

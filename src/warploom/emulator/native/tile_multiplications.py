@@ -1,0 +1,104 @@
+"""Machine code that executes runs of warpgroup multiplications of matrices in shared memory."""
+
+# llvmlite has no type annotations.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from llvmlite import ir
+
+from warploom.emulator.accumulators import MatricesField
+from warploom.emulator.native.builder import I1, I8, I64, POINTER, Builder
+from warploom.emulator.native.context import Field
+from warploom.emulator.native.functions import SIGNATURE
+from warploom.emulator.native.multiplications import count_macs
+from warploom.emulator.native.tile_runs import CallField, ChainField, OperandField, TileRunField
+from warploom.emulator.native.warpgroups import WARPS
+from warploom.numerics.tile_products import COMPUTED
+
+
+def add_multiply_tiles(module: ir.Module) -> None:
+    """Add the native function that executes a run of warpgroup multiplications under the schedule "eager".
+
+    The batch consists of whole warpgroups. The function reads the records that `TileRun.records` returns. It declines
+    the run before any effect if the operands or the cached accumulators of a warpgroup do not allow it. If a tile is
+    out of bounds, some multiplications may have been executed; the interpreter executes the run again and reports the
+    fault.
+    """
+    _add_capture(module)
+    b = Builder(module, "warploom.multiply_tiles", SIGNATURE)
+    records, context, count, _, _ = b.arguments
+    possible = b.call(module.globals["warploom.can_multiply"], b.arguments)
+    with b.if_then(b.icmp_signed("!=", possible, count)):
+        b.ret(I64(0))
+    capture = module.globals["warploom.capture"]
+    with _each_warpgroup(b) as (leader, _), b.if_then(b.not_(b.call(capture, [records, context, leader]))):
+        b.ret(I64(0))
+    with _each_warpgroup(b) as (leader, group):
+        b.call(capture, [records, context, leader])
+        cta = b.get(b.array(context, Field.CTA_OF), leader)
+        memory = b.add(b.get(context, Field.SHARED), b.mul(cta, b.get(context, Field.SHARED_STRIDE)))
+        with _each_record(b, records, TileRunField.CALLS, len(CallField)) as call:
+            words = b.get(call, CallField.WORDS)
+            b.put(memory, b.inttoptr(words, POINTER), 0)
+            entry = b.inttoptr(b.get(call, CallField.ENTRY), ir.FunctionType(I64, [I64]).as_pointer())
+            with b.if_then(b.icmp_signed("!=", b.call(entry, [words]), I64(COMPUTED))):
+                b.ret(I64(0))
+        with _each_record(b, records, TileRunField.CHAINS, len(ChainField)) as chain:
+            matrices = b.array(chain, ChainField.MATRICES)
+            b.put(I8(1), b.array(matrices, MatricesField.CURRENT), group, I8)
+            b.put(I64(1), matrices, MatricesField.CACHED)
+    count_macs(b, context, b.mul(b.sdiv(count, I64(WARPS)), b.get(records, TileRunField.MACS)))
+    b.put(I64(1), context, Field.KEEPS_MATRICES)
+    b.ret(count)
+
+
+def _add_capture(module: ir.Module) -> None:
+    """Add the function that writes the operands of one warpgroup to the arguments of the calls of a run.
+
+    The arguments are the records, the context, and the first warp of the warpgroup. The function returns False if
+    native code cannot execute the run for this warpgroup.
+    """
+    b = Builder(module, "warploom.capture", ir.FunctionType(I1, [POINTER, POINTER, I64]))
+    records, context, leader = b.arguments
+    with _each_record(b, records, TileRunField.OPERANDS, len(OperandField)) as operand:
+        place = b.add(b.get(operand, OperandField.START), b.mul(leader, b.get(operand, OperandField.STRIDE)))
+        word = b.and_(b.get(b.inttoptr(place, POINTER), 0), b.get(operand, OperandField.MASK))
+        value = b.xor(word, b.get(operand, OperandField.FLIP))
+        with b.if_then(b.icmp_unsigned(">", value, b.get(operand, OperandField.LIMIT))):
+            b.ret(I1(0))
+        b.put(value, b.array(operand, OperandField.TARGET), 0)
+    group = b.get(b.array(context, Field.WARPGROUP_OF), leader)
+    others = b.get(context, Field.KEEPS_MATRICES)
+    with _each_record(b, records, TileRunField.CHAINS, len(ChainField)) as chain:
+        matrices = b.array(chain, ChainField.MATRICES)
+        is_cached = b.icmp_signed(">=", b.get(matrices, MatricesField.CACHED), others)
+        is_cleared = b.icmp_signed("==", b.get(b.array(chain, ChainField.KEEPS), 0), I64(0))
+        is_current = b.trunc(b.get(b.array(matrices, MatricesField.CURRENT), group, I8), I1)
+        with b.if_then(b.not_(b.and_(is_cached, b.or_(is_cleared, is_current)))):
+            b.ret(I1(0))
+        offset = b.mul(group, b.get(matrices, MatricesField.STRIDE))
+        b.put(b.add(b.get(matrices, MatricesField.FIRST), offset), b.array(chain, ChainField.SUM), 0)
+    b.ret(I1(1))
+
+
+@contextmanager
+def _each_warpgroup(b: Builder) -> Generator[tuple[ir.Value, ir.Value]]:
+    """Execute the body for the first warp and the number of each warpgroup of the batch."""
+    _, context, count, warps, _ = b.arguments
+    groups, leaders = b.array(context, Field.WARPGROUP_OF), b.array(context, Field.WARPGROUP_LEADERS)
+    with b.loop(count) as position:
+        warp = b.get(warps, position)
+        group = b.get(groups, warp)
+        with b.if_then(b.icmp_signed("==", warp, b.get(leaders, group))):
+            yield warp, group
+
+
+@contextmanager
+def _each_record(b: Builder, records: ir.Value, count: TileRunField, size: int) -> Generator[ir.Value]:
+    """Execute the body for each record of a table. `size` is the number of 64-bit numbers of a record."""
+    table = b.array(records, count + 1)
+    with b.loop(b.get(records, count)) as number:
+        yield b.at(table, b.mul(number, I64(size)))
