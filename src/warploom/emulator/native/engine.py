@@ -228,8 +228,9 @@ class NativeEngine:
     def link_executed(self, pc: int, batch: Batch) -> None:
         """Link the run of multiplications at `pc` after the interpreter has executed it for a batch."""
         began = perf_counter()
-        self._activate(self._runs.link_executed(pc, batch))
-        self.times.load += perf_counter() - began
+        if linked := self._runs.link_executed(pc, batch):
+            self._activate(linked)
+            self.times.load += perf_counter() - began
 
     def _activate(self, pcs: range) -> None:
         """Let native code use the table entries of the instructions at `pcs`, which have been linked."""
@@ -380,8 +381,10 @@ class NativeEngine:
 
     def start(self, components: Components) -> None:
         """Prepare for the CTAs that have become resident."""
+        began = perf_counter()
         for part in self._runs.start(components):
             self._activate(part)
+        self.times.load += perf_counter() - began
         memory, barriers, mbarriers = components.memory, components.barriers, components.mbarriers
         arena, shared, fields = memory.arena, memory.shared, self._fields
         self._barriers, self._mbarriers, self._maps = barriers, mbarriers, components.asynchronous.executor.known

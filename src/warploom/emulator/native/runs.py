@@ -23,6 +23,7 @@ from warploom.emulator.native.library import Library
 from warploom.emulator.native.tile_runs import TileRun
 from warploom.emulator.tile_products import TileProducts
 from warploom.emulator.warps import Components
+from warploom.lazy_dataclass import dataclass
 from warploom.numerics import register_products
 from warploom.numerics._compiled import words_of
 from warploom.numerics.formats import Array
@@ -45,6 +46,14 @@ class GroupField(IntEnum):
     WARPS = 2  # address of the first word of the argument `warps`
 
 
+@dataclass(frozen=True, slots=True)
+class _TileProductsOfRun:
+    """Run of multiplications in shared memory, with the products of each of its groups."""
+
+    run: AsyncRun
+    products: Sequence[TileProducts]
+
+
 class Runs:
     """Runs of multiplications of one launch, with their entries in the code table.
 
@@ -61,58 +70,56 @@ class Runs:
         self._arch = arch
         self._is_eager = is_eager
         self._components: Components | None = None
-        self._waiting: dict[int, Run | tuple[AsyncRun, list[TileProducts]]] = {}  # by the first instruction
-        self._tile_runs: dict[int, tuple[AsyncRun, list[TileProducts]]] = {}  # those that native code executes
+        # All dictionaries have the first instruction of a run as key.
+        self._uncompiled: dict[int, Run] = {}  # Numba has not compiled the arithmetic yet
+        self._unlinked: dict[int, _TileProductsOfRun] = {}
+        self._linked: dict[int, _TileProductsOfRun] = {}
         self._kept: dict[int, Any] = {}  # objects to whose addresses the records of a run refer
         self._scratch: dict[tuple[Any, ...], Array] = {}
 
     def add(self, pc: int, run: Run | AsyncRun) -> None:
-        """Link the run that starts at `pc`, now or after the interpreter has executed it.
+        """Link the run that starts at `pc`, now or later.
 
-        Numba compiles the arithmetic when the interpreter first executes the run. The descriptors of matrices in shared
+        Numba compiles the arithmetic when the interpreter first executes a run. The descriptors of matrices in shared
         memory also have their values only then.
         """
-        if isinstance(run, AsyncRun):
-            products = run.tile_products(self._arch) if self._is_eager else None
-            if products is not None:
-                self._waiting[pc] = run, products
-        elif run.is_compiled and not self._link_register_run(pc, run):
-            self._waiting[pc] = run
+        if isinstance(run, Run):
+            if run.is_compiled and not self._link_register_run(pc, run):
+                self._uncompiled[pc] = run
+        elif self._is_eager and (products := run.tile_products(self._arch)) is not None:
+            self._unlinked[pc] = _TileProductsOfRun(run, products)
 
     def link_executed(self, pc: int, batch: Batch) -> range:
-        """Link the run at `pc`, which the interpreter has executed for a batch.
+        """Link the run at `pc` if its matrices are in shared memory. The interpreter has executed it for a batch.
 
         Return the instructions of the run if native code executes the run from now on, else an empty range.
         """
-        found = self._waiting.get(pc)
-        if found is None or batch.mask is not None:
+        found = self._unlinked.get(pc)
+        if found is None or batch.mask is not None or not self._link_tile_run(pc, found, batch):
             return range(0)
-        if isinstance(found, Run):
-            is_linked, length = self._link_register_run(pc, found), len(found)
-        else:
-            is_linked, length = self._link_tile_run(pc, *found, batch), len(found[0])
-        if not is_linked:
-            return range(0)
-        del self._waiting[pc]
-        return range(pc, pc + length)
+        self._linked[pc] = self._unlinked.pop(pc)
+        return range(pc, pc + len(found.run))
 
     def start(self, components: Components) -> list[range]:
-        """Prepare for other components.
+        """Prepare for a wave of CTAs. Return the instructions of the runs whose table entries have changed.
 
-        Return the instructions of the runs which native code no longer executes because they refer to other
-        accumulators.
+        Link the runs whose arithmetic Numba has compiled in the meantime. The interpreter again executes the runs that
+        refer to accumulators of other components.
         """
+        uncompiled, self._uncompiled = self._uncompiled, {}
+        for pc, run in uncompiled.items():
+            self.add(pc, run)
+        changed = [range(pc, pc + len(run)) for pc, run in uncompiled.items()]
         before, self._components = self._components, components
-        if before is None or before.accumulators is components.accumulators:
-            return []
-        dropped, self._tile_runs = self._tile_runs, {}
-        self._waiting |= dropped
-        parts = [range(pc, pc + len(run)) for pc, (run, _) in dropped.items()]
-        for part in parts:
-            self._code["function"][part.start], self._code["length"][part.start] = 0, 1
-            for pc in part:
-                del self.first[pc]
-        return parts
+        if before is not None and before.accumulators is not components.accumulators:
+            for pc, found in self._linked.items():
+                self._code["function"][pc], self._code["length"][pc] = 0, 1
+                changed.append(range(pc, pc + len(found.run)))
+                for each in changed[-1]:
+                    del self.first[each]
+            self._unlinked |= self._linked
+            self._linked.clear()
+        return changed
 
     def _write(self, pc: int, length: int, function: str, requires: int, records: NDArray[np.uint64]) -> None:
         entry = self._code[pc]
@@ -147,17 +154,16 @@ class Runs:
 
     # Matrices in shared memory ----------------------------------------------------------------------------
 
-    def _link_tile_run(self, pc: int, run: AsyncRun, products: Sequence[TileProducts], batch: Batch) -> bool:
+    def _link_tile_run(self, pc: int, each: _TileProductsOfRun, batch: Batch) -> bool:
         """Write the table entry of a run. Return False if a group has no compiled function for native callers.
 
         Native code executes the run for descriptors that differ from those of `batch` only in their start addresses.
         """
         assert self._components is not None
-        found = TileRun(run, batch, self._components)
-        if not all(found.add_call(chains, each) for chains, each in zip(run.groups, products, strict=True)):
+        records = TileRun(each.run, batch, self._components)
+        if not all(map(records.add_call, each.run.groups, each.products)):
             return False
-        table = found.records()
-        self._kept[pc] = table, found
-        self._tile_runs[pc] = run, list(products)
-        self._write(pc, len(run), "warploom.multiply_tiles", WHOLE_WARPGROUPS, table)
+        table = records.table()
+        self._kept[pc] = table, records
+        self._write(pc, len(each.run), "warploom.multiply_tiles", WHOLE_WARPGROUPS, table)
         return True

@@ -22,7 +22,7 @@ from warploom.numerics.tile_products import COMPUTED
 def add_multiply_tiles(module: ir.Module) -> None:
     """Add the native function that executes a run of warpgroup multiplications under the schedule "eager".
 
-    The batch consists of whole warpgroups. The function reads the records that `TileRun.records` returns. It declines
+    The batch consists of whole warpgroups. The function reads the records that `TileRun.table` returns. It declines
     the run before any effect if the operands or the cached accumulators of a warpgroup do not allow it. If a tile is
     out of bounds, some multiplications may have been executed; the interpreter executes the run again and reports the
     fault.

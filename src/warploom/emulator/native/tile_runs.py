@@ -91,7 +91,7 @@ class TileRun:
         self._calls: list[int] = []
         self._kept: list[Any] = []
 
-    def records(self) -> NDArray[np.uint64]:
+    def table(self) -> NDArray[np.uint64]:
         """Return the numbers of `TileRunField`."""
         numbers = [self._run.macs]
         for found, fields in ((self._operands, OperandField), (self._chains, ChainField), (self._calls, CallField)):
