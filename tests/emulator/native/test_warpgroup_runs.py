@@ -198,8 +198,11 @@ def test_other_schedules(schedule: str, both: Launch) -> None:
     both(text(product(keeps="%first") + product() + product(OTHER_D), after=DONE), schedule=schedule)
 
 
-def test_workers(both: Launch) -> None:
-    both(text(product() * 2, after=DONE), workers=2)
+def test_workers_share_the_multiplications(both: Launch) -> None:
+    """Global memory that the grid updates atomically lets one thread run the grid."""
+    ptx = text(product() * 2, after=DONE + "red.global.add.u32 [%rd5], 0;")
+    _, run = both(ptx, workers=2)
+    assert interpreted(run) == ROUNDS
 
 
 @pytest.mark.parametrize("options", [{"profile": True}, {"trace": True}, {"sanitize": True}], ids=str)
