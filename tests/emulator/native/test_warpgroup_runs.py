@@ -11,6 +11,7 @@ from emulator.texts import kernel
 from numpy.typing import NDArray
 
 import warploom as wl
+from warploom.emulator.events import BlockStart, Launch, Observer
 
 BYTES = 16384
 """Shared memory of a CTA. Matrix A starts at 1024, and matrix B at 1024 + 128 * each."""
@@ -24,7 +25,7 @@ LAYOUT = 8 << 16 | 16 << 32
 """Bits of the descriptors of matrices without swizzle: distances of 128 and 256 bytes."""
 
 Case = tuple[NDArray[np.float32], wl.Run]
-Launch = Callable[..., Case]
+Both = Callable[..., Case]
 
 
 def product(d: str = D, a: str = "%a", b: str = "%b", keeps: str = "%keep") -> str:
@@ -86,7 +87,7 @@ def interpreted(run: wl.Run) -> int:
 
 
 @pytest.fixture
-def both(monkeypatch: pytest.MonkeyPatch) -> Launch:
+def both(monkeypatch: pytest.MonkeyPatch) -> Both:
     """Function that launches a kernel with both engines, and returns the second launch with native code."""
 
     def compare(ptx: str, **options: Any) -> Case:
@@ -104,73 +105,74 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Launch:
 
 
 @pytest.mark.parametrize("threads", [128, 256])
-def test_the_interpreter_executes_only_the_first_issue(threads: int, both: Launch) -> None:
+def test_the_interpreter_executes_only_the_first_issue(threads: int, both: Both) -> None:
     """It reads the accumulators from the registers."""
     _, run = both(text(product() * 2, after=DONE), threads=threads)
     assert interpreted(run) == 1
 
 
-def test_native_code_executes_all_issues_if_the_first_one_clears_the_accumulators(both: Launch) -> None:
+def test_native_code_executes_all_issues_if_the_first_one_clears_the_accumulators(both: Both) -> None:
     _, run = both(text(product(keeps="%first") + product(), after=DONE))
     assert interpreted(run) == 0
 
 
 @pytest.mark.parametrize("keeps", ["!%clear", "!%keep", "%first"])
-def test_predicates(keeps: str, both: Launch) -> None:
+def test_predicates(keeps: str, both: Both) -> None:
     both(text(product(keeps=keeps) + product() + product(OTHER_D, keeps=keeps), after=DONE))
 
 
-def test_a_predicate_that_differs_between_warpgroups(both: Launch) -> None:
+def test_a_predicate_that_differs_between_warpgroups(both: Both) -> None:
     _, run = both(text(product(keeps="%some") + product(), after=DONE), threads=256)
     assert interpreted(run) == 1
 
 
-def test_an_inner_multiplication_that_clears_the_accumulators(both: Launch) -> None:
+def test_an_inner_multiplication_that_clears_the_accumulators(both: Both) -> None:
     """Native code declines, and the interpreter executes the multiplications one after the other."""
-    _, run = both(text(product() + product(keeps="%first"), after=DONE))
-    assert interpreted(run) >= 1
+    clear = "setp.ne.u32 %p2, %i, 2;"
+    _, run = both(text(clear + product(keeps="%first") + product(keeps="%p2"), after=DONE))
+    assert interpreted(run) == 1
 
 
-def test_descriptors_that_are_constants(both: Launch) -> None:
+def test_descriptors_that_are_constants(both: Both) -> None:
     """ptxas accepts only registers, but a register may have a constant value in all iterations."""
     both(text(product(a="%c"), before="mov.u64 %c, %a;", after=DONE))
 
 
-def test_descriptors_whose_layout_changes(both: Launch) -> None:
+def test_descriptors_whose_layout_changes(both: Both) -> None:
     """The distance between the core matrices of A changes in the third iteration."""
     change = f"setp.eq.u32 %p1, %i, 2; @%p1 xor.b64 %a, %a, {3 << 32};"
     _, run = both(text(change + product(), after=DONE))
     assert interpreted(run) == 1 + ROUNDS - 2
 
 
-def test_descriptors_that_differ_between_warpgroups(both: Launch) -> None:
+def test_descriptors_that_differ_between_warpgroups(both: Both) -> None:
     _, run = both(text(product(), before=f"@%some xor.b64 %a, %a, {3 << 32};", after=DONE), threads=256)
     assert interpreted(run) == ROUNDS
 
 
-def test_two_accumulators_in_one_run(both: Launch) -> None:
+def test_two_accumulators_in_one_run(both: Both) -> None:
     _, run = both(text((product() + product(OTHER_D)) * 2, after=DONE))
     assert interpreted(run) == 1
 
 
 @pytest.mark.parametrize("other", ["%d2, %d3, %d4, %d5", "%d3, %d2, %d1, %d0"])
-def test_accumulators_with_common_registers(other: str, both: Launch) -> None:
+def test_accumulators_with_common_registers(other: str, both: Both) -> None:
     both(text(product() + product(other), after=DONE))
     both(text(product(keeps="%first") + DONE + FENCE + product(other, keeps="%first"), after=DONE))
 
 
 @pytest.mark.parametrize("place", ["same block", "next block"])
-def test_registers_that_are_read_and_written_between_issues(place: str, both: Launch) -> None:
+def test_registers_that_are_read_and_written_between_issues(place: str, both: Both) -> None:
     change = "add.f32 %d1, %d1, 0f3f800000;" + FENCE
     both(text(product(keeps="%first") + DONE + ("" if place == "same block" else "bra NEXT; NEXT:") + change))
 
 
-def test_the_interpreter_executes_the_first_issue_after_a_read(both: Launch) -> None:
+def test_the_interpreter_executes_the_first_issue_after_a_read(both: Both) -> None:
     _, run = both(text(product() + DONE + "add.f32 %d1, %d1, 0f3f800000;" + FENCE))
     assert interpreted(run) == ROUNDS
 
 
-def test_several_waves(both: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_waves(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPLOOM_STEP_BUDGET", "4000000")
     _, run = both(text(product() * 2, after=DONE), grid=150)
     assert interpreted(run) == 2
@@ -194,11 +196,11 @@ def test_a_tile_out_of_bounds(place: str, threads: int, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("schedule", ["lazy", "random:1", "random:2"])
-def test_other_schedules(schedule: str, both: Launch) -> None:
+def test_other_schedules(schedule: str, both: Both) -> None:
     both(text(product(keeps="%first") + product() + product(OTHER_D), after=DONE), schedule=schedule)
 
 
-def test_workers_share_the_multiplications(both: Launch) -> None:
+def test_workers_share_the_multiplications(both: Both) -> None:
     """Global memory that the grid updates atomically lets one thread run the grid."""
     ptx = text(product() * 2, after=DONE + "red.global.add.u32 [%rd5], 0;")
     _, run = both(ptx, workers=2)
@@ -206,7 +208,7 @@ def test_workers_share_the_multiplications(both: Launch) -> None:
 
 
 @pytest.mark.parametrize("options", [{"profile": True}, {"trace": True}, {"sanitize": True}], ids=str)
-def test_observers(options: dict[str, Any], both: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_observers(options: dict[str, Any], both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
     ptx = text(product(keeps="%first") * 2, after=DONE)
     both(ptx)  # accumulators of another emulator, to which native code is linked
     _, native = both(ptx, **options)
@@ -215,4 +217,24 @@ def test_observers(options: dict[str, Any], both: Launch, monkeypatch: pytest.Mo
     assert native.findings == other.findings
     assert str(native.profile) == str(other.profile)
     assert str(native.trace) == str(other.trace)
+    both(ptx)
+
+
+class BlockCounter(Observer):
+    """Observer of an event that multiplications do not create. It takes the place of the profiler."""
+
+    def attach(self, launch: Launch) -> None:
+        self.handlers = {BlockStart: lambda event: None}
+
+    def profile(self) -> None:
+        """Return no profile."""
+
+
+def test_native_code_uses_the_accumulators_of_each_launch(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A launch with an observer has its own accumulators."""
+    monkeypatch.setattr("warploom.observe.profile.Profiler", BlockCounter)
+    ptx = text(product(keeps="%first") * 2, after=DONE)
+    both(ptx)
+    _, run = both(ptx, profile=True)
+    assert interpreted(run) == 1
     both(ptx)
