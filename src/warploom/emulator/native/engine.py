@@ -382,9 +382,10 @@ class NativeEngine:
     def start(self, components: Components) -> None:
         """Prepare for the CTAs that have become resident."""
         began = perf_counter()
-        for part in self._runs.start(components):
-            self._activate(part)
-        self.times.load += perf_counter() - began
+        if changed := self._runs.start(components):
+            for part in changed:
+                self._activate(part)
+            self.times.load += perf_counter() - began
         memory, barriers, mbarriers = components.memory, components.barriers, components.mbarriers
         arena, shared, fields = memory.arena, memory.shared, self._fields
         self._barriers, self._mbarriers, self._maps = barriers, mbarriers, components.asynchronous.executor.known

@@ -9,7 +9,7 @@ from llvmlite import ir
 from warploom.emulator.native.builder import I32, I64, POINTER, Builder
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.functions import SIGNATURE
-from warploom.emulator.native.runs import GroupField, RunField
+from warploom.emulator.native.register_runs import GroupField, RunField
 
 _MACS_OF_BATCH_BITS = 18
 """Binary logarithm of the number of multiply-accumulate operations that count as one batch."""
@@ -18,8 +18,8 @@ _MACS_OF_BATCH_BITS = 18
 def add_multiply(module: ir.Module) -> None:
     """Add the native function that executes a run of multiplications, and its probe.
 
-    The records of the run have the numbers of `RunField` and `GroupField`. If the compiled arithmetic raises an
-    exception, the interpreter executes the run again and reports the exception.
+    Both functions read the records that `RegisterRuns.records` returns. If the compiled arithmetic raises an exception,
+    the interpreter executes the run again and reports the exception.
     """
     _add_can_multiply(module)
     b = Builder(module, "warploom.multiply", SIGNATURE)

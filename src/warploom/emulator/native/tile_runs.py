@@ -92,13 +92,15 @@ class TileRun:
         self._kept: list[Any] = []
 
     def table(self) -> NDArray[np.uint64]:
-        """Return the numbers of `TileRunField`."""
+        """Return the numbers of `TileRunField`. They are valid as long as this object exists."""
         numbers = [self._run.macs]
         for found, fields in ((self._operands, OperandField), (self._chains, ChainField), (self._calls, CallField)):
             table = np.array(found, np.uint64)
             self._kept.append(table)
             numbers += len(table) // len(fields), table.ctypes.data
-        return np.array(numbers, np.uint64)
+        records = np.array(numbers, np.uint64)
+        self._kept.append(records)
+        return records
 
     def add_call(self, chains: Sequence[Chain], products: TileProducts) -> bool:
         """Add the records of a group of chains. Return False if there is no compiled function for native callers.
