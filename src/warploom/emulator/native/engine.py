@@ -18,6 +18,7 @@ from warploom.emulator.native.code_table import (
     BRANCH,
     EXECUTE_EVENT,
     EXIT,
+    FLUSHED,
     GUARD_EVENT,
     INSTRUCTION,
     WHOLE_WARPGROUPS,
@@ -45,7 +46,7 @@ _SPLITS = ("status", "pc", "epoch", "warp", "bits", "point", "calls", "awaited",
 _BYTES = c_char * 0
 _STOPS = tuple(Stop)
 _REQUIRED = {"warp": WHOLE_WARPS, "warpgroup": WHOLE_WARPGROUPS}
-"""Values of the field `requires` by `Linked.reconverges`."""
+"""Bits of the field `requires` by `Linked.reconverges`."""
 _PIECE = 500
 """Number of instructions whose native functions are prepared together.
 
@@ -187,7 +188,7 @@ class NativeEngine:
     def _link(self, pcs: range) -> None:
         """Write the table entries of the instructions at `pcs`."""
         linked, code, steps = self.linked, self.code, self.program.steps
-        code["flushes"][pcs.start : pcs.stop] = [linked[pc].flushes for pc in pcs]
+        code["requires"][pcs.start : pcs.stop] = [FLUSHED * linked[pc].flushes for pc in pcs]
         described: dict[int, tuple[Wanted, list[Any]]] = {}
         for pc in pcs:
             each, form = linked[pc], steps[pc].binding.form
@@ -210,7 +211,7 @@ class NativeEngine:
             entry = code[pc]
             entry["function"], entry["records"] = addresses[wanted.name], address
             requires = WHOLE_WARPS if kinds[wanted.name] == "converged" else 0
-            entry["requires"] = _REQUIRED.get(linked[pc].reconverges, requires)
+            entry["requires"] |= _REQUIRED.get(linked[pc].reconverges, requires)
             address += len(values) * RECORD.itemsize
             self._link_guard(pc)
         for pc in pcs:

@@ -102,7 +102,7 @@ class Runs:
     def _write(self, pc: int, length: int, function: str, requires: int, records: NDArray[np.uint64]) -> None:
         entry = self._code[pc]
         entry["function"], entry["records"] = self._library.address(function), records.ctypes.data
-        entry["length"], entry["requires"] = length, requires
+        entry["length"], entry["requires"] = length, entry["requires"] | requires
         self.first |= dict.fromkeys(range(pc, pc + length), pc)
 
     def _link_register_run(self, pc: int, run: Run) -> bool:

@@ -17,9 +17,11 @@ from warploom.emulator.native.code_table import (
     COLUMN,
     EXECUTE_EVENT,
     EXIT,
+    FLUSHED,
     GUARD_EVENT,
     OVERDUE_STEPS,
     WHOLE_WARPGROUPS,
+    WHOLE_WARPS,
 )
 from warploom.emulator.native.context import Field, Moment, Stop
 from warploom.emulator.native.divergence import add_divergence
@@ -221,17 +223,18 @@ def _add_run(module: ir.Module) -> None:
         following = b.add(pc, b.get(entry, COLUMN["length"]))
         address = b.get(entry, COLUMN["function"])
         requires = b.get(entry, COLUMN["requires"])
-        is_restricted = b.zext(b.icmp_signed("!=", requires, I64(0)), I64)
-        is_divided = b.icmp_signed(">", is_restricted, b.get(context, Field.WHOLE))
         is_native = b.icmp_unsigned(">", address, I64(EXIT))
-        is_cut = b.icmp_signed(">", following, end)
-        must_flush = _must_flush(b, context, entry)
-        with b.if_then(b.or_(b.or_(b.not_(is_native), is_divided), b.or_(is_cut, must_flush))):
+        with b.if_then(b.or_(b.not_(is_native), b.icmp_signed(">", following, end))):
             b.ret(pc)
-        with b.if_then(b.icmp_signed("==", requires, I64(WHOLE_WARPGROUPS))):
-            has_warpgroups = b.call(module.globals["warploom.has_warpgroups"], [context])
-            with b.if_then(b.not_(has_warpgroups)):
+        with b.if_then(b.icmp_signed("!=", requires, I64(0))):
+            is_restricted = b.icmp_signed("!=", b.and_(requires, I64(WHOLE_WARPS | WHOLE_WARPGROUPS)), I64(0))
+            is_divided = b.icmp_signed("==", b.get(context, Field.WHOLE), I64(0))
+            with b.if_then(b.or_(b.and_(is_restricted, is_divided), _must_flush(b, context, requires))):
                 b.ret(pc)
+            with b.if_then(b.icmp_signed("!=", b.and_(requires, I64(WHOLE_WARPGROUPS)), I64(0))):
+                has_warpgroups = b.call(module.globals["warploom.has_warpgroups"], [context])
+                with b.if_then(b.not_(has_warpgroups)):
+                    b.ret(pc)
         chosen = b.variable(masks)
         active = b.variable(I32(1))
         with b.if_then(b.icmp_unsigned("!=", b.get(entry, COLUMN["guard"]), I64(0))):
@@ -264,9 +267,10 @@ def _add_run(module: ir.Module) -> None:
     b.ret(end)
 
 
-def _must_flush(b: Builder, context: ir.Value, entry: ir.Value) -> ir.Value:
-    """Return True if the interpreter must write accumulators to registers before an instruction."""
-    return b.trunc(b.and_(b.get(context, Field.KEEPS_MATRICES), b.get(entry, COLUMN["flushes"])), I1)
+def _must_flush(b: Builder, context: ir.Value, requires: ir.Value) -> ir.Value:
+    """Return True if accumulators must be written to registers before an instruction with the field `requires`."""
+    needed = b.icmp_signed("!=", b.and_(requires, I64(FLUSHED)), I64(0))
+    return b.and_(needed, b.icmp_signed("!=", b.get(context, Field.KEEPS_MATRICES), I64(0)))
 
 
 def _add_select(module: ir.Module) -> None:
@@ -500,7 +504,7 @@ def _add_schedule(module: ir.Module) -> None:
         b.store(b.get(last, COLUMN["target"]), target)
     with b.if_then(is_exit):
         b.put(I64(0), context, Field.EXECUTED)
-        stop_if(_must_flush(b, context, last), Stop.RESUME, straight)
+        stop_if(_must_flush(b, context, b.get(last, COLUMN["requires"])), Stop.RESUME, straight)
         stop_if(b.not_(b.call(module.globals["warploom.exit"], [context])), Stop.RESUME, straight)
         b.call(module.globals["warploom.count"], [context, straight, I64(1), b.array(context, Field.MASKS)])
     b.count(context, Field.TICKS, b.sub(end, first))
