@@ -1,4 +1,4 @@
-"""Accesses of instructions that probes record for observers, and reads that observers have not handled yet."""
+"""Accesses that probes record for observers, and reads that observers have not handled yet."""
 
 from __future__ import annotations
 
@@ -83,6 +83,6 @@ def read_of(actions: tuple[Action, ...] | None, has_issues: bool) -> Action | No
     """
     if not actions or len(actions) > 1:
         return None
-    (action,) = actions
+    action = actions[0]
     is_load = action.kind == "read" and action.space
     return action if is_load or (action.kind == "copy" and not has_issues) else None

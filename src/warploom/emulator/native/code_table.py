@@ -10,7 +10,7 @@ BRANCH, EXIT = 1, 2
 The addresses of functions are larger.
 """
 GUARD_EVENT, EXECUTE_EVENT, READ_EVENT = 1, 2, 4
-"""Values of the field `events`, for the event `Guard`, for the events of the execution, and for `Reads`."""
+"""Values of the field `events`: for `Guard`, for the events of the execution, and for `Reads`."""
 WHOLE_WARPS, WHOLE_WARPGROUPS = 1, 2
 """Values of the field `requires`."""
 INSTRUCTION = np.dtype(

@@ -72,7 +72,10 @@ def _count_reads(
 
 @njit
 def _moves(index: Array, lanes: Array, warp: int, unit: int) -> bool:
-    """Return True if a warp accesses the same places as the warp before it, moved by a multiple of `unit` bytes."""
+    """Return True if all lanes of a warp access the places of the warp before it, moved by one distance.
+
+    The distance is a multiple of `unit` bytes. The costs of both warps are then equal.
+    """
     if warp == 0:
         return False
     distance = index[warp, 0] - index[warp - 1, 0]

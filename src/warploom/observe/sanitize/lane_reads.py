@@ -97,7 +97,7 @@ def _record(
             for i in range(len(these)):
                 now[i] = c.clock[these[i]]
             found[0] = access_lanes(
-                c, g, wave, these, reached, mask, size, True, False, GENERIC, 0, read_only[pc], pc, now
+                c, g, wave, these, reached, mask, size, True, False, GENERIC, 0, bool(read_only[pc]), pc, now
             )  # fmt: skip
         elif kind == _COPY:
             last = end + counts[k]

@@ -40,7 +40,7 @@ class _Multiplication:
 
 @dataclass(frozen=True, slots=True)
 class _Uses:
-    """Uses of the registers of multiplications by adjacent instructions, which execute without an event in between.
+    """Uses of the registers of multiplications by adjacent instructions that only compute.
 
     `awaited` has the indices of the multiplications that must be complete when the instructions execute. `fenced` has
     those that need a warpgroup fence between the instructions and their next issue, and `users` the last instruction
@@ -242,7 +242,7 @@ def _multiplication(launch: Launch, pc: int) -> _Multiplication:
 
 @once_per_program
 def _find_uses(launch: Launch) -> dict[int, _Uses]:
-    """Return the uses of the registers of multiplications by other instructions, by the first program counter."""
+    """Return the uses of the registers of multiplications, by the first program counter."""
     multiplications = _find_multiplications(launch)
     own = {each.pc for each in multiplications}
     by_register: dict[tuple[int, int], list[int]] = {}
