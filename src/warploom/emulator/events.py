@@ -185,7 +185,7 @@ class Reads(Event):
         first, count, pc, size = int(self.firsts[k]), int(self.counts[k]), int(self.pcs[k]), int(self.sizes[k])
         end = first + count
         warps, index, lanes = self.warps[first:end], self.index[first:end], self.lanes[first:end]
-        location, kind = Location(warps, self.cta_of[warps]), READ_KINDS[self.kinds[k]]
+        location, kind = Location(warps, self.cta_of[warps]), READ_KINDS[int(self.kinds[k])]
         if kind != "copy":
             return Access(pc, "read", kind, location, index, lanes, size, None, "", "")
         targets = slice(end, end + count)

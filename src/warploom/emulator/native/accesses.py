@@ -81,7 +81,7 @@ def read_of(actions: tuple[Action, ...] | None, has_issues: bool) -> Action | No
 
     `has_issues` is set if a thread copy has further events.
     """
-    if not actions or len(actions) > 1:
+    if actions is None or len(actions) != 1:
         return None
     action = actions[0]
     is_load = action.kind == "read" and action.space
