@@ -9,8 +9,8 @@ BRANCH, EXIT = 1, 2
 
 The addresses of functions are larger.
 """
-GUARD_EVENT, EXECUTE_EVENT = 1, 2
-"""Values of the field `events`, for the event `Guard` and for the events of the execution."""
+GUARD_EVENT, EXECUTE_EVENT, READ_EVENT = 1, 2, 4
+"""Values of the field `events`: for `Guard`, for the events of the execution, and for `Reads`."""
 WHOLE_WARPS, WHOLE_WARPGROUPS, FLUSHED = 1, 2, 4
 """Bits of the field `requires`."""
 INSTRUCTION = np.dtype(
@@ -18,6 +18,7 @@ INSTRUCTION = np.dtype(
         ("function", np.uint64), ("records", np.uint64), ("guard", np.uint64), ("guard_stride", np.int64),
         ("negated", np.int64), ("target", np.int64), ("block_end", np.int64), ("requires", np.int64),
         ("point", np.int64), ("events", np.int64), ("probe", np.uint64), ("length", np.int64),
+        ("accesses", np.int64),
     ]
 )  # fmt: skip
 """Instruction for native execution.
@@ -32,9 +33,10 @@ INSTRUCTION = np.dtype(
   batch is diverged. `WHOLE_WARPGROUPS`: in addition, the batch has all warps of its warpgroups. `FLUSHED`: no
   accumulators are cached as matrices.
 - `point`: program counter at which lanes that a branch divides reconverge, or -1
-- `events`: sum of `GUARD_EVENT` and `EXECUTE_EVENT`, for the events that observers need
+- `events`: sum of `GUARD_EVENT` and `EXECUTE_EVENT`, for the events that observers need, or `READ_EVENT`
 - `probe`: address of the probe of the instruction (see `probe`), or 0 if the native function always executes it
 - `length`: number of adjacent instructions that the native function executes, from this instruction on
+- `accesses`: number of accesses that the probe records for each warp
 """
 COLUMN = {name: number for number, name in enumerate(INSTRUCTION.names or ())}
 """Index of each field among the 64-bit numbers of an instruction."""

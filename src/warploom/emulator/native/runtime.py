@@ -8,6 +8,7 @@ from llvmlite import ir
 
 from warploom.emulator.access import DIRTY, LOCKED
 from warploom.emulator.barriers import BARRIERS
+from warploom.emulator.native.actions import READS
 from warploom.emulator.native.barriers import add_barrier
 from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER, Builder
 from warploom.emulator.native.clusters import add_cluster_barriers
@@ -20,6 +21,7 @@ from warploom.emulator.native.code_table import (
     FLUSHED,
     GUARD_EVENT,
     OVERDUE_STEPS,
+    READ_EVENT,
     WHOLE_WARPGROUPS,
     WHOLE_WARPS,
 )
@@ -52,6 +54,7 @@ def add_runtime(module: ir.Module) -> None:
     _add_guard(module)
     _add_count(module)
     _add_report(module)
+    _add_record(module)
     _add_announce(module)
     _add_run(module)
     _add_select(module)
@@ -174,6 +177,25 @@ def _add_report(module: ir.Module) -> None:
     b.ret(b.icmp_signed("==", b.call(report, [pc, moment]), I64(0)))
 
 
+def _add_record(module: ir.Module) -> None:
+    """Add the function that records that the instruction at `pc` reads memory, for the event `Reads`.
+
+    The arguments are the context, the entry of the instruction in the code table, and `pc`. The probe of the
+    instruction has recorded its accesses. The function returns False if the run must stop.
+    """
+    b = Builder(module, "warploom.record", ir.FunctionType(I1, [POINTER, POINTER, I64]))
+    context, entry, pc = b.arguments
+    count = b.get(context, Field.COUNT)
+    read = b.at(b.array(context, Field.READS), b.mul(b.get(context, Field.READ_COUNT), I64(2)))
+    b.put(pc, read, 0)
+    b.put(count, read, 1)
+    b.count(context, Field.READ_COUNT, 1)
+    b.count(context, Field.RECORDED, b.mul(count, b.get(entry, COLUMN["accesses"])))
+    with b.if_then(b.icmp_signed("<", b.get(context, Field.RECORDED), I64(READS))):
+        b.ret(I1(1))
+    b.ret(b.call(module.globals["warploom.report"], [context, pc, I64(Moment.READS)]))
+
+
 def _add_announce(module: ir.Module) -> None:
     """Add the function that reports the events of an instruction before its execution.
 
@@ -197,6 +219,9 @@ def _add_announce(module: ir.Module) -> None:
             goes_on = b.call(module.globals["warploom.report"], [context, pc, I64(moment)])
             with b.if_then(b.not_(goes_on)):
                 b.ret(I1(0))
+    reads = b.icmp_unsigned("!=", b.and_(events, I64(READ_EVENT)), I64(0))
+    with b.if_then(b.and_(reads, is_active)):
+        b.ret(b.call(module.globals["warploom.record"], [context, entry, pc]))
     b.ret(I1(1))
 
 
