@@ -57,7 +57,7 @@ class _Matrices:
 
     @classmethod
     def of(cls, value: VectorValue, order: Order, groups: int) -> _Matrices:
-        """Return matrices for the registers in `value` of `groups` warpgroups. None of the matrices is current."""
+        """Return matrices for the registers in `value`, one for each of `groups` warpgroups."""
         assert value.file is not None
         matrices = np.empty((groups, order.warps * order.target.size), order.dtype)
         current = np.zeros(groups, np.bool_)

@@ -73,7 +73,10 @@ class TileProducts:
     def arguments(
         self, memory: Memory, descriptors: Mapping[str, Array], registers: Array | None, sums: Array, keeps: Array
     ) -> tuple[Any, ...]:
-        """Return the arguments of `fused`. The parameters are those of `execute`, but `keeps` contains integers."""
+        """Return the arguments of `fused`.
+
+        The parameters are those of `execute`, but `keeps` contains integers.
+        """
         tiles = [_tiles(each, descriptors[each.name]) for each in self.shared]
         a, b = tiles if registers is None else (_NO_TILES, *tiles)
         registers = _NO_MATRICES[self.elements[0].dtype] if registers is None else uniform(registers)

@@ -58,10 +58,11 @@ class Runs:
             self._unlinked[pc] = run
 
     def link_executed(self, pc: int, batch: Batch) -> range:
-        """Link the run at `pc` if its matrices are in shared memory. The interpreter has executed it for a batch.
+        """Link the run at `pc` if it multiplies matrices in shared memory.
 
-        Return the instructions of the run if native code executes the run from now on, else an empty range. Native code
-        executes the run for descriptors that differ from those of the batch only in their start addresses.
+        The interpreter has executed the run for a batch. Return the instructions of the run if native code executes the
+        run from now on, else an empty range. Native code executes the run for descriptors that differ from those of the
+        batch only in their start addresses.
         """
         run = self._unlinked.get(pc)
         if run is None or batch.mask is not None:

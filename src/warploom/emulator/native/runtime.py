@@ -293,7 +293,7 @@ def _add_run(module: ir.Module) -> None:
 
 
 def _must_flush(b: Builder, context: ir.Value, requires: ir.Value) -> ir.Value:
-    """Return True if accumulators must be written to registers before an instruction with the field `requires`."""
+    """Return True if an instruction with the field `requires` needs accumulators in registers."""
     needed = b.icmp_signed("!=", b.and_(requires, I64(FLUSHED)), I64(0))
     return b.and_(needed, b.icmp_signed("!=", b.get(context, Field.KEEPS_MATRICES), I64(0)))
 

@@ -90,6 +90,7 @@ class TileRun:
         self._chains: list[int] = []
         self._calls: list[int] = []
         self._kept: list[Any] = []
+        self._unused = np.zeros(1, np.int64)
 
     def table(self) -> NDArray[np.uint64]:
         """Return the numbers of `TileRunField`. They are valid as long as this object exists."""
@@ -103,9 +104,10 @@ class TileRun:
         return records
 
     def add_call(self, chains: Sequence[Chain], products: TileProducts) -> bool:
-        """Add the records of a group of chains. Return False if there is no compiled function for native callers.
+        """Add the records of a group of chains.
 
-        The descriptors that the batch has select the offsets of the matrix elements.
+        Return False if there is no compiled function for native callers. The descriptors that the batch has select the
+        offsets of the matrix elements.
         """
         part = slice(chains[0].steps.start, chains[-1].steps.stop)
         shape = 1, len(chains), len(chains[0].products)
@@ -132,14 +134,12 @@ class TileRun:
 
     def _add_predicates(self, chain: Chain, target: int) -> None:
         """Add the predicates of a chain. Native code writes the value of the first one to `target`."""
-        unused = np.zeros(1, np.int64)
-        self._kept.append(unused)
         for step in range(chain.steps.start, chain.steps.stop):
             is_negated = isinstance(self._run.operands["keeps"].items[step], NotPredicate)
             if step == chain.steps.start:
                 self._add_operand("keeps", step, _BYTE, is_negated, 1, target)
             else:
-                self._add_operand("keeps", step, _BYTE, not is_negated, 0, unused.ctypes.data)
+                self._add_operand("keeps", step, _BYTE, not is_negated, 0, self._unused.ctypes.data)
 
     def _add_operand(self, name: str, step: int, mask: int, flip: int, limit: int, target: int) -> None:
         place = self._places.table[self._names[name] * len(self._run) + step]
