@@ -35,6 +35,7 @@ class MatricesField(IntEnum):
     STRIDE = 1  # distance between the matrices of two warpgroups, in bytes
     CURRENT = 2  # host address of `_Matrices.current`
     CACHED = 3  # 1 if matrices may be newer than the registers
+    OVERLAPS = 4  # 1 if other accumulators have some of the registers
 
 
 @dataclass(slots=True, eq=False)
@@ -61,7 +62,7 @@ class _Matrices:
         assert value.file is not None
         matrices = np.empty((groups, order.warps * order.target.size), order.dtype)
         current = np.zeros(groups, np.bool_)
-        record = np.array([matrices.ctypes.data, matrices.strides[0], current.ctypes.data, 0])
+        record = np.array([matrices.ctypes.data, matrices.strides[0], current.ctypes.data, 0, 0])
         return cls(value.file.view(order.dtype), value.numbers, order, matrices, current, record)
 
     @property
@@ -102,7 +103,7 @@ class Accumulators:
     def record(self, value: VectorValue, order: Order) -> NDArray[np.int64]:
         """Return the numbers of `MatricesField` for the accumulators in the registers `value`.
 
-        Native code sets CACHED only if no accumulators are cached.
+        Native code may set CACHED if OVERLAPS is 0.
         """
         return self._find(value, order).record
 
@@ -196,7 +197,11 @@ class Accumulators:
         key = value, id(order)
         found = self._matrices.get(key)
         if found is None:
-            found = self._matrices[key] = _Matrices.of(value, order, len(self.members))
+            found = _Matrices.of(value, order, len(self.members))
+            for other in self._matrices.values():
+                if other.overlaps(value.numbers):
+                    found.record[MatricesField.OVERLAPS] = other.record[MatricesField.OVERLAPS] = 1
+            self._matrices[key] = found
         return found
 
     def _read(self, cached: _Matrices, groups: Rows) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -177,10 +177,9 @@ class Chain:
         return getattr(self.products[0].d.registers, "file", None) is not None
 
     def allows(self, other: Chain) -> bool:
-        """Return True if the accumulators of both chains are the same matrices, or have no common registers."""
+        """Return True if the accumulators of both chains are the same registers or disjoint."""
         own, others = (each.products[0].d.registers for each in (self, other))
-        is_same = own is others and self.order is other.order
-        return is_same or registers_of(own).isdisjoint(registers_of(others))
+        return own == others or registers_of(own).isdisjoint(registers_of(others))
 
     def is_like(self, other: Chain) -> bool:
         """Return True if both chains read A and B from shared memory, and differ only in their operands."""
@@ -254,16 +253,13 @@ class AsyncRun:
     def tile_products(self, arch: str) -> list[TileProducts] | None:
         """Return the products of each group, or None if native code cannot issue the multiplications.
 
-        Native code requires a compiled function, matrices in shared memory, and accumulators that are equal or have no
-        common registers. `arch` selects the numerics.
+        Native code requires a compiled function, and matrices in shared memory. `arch` selects the numerics.
         """
-        chains = [chain for group in self.groups for chain in group]
         operands = [item for vector in self.operands.values() for item in vector.items]
         if (
             "A" not in self.operands
             or not all(isinstance(each, (Register, NotPredicate, Constant)) for each in operands)
-            or not all(chain.is_in_registers for chain in chains)
-            or not all(one.allows(other) for one, other in combinations(chains, 2))
+            or not all(chain.is_in_registers for group in self.groups for chain in group)
         ):
             return None
         found: list[TileProducts] = []

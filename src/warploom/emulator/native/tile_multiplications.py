@@ -71,13 +71,13 @@ def _add_capture(module: ir.Module) -> None:
             b.ret(I1(0))
         b.put(value, b.array(operand, OperandField.TARGET), 0)
     group = b.get(b.array(context, Field.WARPGROUP_OF), leader)
-    others = b.get(context, Field.KEEPS_MATRICES)
     with _each_record(b, records, TileRunField.CHAINS, len(ChainField)) as chain:
         matrices = b.array(chain, ChainField.MATRICES)
-        is_cached = b.icmp_signed(">=", b.get(matrices, MatricesField.CACHED), others)
+        overlaps = b.get(matrices, MatricesField.OVERLAPS)
+        is_usable = b.icmp_signed(">=", b.get(matrices, MatricesField.CACHED), overlaps)
         is_cleared = b.icmp_signed("==", b.get(b.array(chain, ChainField.KEEPS), 0), I64(0))
         is_current = b.trunc(b.get(b.array(matrices, MatricesField.CURRENT), group, I8), I1)
-        with b.if_then(b.not_(b.and_(is_cached, b.or_(is_cleared, is_current)))):
+        with b.if_then(b.not_(b.and_(is_usable, b.or_(is_cleared, is_current)))):
             b.ret(I1(0))
         offset = b.mul(group, b.get(matrices, MatricesField.STRIDE))
         b.put(b.add(b.get(matrices, MatricesField.FIRST), offset), b.array(chain, ChainField.SUM), 0)
