@@ -100,12 +100,13 @@ class Accumulators:
         """Accumulators with matrices that may be newer than the registers. They have no common registers."""
         return [each for each in self._matrices.values() if each.is_cached]
 
-    def record(self, value: VectorValue, order: Order) -> NDArray[np.int64]:
-        """Return the numbers of `MatricesField` for the accumulators in the registers `value`.
+    def record(self, value: VectorValue, order: Order) -> tuple[NDArray[np.int64], Array]:
+        """Return the numbers of `MatricesField` for the accumulators in the registers `value`, and the first matrix.
 
-        Native code may set CACHED if OVERLAPS is 0.
+        Native code may set CACHED if OVERLAPS is 0. Shapes: matrix (4, elements of a warp).
         """
-        return self._find(value, order).record
+        found = self._find(value, order)
+        return found.record, found.matrices[0].reshape(order.warps, -1)
 
     def update(
         self, value: VectorValue, order: Order, groups: Rows, change: Change, cleared: NDArray[np.bool_] | None

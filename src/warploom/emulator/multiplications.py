@@ -16,7 +16,7 @@ from warploom.emulator.tile_products import TileProducts
 from warploom.emulator.values import Constant, NotPredicate, Register, VectorValue, registers_of
 from warploom.isa.instructions.fragments import Matrix, gather, scatter
 from warploom.isa.model.multiplication import BlockScales, Metadata, Multiplication, RegisterMatrix, SharedMatrix
-from warploom.isa.model.semantics import Array, Bound, Warps
+from warploom.isa.model.semantics import Array, Bound, Value, Warps
 from warploom.layout import Order, scale_factors
 from warploom.lazy_dataclass import dataclass
 from warploom.numerics.formats import STORAGE
@@ -172,9 +172,17 @@ class Chain:
         return len(self.products) * first.d.map.rows * first.d.map.cols * first.k
 
     @property
-    def is_in_registers(self) -> bool:
-        """True if all accumulators are registers of their full width."""
-        return getattr(self.products[0].d.registers, "file", None) is not None
+    def registers(self) -> list[tuple[VectorValue, Order]] | None:
+        """Registers of D and, if it is in registers, of the joined matrix A, with their orders.
+
+        None if an item of a vector is not a register of full width, or if a matrix has no order.
+        """
+        a = self.products[0].a
+        found: list[tuple[Value, Order | None]] = [(self.products[0].d.registers, self.order)]
+        if isinstance(a, RegisterMatrix):
+            found.append(self.a or (a.registers, a.map.order()))
+        vectors = [(value, order) for value, order in found if isinstance(value, VectorValue) and order is not None]
+        return vectors if len(vectors) == len(found) and all(value.file is not None for value, _ in vectors) else None
 
     def allows(self, other: Chain) -> bool:
         """Return True if the accumulators of both chains are the same registers or disjoint."""
@@ -253,14 +261,12 @@ class AsyncRun:
     def tile_products(self, arch: str) -> list[TileProducts] | None:
         """Return the products of each group, or None if native code cannot issue the multiplications.
 
-        Native code requires a compiled function, and matrices in shared memory. `arch` selects the numerics.
+        `arch` selects the numerics.
         """
         operands = [item for vector in self.operands.values() for item in vector.items]
-        if (
-            "A" not in self.operands
-            or not all(isinstance(each, (Register, NotPredicate, Constant)) for each in operands)
-            or not all(chain.is_in_registers for group in self.groups for chain in group)
-        ):
+        if not all(isinstance(each, (Register, NotPredicate, Constant)) for each in operands):
+            return None
+        if any(chain.registers is None for group in self.groups for chain in group):
             return None
         found: list[TileProducts] = []
         for first, *_ in self.groups:

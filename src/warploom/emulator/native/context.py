@@ -112,7 +112,7 @@ class Field(IntEnum):
     # Multiplications
     MULTIPLIES = 91  # 1 if native code may execute multiplications
     MACS = 92  # number of multiply-accumulate operations that native code has executed
-    WARPGROUP_LEADERS = 93  # address of the first warp of each warpgroup
+    WARPGROUP_MEMBERS = 93  # address of the four warps of each warpgroup
 
 
 class Moment(IntEnum):

@@ -112,7 +112,7 @@ class NativeEngine:
         self._arrived: NDArray[np.int64] | None = None  # `Barriers.arrived` of the present components
         self._map_table: NDArray[Any] = np.zeros(0, np.int64)
         self._tally = np.zeros(state.topology.ctas * BARRIERS, np.int64)
-        self._leaders = state.topology.warpgroup_members()[:, 0].copy()
+        self._members = np.ascontiguousarray(state.topology.warpgroup_members())
         context = np.zeros(len(Field), np.int64)
         self._address = _address(context)
         self._fields = context.data  # NumPy takes three times as long for access to a field
@@ -120,7 +120,7 @@ class NativeEngine:
             Field.CODE: self.code, Field.COUNTS: self.counts, Field.SEEN: self._seen, Field.RECENT: state.recent,
             Field.CARRY: state.carry, Field.CTA_OF: state.topology.cta_of, Field.LIVE_WARPS: state.live_warps,
             Field.TALLY: self._tally, Field.CLUSTER_OF: state.topology.cluster_of,
-            Field.WARPGROUP_OF: state.topology.warpgroup_of, Field.WARPGROUP_LEADERS: self._leaders,
+            Field.WARPGROUP_OF: state.topology.warpgroup_of, Field.WARPGROUP_MEMBERS: self._members,
         }  # fmt: skip
         for field, array in fixed.items():
             self._fields[field] = _address(array)

@@ -14,7 +14,7 @@ from warploom.emulator.native.builder import I1, I8, I64, POINTER, Builder
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.functions import SIGNATURE
 from warploom.emulator.native.multiplications import count_macs
-from warploom.emulator.native.tile_runs import CallField, ChainField, OperandField, TileRunField
+from warploom.emulator.native.tile_runs import CallField, ChainField, OperandField, ReadField, TileRunField
 from warploom.emulator.native.warpgroups import WARPS
 from warploom.numerics.tile_products import COMPUTED
 
@@ -38,13 +38,18 @@ def add_multiply_tiles(module: ir.Module) -> None:
         b.ret(I64(0))
     with _each_warpgroup(b) as (leader, group):
         b.call(capture, [records, context, leader])
+        warps = b.at(b.array(context, Field.WARPGROUP_MEMBERS), b.mul(group, I64(WARPS)))
+        chains = _each_record(b, records, TileRunField.CHAINS, len(ChainField))
+        with chains as chain, b.if_then(b.not_(_is_available(b, chain, group))):
+            _read_matrix(b, b.array(chain, ChainField.READ), warps)
         cta = b.get(b.array(context, Field.CTA_OF), leader)
         memory = b.add(b.get(context, Field.SHARED), b.mul(cta, b.get(context, Field.SHARED_STRIDE)))
         with _each_record(b, records, TileRunField.CALLS, len(CallField)) as call:
-            words = b.get(call, CallField.WORDS)
-            b.put(memory, b.inttoptr(words, POINTER), 0)
-            entry = b.inttoptr(b.get(call, CallField.ENTRY), ir.FunctionType(I64, [I64]).as_pointer())
-            with b.if_then(b.icmp_signed("!=", b.call(entry, [words]), I64(COMPUTED))):
+            with b.if_then(b.icmp_unsigned("!=", b.get(call, CallField.READ), I64(0))):
+                _read_matrix(b, b.array(call, CallField.READ), warps)
+            b.put(memory, b.array(call, CallField.WORDS), 0)
+            found = _call(b, call, CallField.ENTRY, CallField.WORDS)
+            with b.if_then(b.icmp_signed("!=", found, I64(COMPUTED))):
                 b.ret(I64(0))
         with _each_record(b, records, TileRunField.CHAINS, len(ChainField)) as chain:
             matrices = b.array(chain, ChainField.MATRICES)
@@ -75,24 +80,43 @@ def _add_capture(module: ir.Module) -> None:
         matrices = b.array(chain, ChainField.MATRICES)
         overlaps = b.get(matrices, MatricesField.OVERLAPS)
         is_usable = b.icmp_signed(">=", b.get(matrices, MatricesField.CACHED), overlaps)
-        is_cleared = b.icmp_signed("==", b.get(b.array(chain, ChainField.KEEPS), 0), I64(0))
-        is_current = b.trunc(b.get(b.array(matrices, MatricesField.CURRENT), group, I8), I1)
-        with b.if_then(b.not_(b.and_(is_usable, b.or_(is_cleared, is_current)))):
+        is_readable = b.icmp_unsigned("!=", b.get(chain, ChainField.READ), I64(0))
+        with b.if_then(b.not_(b.and_(is_usable, b.or_(is_readable, _is_available(b, chain, group))))):
             b.ret(I1(0))
-        offset = b.mul(group, b.get(matrices, MatricesField.STRIDE))
-        b.put(b.add(b.get(matrices, MatricesField.FIRST), offset), b.array(chain, ChainField.SUM), 0)
+        matrix = b.add(b.get(matrices, MatricesField.FIRST), b.mul(group, b.get(matrices, MatricesField.STRIDE)))
+        for target in (ChainField.SUM, ChainField.MATRIX):
+            b.put(matrix, b.array(chain, target), 0)
     b.ret(I1(1))
+
+
+def _is_available(b: Builder, chain: ir.Value, group: ir.Value) -> ir.Value:
+    """Return True if the multiplications of a chain need not read their accumulators from registers."""
+    is_cleared = b.icmp_signed("==", b.get(b.array(chain, ChainField.KEEPS), 0), I64(0))
+    current = b.array(b.array(chain, ChainField.MATRICES), MatricesField.CURRENT)
+    return b.or_(is_cleared, b.trunc(b.get(current, group, I8), I1))
+
+
+def _read_matrix(b: Builder, read: ir.Value, warps: ir.Value) -> None:
+    """Read a matrix from the registers of four warps. `read` points to the numbers of `ReadField`."""
+    b.put(b.ptrtoint(warps, I64), b.array(read, ReadField.WARPS), 0)
+    _call(b, read, ReadField.ENTRY, ReadField.WORDS)
+
+
+def _call(b: Builder, record: ir.Value, entry: int, words: int) -> ir.Value:
+    """Call a compiled function. `entry` and `words` are the fields of its address and of its arguments."""
+    function = b.inttoptr(b.get(record, entry), ir.FunctionType(I64, [I64]).as_pointer())
+    return b.call(function, [b.get(record, words)])
 
 
 @contextmanager
 def _each_warpgroup(b: Builder) -> Generator[tuple[ir.Value, ir.Value]]:
     """Execute the body for the first warp and the number of each warpgroup of the batch."""
     _, context, count, warps, _ = b.arguments
-    groups, leaders = b.array(context, Field.WARPGROUP_OF), b.array(context, Field.WARPGROUP_LEADERS)
+    groups, members = b.array(context, Field.WARPGROUP_OF), b.array(context, Field.WARPGROUP_MEMBERS)
     with b.loop(count) as position:
         warp = b.get(warps, position)
         group = b.get(groups, warp)
-        with b.if_then(b.icmp_signed("==", warp, b.get(leaders, group))):
+        with b.if_then(b.icmp_signed("==", warp, b.get(members, b.mul(group, I64(WARPS))))):
             yield warp, group
 
 

@@ -19,8 +19,10 @@ from warploom.emulator.native.operands import RECORD, Records
 from warploom.emulator.tile_products import TileProducts
 from warploom.emulator.values import NotPredicate, VectorValue
 from warploom.emulator.warps import Components
-from warploom.numerics import tile_products
+from warploom.layout import Order
+from warploom.numerics import permute, tile_products
 from warploom.numerics._compiled import Compiled, words_of
+from warploom.numerics.formats import Array
 from warploom.numerics.tile_products import START_ADDRESS, Memory
 
 _ALL, _BYTE = (1 << 64) - 1, 0xFF
@@ -61,7 +63,9 @@ class ChainField(IntEnum):
 
     MATRICES = 0  # address of the numbers of `accumulators.MatricesField`
     KEEPS = 1  # address of the value of the first predicate
-    SUM = 2  # address to which native code writes the address of the accumulators
+    SUM = 2  # address to which native code writes the address of the accumulators, for the multiplication
+    READ = 3  # address of the numbers of `ReadField` for the accumulators, or 0
+    MATRIX = 4  # address to which native code writes the address of the accumulators, for the read
 
 
 class CallField(IntEnum):
@@ -69,6 +73,15 @@ class CallField(IntEnum):
 
     ENTRY = 0  # address of the function for native callers
     WORDS = 1  # address of its arguments. The first word is the address of the shared memory of the CTA.
+    READ = 2  # address of the numbers of `ReadField` for the matrix A, or 0 if it is in shared memory
+
+
+class ReadField(IntEnum):
+    """Index of a 64-bit number in the record of a call of `permute.gather`, which reads a matrix from registers."""
+
+    ENTRY = 0  # address of the function for native callers
+    WORDS = 1  # address of its arguments
+    WARPS = 2  # address of the word to which native code writes the address of the four warps
 
 
 class TileRun:
@@ -113,24 +126,50 @@ class TileRun:
         shape = 1, len(chains), len(chains[0].products)
         descriptors = {each.name: self._values[each.name][part].reshape(shape) for each in products.shared}
         sums, keeps = np.zeros(shape[:2], np.int64), np.zeros(shape[:2], np.int64)
-        arguments = products.arguments(self._memory, descriptors, None, sums, keeps)
+        in_registers = [chain.registers or [] for chain in chains]
+        a, read_a = None, 0
+        for value, order in in_registers[0][1:]:
+            units = np.zeros((order.warps, order.target.size), order.dtype)
+            a = units.view(products.elements[0].dtype).reshape(1, products.sizes[0], products.sizes[2])
+            read_a, _ = self._add_read(value, order, units)
+            if not read_a:
+                return False
+        arguments = products.arguments(self._memory, descriptors, a, sums, keeps)
         entry = cast("Compiled", tile_products.fused).native_entry(*arguments)
         if not entry:
             return False
         words = np.array(words_of(arguments), np.uint64)
         self._kept += words, arguments
-        self._calls += entry, words.ctypes.data
+        self._calls += entry, words.ctypes.data, read_a
         for name, table in descriptors.items():
             expected = int(table[0, 0, 0]) & ~START_ADDRESS
             for step, target in enumerate(_addresses(table), part.start):
                 self._add_operand(name, step, _ALL, expected, START_ADDRESS, target)
-        for chain, keep, total in zip(chains, _addresses(keeps), _addresses(sums), strict=True):
+        for chain, (d, *_), keep, total in zip(chains, in_registers, _addresses(keeps), _addresses(sums), strict=True):
             self._add_predicates(chain, keep)
-            registers = cast("VectorValue", chain.products[0].d.registers)
-            matrices = self._accumulators.record(registers, chain.order)
-            self._kept.append(matrices)
-            self._chains += matrices.ctypes.data, keep, total
+            record, matrices = self._accumulators.record(*d)
+            self._kept.append(record)
+            self._chains += record.ctypes.data, keep, total, *self._add_read(*d, matrices)
         return True
+
+    def _add_read(self, value: VectorValue, order: Order, matrix: Array) -> tuple[int, int]:
+        """Add the record of a call that reads a matrix of a warpgroup from registers.
+
+        Return the address of the record, and the address of the word with the address of the matrix. The first one is
+        0 if there is no compiled function for native callers.
+
+        Shapes: matrix (4, units of a warp).
+        """
+        assert value.file is not None
+        arguments = value.file.view(order.dtype), value.numbers, np.arange(order.warps), order.target, matrix
+        entry = cast("Compiled", permute.gather).native_entry(*arguments)
+        if not entry:
+            return 0, self._unused.ctypes.data
+        words = np.array(words_of(arguments), np.uint64)
+        warps, place = (words[len(words_of(arguments[:number])) :].ctypes.data for number in (2, 4))
+        record = np.array([entry, words.ctypes.data, warps], np.uint64)
+        self._kept += words, arguments, record
+        return record.ctypes.data, place
 
     def _add_predicates(self, chain: Chain, target: int) -> None:
         """Add the predicates of a chain. Native code writes the value of the first one to `target`."""
