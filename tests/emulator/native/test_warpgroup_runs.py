@@ -41,7 +41,7 @@ def text(body: str, before: str = "", after: str = "") -> str:
 
     Each iteration moves the matrices by 16 bytes.
     """
-    values = "".join(f"mov.f32 %d{i}, 0f{0x3F800000 + i * 0x10000:08x};\n" for i in range(8))
+    values = "".join(f"add.f32 %d{i}, %f0, 0f{0x3F800000 + i * 0x10000:08x};\n" for i in range(8))
     stores = "".join(f"st.global.f32 [%rd8+{4 * i}], %d{i};\n" for i in range(8))
     inner = f"""
         .reg .f32 %d<8>; .reg .b64 %a, %b, %c; .reg .b32 %i; .reg .pred %keep, %clear, %first, %more, %some;
@@ -51,9 +51,10 @@ def text(body: str, before: str = "", after: str = "") -> str:
         mul.wide.u32 %rd6, %r5, 4; add.u64 %rd6, %rd5, %rd6; ld.global.u32 %r4, [%rd6];
         mad.lo.u32 %r6, %r3, 4, %r1; st.shared.u32 [%r6], %r4;
         add.u32 %r3, %r3, %r2; add.u32 %r5, %r5, %r2; setp.lt.u32 %p1, %r3, {BYTES // 4}; @%p1 bra FILL;
+        cvt.rn.f32.u32 %f0, %r0; mul.f32 %f0, %f0, 0f3c000000;
         {values}
         setp.ge.u32 %keep, %r0, 0; setp.lt.u32 %clear, %r0, 0; setp.lt.u32 %some, %r0, 128;
-        mov.b32 %r7, 0x3c004000; mov.b32 %r9, 0x4200b800; cvt.rn.f16x2.f32 %r8, %d1, %d4;
+        mov.b32 %r7, 0x3c004000; cvt.rn.f16x2.f32 %r8, %d1, %d4; cvt.rn.f16x2.f32 %r9, %d0, %f0;
         mov.u64 %a, {64 | LAYOUT}; mov.u64 %b, {64 + 256 | LAYOUT};
         fence.proxy.async; bar.sync 0; mov.u32 %i, 0;
         {before}

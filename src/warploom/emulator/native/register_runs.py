@@ -1,4 +1,4 @@
-"""Records of the runs of multiplications in registers that native code executes.
+"""Records of the runs of multiplications by warps that native code executes.
 
 The records of a run start with the numbers of `RunField`. Then come the numbers of `GroupField`, once for each group.
 """

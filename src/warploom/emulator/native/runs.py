@@ -1,7 +1,7 @@
 """Runs of multiplications that native code executes.
 
-Native code passes the records of a run to the function `warploom.multiply` for matrices in registers (see
-`multiplications`), or to `warploom.multiply_tiles` for matrices in shared memory (see `tile_multiplications`).
+Native code passes the records of a run to the function `warploom.multiply` for multiplications by warps (see
+`multiplications`), or to `warploom.multiply_tiles` for multiplications by warpgroups (see `tile_multiplications`).
 
 `register_runs` and `tile_runs` describe the records.
 """
@@ -26,8 +26,8 @@ class Runs:
     """Runs of multiplications of one launch, with their entries in the code table.
 
     `first[pc]` is the first instruction of the run with the instruction at `pc`, for the runs that native code
-    executes. `probes` has the address of the probe of a run by its first instruction. A run in shared memory has none:
-    for observers, the interpreter executes the run.
+    executes. `probes` has the address of the probe of a run by its first instruction. A run of warpgroup multiplications
+    has none: for observers, the interpreter executes the run.
     """
 
     def __init__(self, library: Library, code: NDArray[Any], arch: str, *, is_eager: bool) -> None:
@@ -48,8 +48,8 @@ class Runs:
     def add(self, pc: int, run: Run | AsyncRun) -> None:
         """Link the run that starts at `pc`, now or later.
 
-        Numba compiles the arithmetic when the interpreter first executes a run. The descriptors of matrices in shared
-        memory also have their values only then.
+        Numba compiles the arithmetic when the interpreter first executes a run. The descriptors of warpgroup
+        multiplications also have their values only then.
         """
         if isinstance(run, Run):
             if run.is_compiled and not self._link_register_run(pc, run):
@@ -58,7 +58,7 @@ class Runs:
             self._unlinked[pc] = run
 
     def link_executed(self, pc: int, batch: Batch) -> range:
-        """Link the run at `pc` if it multiplies matrices in shared memory.
+        """Link the run at `pc` if it consists of warpgroup multiplications.
 
         The interpreter has executed the run for a batch. Return the instructions of the run if native code executes the
         run from now on, else an empty range. Native code executes the run for descriptors that differ from those of the

@@ -1,4 +1,4 @@
-"""Machine code that executes runs of warpgroup multiplications of matrices in shared memory."""
+"""Machine code that executes runs of warpgroup multiplications."""
 
 # llvmlite has no type annotations.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false

@@ -1,4 +1,4 @@
-"""Records of the runs of multiplications in shared memory that native code executes.
+"""Records of the runs of warpgroup multiplications that native code executes.
 
 The records of a run are the numbers of `TileRunField`, with the addresses of three tables.
 """
@@ -30,7 +30,7 @@ _ALL, _BYTE = (1 << 64) - 1, 0xFF
 
 
 class TileRunField(IntEnum):
-    """Index of a 64-bit number in the records of a run of multiplications in shared memory."""
+    """Index of a 64-bit number in the records of a run of warpgroup multiplications."""
 
     MACS = 0  # multiply-accumulate operations of one warpgroup
     OPERANDS = 1  # number of operands
