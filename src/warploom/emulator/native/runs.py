@@ -26,8 +26,8 @@ class Runs:
     """Runs of multiplications of one launch, with their entries in the code table.
 
     `first[pc]` is the first instruction of the run with the instruction at `pc`, for the runs that native code
-    executes. `probes` has the address of the probe of a run by its first instruction. A run of warpgroup multiplications
-    has none: for observers, the interpreter executes the run.
+    executes. `probes` has the address of the probe of a run by its first instruction. A run of warpgroup
+    multiplications has none: for observers, the interpreter executes the run.
     """
 
     def __init__(self, library: Library, code: NDArray[Any], arch: str, *, is_eager: bool) -> None:
