@@ -112,6 +112,8 @@ class Field(IntEnum):
     # Multiplications
     MULTIPLIES = 91  # 1 if native code may execute multiplications of matrices in registers
     MACS = 92  # number of multiply-accumulate operations that native code has executed
+    # Selection
+    ALONE = 93  # 1 if the batch has all warp splits that have not exited
 
 
 class Moment(IntEnum):
