@@ -135,7 +135,8 @@ def multiply_rows(
 
 def _are_plain(a: Array, b: Array, c: Array, d: Array, *_: object) -> bool:
     """Return True if arguments of `run` are arrays with three axes, C-contiguous and writeable."""
-    return all(each.ndim == 3 and each.flags.carray for each in (a, b, c, d))
+    has_axes = a.ndim == b.ndim == c.ndim == d.ndim == 3
+    return has_axes and a.flags.carray and b.flags.carray and c.flags.carray and d.flags.carray
 
 
 @njit_if(_are_plain)
