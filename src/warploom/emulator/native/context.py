@@ -113,6 +113,8 @@ class Field(IntEnum):
     MULTIPLIES = 91  # 1 if native code may execute multiplications
     MACS = 92  # number of multiply-accumulate operations that native code has executed
     WARPGROUP_MEMBERS = 93  # address of the four warps of each warpgroup
+    # Selection
+    ALONE = 94  # 1 if the batch has all warp splits that have not exited
 
 
 class Moment(IntEnum):

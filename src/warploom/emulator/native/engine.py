@@ -279,6 +279,15 @@ class NativeEngine:
             else:
                 code["events"][pc], code["accesses"][pc] = READ_EVENT, self._read_table.add(pc, read)
         self.is_native[part] = (code["function"][part] > EXIT).tolist()
+        for pc in reversed(pcs):
+            before = int(code["lanewise"][pc + 1]) if pc + 1 < self.program.block_end[pc] else 0
+            code["lanewise"][pc] = before + 1 if self._is_lanewise(pc) else 0
+
+    def _is_lanewise(self, pc: int) -> bool:
+        """Return True if native code always executes the instruction at `pc`, which only computes from registers."""
+        each, entry = self.linked[pc], self.code[pc]
+        is_free = self.is_native[pc] and not (entry["events"] or entry["requires"] or each.guard is not None)
+        return is_free and self.program.steps[pc].binding.form.is_lanewise
 
     def _observe_run(self, first: int, pc: int) -> None:
         """Select the events of the instruction at `pc`, which belongs to the run that starts at `first`."""
