@@ -18,22 +18,19 @@ from warploom.emulator.native.code_table import (
     COLUMN,
     EXECUTE_EVENT,
     EXIT,
-    FLUSHED,
     GUARD_EVENT,
     OVERDUE_STEPS,
     PART,
     READ_EVENT,
-    WHOLE_WARPGROUPS,
-    WHOLE_WARPS,
 )
 from warploom.emulator.native.context import Field, Moment, Stop
 from warploom.emulator.native.divergence import add_divergence
 from warploom.emulator.native.functions import SIGNATURE
 from warploom.emulator.native.mbarriers import add_arrivals
 from warploom.emulator.native.multiplications import add_multiply
+from warploom.emulator.native.requirements import add_requirements
 from warploom.emulator.native.tensor_copies import add_tensor_copy
 from warploom.emulator.native.tile_multiplications import add_multiply_tiles
-from warploom.emulator.native.warpgroups import add_has_warpgroups
 from warploom.emulator.native.watch import COLUMNS, SPACING
 from warploom.emulator.state import RECENT
 from warploom.emulator.warp_splits import KINDS, NONE, Event, Status
@@ -51,7 +48,7 @@ def add_runtime(module: ir.Module) -> None:
     add_tensor_copy(module)
     add_multiply(module)
     add_multiply_tiles(module)
-    add_has_warpgroups(module)
+    add_requirements(module)
     _add_guard(module)
     _add_count(module)
     _add_report(module)
@@ -283,15 +280,10 @@ def _add_run(module: ir.Module) -> None:
         is_native = b.icmp_unsigned(">", address, I64(EXIT))
         with b.if_then(b.or_(b.not_(is_native), b.icmp_signed(">", following, end))):
             b.ret(pc)
-        with b.if_then(b.icmp_signed("!=", requires, I64(0))):
-            is_restricted = b.icmp_signed("!=", b.and_(requires, I64(WHOLE_WARPS | WHOLE_WARPGROUPS)), I64(0))
-            is_divided = b.icmp_signed("==", b.get(context, Field.WHOLE), I64(0))
-            with b.if_then(b.or_(b.and_(is_restricted, is_divided), _must_flush(b, context, requires))):
-                b.ret(pc)
-            with b.if_then(b.icmp_signed("!=", b.and_(requires, I64(WHOLE_WARPGROUPS)), I64(0))):
-                has_warpgroups = b.call(module.globals["warploom.has_warpgroups"], [context])
-                with b.if_then(b.not_(has_warpgroups)):
-                    b.ret(pc)
+        is_restricted = b.icmp_signed("!=", requires, I64(0))
+        meets = module.globals["warploom.meets"]
+        with b.if_then(is_restricted), b.if_then(b.not_(b.call(meets, [context, requires]))):
+            b.ret(pc)
         chosen = b.variable(masks)
         active = b.variable(I32(1))
         with b.if_then(b.icmp_unsigned("!=", b.get(entry, COLUMN["guard"]), I64(0))):
@@ -322,12 +314,6 @@ def _add_run(module: ir.Module) -> None:
         b.store(following, place)
         b.branch(again)
     b.ret(end)
-
-
-def _must_flush(b: Builder, context: ir.Value, requires: ir.Value) -> ir.Value:
-    """Return True if an instruction with the field `requires` needs accumulators in registers."""
-    needed = b.icmp_signed("!=", b.and_(requires, I64(FLUSHED)), I64(0))
-    return b.and_(needed, b.icmp_signed("!=", b.get(context, Field.KEEPS_MATRICES), I64(0)))
 
 
 def _add_select(module: ir.Module) -> None:
@@ -579,7 +565,8 @@ def _add_schedule(module: ir.Module) -> None:
         b.store(b.get(last, COLUMN["target"]), target)
     with b.if_then(is_exit):
         b.put(I64(0), context, Field.EXECUTED)
-        stop_if(_must_flush(b, context, b.get(last, COLUMN["requires"])), Stop.RESUME, straight)
+        may_exit = b.call(module.globals["warploom.meets"], [context, b.get(last, COLUMN["requires"])])
+        stop_if(b.not_(may_exit), Stop.RESUME, straight)
         stop_if(b.not_(b.call(module.globals["warploom.exit"], [context])), Stop.RESUME, straight)
         b.call(module.globals["warploom.count"], [context, straight, I64(1), b.array(context, Field.MASKS)])
     b.count(context, Field.TICKS, b.sub(end, first))

@@ -14,8 +14,8 @@ from warploom.emulator.native.builder import I1, I8, I64, POINTER, Builder
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.functions import SIGNATURE
 from warploom.emulator.native.multiplications import count_macs
+from warploom.emulator.native.requirements import WARPS
 from warploom.emulator.native.tile_runs import CallField, ChainField, OperandField, ReadField, TileRunField
-from warploom.emulator.native.warpgroups import WARPS
 from warploom.numerics.tile_products import COMPUTED
 
 
