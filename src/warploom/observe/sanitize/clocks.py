@@ -122,6 +122,8 @@ class Clocks:
 
     def _bundle(self) -> None:
         topology = self.topology
+        first = topology.rank * self.agents + STREAMS * self.per_cta
+        self._columns = (first[:, None] + np.arange(self.mbarriers)).reshape(-1).astype(np.int64)
         self.arrays = ClockArrays(
             self.vectors, self.clock, self.few, self.fencing, self.partial, self.lane_times, self.operations,
             self.fence_times, self.covered, self.published, self.own, self.per_cta, self.base, self.agents, self.ctas,
@@ -371,8 +373,7 @@ class Clocks:
 
     def phase_column(self, objects: Array) -> Array:
         """Return, for each mbarrier, the index of the clock component that counts its phases."""
-        cta, slot = objects // self.mbarriers, objects % self.mbarriers
-        return self.topology.rank[cta] * self.agents + STREAMS * self.per_cta + slot
+        return self._columns[objects]
 
     def knows(self, warp: int, record: int) -> bool:
         """Return True if the access of `record` happens before the next access of some lane of a warp."""

@@ -170,16 +170,20 @@ class Mbarriers:
         if self.aliasing is not None:
             self.aliasing.join(warps, found, lanes, drops)
 
-    def arrive(self, warps: Array, found: Array, lanes: Array, pc: int, copies: bool = False) -> None:
+    def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
         """Record operations of lanes that arrive at mbarriers, or that expect or complete bytes there.
 
-        found[i, l] is the mbarrier number for lane l of warps[i]. If `copies`, the operations are copies whose bytes
-        the mbarriers count. Shapes: found and lanes (warps, 32).
+        found[i, l] is the mbarrier number for lane l of warps[i]. Shapes: found and lanes (warps, 32).
         """
-        if copies:
-            self.copy_site[found[lanes & (found >= 0)]] = pc
         if self.aliasing is not None:
-            self.aliasing.arrive(warps, found, lanes, pc, copies)
+            self.aliasing.arrive(warps, found, lanes, pc, copies=False)
+
+    def expect(self, warps: Array, found: Array, pc: int) -> None:
+        """Record copies whose bytes mbarrier found[i] counts. A lane of warps[i] issues copy i. Shapes: (copies,)."""
+        self.copy_site[found] = pc
+        if self.aliasing is not None:
+            lanes = np.ones((len(found), 1), np.bool_)
+            self.aliasing.arrive(warps, found[:, None], lanes, pc, copies=True)
 
     def _report_ambiguities(self, found: list[Ambiguity]) -> None:
         for each in found:
@@ -268,18 +272,16 @@ class Mbarriers:
             text = "receives an arrival that may count in the previous phase: no wait shows that this phase is complete"
             self.report_at("sanitize.mbarrier/arrivals", pc, word, text, int(warps[k]), int(at[later[k]]))
 
-    def check_copies(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report copies without a valid mbarrier.
+    def report_missing(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
+        """Report the first copy without a valid mbarrier.
 
         Copy i expects an mbarrier at byte offset words[i]. The number found[i] is -1 if there is none.
         """
-        missing = np.flatnonzero(found < 0)
-        if len(missing):
-            k = int(missing[0])
-            text = "is not initialised, and a copy counts its bytes there"
-            word, warp = int(words[k]) >> 3, int(warps[k])
-            fixes = partial(self._missing_initialisation, word)
-            self.report_at("sanitize.mbarrier/uninitialised", pc, word, text, warp, int(lanes[k]), fixes=fixes)
+        k = int(np.flatnonzero(found < 0)[0])
+        text = "is not initialised, and a copy counts its bytes there"
+        word, warp = int(words[k]) >> 3, int(warps[k])
+        fixes = partial(self._missing_initialisation, word)
+        self.report_at("sanitize.mbarrier/uninitialised", pc, word, text, warp, int(lanes[k]), fixes=fixes)
 
     def check_stores(self, index: Array, lanes: Array, size: int, warps: Array, pc: int) -> None:
         """Report stores of lanes that overwrite valid mbarriers.

@@ -209,7 +209,7 @@ class SharedShadow:
         """
         c = self.clocks
         found = _shared_shadow.write_rows(
-            c.arrays, self.arrays, warps, lanes, starts, sizes, pc, c.phase_column(objects).astype(np.int64),
+            c.arrays, self.arrays, warps, lanes, starts, sizes, pc, c.phase_column(objects),
             phases.astype(np.int64), origins, strength,
         )  # fmt: skip
         if found:

@@ -2,6 +2,7 @@
 """Record of asynchronous copies and stores, and of the mbarriers that complete them."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ from warploom.observe.sanitize._thread_copies import record_copies
 from warploom.observe.sanitize.clock_arrays import GPU, STRENGTH, THREAD_COPIES
 from warploom.observe.sanitize.clocks import strength_at
 from warploom.observe.sanitize.context import Context
-from warploom.observe.sanitize.global_copies import GlobalCopies, box_positions, copy_values
+from warploom.observe.sanitize.copies import Copies, Targets, copies_of, find_targets
+from warploom.observe.sanitize.global_copies import GlobalCopies
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.mbarriers import Mbarriers
@@ -135,7 +137,7 @@ class Transfers:
         phase = mbarriers.phase[mbarriers.of(sent[0])]
         for start, warp, count, number in zip(*sent.tolist(), counts.tolist(), phase.tolist(), strict=True):
             mbarriers.fixes.send(start >> 3, number, count * size, pc, warp)
-        self.lifetimes.start(reached // self.shared.stride, warps[positions], lanes, pc)
+        self.lifetimes.start(reached, warps[positions], lanes, pc)
         self.shadow.check_initialised(warps[positions], lanes, reached, pc)
         for lane in range(32):
             found = np.where(active[:, lane], mbarriers.of(where[:, lane]), -1)
@@ -153,41 +155,41 @@ class Transfers:
         """Record the accesses of bulk copies and tensor copies."""
         request = event.request
         if isinstance(request, BulkCopy):
-            every = np.arange(len(event.warps))
-            sizes = copy_values(event, request.bytes, every)
-            objects = self._completing(event, every, request.destination)
-            if request.source_space != "global":
-                first, read = (copy_values(event, each, every) for each in request.source_range())
-                source = copy_values(event, request.source, every) + first
-                self._read(event, every, source, read, objects)
-            self.global_copies.plain(event, sizes, objects)
-            if request.destination_space != "global":
-                target = copy_values(event, request.destination, every)
-                self._write(event, every, target, sizes, np.zeros(len(every), np.int64))
+            self._plain(copies_of(event, np.arange(len(event.warps))), request)
             return
         maps = lane_values(request.tensor_map, event.positions, event.lanes)
-        for fields, copies in event.tensor_maps:
-            for address in np.unique(maps[copies]).tolist():
-                same = copies[maps[copies] == address]
-                warps, lanes = event.warps[same], event.lanes[same]
-                self.tensor_maps.use(warps, lanes, int(address), event.pc)
-            objects = self._completing(event, copies, request.shared)
-            coordinates, offsets = box_positions(event, copies)
-            self.global_copies.boxes(event, fields, copies, coordinates, offsets, objects)
-            shared = copy_values(event, request.shared, copies)
-            sizes = np.full(len(copies), -(-shared_bytes(fields) // 16) * 16)
+        for fields, index in event.tensor_maps:
+            copies, reached = copies_of(event, index), maps[index]
+            for address in sorted({*reached.tolist()}):
+                if writes := self.tensor_maps.writes(address):
+                    same = reached == address
+                    self.tensor_maps.use(copies.warps[same], copies.lanes[same], address, writes, event.pc)
+            coordinates, offsets = copies.box_positions()
+            shared = copies.values(request.shared)
+            sizes = np.full(len(index), _covered(fields))
             if request.direction == "load":
-                low = (shared & 0xFF_FFFF).tolist()
-                numbers = [
-                    self.written.add(fields, low[copy], coordinates[:, copy], offsets[:, copy], event.pc)
-                    for copy in range(len(copies))
-                ]
-                self._write(event, copies, shared, sizes, np.array(numbers))
+                objects, targets = self._targets(copies, shared, sizes)
+                self.global_copies.loads(copies, fields, coordinates, offsets, objects)
+                numbers = self.written.add(fields, shared & 0xFF_FFFF, coordinates, offsets, event.pc)
+                self._write(copies, targets, sizes, numbers)
             else:
-                warps, low = event.warps[copies].astype(np.int64), shared & 0xFF_FFFF
-                self.store_layouts.check(fields, warps, event.lanes[copies], low, event.pc)
+                self.global_copies.stores(copies, fields, coordinates, offsets)
+                self.store_layouts.check(fields, copies.warps, copies.lanes, shared & 0xFF_FFFF, event.pc)
                 read, starts, sizes = _stored(fields, shared, sizes, coordinates, offsets)
-                self._read(event, copies[read], starts, sizes, np.full(len(read), -1))
+                self._read(event, index[read], starts, sizes, np.full(len(read), -1))
+
+    def _plain(self, copies: Copies, request: BulkCopy) -> None:
+        """Record the accesses of bulk copies without a tensor map."""
+        sizes = copies.values(request.bytes)
+        objects, targets = np.full(len(sizes), -1), None
+        if request.mbarrier is not None:
+            objects, targets = self._targets(copies, copies.values(request.destination), sizes)
+        if request.source_space != "global":
+            first, read = (copies.values(each) for each in request.source_range())
+            self._read(copies.event, copies.index, copies.values(request.source) + first, read, objects)
+        self.global_copies.plain(copies, sizes, objects)
+        if targets is not None:
+            self._write(copies, targets, sizes, np.zeros(len(sizes), np.int64))
 
     def _read(self, event: CopyIssue, copies: Array, addresses: Array, sizes: Array, objects: Array) -> None:
         warps, lanes = event.warps[copies].astype(np.int64), event.lanes[copies].astype(np.int64)
@@ -204,54 +206,37 @@ class Transfers:
             warps[good], lanes[good], starts[good], sizes[good], event.pc, objects[good], phases[good]
         )
 
-    def _write(self, event: CopyIssue, copies: Array, addresses: Array, sizes: Array, origins: Array) -> None:
-        request, pc, mbarriers = event.request, event.pc, self.mbarriers
-        warps, lanes = event.warps[copies].astype(np.int64), event.lanes[copies].astype(np.int64)
-        low, rank = addresses & 0xFF_FFFF, addresses >> 24
-        copy = np.arange(len(copies))
-        if request.multicast is not None:
-            masks = copy_values(event, request.multicast, copies)
-            copy, rank = np.nonzero(masks[:, None] >> np.arange(self.topology.cluster_size) & 1)
-        good = self._inside(low, sizes)[copy] & (rank < self.topology.cluster_size)
-        copy, rank = copy[good], rank[good]
-        barrier = copy_values(event, request.mbarrier, copies)[copy] & 0xFF_FFFF
-        starts = self._starts(warps[copy], rank, low[copy])
-        words = self._starts(warps[copy], rank, np.clip(barrier, SHARED_START, None))
-        found = mbarriers.of(np.minimum(words, len(self.shared.bytes) - 8))
-        mbarriers.check_copies(words, found, warps[copy], lanes[copy], pc)
-        mbarriers.check_overwritten(starts, sizes[copy], warps[copy], lanes[copy], pc)
-        known = found >= 0
-        copy, found = copy[known], found[known]
-        self.lifetimes.start(starts[known] // self.shared.stride, warps[copy], lanes[copy], pc)
-        self.shadow.check_initialised(warps[copy], lanes[copy], words[known], pc)
+    def _targets(self, copies: Copies, addresses: Array, sizes: Array) -> tuple[Array, Targets]:
+        return find_targets(copies, addresses, sizes, self.mbarriers.at, self.topology, self.shared)
+
+    def _write(self, copies: Copies, targets: Targets, sizes: Array, origins: Array) -> None:
+        request, pc, mbarriers = copies.event.request, copies.event.pc, self.mbarriers
+        copy, starts, words, found = targets.copy, targets.starts, targets.words, targets.found
+        if not len(copy):
+            return
+        warps, lanes, sizes = copies.warps[copy], copies.lanes[copy], sizes[copy]
+        lacks = found.min() < 0
+        if lacks:
+            mbarriers.report_missing(words, found, warps, lanes, pc)
+        mbarriers.check_overwritten(starts, sizes, warps, lanes, pc)
+        if lacks:
+            known = found >= 0
+            copy, starts, words, found = copy[known], starts[known], words[known], found[known]
+            warps, lanes, sizes = warps[known], lanes[known], sizes[known]
+        self.lifetimes.start(starts, warps, lanes, pc)
+        self.shadow.check_initialised(warps, lanes, words, pc)
         phases = mbarriers.phase[found] + 1
-        self._expect(warps[copy], found, phases, pc)
-        sent = (words[known] >> 3, phases, sizes[copy], warps[copy])
-        for word, phase, size, warp in zip(*(each.tolist() for each in sent), strict=True):
+        self._expect(warps, found, phases, pc)
+        sent = ((words >> 3).tolist(), phases.tolist(), sizes.tolist(), warps.tolist())
+        for word, phase, size, warp in zip(*sent, strict=True):
             mbarriers.fixes.send(word, phase, size, pc, warp)
         # gpu scope (PTX ISA 9.7.9.25.5.2)
         strength = strength_at(GPU, TYPES[request.type].element_bytes) if request.reduction else 0
-        self.shadow.write_rows(
-            warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, origins[copy], strength
-        )
-
-    def _completing(self, event: CopyIssue, copies: Array, target: Array) -> Array:
-        """Return the number of the mbarrier of each copy, -1 for none."""
-        request = event.request
-        if request.mbarrier is None:
-            return np.full(len(copies), -1)
-        rank = copy_values(event, target, copies) >> 24
-        if request.multicast is not None:
-            masks = copy_values(event, request.multicast, copies)
-            # The first CTA of a multicast.
-            rank = np.log2(np.maximum(masks & -masks, 1)).astype(np.int64)
-        low = copy_values(event, request.mbarrier, copies) & 0xFF_FFFF
-        words = self._starts(event.warps[copies], rank, low)
-        return self.mbarriers.of(np.clip(words, 0, len(self.shared.bytes) - 8))
+        self.shadow.write_rows(warps, lanes, starts, sizes, pc, found, phases, origins[copy], strength)
 
     def _expect(self, warps: Array, found: Array, phases: Array, pc: int) -> None:
         """Record that phase phases[k] of mbarrier found[k] completes copy k, which warps[k] issues."""
-        self.mbarriers.arrive(warps, found[:, None], np.ones((len(found), 1), np.bool_), pc, copies=True)
+        self.mbarriers.expect(warps, found, pc)
         if self.topology.cluster_size == 1:
             return
         self.clocks.release_phases(warps, found)
@@ -367,6 +352,12 @@ def _stored(
         return every[:0], shared[:0], sizes[:0]  # the emulator will report the illegal copies
     of = np.repeat(every, [len(starts) for starts, _ in ranges])
     return of, np.concatenate([starts for starts, _ in ranges]), np.concatenate([size for _, size in ranges])
+
+
+@lru_cache(maxsize=256)
+def _covered(fields: TensorMapFields) -> int:
+    """Return the number of bytes of shared memory that a box covers, as a multiple of 16."""
+    return -(-shared_bytes(fields) // 16) * 16
 
 
 Handler = Callable[[Transfers, Execute], None]

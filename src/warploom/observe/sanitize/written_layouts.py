@@ -120,27 +120,27 @@ class WrittenLayouts:
         self.fields = [TensorMapFields()]
         self.sites = [-1]
 
-    def add(self, fields: TensorMapFields, start: int, coordinates: Array, offsets: Array, pc: int) -> int:
-        """Record a tensor copy to the shared address `start`. Return its number, 0 if its layout is not known.
+    def add(self, fields: TensorMapFields, starts: Array, coordinates: Array, offsets: Array, pc: int) -> Array:
+        """Record tensor copies to shared addresses. Return their numbers, 0 if their layout is not known.
 
-        `coordinates` has the tensor coordinates of the box, the innermost dimension first. `offsets` has its im2col
-        offsets, which are added to the coordinates from the second one on.
+        `coordinates` has the tensor coordinates of the boxes, the innermost dimension first. `offsets` has their im2col
+        offsets, which are added to the coordinates from the second one on. Shapes: starts and result (copies,);
+        coordinates (dimensions, copies); offsets (im2col offsets, copies).
         """
+        copies = len(starts)
         if fields.interleave or len(coordinates) != fields.rank:
-            return 0
-        at = self.count
-        if at == len(self.arrays.layouts):
+            return np.zeros(copies, np.int64)
+        first, last = self.count, self.count + copies
+        while last > len(self.arrays.layouts):
             self.arrays = CopyArrays(*(np.concatenate([array, np.zeros_like(array)]) for array in self.arrays))
-        where = np.zeros(_DIMENSIONS, np.int64)
-        where[: len(coordinates)] = coordinates
-        where[1 : 1 + len(offsets)] += offsets
-        self.arrays.layouts[at] = self.known.number(fields)
-        self.arrays.starts[at] = start
-        self.arrays.coordinates[at] = where
-        self.fields.append(fields)
-        self.sites.append(pc)
-        self.count += 1
-        return at
+        self.arrays.layouts[first:last] = self.known.number(fields)
+        self.arrays.starts[first:last] = starts
+        self.arrays.coordinates[first:last, : len(coordinates)] = coordinates.T
+        self.arrays.coordinates[first:last, 1 : 1 + len(offsets)] += offsets.T
+        self.fields += [fields] * copies
+        self.sites += [pc] * copies
+        self.count = last
+        return np.arange(first, last)
 
     def hashes(self, origins: Array, starts: Array, tiles: Tiles) -> Array:
         """Return a hash of the contents of each tile, which does not depend on the position in the tensors.
