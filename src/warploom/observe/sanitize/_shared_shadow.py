@@ -47,9 +47,9 @@ class SharedArrays(NamedTuple):
     `records` and `sites` have the record (see `clocks`) and the program counter of the last write of each granule.
     `far` and `far_sites` have the record and the program counter of the last read of each granule by a CTA of the same
     cluster that does not own the memory, by rank. `reads` has the last read of each granule by each warp of the owner,
-    in blocks of `1 << BLOCK` granules. `async_reads` has the last read of each chunk by a multiplication or a bulk group
-    of each warp of the owner. `last_reads` has the times of the last reads of each block by the warp itself, by its
-    multiplications and by its bulk groups, 0 for none. `sent`
+    in blocks of `1 << BLOCK` granules. `async_reads` has the last read of each chunk by a multiplication or a bulk
+    group of each warp of the owner. `last_reads` has the times of the last reads of each block by each of these warps,
+    by its multiplications and by its bulk groups, 0 for none. `sent`
     and `sent_sites` have the record and the program counter of the last read of each chunk by a bulk copy that an
     mbarrier completes. `origins` has the number of the tensor copy that made the last bulk write of each chunk, 0 for
     another copy. `sources` has the global address from which a thread last filled each word of 4 bytes, 0 if unknown.

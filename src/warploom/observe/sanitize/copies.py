@@ -59,8 +59,8 @@ def copies_of(event: CopyIssue, index: Array) -> Copies:
 class Targets:
     """Ranges of shared memory that copies write, one for each copy and target CTA.
 
-    Range i belongs to copy copy[i] and begins at byte offset starts[i]. The mbarrier that completes it is at byte offset
-    words[i] and has the number found[i], -1 for none. Shapes: (ranges,).
+    Range i belongs to copy copy[i] and begins at byte offset starts[i]. The mbarrier that completes the copy is at byte
+    offset words[i] and has the number found[i], -1 for none. Shapes: (ranges,).
     """
 
     copy: Array
@@ -83,8 +83,8 @@ def find_targets(
     objects = np.empty(len(copies.index), np.int64)
     rows = np.empty((4, len(objects) * topology.cluster_size), np.int64)
     count = _find_targets(
-        topology.cta_of, topology.rank, topology.cluster_size, shared.stride, SHARED_START, shared.end, at, copies.warps,
-        addresses, sizes, masks, copies.values(request.mbarrier), objects, rows,
+        topology.cta_of, topology.rank, topology.cluster_size, shared.stride, SHARED_START, shared.end, at,
+        copies.warps, addresses, sizes, masks, copies.values(request.mbarrier), objects, rows,
     )  # fmt: skip
     return objects, Targets(*(row[:count] for row in rows))
 

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics.edits import Fix
+from warploom.emulator.access import uniform
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Arrive
-from warploom.observe.sanitize.clock_arrays import KNOWN, WIDE
+from warploom.numerics._compile import njit
+from warploom.observe.sanitize.clock_arrays import KNOWN, WIDE, join
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.mbarrier_fixes import Initialisation, MbarrierFixes
 from warploom.observe.sanitize.phase_aliasing import Ambiguity, PhaseAliasing
@@ -21,6 +23,7 @@ Array = NDArray[Any]
 FIRST = 32  # slots for mbarriers of a CTA at the start
 _HIGHEST = 0xFFFFF
 _OVERWRITTEN = "is overwritten while it is valid"
+_NO_ORDER, _NO_COLUMNS = np.zeros((0, 0), np.int32), np.zeros(0, np.int64)
 
 
 class Mbarriers:
@@ -138,29 +141,26 @@ class Mbarriers:
     def complete(self, words: Array) -> None:
         """Complete the open phases of the mbarriers at `words` (byte offset / 8)."""
         objects = self.at[words]
-        objects = objects[objects >= 0]
-        if not len(objects):
-            return
+        if objects.min() < 0:
+            objects = objects[objects >= 0]
         if self.aliasing is not None:
             self._report_ambiguities(self.aliasing.complete(objects))
-        np.add.at(self.phase, objects, 1)
-        rows = self._rows(objects)
-        columns = self.clocks.phase_column(objects)
-        for arriving, arrived in zip(rows[::2], rows[1::2], strict=True):
-            self.clocks.copy(arrived, arriving)
-            self.clocks.vectors[arrived, KNOWN, columns] = self.phase[objects]
-        self.clocks.vectors[rows[1], WIDE, columns] = self.phase[objects]
+        clocks = self.clocks
+        _complete_phases(
+            clocks.vectors, self.phase, objects, clocks.phase_column(objects), clocks.first_mbarrier, clocks.kinds
+        )
 
     # Waits for the right phase ------------------------------------------------------------------------------
 
-    def test(self, warps: Array, index: Array, lanes: Array, parity: Array, by_parity: bool, pc: int) -> None:
-        """Report tests that may mistake a phase for another. `index` has byte offsets.
+    def test(self, warps: Array, found: Array, lanes: Array, parity: Array, by_parity: bool, pc: int) -> None:
+        """Report tests that may mistake a phase for another.
 
-        `parity` is that of the state tokens of the lanes, unless the lanes test `by_parity`.
+        `parity` is that of the state tokens of the lanes, unless the lanes test `by_parity`. found[i, l] is the
+        mbarrier number for lane l of warps[i]. Shapes: found, lanes and parity (warps, 32).
         """
         if self.aliasing is not None:
             test = self.aliasing.test if by_parity else self.aliasing.test_tokens
-            self._report_ambiguities(test(warps, self.of(index), lanes, parity, pc))
+            self._report_ambiguities(test(warps, found, lanes, parity, pc))
 
     def join(self, warps: Array, found: Array, lanes: Array, drops: bool) -> None:
         """Record arrivals of lanes at mbarriers. With `drops`, the lanes take no part in later phases.
@@ -205,7 +205,7 @@ class Mbarriers:
         `what` names the operations in the message.
         """
         missing = lanes & (self.of(index) < 0)
-        if missing.any():
+        if np.count_nonzero(missing):
             position, lane = (int(part[0]) for part in np.nonzero(missing))
             word = int(index[position, lane]) >> 3
             warp, text = int(batch.warp_index[position]), f"is not initialised: {what}"
@@ -217,6 +217,16 @@ class Mbarriers:
         first = word // stride * stride
         valid = np.flatnonzero(self.at[first : first + stride] >= 0) + first
         return self.fixes.missing_initialisation(word, set(valid.tolist()))
+
+    def allows(self, event: Arrive) -> bool:
+        """Return True if `check_use` and `check_counts` surely report nothing about an event."""
+        happened, columns = (_NO_ORDER, _NO_COLUMNS) if self.aliasing is None else self.aliasing.order()
+        clocks = self.clocks
+        return _are_allowed(
+            clocks.vectors, self.topology.warps, self.shared.words, self.at, self.phase, clocks.phase_columns, happened,
+            columns, event.batch.location.warp, event.index, uniform(event.lanes), event.amounts, event.transactions,
+            event.action.startswith("arrive"), event.action == "complete_tx",
+        )  # fmt: skip
 
     def check_counts(self, event: Arrive) -> None:
         """Report excess arrivals, arrivals that may count in a wrong phase, and illegal byte counts."""
@@ -369,3 +379,61 @@ class Mbarriers:
 
 def _signed(count: int) -> int:
     return count - 0x200000 if count >= 0x100000 else count
+
+
+@njit
+def _complete_phases(V: Array, phase: Array, objects: Array, columns: Array, first: int, kinds: int) -> None:
+    """Complete the open phases of the mbarriers `objects`, whose phases the components `columns` of clocks count.
+
+    `phase` has the complete phases of each mbarrier, `first` is the row of the first mbarrier in the vector clocks `V`,
+    and `kinds` is the number of rows of an mbarrier.
+    """
+    for k in range(len(objects)):
+        which, column = objects[k], columns[k]
+        phase[which] += 1
+        for kind in range(0, kinds, 2):
+            arriving = first + kind * len(phase) + which
+            arrived = arriving + len(phase)
+            join(V, arrived, arriving)
+            V[arrived, KNOWN, column] = phase[which]
+            if kind == 0:
+                V[arrived, WIDE, column] = phase[which]
+
+
+@njit
+def _are_allowed(
+    V: Array, total: int, words: Array, at: Array, phase: Array, columns: Array, happened: Array, places: Array,
+    warps: Array, index: Array, lanes: Array, amounts: Array, transactions: Array, arrives: bool, completes: bool,
+) -> bool:  # fmt: skip
+    """Return the result of `Mbarriers.allows`.
+
+    `V` has the vector clocks of `total` warps, and column columns[k] counts the phases of mbarrier k. `happened` and
+    `places` are the clocks and columns of `PhaseAliasing`, or empty.
+    """
+    arrivals, counts = np.zeros(len(phase), np.int64), np.zeros(len(phase), np.int64)
+    for i in range(len(warps)):
+        w = warps[i]
+        row, value_row = (i if amounts.shape[0] > 1 else 0), (i if transactions.shape[0] > 1 else 0)
+        for lane in range(32):
+            if not lanes[i, lane]:
+                continue
+            word = index[i, lane] >> 3
+            which, state = at[word], np.int64(words[word])
+            if which < 0:
+                return False
+            count = transactions[value_row, lane if transactions.shape[1] > 1 else 0]
+            counts[which] += -count if completes else count
+            held = state >> 40 & 0x1FFFFF
+            if abs((held ^ 0x100000) - 0x100000 + counts[which]) > _HIGHEST:
+                return False
+            if not arrives:
+                continue
+            arrivals[which] += amounts[row, lane if amounts.shape[1] > 1 else 0]
+            if arrivals[which] > state >> 20 & _HIGHEST:
+                return False
+            known = max(V[w, KNOWN, columns[which]], V[w + total, KNOWN, columns[which]])
+            if len(happened):
+                known = max(known, happened[w, places[which]])
+            if known < phase[which]:
+                return False
+    return True

@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Record of asynchronous copies and stores, and of the mbarriers that complete them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +21,7 @@ from warploom.isa.model.records import BulkCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMapFields
 from warploom.layout.tile import boxes, is_padded, shared_bytes, stored_ranges
+from warploom.numerics._compile import njit
 from warploom.observe.sanitize._thread_copies import record_copies
 from warploom.observe.sanitize.clock_arrays import GPU, STRENGTH, THREAD_COPIES
 from warploom.observe.sanitize.clocks import strength_at
@@ -273,38 +274,43 @@ class Transfers:
             else:
                 mbarriers.invalidate(words, pc, warps[positions], at)
             return
-        mbarriers.check_use(batch, index, lanes, pc, event.action)
+        is_allowed = mbarriers.allows(event)
+        if not is_allowed:
+            mbarriers.check_use(batch, index, lanes, pc, event.action)
         shadow.read(warps, index, lanes, 8, pc, STRENGTH, "mbarrier")
-        found = mbarriers.of(index)
-        if event.action == "expect_tx" or event.transactions.any():
-            mbarriers.site[np.where(found < 0, 0, found)[lanes]] = pc
+        found, sends = mbarriers.of(index), np.count_nonzero(event.transactions) > 0
+        if event.action == "expect_tx" or sends:
+            mbarriers.site[np.maximum(found[lanes], 0)] = pc
         arrives = event.action.startswith("arrive")
-        if arrives or event.action in ("expect_tx", "complete_tx"):
+        if not is_allowed and (arrives or event.action in ("expect_tx", "complete_tx")):
             mbarriers.check_counts(event)
-        if self.topology.cluster_size > 1:
+        is_cluster = self.topology.cluster_size > 1
+        if is_cluster:
             self.lifetimes.arrive_at(warps, index, lanes, found, mbarriers.phase, pc)
         if arrives:
-            home = (index // self.shared.stride) == self.topology.cta_of[warps][:, None]
-            reached = np.where(home | (not narrow), found, -1)
-            for bits, full, which in self._by_object(batch, reached, lanes):
+            home: Array = np.ones((1, 1), np.bool_)
+            if is_cluster:
+                home = (index // self.shared.stride) == self.topology.cta_of[warps][:, None]
+            for bits, full, which in self._by_object(batch, found, lanes & home if narrow else lanes):
                 clocks.arrive(warps, bits, full, clocks.arriving(which), relaxed)
-            if self.topology.cluster_size > 1:
-                for bits, full, which in self._by_object(batch, np.where(home, found, -1), lanes):
+            if is_cluster:
+                for bits, full, which in self._by_object(batch, found, lanes & home):
                     clocks.arrive(warps, bits, full, clocks.arriving(which, local=True), relaxed)
             mbarriers.join(warps, found, lanes, drops="drop" in event.action)
-            if not event.transactions.any():
+            if not sends:
                 mbarriers.arrival_site[found[lanes & (found >= 0)]] = pc
         mbarriers.arrive(warps, found, lanes, pc)
 
-    def wait(self, event: PhaseWait, relaxed: bool, narrow: bool) -> None:
+    def wait(self, event: PhaseWait, found: Array, relaxed: bool, narrow: bool) -> None:
         """Record successful waits of lanes for phases of mbarriers.
 
-        `relaxed` is set for relaxed order, and `narrow` for an explicit CTA scope.
+        found[i, l] is the mbarrier number for lane l of warp i. `relaxed` is set for relaxed order, and `narrow` for an
+        explicit CTA scope. Shapes: found (warps, 32).
         """
         lanes = event.complete
-        if not lanes.any():
+        if not np.count_nonzero(lanes):
             return
-        batch, clocks, found = event.batch, self.clocks, self.mbarriers.of(event.index)
+        batch, clocks = event.batch, self.clocks
         warps = batch.location.warp
         self.shadow.read(warps, event.index, lanes, 8, event.pc, STRENGTH, "mbarrier")
         for bits, full, which in self._by_object(batch, found, lanes):
@@ -314,22 +320,34 @@ class Transfers:
             else:
                 clocks.acquire(warps, bits, full, rows)
 
-    def _by_object(self, batch: Batch, found: Array, lanes: Array) -> list[tuple[Array, Array, Array]]:
+    def _by_object(self, batch: Batch, found: Array, lanes: Array) -> Iterator[tuple[Array, Array, Array]]:
         """Split lanes into rounds, so that the lanes of a warp have one mbarrier in each round.
 
         A round is (lanes as bits, True if these are all live lanes of the warp, mbarrier number or -1). Shapes: found
         and lanes (warps, 32); arrays of a round (warps,).
         """
-        rounds: list[tuple[Array, Array, Array]] = []
-        left = lanes & (found >= 0)
-        while left.any():
-            first = left.argmax(axis=1)
-            which = np.where(left.any(axis=1), found[np.arange(batch.count), first], -1)
-            here = left & (found == which[:, None])
-            bits, full = self.clocks.lanes(batch, here)
-            rounds.append((bits, full, which))
-            left = left & ~here
-        return rounds
+        live, left = self.clocks.live(batch.warp_index), lanes.copy()
+        while True:
+            bits, which = np.empty(batch.count, np.int32), np.empty(batch.count, np.int64)
+            if not _next_objects(found, left, bits, which):
+                return
+            yield bits, bits == live, which
+
+
+@njit
+def _next_objects(found: Array, left: Array, bits: Array, which: Array) -> bool:
+    """Remove the lanes of one mbarrier for each warp from `left`. Return False if no lane has an mbarrier.
+
+    Write the removed lanes to `bits`, and their mbarriers, or -1, to `which`.
+    """
+    some = False
+    for i in range(len(found)):
+        bits[i], which[i] = 0, -1
+        for lane in range(32):
+            if left[i, lane] and found[i, lane] >= 0 and which[i] in (-1, found[i, lane]):
+                which[i], left[i, lane], some = found[i, lane], False, True
+                bits[i] |= np.int32(1) << lane
+    return some
 
 
 def _stored(

@@ -229,7 +229,7 @@ def _hash_tiles(
 @njit
 def _hash_tile(
     s: SharedArrays, c: CopyArrays, origin: int, start: int, tiles: Tiles, m: int, low: int, high: int
-) -> int:  # fmt: skip
+) -> Any:  # fmt: skip
     value, first, last = np.int64(0), 0, 0
     source, is_known = np.int64(0), False
     mask, base_offset, begin = tiles.masks[m], tiles.base_offsets[m], tiles.first[m]
