@@ -359,7 +359,9 @@ class Clocks:
 
     def _mbarrier_rows(self, objects: Array, kind: int) -> Array:
         first = self.first_mbarrier + kind * self.ctas * self.mbarriers
-        return np.where(objects < 0, NOWHERE, first + objects)
+        rows: Array = first + objects
+        rows[objects < 0] = NOWHERE
+        return rows
 
     def arrive(self, warps: Array, lanes: Array, full: Array, rows: Array, relaxed: bool) -> None:
         """Release the clocks of lanes into `rows`.

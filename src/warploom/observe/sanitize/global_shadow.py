@@ -506,7 +506,15 @@ def _rows(
         fresh |= (lane << 4) | strength
         good = np.int64(0)
         good_reads = np.zeros(2, np.int64)
-        for granule in range(starts[i] >> s.shift, -(-(starts[i] + sizes[i]) >> s.shift)):
+        first, last = starts[i] >> s.shift, -(-(starts[i] + sizes[i]) >> s.shift)
+        if writing:
+            held = np.int64(0)
+            for granule in range(first, last):
+                held |= records[granule] | reads[0, granule] | reads[1, granule]
+            if held == 0:
+                records[first:last], sites[first:last] = fresh, pc  # nothing accessed this memory before
+                continue
+        for granule in range(first, last):
             record = records[granule]
             if record != good and (record != fresh or sites[granule] != pc):
                 good = record

@@ -298,12 +298,12 @@ class Mbarriers:
 
         Each lane in `lanes` stores `size` bytes at its byte offset in `index`. Shapes: index and lanes (warps, 32).
         """
-        if not self.used.any():
+        if not np.count_nonzero(self.used):
             return
         hit = lanes & (self.at[index >> 3] >= 0)
         if size > 8:
             hit |= lanes & (self.at[index + size - 1 >> 3] >= 0)
-        if hit.any():
+        if np.count_nonzero(hit):
             position, lane = (int(part[0]) for part in np.nonzero(hit))
             word = int(index[position, lane]) >> 3
             word += int(self.at[word] < 0)
@@ -316,10 +316,10 @@ class Mbarriers:
         words = self._words
         if not len(words) or not len(starts):
             return
-        first, last = np.searchsorted(words, starts >> 3), np.searchsorted(words, starts + sizes + 7 >> 3)
-        hit = np.flatnonzero(first < last)
-        if len(hit):
-            k = int(hit[0])
+        first, last = words.searchsorted(starts >> 3), words.searchsorted(starts + sizes + 7 >> 3)
+        hit = first < last
+        if np.count_nonzero(hit):
+            k = int(np.flatnonzero(hit)[0])
             word, warp = int(words[first[k]]), int(warps[k])
             self.report_at("sanitize.mbarrier/overwritten", pc, word, _OVERWRITTEN, warp, int(lanes[k]))
 

@@ -408,7 +408,9 @@ class Sanitizer(events.Observer):
         batch, pc, mbarriers = event.batch, event.pc, self.mbarriers
         mbarriers.check_use(batch, event.index, event.lanes, pc, "a wait")
         warps, found = batch.location.warp, mbarriers.of(event.index)
-        phase = np.broadcast_to(event.phase, event.lanes.shape)
+        phase = event.phase
+        if phase.shape != event.lanes.shape:
+            phase = np.broadcast_to(phase, event.lanes.shape)
         mbarriers.test(warps, found, event.lanes, phase, event.by_parity, pc)
         if pc in self._untested:
             return  # an unsuccessful wait would have let the warp continue, too
