@@ -432,6 +432,7 @@ def _complete(
         which = objects[k]
         phase = s.complete[which] - s.start[which]
         for c in range(s.seen_phase.shape[1]):
+            s.counted[which, c] = s.arrived[which, c]
             at = c // per_cta * agents + c % per_cta
             # Nothing orders this test before the completion.
             if s.seen_phase[which, c] == phase - 1 and V[arriving + which, at] < s.seen_tick[which, c]:
@@ -443,7 +444,6 @@ def _complete(
                     out[found, 4] = phase
                 found += 1
         s.complete[which] += 1
-        s.counted[which] = s.arrived[which]
         _join(V, arrived + which, arriving + which)
         V[arrived + which, column[which]] = s.complete[which]
     return found
