@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 import platform
-import time
+import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -248,15 +248,13 @@ def seconds(call: Callable[[], Any], repeat: int) -> float:
 
     A measurement repeats short calls for about a millisecond, so that the cost of the timer is negligible.
     """
-    start = time.perf_counter()
-    call()
-    count = max(1, int(1e-3 / (time.perf_counter() - start)))
-    best, spent = float("inf"), 0.0
+    call()  # the first call loads or compiles functions
+    timer = timeit.Timer(call)
+    count, best, spent = 1, float("inf"), 0.0
+    while timer.timeit(count) < 1e-3:
+        count *= 2
     for _ in range(repeat):
-        start = time.perf_counter()
-        for _ in range(count):
-            call()
-        taken = time.perf_counter() - start
+        taken = timer.timeit(count)
         best = min(best, taken / count)
         spent += taken
         if spent > 2:

@@ -127,6 +127,10 @@ def _folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
 
 
+def last(array: Any) -> Any:
+    return array[-1, -1]
+
+
 def fresh(function: Any, **options: Any) -> Any:
     """A compiled function as in a process after this one, without Numba's own cache of this file."""
     store_functions()
@@ -235,6 +239,14 @@ def test_copies_of_a_dtype_are_equal_to_it() -> None:
     loaded = fresh(strided)
     assert loaded(WIDE.view(np.dtype(np.int64, copy=True))) == strided(WIDE)
     assert "dispatcher" not in vars(loaded)
+
+
+def test_rejected_arguments_are_not_compiled() -> None:
+    compiled = Compiled(last, accepts=lambda array: array.flags.c_contiguous)
+    assert compiled(WIDE.T) is False
+    assert compiled(WIDE) == last(WIDE)
+    assert compiled(WIDE.T) is False
+    assert len(compiled.dispatcher.overloads) == 1
 
 
 def test_read_only_arrays_have_their_own_signature() -> None:

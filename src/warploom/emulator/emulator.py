@@ -20,11 +20,14 @@ from warploom.emulator.endless import EndlessLoops
 from warploom.emulator.events import (
     BlockEnd,
     BlockStart,
+    Complete,
     Dispatcher,
     Exit,
     Guard,
     InstructionHandler,
+    Issue,
     Launch,
+    Reads,
     Resident,
     Suspend,
 )
@@ -137,7 +140,7 @@ class Emulator:
                 self._reporter = Reporter(
                     self.native, state, self.linked, events, self._guards, self._instructions
                 )  # fmt: skip
-                self.native.report = self._reporter.report
+                self.native.report, self.native.report_reads = self._reporter.report, events.handler(Reads)
         if (on_suspend := events.handler(Suspend)) is not None:
             state.on_suspend = lambda batch, which, status, repeats: on_suspend(
                 Suspend(state.pc, batch, which, status, repeats)
@@ -148,7 +151,8 @@ class Emulator:
         found = self.program.analysis(_instructions_of_forms)
         pcs = frozenset(pc for form, uses in found.items() if self.events.observes(form) for pc in uses)
         blocks = self._on_block_start is not None or self._on_block_end is not None
-        return Observed(pcs, frozenset(self._instructions), frozenset(self._guards), blocks)
+        issues = self.events.handler(Issue) is not None or self.events.handler(Complete) is not None
+        return Observed(pcs, frozenset(self._instructions), frozenset(self._guards), blocks, issues)
 
     def _create_components(self, request: Request, arena: Arena) -> None:
         state, program, events = self.state, self.program, self.events

@@ -149,6 +149,49 @@ class Access(Event):
     type: str
 
 
+READ_KINDS = ("global", "shared", "local", "copy")
+"""Kinds of reads in the event `Reads`: loads from three memories, and thread copies."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reads(Event):
+    """Loads of lanes and issues of thread copies by several instructions, in the order of their execution.
+
+    Native code creates it in place of consecutive events `Access` and `ThreadCopyIssue`, up to the next event of
+    another type. An observer without a handler for it gets the other events. `pc` is the last instruction. The arrays
+    are valid until the handler returns.
+
+    Read k is by `counts[k]` warps, each of whose lanes reads `sizes[k]` bytes. `kinds[k]` is its position in
+    `READ_KINDS`. `firsts[k]` is the first of its rows in `warps`, `index` and `lanes`, one for each warp, which are
+    those of `Access`. A thread copy has as many further rows: first come its sources and the lanes in `reading`, then
+    its targets and the lanes in `lanes` (see `ThreadCopyIssue`).
+
+    Shapes: pcs, kinds, sizes, firsts and counts (reads,); warps (rows,); index and lanes (rows, 32); cta_of (warps of
+    the wave,).
+    """
+
+    pcs: NDArray[np.int64]
+    kinds: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    firsts: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    warps: NDArray[np.int64]
+    index: NDArray[np.int64]
+    lanes: NDArray[np.bool_]
+    cta_of: Array
+
+    def single(self, k: int) -> "Access | ThreadCopyIssue":
+        """Return the event of read `k`."""
+        first, count, pc, size = int(self.firsts[k]), int(self.counts[k]), int(self.pcs[k]), int(self.sizes[k])
+        end = first + count
+        warps, index, lanes = self.warps[first:end], self.index[first:end], self.lanes[first:end]
+        location, kind = Location(warps, self.cta_of[warps]), READ_KINDS[int(self.kinds[k])]
+        if kind != "copy":
+            return Access(pc, "read", kind, location, index, lanes, size, None, "", "")
+        targets = slice(end, end + count)
+        return ThreadCopyIssue(pc, location, size, index, self.index[targets], self.lanes[targets], lanes, lanes)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Fence(Event):
     """Execution of a fence by the active lanes."""
@@ -380,7 +423,7 @@ class Complete(Event):
     warps: Array | None
 
 
-_OF_GROUPS = frozenset[type[Event]]({Issue, ThreadCopyIssue, CopyIssue, Commit, Wait, Complete})
+_OF_GROUPS = frozenset[type[Event]]({Issue, Commit, Wait, Complete})
 _OF_MBARRIERS = frozenset[type[Event]]({Arrive, PhaseWait, PhaseComplete})
 _EVENTS: Mapping[type[effects.Effect], frozenset[type[Event]]] = {
     effects.Control: frozenset(),
@@ -390,7 +433,7 @@ _EVENTS: Mapping[type[effects.Effect], frozenset[type[Event]]] = {
     effects.Multiply: frozenset(),
     effects.Access: frozenset({Access, CopyAccess}),
     effects.Fence: frozenset({Fence}),
-    effects.Issue: _OF_GROUPS | _OF_MBARRIERS,
+    effects.Issue: _OF_GROUPS | _OF_MBARRIERS | {ThreadCopyIssue, CopyIssue},
     effects.Commit: _OF_GROUPS,
     effects.Wait: _OF_GROUPS | _OF_MBARRIERS,
     effects.Arrive: _OF_MBARRIERS,
@@ -454,7 +497,7 @@ class Dispatcher:
         """Attach the observers to a launch."""
         for each in self.observers:
             each.attach(launch)
-        self._handlers = _joined([each.handlers for each in self.observers])
+        self._handlers = _joined([_with_reads(each.handlers) for each in self.observers])
 
     @property
     def counts_executions(self) -> bool:
@@ -532,6 +575,21 @@ def _find_fences(program: Program) -> tuple[dict[int, tuple[effects.Fence, ...]]
         if form.collective == "warp" and any(each.level == "warp" for each in form.effects_of(effects.Barrier))
     )
     return fences, frozenset(barriers)
+
+
+def _with_reads(handlers: Mapping[type[Event], Handler]) -> Mapping[type[Event], Handler]:
+    """Return handlers with one for `Reads`, which calls those for single reads."""
+    single = {kind: handlers[kind] for kind in (Access, ThreadCopyIssue) if kind in handlers}
+    if not single or Reads in handlers:
+        return handlers
+
+    def handle(event: Reads) -> None:
+        for k in range(len(event.pcs)):
+            each = event.single(k)
+            if (handler := single.get(type(each))) is not None:
+                handler(each)
+
+    return {**handlers, Reads: handle}
 
 
 def in_turn(handlers: Sequence[Handler]) -> Handler | None:

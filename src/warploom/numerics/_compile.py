@@ -22,6 +22,14 @@ def njit(function: Function) -> Function:
     return cast("Function", Compiled(function))
 
 
+def njit_if(accepts: Callable[..., bool]) -> Callable[[Function], Function]:
+    """Compile a function that returns False for arguments that `accepts` rejects.
+
+    `accepts` must reject all arguments of some types, and no arguments of other types.
+    """
+    return lambda function: cast("Function", Compiled(function, accepts=accepts))
+
+
 def inlined(function: Function) -> Function:
     """Compile a function that is inlined in every compiled caller."""
     return cast("Function", Compiled(function, "always"))

@@ -33,10 +33,16 @@ class Compiled:
     and the machine code is added to the cache at the end of the process.
 
     The attribute `call` is faster to call than the object itself. The first call replaces it, so read it for each call.
+
+    If `accepts` returns False for arguments whose types have no machine code, the result is False.
     """
 
-    def __init__(self, function: Callable[..., Any], inline: Inline = "never", *, is_stored: bool = True) -> None:
+    def __init__(
+        self, function: Callable[..., Any], inline: Inline = "never", *, is_stored: bool = True,
+        accepts: Callable[..., bool] | None = None,
+    ) -> None:  # fmt: skip
         self.function = function
+        self._accepts = accepts
         self.inline: Inline = inline
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
@@ -81,6 +87,8 @@ class Compiled:
         return call
 
     def _call_compiled(self, *arguments: Any) -> Any:
+        if self._accepts is not None and not self._accepts(*arguments):
+            return False
         began = perf_counter()
         dispatcher = self.dispatcher
         known = len(dispatcher.overloads)

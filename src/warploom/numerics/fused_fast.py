@@ -10,7 +10,7 @@ from llvmlite import binding
 from numpy.typing import NDArray
 
 from warploom.numerics import fused_steps
-from warploom.numerics._compile import inlined, njit
+from warploom.numerics._compile import inlined, njit, njit_if
 from warploom.numerics.copies import DECODED, address, transpose, widen
 from warploom.numerics.formats import E8M13, F16, F32, FORMATS, Array
 from warploom.numerics.fused_steps import (
@@ -133,15 +133,21 @@ def multiply_rows(
         store_results(strip, index, scales, d, tile, 0, 0, 0)
 
 
-@njit
+def _are_plain(a: Array, b: Array, c: Array, d: Array, *_: object) -> bool:
+    """Return True if arguments of `run` are arrays with three axes, C-contiguous and writeable."""
+    has_axes = a.ndim == b.ndim == c.ndim == d.ndim == 3
+    return has_axes and a.flags.carray and b.flags.carray and c.flags.carray and d.flags.carray
+
+
+@njit_if(_are_plain)
 def run(
     a: Any, b: Any, c: Any, d: Any, index: Any, scale_a: Any, scale_b: Any, strip: Array, parameters: Numbers
 ) -> bool:
     """Compute D = A B + C for G independent instructions.
 
-    Return False if the shapes do not suit this function. The arrays contain raw bits as unsigned integers. They must be
-    C-contiguous. `d` may be the array `c`. If `c` is empty, C is zero. `index` is None for a dense A.
-    `scale_a` and `scale_b` are the exponents of block scales, or None.
+    Return False if the shapes do not suit this function, or if an array is not C-contiguous or not writeable. The
+    arrays contain raw bits as unsigned integers. `d` may be the array `c`. If `c` is empty, C is zero. `index` is None
+    for a dense A. `scale_a` and `scale_b` are the exponents of block scales, or None.
 
     Shapes: a (G, M, K); b (G, N, K), or longer along K with `index` (G, M, K) of i32; c and d (G, M, N); scale_a
     (G, M) and scale_b (G, N) of i16. M must be a multiple of 8, N of the columns of a strip, and K of 4, or of L if K

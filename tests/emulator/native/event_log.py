@@ -41,6 +41,16 @@ class EventLog(events.Observer):
         """Return no profile, in the place of the profiler."""
 
 
+class AccessLog(EventLog):
+    """Observer that keeps the events for which native code may deliver several reads together."""
+
+    def attach(self, launch: events.Launch) -> None:
+        super().attach(launch)
+        kept = set(KINDS) - {events.Issue, events.Complete, events.BlockStart, events.BlockEnd}
+        self.handlers = {kind: self.handlers[kind] for kind in kept}
+        self.instructions, self.guards = {}, {}
+
+
 def contents(event: events.Event) -> tuple[Any, ...]:
     """Return the name and the fields of an event. Inactive lanes of values count as 0."""
     named = {each.name: getattr(event, each.name) for each in fields(event) if each.name not in _OPAQUE}

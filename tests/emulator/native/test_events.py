@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emulator.native.event_log import EventLog
+from emulator.native.event_log import AccessLog, EventLog
 from emulator.native.random_programs import WORDS, programs
 from hypothesis import HealthCheck, given, settings
 from observe.sanitize.launches import LAUNCHES
 
 import warploom as wl
 from warploom.emulator.events import Access, Launch
+from warploom.emulator.native.actions import READS
 
 
-def check(launch: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def check(launch: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, log: type[EventLog] = EventLog) -> None:
     """Compare the events of a launch with the option `profile` on both engines."""
     logs: list[list[tuple[Any, ...]]] = []
     for engine in ("interpreter", "compiler"):
@@ -24,7 +25,7 @@ def check(launch: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
         observers: list[EventLog] = []
 
         def make(observers: list[EventLog] = observers) -> EventLog:
-            observers.append(EventLog())
+            observers.append(log())
             return observers[-1]
 
         monkeypatch.setattr("warploom.observe.profile.Profiler", make)
@@ -36,9 +37,49 @@ def check(launch: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(found) == len(expected)
 
 
+@pytest.mark.parametrize("log", [EventLog, AccessLog])
 @pytest.mark.parametrize("name", sorted(LAUNCHES))
-def test_events_of_kernels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(lambda: LAUNCHES[name].run(profile=True), monkeypatch)
+def test_events_of_kernels(name: str, log: type[EventLog], monkeypatch: pytest.MonkeyPatch) -> None:
+    check(lambda: LAUNCHES[name].run(profile=True), monkeypatch, log)
+
+
+LOOP = """
+.version 8.6
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 data, .param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<6>;
+    .shared .b32 s[128];
+    mov.u32 %r0, %tid.x;
+    ld.param.u64 %rd0, [data];
+    ld.param.u64 %rd1, [out];
+    mad.wide.u32 %rd2, %r0, 4, %rd0;
+    mov.u32 %r1, s;
+    mad.lo.u32 %r1, %r0, 4, %r1;
+    st.shared.u32 [%r1], %r0;
+    mov.u32 %r2, 0;
+loop:
+    ld.global.u32 %r3, [%rd2];
+    ld.shared.u32 %r4, [%r1];
+    add.u32 %r5, %r3, %r4;
+    add.u64 %rd2, %rd2, 4;
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p, %r2, 40;
+    @%p bra loop;
+    mad.wide.u32 %rd3, %r0, 4, %rd1;
+    st.global.u32 [%rd3], %r5;
+    ret;
+}
+"""
+
+
+def test_more_reads_than_one_event_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, out = np.arange(256, dtype=np.uint32), np.zeros(128, np.uint32)
+    assert READS < 2 * 40 * 64
+    check(lambda: wl.launch(LOOP, grid=16, block=128, args=[data, out], profile=True), monkeypatch, AccessLog)
 
 
 @pytest.mark.parametrize("schedule", ["lazy", "random:1"])
@@ -79,4 +120,5 @@ def test_events_of_random_programs(monkeypatch: pytest.MonkeyPatch, text: str) -
         wl.launch(text, grid=2, block=80, args=[data, out], schedule=schedule, profile=True, raises=False)
 
     for schedule in ("eager", "random:1"):
-        check(lambda schedule=schedule: launch(schedule), monkeypatch)
+        for log in (EventLog, AccessLog):
+            check(lambda schedule=schedule: launch(schedule), monkeypatch, log)

@@ -17,12 +17,17 @@ ANY = rules()["sanitize.race/shared"]
 
 def codes(body: str, schedule: str = "eager", threads: int = 64, setup: str = "") -> set[str]:
     """The rules that a kernel of the examples' kind breaks."""
+    found = sanitized(body, schedule, threads, setup).findings
+    return {finding.code.removeprefix("sanitize.") for finding in found}
+
+
+def sanitized(body: str, schedule: str = "eager", threads: int = 64, setup: str = "") -> wl.Run:
+    """The run of a kernel of the examples' kind."""
     rule = replace(ANY, setup=setup, threads=threads)
     tensor = wl.TensorMap.tiled(np.zeros((64, 64), np.float16), (64, 64), swizzle=128)
     args = [np.zeros(4096, np.uint32), tensor]
     options: dict[str, Any] = {"schedule": schedule, "sanitize": True, "raises": False}
-    done = wl.launch(rule.text(body), grid=1, block=threads, args=args, **options)
-    return {finding.code.removeprefix("sanitize.") for finding in done.findings}
+    return wl.launch(rule.text(body), grid=1, block=threads, args=args, **options)
 
 
 # Parities ---------------------------------------------------------------------------------------------------
@@ -211,3 +216,24 @@ def test_metadata_are_kept_until_the_products_are_over(schedule: str) -> None:
     assert codes(SPARSE + changed + WAIT, schedule, threads=128) == {"wgmma/registers"}
     assert codes(SPARSE + WAIT + changed, schedule, threads=128) == set()
     assert codes(SPARSE + "mov.b32 %r8, %r7;\n" + WAIT, schedule, threads=128) == set()
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_each_of_several_adjacent_uses_in_flight_is_found(schedule: str) -> None:
+    """The instructions of a block that only compute are checked together, and each one has its own finding."""
+    uses = "add.f32 %f4, %f0, %f1;\nmov.b32 %r8, 1;\nadd.f32 %f5, %f4, %f4;\nadd.f32 %f6, %f2, %f4;\n"
+    (found,) = sanitized(SPARSE + uses + WAIT, schedule, threads=128).findings
+    assert {code for code, _, _ in found.conflicts} == {"sanitize.wgmma/registers"}
+    first, second = sorted(pc for _, _, pc in found.conflicts)
+    assert second - first == 3
+    assert not codes(SPARSE + WAIT + uses, schedule, threads=128)
+
+
+def test_the_last_of_several_adjacent_uses_is_the_one_without_a_fence() -> None:
+    again = SPARSE[SPARSE.index("wgmma.mma_async") :]
+    uses = "mov.f32 %f0, 0f00000000;\nmov.f32 %f1, 0f3F800000;\nmov.b32 %r8, 1;\n"
+    (found,) = sanitized(SPARSE + WAIT + uses + again + WAIT, threads=128).findings
+    assert found.code == "sanitize.wgmma/fence"
+    assert found.source is not None
+    line = 1 + found.source.text[: found.source.text.index("mov.f32 %f1, 0f3F800000;")].count("\n")
+    assert f"line {line} accesses" in found.message

@@ -9,6 +9,8 @@ from warploom.lazy_dataclass import dataclass
 
 MOST_ACCESSES = 4  # accesses of one instruction that a probe can record
 MOST_BYTES = 32  # bytes of a recorded access by one lane
+READS = 4096
+"""Number of accesses of warps after which observers handle the recorded reads."""
 SPACES = ("global", "shared")
 """State spaces of accesses with generic addresses, at their numbers in recorded accesses."""
 

@@ -97,17 +97,23 @@ class Field(IntEnum):
     ACCESS_INDEX = 77
     ACCESS_LANES = 78
     ACCESS_VALUES = 79
+    ACCESS_WARPS = 80
+    RECORDED = 81  # number of recorded accesses of warps that belong to reads in READS
+    READS = 82  # address of the reads that observers have not handled: program counter and number of warps
+    READ_COUNT = 83
     # mbarriers and tensor copies
-    INSTRUCTION = 80  # program counter of the executing instruction
-    ARRIVAL_SITES = 81  # address of `Mbarriers.sites`
-    ARRIVAL_LOG = 82  # address of `Mbarriers.log`
-    PLAIN_WAITS = 83  # 1 if no wait has returned early, and none is for several mbarriers
-    BLOCKING_WAITS = 84  # 1 if a blocking wait suspends its warp splits without early returns
-    KNOWN_MAPS = 85  # address of the table of tensor maps (see `known_maps`)
-    KNOWN_MAP_COUNT = 86
+    INSTRUCTION = 84  # program counter of the executing instruction
+    ARRIVAL_SITES = 85  # address of `Mbarriers.sites`
+    ARRIVAL_LOG = 86  # address of `Mbarriers.log`
+    PLAIN_WAITS = 87  # 1 if no wait has returned early, and none is for several mbarriers
+    BLOCKING_WAITS = 88  # 1 if a blocking wait suspends its warp splits without early returns
+    KNOWN_MAPS = 89  # address of the table of tensor maps (see `known_maps`)
+    KNOWN_MAP_COUNT = 90
     # Multiplications
-    MULTIPLIES = 87  # 1 if native code may execute multiplications of matrices in registers
-    MACS = 88  # number of multiply-accumulate operations that native code has executed
+    MULTIPLIES = 91  # 1 if native code may execute multiplications of matrices in registers
+    MACS = 92  # number of multiply-accumulate operations that native code has executed
+    # Selection
+    ALONE = 93  # 1 if the batch has all warp splits that have not exited
 
 
 class Moment(IntEnum):
@@ -117,6 +123,7 @@ class Moment(IntEnum):
     EXECUTE = 1  # before an instruction has an effect
     BEGIN = 2  # before a basic block
     END = 3  # after a basic block
+    READS = 4  # when there is no more space for recorded reads
 
 
 class Stop(IntEnum):

@@ -11,20 +11,23 @@ from numpy.typing import NDArray
 
 from warploom.emulator.barriers import BARRIERS
 from warploom.emulator.batch import Batch
+from warploom.emulator.events import Reads
 from warploom.emulator.grid import Topology
 from warploom.emulator.link import Linked
 from warploom.emulator.multiplications import Run
-from warploom.emulator.native.actions import MOST_ACCESSES, MOST_BYTES, Action, from_text
+from warploom.emulator.native.accesses import FIELDS, Accesses, ReadTable, read_of
+from warploom.emulator.native.actions import Action, from_text
 from warploom.emulator.native.code_table import (
     BRANCH,
     EXECUTE_EVENT,
     EXIT,
     GUARD_EVENT,
     INSTRUCTION,
+    READ_EVENT,
     WHOLE_WARPGROUPS,
     WHOLE_WARPS,
 )
-from warploom.emulator.native.context import Field, Stop
+from warploom.emulator.native.context import Field, Moment, Stop
 from warploom.emulator.native.library import REPORT, library
 from warploom.emulator.native.operands import LANES, RECORD, Records, varying
 from warploom.emulator.native.runs import Runs
@@ -63,35 +66,15 @@ class Observed:
 
     `forms` has the instructions whose Forms may create an event that an observer handles. `instructions` has the
     instructions for which an observer has its own handler. `guards` has those whose event `Guard` an observer handles.
-    `blocks` is set if a handler needs basic blocks.
+    `blocks` is set if a handler needs basic blocks, and `issues` if a handler needs each issue of an asynchronous
+    operation.
     """
 
     forms: frozenset[int] = frozenset()
     instructions: frozenset[int] = frozenset()
     guards: frozenset[int] = frozenset()
     blocks: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Accesses:
-    """Accesses that a probe has recorded (see `probe`).
-
-    Shapes: spaces (accesses * warps,), index and lanes (accesses * warps, 32), values (bytes,).
-    """
-
-    spaces: NDArray[np.int64]
-    index: NDArray[np.int64]
-    lanes: NDArray[np.bool_]
-    values: NDArray[np.uint8]
-
-    @classmethod
-    def of(cls, warps: int) -> "Accesses":
-        """Return arrays for the accesses of a batch of `warps` warps."""
-        rows = MOST_ACCESSES * warps
-        return cls(
-            np.zeros(rows, np.int64), np.zeros((rows, 32), np.int64), np.zeros((rows, 32), np.bool_),
-            np.zeros(rows * 32 * MOST_BYTES, np.uint8),
-        )  # fmt: skip
+    issues: bool = False
 
 
 class NativeEngine:
@@ -101,7 +84,8 @@ class NativeEngine:
     branch, because branches need no function of their own. `prepare` sets it. `times` are the times of the present
     launch.
 
-    `report(pc, moment)` creates the events of the instructions that native code executes. `actions[pc]` are the actions
+    `report(pc, moment)` creates the events of the instructions that native code executes, and `report_reads(event)`
+    passes on an event. `actions[pc]` are the actions
     of the instruction that need events. If it is None, the observers get the events from the semantics function, which
     `Reporter` calls in addition.
     """
@@ -143,8 +127,11 @@ class NativeEngine:
         self._fields[Field.CLUSTER_SIZE] = state.topology.cluster_size
         self._wanted: dict[int, Wanted] = {}
         self.report: Callable[[int, int], None] | None = None
+        self.report_reads: Callable[[Reads], None] | None = None
         self.actions: dict[int, tuple[Action, ...] | None] = {}
         self.accesses = Accesses.of(0)
+        self.first_access = 0  # row of the first access of the instruction that is reported
+        self._read_table = ReadTable(len(linked))
         self._callback = REPORT(self._call_report)
         self._fields[Field.REPORT] = cast(self._callback, c_void_p).value or 0
         self._error: BaseException | None = None
@@ -300,8 +287,21 @@ class NativeEngine:
                 continue
             code["probe"][pc] = probes.get(pc, 0)
             is_guarded = pc in observed.guards and self.linked[pc].guard is not None
-            code["events"][pc] = executes * EXECUTE_EVENT + is_guarded * GUARD_EVENT
+            read = None if is_guarded or pc in observed.instructions else read_of(self.actions.get(pc), observed.issues)
+            if read is None:
+                code["events"][pc] = executes * EXECUTE_EVENT + is_guarded * GUARD_EVENT
+            else:
+                code["events"][pc], code["accesses"][pc] = READ_EVENT, self._read_table.add(pc, read)
         self.is_native[part] = (code["function"][part] > EXIT).tolist()
+        for pc in reversed(pcs):
+            before = int(code["lanewise"][pc + 1]) if pc + 1 < self.program.block_end[pc] else 0
+            code["lanewise"][pc] = before + 1 if self._is_lanewise(pc) else 0
+
+    def _is_lanewise(self, pc: int) -> bool:
+        """Return True if native code always executes the instruction at `pc`, which only computes from registers."""
+        each, entry = self.linked[pc], self.code[pc]
+        is_free = self.is_native[pc] and not (entry["events"] or entry["requires"] or each.guard is not None)
+        return is_free and self.program.steps[pc].binding.form.is_lanewise
 
     def _observe_run(self, first: int, pc: int) -> None:
         """Select the events of the instruction at `pc`, which belongs to the run that starts at `first`."""
@@ -313,7 +313,7 @@ class NativeEngine:
 
     def end_launch(self) -> None:
         """Drop the references to the objects of the launch."""
-        self.report = self._batch = None
+        self.report = self.report_reads = self._batch = None
 
     def _find_probes(self, pcs: Iterable[int]) -> dict[int, int]:
         """Return the addresses of the probes of instructions.
@@ -343,11 +343,22 @@ class NativeEngine:
             splits.extra_slots, splits.open_points = fields[Field.EXTRA_SLOTS], fields[Field.OPEN_POINTS]
         try:
             assert self.report is not None
-            self.report(pc, moment)
+            self.first_access = fields[Field.RECORDED]
+            self._report_reads()
+            if moment != Moment.READS:
+                self.report(pc, moment)
         except BaseException as error:  # noqa: BLE001 - `_call` raises it again
             self._error = error
         self._callback_seconds += perf_counter() - began
         return int(self._error is not None)
+
+    def _report_reads(self) -> None:
+        """Report the recorded reads."""
+        fields = self._fields
+        if reads := fields[Field.READ_COUNT]:
+            rows, fields[Field.READ_COUNT], fields[Field.RECORDED] = fields[Field.RECORDED], 0, 0
+            if self.report_reads is not None:
+                self.report_reads(self._read_table.event(self.accesses, reads, rows, self.state.topology.cta_of))
 
     def length(self, pc: int) -> int:
         """Return the number of instructions that the native function at `pc` executes."""
@@ -457,6 +468,7 @@ class NativeEngine:
         if self._error is not None:
             error, self._error = self._error, None
             raise error
+        self._report_reads()
         return found
 
     def schedule(
@@ -562,12 +574,11 @@ class NativeEngine:
 
     def _allocate_accesses(self) -> None:
         """Make space for the accesses of a batch if observers handle events."""
-        if self._observed == Observed() or len(self.accesses.spaces) == MOST_ACCESSES * len(self._rows):
+        if self._observed == Observed() or self.accesses.most_warps == len(self._rows):
             return
         self.accesses = Accesses.of(len(self._rows))
-        arrays = self.accesses.spaces, self.accesses.index, self.accesses.lanes, self.accesses.values
-        for field, array in enumerate(arrays, Field.ACCESS_SPACES):
-            self._fields[field] = _address(array)
+        for field, name in FIELDS.items():
+            self._fields[field] = _address(getattr(self.accesses, name))
 
 
 def _needs_probe(effect: effects.Effect) -> bool:

@@ -4,11 +4,12 @@ Native code calls the probe before the instruction if an observer needs the even
 native function (see `functions`). It returns the position, in the batch, of the first warp that the native function
 would leave to the interpreter. If there is no such warp, it returns the number of warps.
 
-The arrays of the recorded accesses have the first axes (accesses, warps). `ACCESS_SPACES` has the position in
-`actions.SPACES` of the state space of each warp, for generic addresses. `ACCESS_INDEX` has the byte offset of each lane
-in the bytes of the state space, and `ACCESS_LANES` a byte of 1 for each accessing lane. `ACCESS_VALUES` has a layout of
-its own: the stored elements of access number `i` start at byte `i * warps * 32 * MOST_BYTES` and have the axes
-(elements, warps, 32). A thread copy has two accesses: to its source and to its target.
+The arrays of the recorded accesses have one row for each access and each warp. The first row is number `RECORDED`, and
+the rows of an access are adjacent. `ACCESS_WARPS` has the warp. `ACCESS_SPACES` has the position in `actions.SPACES` of
+the state space of each warp, for generic addresses. `ACCESS_INDEX` has the byte offset of each lane in the bytes of the
+state space, and `ACCESS_LANES` a byte of 1 for each accessing lane. `ACCESS_VALUES` has a layout of its own: the stored
+elements of access number `i` start at byte `i * warps * 32 * MOST_BYTES` and have the axes (elements, warps, 32). A
+thread copy has two accesses: to its source and to its target.
 """
 
 # llvmlite has no type annotations.
@@ -126,7 +127,8 @@ class Probe(SynchronisedWarp):
         places = self._reach(action.space, addresses, mask, action.size, storing=action.kind != "read")
         self._accesses += 1
         count = self._field(Field.COUNT)
-        entry = b.add(b.mul(I64(number), count), self.position)
+        entry = b.add(self._field(Field.RECORDED), b.add(b.mul(I64(number), count), self.position))
+        b.put(self.warp, self._array(Field.ACCESS_WARPS), entry)
         if action.space:
             space = _memory_of(action.space)
             action, start = replace(action, space=space), self._field(_STARTS[space])

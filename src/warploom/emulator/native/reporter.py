@@ -120,9 +120,10 @@ class Reporter:
     def _report_copy(self, size: int, pc: int, batch: Batch | None) -> None:
         if self._on_thread_copy is not None:
             location, accesses = self.native.location(), self.native.accesses
-            count = len(location.warp)
-            sources, reading = accesses.index[:count], accesses.lanes[:count]
-            targets, lanes = accesses.index[count : 2 * count], accesses.lanes[count : 2 * count]
+            first, count = self.native.first_access, len(location.warp)
+            middle, end = first + count, first + 2 * count
+            sources, reading = accesses.index[first:middle], accesses.lanes[first:middle]
+            targets, lanes = accesses.index[middle:end], accesses.lanes[middle:end]
             event = ThreadCopyIssue(pc, location, size, sources, targets, lanes, reading, reading)
             self._on_thread_copy(event)
         if batch is not None:
@@ -135,11 +136,12 @@ class Reporter:
         accesses, location = self.native.accesses, self.native.location()
         count = len(location.warp)
         for number, action in enumerate(actions):
-            first, last = number * count, (number + 1) * count
+            first = self.native.first_access + number * count
+            last = first + count
             index, lanes = accesses.index[first:last], accesses.lanes[first:last]
             values: Array | None = None
             if action.kind != "read":
-                start = first * 32 * MOST_BYTES
+                start = number * count * 32 * MOST_BYTES
                 octets = accesses.values[start : start + count * 32 * action.size]
                 values = octets.view(f"u{action.element}").reshape(action.elements, count, 32)
             parts = [(action.space, index, lanes)]

@@ -8,6 +8,7 @@ from llvmlite import ir
 
 from warploom.emulator.access import DIRTY, LOCKED
 from warploom.emulator.barriers import BARRIERS
+from warploom.emulator.native.actions import READS
 from warploom.emulator.native.barriers import add_barrier
 from warploom.emulator.native.builder import I1, I8, I32, I64, POINTER, Builder
 from warploom.emulator.native.clusters import add_cluster_barriers
@@ -19,6 +20,8 @@ from warploom.emulator.native.code_table import (
     EXIT,
     GUARD_EVENT,
     OVERDUE_STEPS,
+    PART,
+    READ_EVENT,
     WHOLE_WARPGROUPS,
 )
 from warploom.emulator.native.context import Field, Moment, Stop
@@ -48,7 +51,9 @@ def add_runtime(module: ir.Module) -> None:
     _add_guard(module)
     _add_count(module)
     _add_report(module)
+    _add_record(module)
     _add_announce(module)
+    _add_run_lanewise(module)
     _add_run(module)
     _add_select(module)
     add_divergence(module)
@@ -170,6 +175,25 @@ def _add_report(module: ir.Module) -> None:
     b.ret(b.icmp_signed("==", b.call(report, [pc, moment]), I64(0)))
 
 
+def _add_record(module: ir.Module) -> None:
+    """Add the function that records that the instruction at `pc` reads memory, for the event `Reads`.
+
+    The arguments are the context, the entry of the instruction in the code table, and `pc`. The probe of the
+    instruction has recorded its accesses. The function returns False if the run must stop.
+    """
+    b = Builder(module, "warploom.record", ir.FunctionType(I1, [POINTER, POINTER, I64]))
+    context, entry, pc = b.arguments
+    count = b.get(context, Field.COUNT)
+    read = b.at(b.array(context, Field.READS), b.mul(b.get(context, Field.READ_COUNT), I64(2)))
+    b.put(pc, read, 0)
+    b.put(count, read, 1)
+    b.count(context, Field.READ_COUNT, 1)
+    b.count(context, Field.RECORDED, b.mul(count, b.get(entry, COLUMN["accesses"])))
+    with b.if_then(b.icmp_signed("<", b.get(context, Field.RECORDED), I64(READS))):
+        b.ret(I1(1))
+    b.ret(b.call(module.globals["warploom.report"], [context, pc, I64(Moment.READS)]))
+
+
 def _add_announce(module: ir.Module) -> None:
     """Add the function that reports the events of an instruction before its execution.
 
@@ -193,7 +217,33 @@ def _add_announce(module: ir.Module) -> None:
             goes_on = b.call(module.globals["warploom.report"], [context, pc, I64(moment)])
             with b.if_then(b.not_(goes_on)):
                 b.ret(I1(0))
+    reads = b.icmp_unsigned("!=", b.and_(events, I64(READ_EVENT)), I64(0))
+    with b.if_then(b.and_(reads, is_active)):
+        b.ret(b.call(module.globals["warploom.record"], [context, entry, pc]))
     b.ret(I1(1))
+
+
+def _add_run_lanewise(module: ir.Module) -> None:
+    """Add the function that executes adjacent lane-wise instructions for a batch, `PART` warps at a time.
+
+    The arguments are the context, the program counter of the first instruction, and the number of instructions.
+    """
+    b = Builder(module, "warploom.run_lanewise", ir.FunctionType(ir.VoidType(), [POINTER, I64, I64]))
+    context, first, length = b.arguments
+    code, warps, masks = (b.array(context, field) for field in (Field.CODE, Field.WARPS, Field.MASKS))
+    count = b.get(context, Field.COUNT)
+    with b.loop(b.udiv(b.add(count, I64(PART - 1)), I64(PART))) as part:
+        start = b.mul(part, I64(PART))
+        rest = b.sub(count, start)
+        size = b.select(b.icmp_signed("<", rest, I64(PART)), rest, I64(PART))
+        with b.loop(length) as number:
+            entry = b.at(code, b.mul(b.add(first, number), I64(len(COLUMN))))
+            function = b.inttoptr(b.get(entry, COLUMN["function"]), SIGNATURE.as_pointer())
+            records = b.inttoptr(b.get(entry, COLUMN["records"]), POINTER)
+            b.call(function, [records, context, size, b.at(warps, start), b.at(masks, start, I32)])
+    with b.loop(length) as number:
+        b.call(module.globals["warploom.count"], [context, b.add(first, number), I64(1), masks])
+    b.ret_void()
 
 
 def _add_run(module: ir.Module) -> None:
@@ -216,6 +266,13 @@ def _add_run(module: ir.Module) -> None:
     pc = b.load(place, typ=I64)
     with b.if_then(b.icmp_signed("<", pc, end)):
         entry = b.at(code, b.mul(pc, I64(len(COLUMN))))
+        lanewise, left = b.get(entry, COLUMN["lanewise"]), b.sub(end, pc)
+        lanewise = b.select(b.icmp_signed("<", lanewise, left), lanewise, left)
+        is_large = b.icmp_signed(">", b.get(context, Field.COUNT), I64(PART))
+        with b.if_then(b.and_(is_large, b.icmp_signed(">", lanewise, I64(1)))):
+            b.call(module.globals["warploom.run_lanewise"], [context, pc, lanewise])
+            b.store(b.add(pc, lanewise), place)
+            b.branch(again)
         following = b.add(pc, b.get(entry, COLUMN["length"]))
         address = b.get(entry, COLUMN["function"])
         requires = b.get(entry, COLUMN["requires"])
@@ -273,9 +330,12 @@ def _add_select(module: ir.Module) -> None:
         b.array(context, field) for field in (Field.STATUS, Field.PC, Field.EPOCH, Field.WARP, Field.BITS, Field.SEEN)
     )
     rows, warps, masks, live = (b.array(context, field) for field in (Field.ROWS, Field.WARPS, Field.MASKS, Field.LIVE))
-    missing = b.variable(I32(0))
+    missing, present = b.variable(I32(0)), b.variable(I64(0))
     splits, batch = b.get(context, Field.SPLITS), b.get(context, Field.BATCHES)
     least_epoch, least_pc, found = b.variable(I64(-1)), b.variable(I64(-1)), b.variable(I64(0))
+    with b.loop(splits) as row:
+        is_present = b.icmp_unsigned("!=", b.get(status, row, I8), I8(Status.DONE))
+        b.store(b.add(b.load(present, typ=I64), b.zext(is_present, I64)), present)
     with b.loop(splits) as row, b.if_then(b.icmp_unsigned("==", b.get(status, row, I8), I8(Status.READY))):
         epoch, pc = b.get(epochs, row), b.get(pcs, row)
         earlier = b.icmp_unsigned("<", epoch, b.load(least_epoch, typ=I64))  # -1 is the largest number here
@@ -300,6 +360,8 @@ def _add_select(module: ir.Module) -> None:
                 b.store(b.or_(b.load(missing, typ=I32), others), missing)
                 b.store(b.add(position, I64(1)), found)
     b.put(b.load(found, typ=I64), context, Field.COUNT)
+    is_alone = b.icmp_signed("==", b.load(found, typ=I64), b.load(present, typ=I64))
+    b.put(b.zext(is_alone, I64), context, Field.ALONE)
     b.put(b.zext(b.icmp_unsigned("==", b.load(missing, typ=I32), I32(0)), I64), context, Field.WHOLE)
     b.ret(chosen)
 
@@ -351,9 +413,12 @@ def _add_advance(module: ir.Module) -> None:
 
     The arguments after the context are the first program counter of the batch, the end of its block, the target of its
     branch, and the reconvergence point. The lanes in GUARDED continue at the target, and the others at the end.
+
+    The function returns the program counter at which all warp splits continue, or -1 if they do not have the same one.
     """
-    b = Builder(module, "warploom.advance", ir.FunctionType(ir.VoidType(), [POINTER, I64, I64, I64, I64]))
+    b = Builder(module, "warploom.advance", ir.FunctionType(I64, [POINTER, I64, I64, I64, I64]))
     context, first, end, target, point_pc = b.arguments
+    takes, goes_on = b.variable(I64(0)), b.variable(I64(0))
     pcs, epochs, rows, masks, guarded = (
         b.array(context, field) for field in (Field.PC, Field.EPOCH, Field.ROWS, Field.MASKS, Field.GUARDED)
     )
@@ -363,14 +428,21 @@ def _add_advance(module: ir.Module) -> None:
         with b.if_else(divides) as (divided, uniform):
             with divided:
                 b.call(module.globals["warploom.split"], [context, row, taken, target, end, point_pc])
+                b.store(I64(1), takes)
+                b.store(I64(1), goes_on)
             with uniform:
-                pc = b.select(b.icmp_unsigned("==", taken, I32(0)), end, target)
+                is_at_end = b.icmp_unsigned("==", taken, I32(0))
+                b.store(b.select(is_at_end, b.load(takes, typ=I64), I64(1)), takes)
+                b.store(b.select(is_at_end, I64(1), b.load(goes_on, typ=I64)), goes_on)
+                pc = b.select(is_at_end, end, target)
                 back = b.zext(b.icmp_signed(">=", first, pc), I64)
                 b.put(b.add(b.get(epochs, row), back), epochs, row)
                 b.put(pc, pcs, row)
                 with b.if_then(b.icmp_signed(">", b.get(context, Field.OPEN_POINTS), I64(0))):
                     b.call(module.globals["warploom.arrive"], [context, row])
-    b.ret_void()
+    is_mixed = b.icmp_signed("!=", b.and_(b.load(takes, typ=I64), b.load(goes_on, typ=I64)), I64(0))
+    at = b.select(b.icmp_signed("!=", b.load(takes, typ=I64), I64(0)), target, end)
+    b.ret(b.select(is_mixed, I64(-1), at))
 
 
 def _add_exit(module: ir.Module) -> None:
@@ -441,6 +513,7 @@ def _add_schedule(module: ir.Module) -> None:
     b = Builder(module, "warploom.schedule", ir.FunctionType(I64, [POINTER]))
     (context,) = b.arguments
     code, recent = b.array(context, Field.CODE), b.array(context, Field.RECENT)
+    place = b.variable(I64(-1))  # program counter at which the warp splits of the last batch are the next batch, or -1
     again = b.append_basic_block("again")
     b.branch(again)
     b.position_at_end(again)
@@ -452,7 +525,9 @@ def _add_schedule(module: ir.Module) -> None:
     batches = b.get(context, Field.BATCHES)
     stop_if(b.icmp_signed(">=", batches, b.get(context, Field.LAST_BATCH)), Stop.PAUSE)
     stop_if(b.icmp_signed(">", b.get(context, Field.SPENT), b.get(context, Field.BUDGET)), Stop.SELECT)
-    first = b.call(module.globals["warploom.select"], [context])
+    with b.if_then(b.icmp_signed("<", b.load(place, typ=I64), I64(0))):
+        b.store(b.call(module.globals["warploom.select"], [context]), place)
+    first = b.load(place, typ=I64)
     stop_if(b.icmp_signed("<", first, I64(0)), Stop.SELECT)
     stop_if(b.icmp_signed(">=", batches, b.get(context, Field.UNWATCHED_LIMIT)), Stop.SELECT)
     watched = b.get(context, Field.WATCHED)
@@ -500,9 +575,16 @@ def _add_schedule(module: ir.Module) -> None:
     executed = b.sub(b.select(has_warps, end, stopped), first)
     b.count(context, Field.SPENT, b.mul(executed, b.larger(count, I64(BATCH_COST))))
     b.count(context, Field.STEPS, 1)
+    b.store(I64(-1), place)
     with b.if_then(b.not_(is_exit)):
         point_pc = b.get(last, COLUMN["point"])
-        b.call(module.globals["warploom.advance"], [context, first, end, b.load(target, typ=I64), point_pc])
+        arguments = [context, first, end, b.load(target, typ=I64), point_pc]
+        # With other warp splits, or with lanes that may reconverge, the next batch may differ.
+        has_no_points = b.icmp_signed("==", b.get(context, Field.OPEN_POINTS), I64(0))
+        following = b.call(module.globals["warploom.advance"], arguments)
+        is_same = b.icmp_signed("==", b.get(context, Field.COUNT), count)
+        is_alone = b.icmp_signed("!=", b.get(context, Field.ALONE), I64(0))
+        b.store(b.select(b.and_(b.and_(is_same, is_alone), has_no_points), following, I64(-1)), place)
     report_block(Moment.END, b.sub(end, I64(1)))
     diverged = b.add(b.get(context, Field.EXTRA_SLOTS), b.get(context, Field.OPEN_POINTS))
     is_overdue = b.icmp_signed("==", b.and_(b.get(context, Field.STEPS), I64(OVERDUE_STEPS - 1)), I64(0))

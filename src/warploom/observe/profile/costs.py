@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.access import uniform
+from warploom.emulator.events import READ_KINDS, Reads
 from warploom.layout import BANKS
 from warploom.numerics._compile import njit
 
@@ -18,6 +19,7 @@ Array = NDArray[Any]
 
 WORD, SECTOR, LINE = 4, 32, 128  # bytes
 _LANES = 32
+_FROM_GLOBAL, _FROM_SHARED, _COPY = (READ_KINDS.index(kind) for kind in ("global", "shared", "copy"))
 
 
 def count_wavefronts(totals: Array, index: Array, lanes: Array, size: int) -> None:
@@ -40,14 +42,64 @@ def count_sectors(totals: Array, index: Array, lanes: Array, size: int) -> None:
     _count_sectors(totals, uniform(index), uniform(lanes), size)
 
 
+def count_reads(columns: Array, shared: int, in_global: int, counted: Array, reads: Reads) -> None:
+    """Add the costs of several reads to the rows of their instructions in `columns`.
+
+    The numbers of `count_wavefronts` start at the column `shared`, and those of `count_sectors` at `in_global`. A load
+    counts if its instruction is set in `counted`. Shapes: columns (instructions, columns), counted (instructions,).
+    """
+    _count_reads(
+        columns, shared, in_global, counted, reads.pcs, reads.kinds, reads.sizes, reads.firsts, reads.counts,
+        reads.index, reads.lanes,
+    )  # fmt: skip
+
+
+@njit
+def _count_reads(
+    columns: Array, shared: int, in_global: int, counted: Array, pcs: Array, kinds: Array, sizes: Array, firsts: Array,
+    counts: Array, index: Array, lanes: Array,
+) -> None:  # fmt: skip
+    for k in range(len(pcs)):
+        kind, first, end, row = kinds[k], firsts[k], firsts[k] + counts[k], columns[pcs[k]]
+        if kind == _COPY:
+            target = end + counts[k]
+            _count_wavefronts(row[shared:], index[end:target], lanes[end:target], sizes[k])
+        elif kind == _FROM_SHARED and counted[pcs[k]]:
+            _count_wavefronts(row[shared:], index[first:end], lanes[first:end], sizes[k])
+        if kind == _COPY or (kind == _FROM_GLOBAL and counted[pcs[k]]):
+            _count_sectors(row[in_global:], index[first:end], lanes[first:end], sizes[k])
+
+
+@njit
+def _moves(index: Array, lanes: Array, warp: int, unit: int) -> bool:
+    """Return True if all lanes of a warp access the places of the warp before it, moved by one distance.
+
+    The distance is a multiple of `unit` bytes. The costs of both warps are then equal.
+    """
+    if warp == 0:
+        return False
+    distance = index[warp, 0] - index[warp - 1, 0]
+    same = distance % unit == 0
+    for lane in range(_LANES):
+        same &= lanes[warp, lane] and lanes[warp - 1, lane] and index[warp, lane] >= 0 and index[warp - 1, lane] >= 0
+        same &= index[warp, lane] - index[warp - 1, lane] == distance
+    return same
+
+
 @njit
 def _count_wavefronts(totals: Array, index: Array, lanes: Array, size: int) -> None:
     words = max(1, size // WORD)
     members = _LANES // words  # lanes of a phase
     held = np.empty((BANKS, BANKS), np.int64)  # distinct words that each bank delivers in a phase
     counts = np.zeros(BANKS, np.int64)
+    phases, wavefronts = 0, 0
     for warp in range(len(index)):
-        phases = 0
+        if _moves(index, lanes, warp, WORD):
+            totals[0] += phases > 0
+            totals[1] += phases
+            totals[2] += wavefronts
+            continue
+        phases, wavefronts = 0, 0
         for first in range(0, _LANES, members):
             most = 0
             counts[:] = 0
@@ -63,21 +115,26 @@ def _count_wavefronts(totals: Array, index: Array, lanes: Array, size: int) -> N
                         counts[bank] += 1
                         most = max(most, counts[bank])
             phases += most > 0
-            totals[2] += most
+            wavefronts += most
             totals[3] = max(totals[3], most)
         totals[0] += phases > 0
         totals[1] += phases
+        totals[2] += wavefronts
 
 
 @njit
 def _count_sectors(totals: Array, index: Array, lanes: Array, size: int) -> None:
     found = np.empty(_LANES, np.int64)
+    places, sectors, lines = 0, 0, 0
     for warp in range(len(index)):
-        places = _distinct(index[warp], lanes[warp], size, found)
+        if not _moves(index, lanes, warp, LINE):
+            places = _distinct(index[warp], lanes[warp], size, found)
+            sectors = _distinct(index[warp], lanes[warp], SECTOR, found)
+            lines = _distinct(index[warp], lanes[warp], LINE, found)
         totals[0] += places > 0
         totals[1] += (places * size + SECTOR - 1) // SECTOR
-        totals[2] += _distinct(index[warp], lanes[warp], SECTOR, found)
-        totals[3] += _distinct(index[warp], lanes[warp], LINE, found)
+        totals[2] += sectors
+        totals[3] += lines
 
 
 @njit

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.events import Access, CopyIssue, Execute, Launch, Observer, Suspend, ThreadCopyIssue
+from warploom.emulator.events import Access, CopyIssue, Execute, Launch, Observer, Reads, Suspend, ThreadCopyIssue
 from warploom.emulator.program import Program
 from warploom.emulator.state import active_lanes
 from warploom.emulator.tensor_boxes import lane_values
@@ -15,7 +15,7 @@ from warploom.isa.model.records import BulkCopy, TensorCopy
 from warploom.layout import Descriptor
 from warploom.layout.tensormap import TensorMapFields
 from warploom.layout.tile import shared_bytes
-from warploom.observe.profile.costs import count_sectors, count_wavefronts
+from warploom.observe.profile.costs import count_reads, count_sectors, count_wavefronts
 from warploom.observe.profile.data import ROW, Profile, Tile
 
 Array = NDArray[Any]
@@ -38,8 +38,8 @@ class Profiler(Observer):
         """Reset all counts, and set the handlers of events."""
         self.launch = launch
         self.rows = np.zeros(len(launch.program.steps), ROW)
-        columns = self.rows.view(np.int64).reshape(len(self.rows), -1)
-        self._shared_counts, self._global_counts = columns[:, _SHARED], columns[:, _GLOBAL]
+        self._columns = self.rows.view(np.int64).reshape(len(self.rows), -1)
+        self._shared_counts, self._global_counts = self._columns[:, _SHARED], self._columns[:, _GLOBAL]
         self._tiles: dict[Tile, None] = {}
         multiplications, self._counted = launch.program.analysis(_classify)
         self.instructions = dict.fromkeys(multiplications, self._multiply)
@@ -47,6 +47,7 @@ class Profiler(Observer):
             Suspend: self._suspend,
             Access: self._access,
             ThreadCopyIssue: self._thread_copy,
+            Reads: self._reads,
             CopyIssue: self._copy_issue,
         }
 
@@ -68,6 +69,9 @@ class Profiler(Observer):
         # A lane that reads nothing fills shared memory with zeros.
         count_wavefronts(self._shared_counts[event.pc], event.targets, event.lanes, event.size)
         count_sectors(self._global_counts[event.pc], event.sources, event.reading, event.size)
+
+    def _reads(self, event: Reads) -> None:
+        count_reads(self._columns, _SHARED.start, _GLOBAL.start, self._counted, event)
 
     def _multiply(self, event: Execute) -> None:
         """Record a tile for each matrix with a shared-memory descriptor."""
@@ -103,7 +107,7 @@ class Profiler(Observer):
         )
 
 
-def _classify(program: Program) -> tuple[list[int], list[bool]]:
+def _classify(program: Program) -> tuple[list[int], NDArray[np.bool_]]:
     """Return the asynchronous multiplications, and a flag for each instruction.
 
     The flag is True if the accesses of the instruction are counted.
@@ -111,7 +115,7 @@ def _classify(program: Program) -> tuple[list[int], list[bool]]:
     issues = [step.binding.form.effect(effects.Issue) for step in program.steps]
     multiplications = [pc for pc, each in enumerate(issues) if each is not None and each.group == "multiplication"]
     counted = [_counts_accesses(step.binding.form, step.binding.slots) for step in program.steps]
-    return multiplications, counted
+    return multiplications, np.array(counted, np.bool_)
 
 
 def _counts_accesses(form: Form, slots: effects.Slots) -> bool:

@@ -114,7 +114,7 @@ class GlobalShadow:
             shift=2,
             out=np.zeros((ROOM, COLUMNS), np.int64),
         )
-        self._read_only = _read_only_loads(launch)
+        self._read_only = read_only_loads(launch)
         self.wave = -1
         self._written: set[int] = set()  # numbers of the buffers that the kernel has written
         self._loads: dict[int, dict[tuple[int, ...], Load]] = {}  # reads of the other buffers, by buffer and key
@@ -328,7 +328,7 @@ class GlobalShadow:
 
 
 @once_per_program
-def _read_only_loads(launch: Launch) -> frozenset[int]:
+def read_only_loads(launch: Launch) -> frozenset[int]:
     """Return the program counters of loads that require memory which no thread writes."""
     forms = [step.binding.form for step in launch.program.steps]
     return frozenset(pc for pc, form in enumerate(forms) if any(each.read_only for each in form.effects_of(Access)))

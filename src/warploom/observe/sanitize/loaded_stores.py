@@ -1,5 +1,6 @@
 """Stores to shared memory whose values the storing thread has loaded from global memory."""
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,15 @@ class LoadedStores:
     def __init__(self, launch: Launch, enabled: bool) -> None:
         self._loads = _find_loads(launch) if enabled else {}
 
+    @property
+    def loads(self) -> Collection[int]:
+        """Loads whose addresses are recorded."""
+        return {load for load, _ in self._loads.values()}
+
     def start(self, context: Context) -> None:
         """Prepare for the CTAs that `context` describes."""
         shape = (context.topology.warps, 32)
-        self._addresses = {load: np.zeros(shape, np.int64) for load, _ in self._loads.values()}
+        self._addresses = {load: np.zeros(shape, np.int64) for load in self.loads}
 
     def load(self, event: Access) -> None:
         """Record the addresses of a load from global memory."""

@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """Asynchronous multiplications of warpgroups: their use of registers and of shared memory."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,6 +59,34 @@ class _Run:
     tiles: dict[tuple[int, ...], Tiles] = field(default_factory=dict[tuple[int, ...], Tiles])
 
 
+@dataclass(frozen=True, slots=True)
+class _Uses:
+    """Uses of the registers of multiplications by adjacent instructions that only compute.
+
+    `awaited` has the indices of the multiplications that must be complete when the instructions execute. `fenced` has
+    those that need a warpgroup fence between the instructions and their next issue, and `users` the last instruction
+    that uses the registers of each of them. `parts` has the uses of each instruction if there are several.
+
+    Shapes: fenced and users (multiplications,).
+    """
+
+    pc: int  # first instruction
+    awaited: Array
+    fenced: Array
+    users: Array
+    parts: tuple["_Uses", ...] = ()
+
+    @classmethod
+    def join(cls, parts: Sequence["_Uses"]) -> "_Uses":
+        """Return the uses of adjacent instructions."""
+        if len(parts) == 1:
+            return parts[0]
+        users = {index: part.pc for part in parts for index in part.fenced.tolist()}
+        awaited = np.unique(np.concatenate([part.awaited for part in parts]))
+        fenced, last = np.array([*users], np.intp), np.array([*users.values()], np.intp)
+        return cls(parts[0].pc, awaited, fenced, last, tuple(parts))
+
+
 class Multiplications:
     """Check of the instructions that issue warpgroup multiplications.
 
@@ -74,7 +102,7 @@ class Multiplications:
         self.layouts = layouts
         self.sites = _find_multiplications(launch)
         self._index = {each.pc: index for index, each in enumerate(self.sites)}
-        self._hazards = _find_hazards(launch) if self.sites else {}
+        self._uses = _find_uses(launch) if self.sites else {}
         self._sharing = _find_sharing(launch)
         self._runs: dict[tuple[int, int], _Run] = {}  # by first program counter and length
         self._is_recorded = False  # True if the current multiplications need no further check
@@ -95,19 +123,23 @@ class Multiplications:
 
     def handlers(self) -> Mapping[int, Callable[[Execute], None]]:
         """Return the handlers of multiplications, and of other users of their registers, by program counter."""
-        return dict.fromkeys(self._index, self._issue) | dict.fromkeys(self._hazards, self._use)
+        return dict.fromkeys(self._index, self._issue) | dict.fromkeys(self._uses, self._use)
 
     # Registers --------------------------------------------------------------------------------------------
 
     def _use(self, event: Execute) -> None:
-        warps, (awaited, fenced) = event.batch.warp_index, self._hazards[event.pc]
-        found = _use(
-            self.context.clocks.arrays, self.group, self.dirty, self.user, awaited, fenced, uniform(warps), event.pc
-        )
-        if found >= 0:
-            k, position = divmod(found, len(warps))
-            index, warp = int(awaited[k]), int(warps[position])
-            self._report_use(event.pc, index, warp, int(self.group[index, warp]))
+        warps, uses = event.batch.warp_index, self._uses[event.pc]
+        if self._record(uses, warps) >= 0:
+            for part in uses.parts or (uses,):
+                if (found := self._record(part, warps)) >= 0:
+                    k, position = divmod(found, len(warps))
+                    index, warp = int(part.awaited[k]), int(warps[position])
+                    self._report_use(part.pc, index, warp, int(self.group[index, warp]))
+
+    def _record(self, uses: _Uses, warps: Array) -> int:
+        """Record that warps use registers of multiplications. Return a multiplication in flight, as `_use`."""
+        arrays = self.group, self.dirty, self.user, uses.awaited, uses.fenced, uses.users
+        return _use(self.context.clocks.arrays, *arrays, uniform(warps))
 
     def _complete(self, warps: Array) -> Array:
         clocks, topology = self.context.clocks, self.topology
@@ -141,11 +173,11 @@ class Multiplications:
 
     def _issue(self, event: Execute) -> None:
         if event.pc == event.first:
-            self._is_recorded = self._record(event)
+            self._is_recorded = self._record_run(event)
         if not self._is_recorded:
             self._check(event.batch, event.pc)
 
-    def _record(self, event: Execute) -> bool:
+    def _record_run(self, event: Execute) -> bool:
         """Record multiplications that execute together.
 
         Return False if a check of each multiplication may find a conflict. Such a check repeats the record.
@@ -286,32 +318,39 @@ def _multiplication(launch: Launch, pc: int) -> _Multiplication:
 
 
 @once_per_program
-def _find_hazards(launch: Launch) -> dict[int, tuple[Array, Array]]:
-    """Return, by program counter, the multiplications whose registers another instruction uses.
-
-    The values are two arrays of indices of multiplications. A multiplication in the first array must be complete when
-    the instruction executes. A multiplication in the second array needs a warpgroup fence between the instruction and
-    its next issue.
-    """
+def _find_uses(launch: Launch) -> dict[int, _Uses]:
+    """Return the uses of the registers of multiplications, by the first program counter."""
     multiplications = _find_multiplications(launch)
     own = {each.pc for each in multiplications}
     by_register: dict[tuple[int, int], list[int]] = {}
     for index, each in enumerate(multiplications):
         for register in each.accumulators | each.sources | each.metadata:
             by_register.setdefault(register, []).append(index)
-    found: dict[int, tuple[Array, Array]] = {}
+    program = launch.program
+    found: list[list[_Uses]] = []
+    end = 0  # of the adjacent instructions
     for pc in range(len(launch.instructions)):
         if pc in own:
+            end = pc
             continue
+        # Without a guard, all warps of the batch execute the instruction. It creates no event and raises no trap.
+        joins = program.steps[pc].binding.form.is_lanewise and launch.instructions[pc].guard is None
+        if not joins:
+            end = pc
         read, written = used_registers(launch, pc)
-        read |= guard_registers(launch, pc)
-        used = {index for register in read | written for index in by_register.get(register, ())}
-        if used:
-            both, sites = read | written, [(index, multiplications[index]) for index in used]
-            awaited = [k for k, at in sites if both & at.accumulators or written & (at.sources | at.metadata)]
-            fenced = [k for k, at in sites if both & (at.accumulators | at.sources)]
-            found[pc] = (np.array(awaited, np.intp), np.array(fenced, np.intp))
-    return found
+        both = read | written | guard_registers(launch, pc)
+        sites = [(k, multiplications[k]) for k in {k for register in both for k in by_register.get(register, ())}]
+        if not sites:
+            continue
+        awaited = [k for k, at in sites if both & at.accumulators or written & (at.sources | at.metadata)]
+        fenced = [k for k, at in sites if both & (at.accumulators | at.sources)]
+        use = _Uses(pc, np.array(awaited, np.intp), np.array(fenced, np.intp), np.full(len(fenced), pc))
+        if pc < end:
+            found[-1].append(use)
+            continue
+        found.append([use])
+        end = program.block_end[pc] if joins else pc
+    return {uses[0].pc: _Uses.join(uses) for uses in found}
 
 
 @once_per_program
@@ -365,12 +404,13 @@ def _issue(group: Array, dirty: Array, indices: Array, warps: Array, numbers: Ar
 
 @njit
 def _use(
-    c: ClockArrays, group: Array, dirty: Array, user: Array, awaited: Array, fenced: Array, warps: Array, pc: int
+    c: ClockArrays, group: Array, dirty: Array, user: Array, awaited: Array, fenced: Array, users: Array, warps: Array
 ) -> int:  # fmt: skip
-    """Record that the instruction at `pc` uses registers of the multiplications `fenced`.
+    """Record that instructions use registers of the multiplications `fenced`.
 
     Return the first conflict as k * len(warps) + i, or -1: multiplication awaited[k] is in flight when warps[i] uses
-    its registers. `group`, `dirty` and `user` are the attributes of `Multiplications`.
+    its registers. users[k] is the last instruction that uses registers of multiplication fenced[k]. `group`, `dirty`
+    and `user` are the attributes of `Multiplications`.
     """
     found = -1
     for k in range(len(awaited)):
@@ -383,7 +423,7 @@ def _use(
     for k in range(len(fenced)):
         for i in range(len(warps)):
             dirty[fenced[k], warps[i]] = True
-            user[fenced[k], warps[i]] = pc
+            user[fenced[k], warps[i]] = users[k]
     return found
 
 

@@ -98,6 +98,10 @@ class OrderedAccesses:
         """Return the strength of the access at `pc` (see `clock_arrays`)."""
         return self._strengths[pc]
 
+    def strong(self) -> set[int]:
+        """Return the program counters of strong accesses."""
+        return {pc for pc, strength in enumerate(self._strengths) if strength}
+
     def access(self, event: Access) -> None:
         """Acquire or release the vector clocks of the locations that strong accesses reach."""
         clocks, pc = self.clocks, event.pc

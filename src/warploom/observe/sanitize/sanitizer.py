@@ -21,6 +21,7 @@ from warploom.observe.sanitize.deadlock_fixes import deadlock_fixes, thread_coun
 from warploom.observe.sanitize.edits import delete_guard
 from warploom.observe.sanitize.findings import join_deadlocks
 from warploom.observe.sanitize.global_shadow import GlobalShadow
+from warploom.observe.sanitize.lane_reads import LaneReads
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.loaded_stores import LoadedStores
 from warploom.observe.sanitize.mbarriers import FIRST, Mbarriers
@@ -114,6 +115,7 @@ class Sanitizer(events.Observer):
         self.masks = MemberMasks(launch)
         self.unwritten = UnwrittenRegisters(launch)
         self.ordered = OrderedAccesses(launch, self._untested)
+        self.reads = LaneReads(launch, {*self.ordered.strong(), *self.loaded.loads}, self._read)
         self.instructions = self._instruction_handlers()
         self.guards = self.unwritten.guard_handlers()
         self.handlers = {
@@ -125,6 +127,7 @@ class Sanitizer(events.Observer):
             events.PhaseComplete: self._phase_complete,
             events.Arrive: self._arrive,
             events.PhaseWait: self._phase_wait,
+            events.Reads: self.reads.check,
             events.ThreadCopyIssue: lambda event: self.transfers.thread_copy(event),  # noqa: PLW0108 - as CopyIssue
             events.CopyIssue: lambda event: self.transfers.bulk(event),  # noqa: PLW0108 - each wave of CTAs has its own
             events.Commit: self._commit,
@@ -158,6 +161,7 @@ class Sanitizer(events.Observer):
             context, features.is_asynchronous, features.granule, self.multiplications.read_shared,
             lambda number: self.mbarriers.name_of(number),  # noqa: PLW0108 - created below
         )  # fmt: skip
+        self.reads.start(context, self.shadow, self.global_shadow)
         self.mbarriers = Mbarriers(context, self.shadow, features.waits_for_phases)
         self.aliasing = self.mbarriers.aliasing
         self.written.start(self.shadow)
@@ -257,6 +261,12 @@ class Sanitizer(events.Observer):
         if event.kind != "read":
             self.mbarriers.check_stores(index, lanes, size, warps, pc)
             self.shadow.write(warps, index, lanes, size, pc, strength, stored, sources=self.loaded.sources(event))
+
+    def _read(self, event: events.Access | events.ThreadCopyIssue) -> None:
+        if isinstance(event, events.Access):
+            self._access(event)
+        else:
+            self.transfers.thread_copy(event)
 
     # Groups of asynchronous operations --------------------------------------------------------------------
 

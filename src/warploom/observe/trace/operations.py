@@ -99,7 +99,7 @@ class Operations:
             self._multiply(event, positions)
             return
         batch = event.batch
-        lanes = np.count_nonzero(batch.active()[positions], axis=1)
+        lanes = np.full(len(positions), 32) if batch.mask is None else batch.mask[positions].sum(axis=1)
         warps = batch.warp_index[positions]
         size = self._copy_size(event.pc)
         if event.group == "copy":
@@ -125,13 +125,16 @@ class Operations:
 
         Return the row numbers of the copies.
         """
-        many = len(rows)
-        kinds = np.tile(np.array([Kind.COPY, Kind.ISSUE]), many)
-        columns = {
-            "end": np.tile([OPEN, self.recording.now() + 1], many), "number": np.tile([-1, 0], many),
-            "phase": np.tile([-1, 0], many), "count": np.stack([np.zeros_like(lanes), lanes], axis=1).reshape(-1),
-        }  # fmt: skip
-        ids = self.spans.mark(kinds, np.repeat(rows, 2), **columns)
+        kinds, ends, numbers, counts = (np.empty((len(rows), 2), np.int64) for _ in range(4))
+        kinds[:] = Kind.COPY, Kind.ISSUE
+        ends[:] = OPEN, self.recording.now() + 1
+        numbers[:] = -1, 0
+        counts[:, 0], counts[:, 1] = 0, lanes
+        numbers = numbers.reshape(-1)
+        ids = self.spans.mark(
+            kinds.reshape(-1), rows.repeat(2), end=ends.reshape(-1), number=numbers, phase=numbers,
+            count=counts.reshape(-1),
+        )  # fmt: skip
         copies, issues = ids[::2], ids[1::2]
         for copied, issue in zip(copies.tolist(), issues.tolist(), strict=True):
             self.table.arrow(issue, copied)

@@ -147,7 +147,7 @@ class Recorder(events.Observer):
             self.spans.end()
 
     def _positions(self, batch: Batch) -> Rows:
-        return np.flatnonzero(self.recording.recorded[batch.warp_index])
+        return self.recording.recorded[batch.warp_index].nonzero()[0]
 
     def _suspend(self, event: events.Suspend) -> None:
         if event.status == Status.READY:
@@ -258,9 +258,10 @@ class Recorder(events.Observer):
         if not len(positions):
             return
         warps, now, pc = event.batch.warp_index[positions], recording.now(), event.pc
-        of_warps = recording.cta_of_warp[warps]
-        ctas, first, counts = np.unique(of_warps, return_index=True, return_counts=True)
-        for cta, at, count in zip(ctas.tolist(), first.tolist(), counts.tolist(), strict=True):
+        counts: dict[int, list[int]] = {}  # first position and number of the warps of each CTA
+        for at, cta in enumerate(recording.cta_of_warp[warps].tolist()):
+            counts.setdefault(cta, [at, 0])[1] += 1
+        for cta, (at, count) in sorted(counts.items()):
             found, block = self._multiplications.get(cta, (NOWHERE, -1))
             if block != self._block:
                 added = self.table.add(

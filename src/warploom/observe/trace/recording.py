@@ -38,10 +38,11 @@ class Table:
         while self.used > len(self.rows):
             self.rows = np.concatenate([self.rows, np.zeros(len(self.rows), EVENT)])
         new = self.rows[first : self.used]
-        for name, values in {"kind": kind, **columns}.items():
-            new[name] = values if isinstance(values, int) else values[:kept]
-        ids = np.full(many, NOWHERE, np.int64)
-        ids[:kept] = np.arange(first, self.used)
+        new["kind"] = kind if kept == many or isinstance(kind, int) else kind[:kept]
+        for name, values in columns.items():
+            new[name] = values if kept == many or isinstance(values, int) else values[:kept]
+        ids = np.arange(first, first + many)
+        ids[kept:] = NOWHERE
         return ids
 
     def end(self, ids: Ids, when: int) -> None:

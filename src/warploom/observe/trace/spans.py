@@ -47,7 +47,7 @@ class Spans:
         if not len(rows):
             return
         now = self.recording.now()
-        if int(rows.max()) >= len(self.run):
+        if len(self.splits.status) > len(self.run):
             self._grow()
         if self.splits.diverged:
             self._reassign(rows[self.warp[rows] != self.splits.warp[rows]])
