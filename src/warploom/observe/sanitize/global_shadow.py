@@ -550,7 +550,10 @@ def _rows(
 def _find_heads(
     warps: Array, objects: Array, phases: Array, rank: Array, mbarriers: int, wave: int, found: Array
 ) -> None:  # fmt: skip
-    """Write the results of `GlobalShadow.heads` to `found`. `phases` has the complete phases of each mbarrier."""
+    """Write the results of `GlobalShadow.heads` to `found`.
+
+    `rank` has the rank of each CTA, and `mbarriers` is the number of mbarriers in a CTA.
+    """
     for i in range(len(warps)):
         found[i] = -1
         if objects[i] >= 0:

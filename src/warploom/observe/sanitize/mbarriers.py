@@ -179,7 +179,10 @@ class Mbarriers:
             self.aliasing.arrive(warps, found, lanes, pc, copies=False)
 
     def expect(self, warps: Array, found: Array, pc: int) -> None:
-        """Record copies whose bytes mbarrier found[i] counts. A lane of warps[i] issues copy i. Shapes: (copies,)."""
+        """Record copies whose bytes mbarriers count.
+
+        A lane of warps[i] issues copy i, and the mbarrier numbered found[i] counts its bytes. Shapes: (copies,).
+        """
         self.copy_site[found] = pc
         if self.aliasing is not None:
             lanes = np.ones((len(found), 1), np.bool_)
@@ -383,10 +386,10 @@ def _signed(count: int) -> int:
 
 @njit
 def _complete_phases(V: Array, phase: Array, objects: Array, columns: Array, first: int, kinds: int) -> None:
-    """Complete the open phases of the mbarriers `objects`, whose phases the components `columns` of clocks count.
+    """Complete the open phases of the mbarriers `objects`.
 
-    `phase` has the complete phases of each mbarrier, `first` is the row of the first mbarrier in the vector clocks `V`,
-    and `kinds` is the number of rows of an mbarrier.
+    `phase` has the number of complete phases of each mbarrier. Component columns[k] of the vector clocks `V` counts the
+    phases of objects[k]. `first` is the row of the first mbarrier, and `kinds` the number of rows of an mbarrier.
     """
     for k in range(len(objects)):
         which, column = objects[k], columns[k]

@@ -388,9 +388,10 @@ def _starts(descriptors: Array) -> Array:
 
 @njit
 def _issue(group: Array, dirty: Array, indices: Array, warps: Array, numbers: Array) -> bool:
-    """Record that warps issue the multiplications `indices`. Return False if one of them needs a warpgroup fence.
+    """Record that warps issue the multiplications `indices`.
 
-    `group` and `dirty` are the attributes of `Multiplications`, and `numbers` is `Clocks.multiplication_groups`.
+    Return False, without a record, if one of them needs a warpgroup fence. `group` and `dirty` are the attributes of
+    `Multiplications`, and `numbers` is `Clocks.multiplication_groups`.
     """
     for index in indices:
         for w in warps:

@@ -133,7 +133,10 @@ class PhaseAliasing:
         _join_barriers(self._happened, self._tick, self._own, warps, keys)
 
     def leave_barriers(self, warps: Array, waited: Array, keys: Array) -> None:
-        """Complete the CTA barriers with the given keys. warps[i] has waited for the barrier with key waited[i]."""
+        """Complete the CTA barriers with the given keys.
+
+        warps[i] has waited for the barrier with key waited[i]. Shapes: warps and waited (warps,).
+        """
         _leave_barriers(self._happened, self.topology.warps, warps, waited, keys)
 
     def pass_cluster(self, cluster: int) -> None:
@@ -356,15 +359,18 @@ def _arrive(
 
 @njit
 def _join_phase(
-    s: MbarrierState, room: int, cta_of: Array, warp_in_cta: Array, warps: Array, found: Array, lanes: Array,
+    s: MbarrierState, mbarriers: int, cta_of: Array, warp_in_cta: Array, warps: Array, found: Array, lanes: Array,
     drops: bool,
 ) -> None:  # fmt: skip
-    """Record the phases in which lanes arrive. See `PhaseAliasing.join`."""
+    """Record the phases in which lanes arrive. See `PhaseAliasing.join`.
+
+    `mbarriers` is the number of mbarriers in a CTA.
+    """
     for i in range(len(warps)):
         w = warps[i]
         for lane in range(32):
             which = found[i, lane]
-            if lanes[i, lane] and which >= 0 and which // room == cta_of[w]:
+            if lanes[i, lane] and which >= 0 and which // mbarriers == cta_of[w]:
                 phase = _NEVER if drops else s.complete[which] - s.start[which]
                 s.joined[which, 32 * warp_in_cta[w] + lane] = phase
 
