@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.numerics._compile import njit
+from warploom.numerics._compile import inlined, njit
 from warploom.observe.sanitize.clock_arrays import (
     ASYNC,
     BULK_READ,
     FENCED,
     GENERIC,
     KNOWN,
-    MANY,
     MULTIPLICATIONS,
     REMOTE_STORE,
     SIZE,
@@ -32,7 +31,7 @@ from warploom.observe.sanitize.clock_arrays import (
 
 Array = NDArray[Any]
 
-_LANE = 63 << 4  # bits of the lane in a record
+LANE_BITS = 63 << 4  # bits of the lane in a record
 
 # Kinds of conflicts, named after the new access and the old one.
 READ_WRITE, WRITE_WRITE, WRITE_READ, WRITE_ASYNC_READ, UNFENCED, UNWRITTEN, UNFENCED_READ = range(7)
@@ -48,8 +47,9 @@ class SharedArrays(NamedTuple):
     `records` and `sites` have the record (see `clocks`) and the program counter of the last write of each granule.
     `far` and `far_sites` have the record and the program counter of the last read of each granule by a CTA of the same
     cluster that does not own the memory, by rank. `reads` has the last read of each granule by each warp of the owner,
-    in blocks of `1 << BLOCK` granules, and `last_reads` the time of the last such read of each block, 0 for none.
-    `async_reads` has the last read of each chunk by a multiplication or a bulk group of each warp of the owner. `sent`
+    in blocks of `1 << BLOCK` granules. `async_reads` has the last read of each chunk by a multiplication or a bulk
+    group of each warp of the owner. `last_reads` has the times of the last reads of each block by each of these warps,
+    by its multiplications and by its bulk groups, 0 for none. `sent`
     and `sent_sites` have the record and the program counter of the last read of each chunk by a bulk copy that an
     mbarrier completes. `origins` has the number of the tensor copy that made the last bulk write of each chunk, 0 for
     another copy. `sources` has the global address from which a thread last filled each word of 4 bytes, 0 if unknown.
@@ -60,7 +60,7 @@ class SharedArrays(NamedTuple):
         async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
 
     Shapes: records, sites (granules,); far, far_sites (CTAs of a cluster, granules); reads (blocks, warps of a CTA,
-    1 << BLOCK); last_reads (blocks, warps of a CTA); async_reads (warps of a CTA, chunks); sent, sent_sites, origins
+    1 << BLOCK); last_reads (blocks, warps of a CTA, 3); async_reads (warps of a CTA, chunks); sent, sent_sites, origins
     (chunks,).
     """
 
@@ -130,9 +130,7 @@ def _is_morally_strong(c: ClockArrays, w: int, strength: int, record: Any) -> bo
 
 
 @njit
-def _may_conflict(
-    c: ClockArrays, s: SharedArrays, w: int, lane: int, part: int, first: int, last: int, asynchronous: bool
-) -> bool:  # fmt: skip
+def _may_conflict(c: ClockArrays, s: SharedArrays, w: int, lane: int, part: int, first: int, last: int) -> bool:
     # A conservative test of the granules from `first` to `last`. If the result is True, `_check_readers` finds the
     # conflicts of each granule.
     V, cta, narrow = c.vectors, first // s.cta_granules, 4 - s.shift
@@ -142,29 +140,36 @@ def _may_conflict(
         reader = c.own[slot * c.ctas + cta]
         seen = min(max(V[w, KNOWN, reader], V[row, KNOWN, reader]), max(V[w, part, reader], V[row, part, reader]))
         known = np.int64(seen) + 1 << 32
+        agent = reader + MULTIPLICATIONS * c.per_cta
+        multiplied = max(V[w, KNOWN, agent], V[row, KNOWN, agent])
+        agent = reader + BULK_READ * c.per_cta
+        copied = max(V[w, KNOWN, agent], V[row, KNOWN, agent])
         start = first
         while start < last:
             block, end = start >> BLOCK, min(last, (start | IN_BLOCK) + 1)
-            if s.last_reads[block, slot] > seen:
+            if s.last_reads[block, slot, 0] > seen:
                 for granule in range(start, end):
                     if s.reads[block, slot, granule & IN_BLOCK] >= known:
                         return True
-            start = end
-        if asynchronous:
-            for chunk in range(first >> narrow, (last - 1 >> narrow) + 1):
-                entry = s.async_reads[slot, chunk]
-                if entry:
-                    agent = reader + (BULK_READ if (entry >> 31) & 1 else MULTIPLICATIONS) * c.per_cta
-                    if (entry >> 32) > max(V[w, KNOWN, agent], V[row, KNOWN, agent]):
+            if s.last_reads[block, slot, 1] > multiplied or s.last_reads[block, slot, 2] > copied:
+                for chunk in range(start >> narrow, (end - 1 >> narrow) + 1):
+                    entry = s.async_reads[slot, chunk]
+                    if (entry >> 32) > (copied if (entry >> 31) & 1 else multiplied):
                         return True
+            start = end
     return False
 
 
-@njit
-def _is_quiet(c: ClockArrays, s: SharedArrays, w: int, block: int, cta: int) -> bool:
+@inlined
+def _is_quiet(V: Array, own: Array, last_reads: Array, w: int, per_cta: int, block: int, cta: int, ctas: int) -> bool:
     """Return True if all reads of a block by warps of a CTA happen before a write of warp `w`."""
-    for slot in range(s.reads.shape[1]):
-        if s.last_reads[block, slot] > c.vectors[w, KNOWN, c.own[slot * c.ctas + cta]]:
+    for slot in range(last_reads.shape[1]):
+        reader = own[slot * ctas + cta]
+        if (
+            last_reads[block, slot, 0] > V[w, KNOWN, reader]
+            or last_reads[block, slot, 1] > V[w, KNOWN, reader + MULTIPLICATIONS * per_cta]
+            or last_reads[block, slot, 2] > V[w, KNOWN, reader + BULK_READ * per_cta]
+        ):
             return False
     return True
 
@@ -184,7 +189,7 @@ def _check_readers(
     for slot in range(s.reads.shape[1]):
         entry = s.reads[granule >> BLOCK, slot, granule & IN_BLOCK]
         reader = slot * ctas + cta
-        record = (own[reader] << 44) | ((entry >> 32) << 16) | (entry & (_LANE | STRENGTH | SIZE))
+        record = (own[reader] << 44) | ((entry >> 32) << 16) | (entry & (LANE_BITS | STRENGTH | SIZE))
         if entry and not _is_morally_strong(c, w, strength, record):
             ordered = is_ordered(c, w, lane, record, 0)
             if not ordered or (proxy and not is_ordered(c, w, lane, record, 1)):
@@ -285,7 +290,7 @@ def read_lanes(
                     by = whole if one_place[i] else lane
                     if (entry >> 32) == now:
                         by = join_lanes((entry >> 4) & 63, by)
-                    s.last_reads[block, slot] = now
+                    s.last_reads[block, slot, 0] = now
                     reads[block, slot, place] = (now << 32) | (np.int64(pc) << 10) | (by << 4) | strength
                 granule += 1
     return found
@@ -301,7 +306,7 @@ def write_lanes(
     The records of the writes of warps[i] have the agent agents[i], the time clocks[i], the kind `kind` and the strength
     `strength` (see `clocks`). `index` and `mask` are as in `read_lanes`.
     """
-    V, records, sites = c.vectors, s.records, s.sites
+    V, own, records, sites, far, out, last_reads = c.vectors, c.own, s.records, s.sites, s.far, s.out, s.last_reads
     found = 0
     for i in range(len(warps)):
         w = warps[i]
@@ -314,42 +319,39 @@ def write_lanes(
             start = index[i, lane]
             granule, end = start >> s.shift, (start + size - 1 >> s.shift) + 1
             fresh = head | (lane << 4) | strength
-            if c.few[w] == 0 and not s.asynchronous and not low <= granule < high:
+            if not low <= granule < high:
                 block, cta = granule >> BLOCK, granule // s.cta_granules
-                if _is_quiet(c, s, w, block, cta):
+                if _is_quiet(V, own, last_reads, w, c.per_cta, block, cta, c.ctas):
                     low = max(block << BLOCK, cta * s.cta_granules)
                     high = min((block + 1) << BLOCK, (cta + 1) * s.cta_granules)
             suspicious = False
             if granule < low or end > high:
-                suspicious = _may_conflict(c, s, w, lane, KNOWN, granule, end, s.asynchronous)
+                suspicious = _may_conflict(c, s, w, lane, KNOWN, granule, end)
             while granule < end:
                 record = records[granule]
                 mixed = fresh
                 if not record:
                     if strength and kind != GENERIC:
-                        found = note(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
-                elif record != good:
+                        found = note(out, found, UNWRITTEN, i, lane, granule, 0, -1)
+                elif record & ~LANE_BITS != good:
                     if (record >> 10) == (head >> 10) and sites[granule] == pc:
                         if ((record >> 4) & 63) != lane:
                             mixed = head | (join_lanes((record >> 4) & 63, lane) << 4) | strength
                             if not strength:
-                                found = note(s.out, found, WRITE_WRITE, i, lane, granule, record, pc)
-                    elif not _is_morally_strong(c, w, strength, record):
-                        if ((record >> 16) & 0xFFFFFFF) <= V[w, KNOWN, record >> 44] and (
-                            (record >> 10) & 63
-                        ) != REMOTE_STORE:
-                            good = record
-                        elif is_ordered(c, w, lane, record, 0):
-                            pass
-                        else:
-                            found = note(s.out, found, WRITE_WRITE, i, lane, granule, record, sites[granule])
+                                found = note(out, found, WRITE_WRITE, i, lane, granule, record, pc)
+                    elif ((record >> 16) & 0xFFFFFFF) <= V[w, KNOWN, record >> 44] and (
+                        (record >> 10) & 63
+                    ) != REMOTE_STORE:
+                        good = record & ~LANE_BITS
+                    elif not is_ordered(c, w, lane, record, 0) and not _is_morally_strong(c, w, strength, record):
+                        found = note(out, found, WRITE_WRITE, i, lane, granule, record, sites[granule])
                 if suspicious:
                     found = _check_readers(c, s, w, lane, strength, granule, s.asynchronous, False, i, found)
-                for row in range(len(s.far)):
-                    entry = s.far[row, granule]
+                for row in range(len(far)):
+                    entry = far[row, granule]
                     if entry and not _is_morally_strong(c, w, strength, entry):
                         found = _check_far(c, s, w, lane, row, granule, 0, i, found)
-                if len(s.far) and s.asynchronous:
+                if len(far) and s.asynchronous:
                     found = _check_sent(c, s, w, lane, granule, i, found)
                 if not (strength and is_weak_write_of(record, head >> 44, lane)):
                     records[granule] = mixed
@@ -383,14 +385,15 @@ def read_rows(
             if record != good:
                 if record == 0:
                     found = note(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
-                elif not _is_visible(c.vectors, w, record, True):
-                    found = _check_async(c, s, w, lane, granule, READ_WRITE, True, i, found)
+                elif not is_visible(c.vectors, w, record, True):
+                    found = check_async(c, s, w, lane, granule, READ_WRITE, True, i, found)
                 good = record
             chunk = granule >> (4 - s.shift)
             if granule & in_chunk == 0 and agents[i] >= 0:
                 s.sent[chunk], s.sent_sites[chunk] = entry, pc
             elif granule & in_chunk == 0:
                 s.async_reads[slot, chunk] = entry
+                s.last_reads[granule >> BLOCK, slot, 2] = clocks[i]
     return found
 
 
@@ -418,8 +421,8 @@ def _needs_fence(kind: int, bulk: bool) -> bool:
 
 
 @njit
-def _is_visible(V: Array, w: int, record: int, bulk: bool) -> bool:
-    # A quick test for all lanes of the warp. If the result is False, `_check_async` decides for each lane.
+def is_visible(V: Array, w: int, record: int, bulk: bool) -> bool:
+    # A quick test for all lanes of the warp. If the result is False, `check_async` decides for each lane.
     kind, agent, clock = (record >> 10) & 63, record >> 44, (record >> 16) & 0xFFFFFFF
     if kind == REMOTE_STORE or clock > V[w, KNOWN, agent]:
         return False
@@ -427,7 +430,7 @@ def _is_visible(V: Array, w: int, record: int, bulk: bool) -> bool:
 
 
 @njit
-def _check_async(
+def check_async(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, granule: int, what: int, bulk: bool, position: int, found: int
 ) -> int:  # fmt: skip
     # `lane` is -1 for an access of all lanes. `what` is the kind of the conflict if nothing orders the two accesses.
@@ -452,22 +455,24 @@ def write_rows(
     Shapes: all arrays (copies,).
     """
     records = s.records
-    found = 0
+    found, narrow = 0, 4 - s.shift
     in_chunk = (16 >> s.shift) - 1
     for i in range(len(warps)):
         w, lane = warps[i], lanes[i]
         good = np.int64(-1)
         fresh = (np.int64(agents[i]) << 44) | (np.int64(clocks[i]) << 16) | (ASYNC << 10) | (lane << 4) | strength
         first, last = starts[i] >> s.shift, (starts[i] + sizes[i]) >> s.shift
-        suspicious = _may_conflict(c, s, w, lane, FENCED, first, last, True)
+        suspicious = _may_conflict(c, s, w, lane, FENCED, first, last)
         for granule in range(first, last):
             record = records[granule]
+            if record == good and not suspicious and not len(s.far):
+                continue
             if strength and not record:
                 found = note(s.out, found, UNWRITTEN, i, lane, granule, 0, -1)
             elif record != good:
-                ordered = not record or _is_visible(c.vectors, w, record, True)
+                ordered = not record or is_visible(c.vectors, w, record, True)
                 if not ordered and not _is_morally_strong(c, w, strength, record):
-                    found = _check_async(c, s, w, lane, granule, WRITE_WRITE, True, i, found)
+                    found = check_async(c, s, w, lane, granule, WRITE_WRITE, True, i, found)
                 good = record
             if suspicious:
                 found = _check_readers(c, s, w, lane, strength, granule, granule & in_chunk == 0, True, i, found)
@@ -475,60 +480,11 @@ def write_rows(
                 entry = s.far[row, granule]
                 if entry and not _is_morally_strong(c, w, strength, entry):
                     found = _check_far(c, s, w, lane, row, granule, 1, i, found)
-            records[granule] = fresh
-            s.sites[granule] = pc
             if granule & in_chunk == 0 and len(s.far):
                 found = _check_sent(c, s, w, lane, granule, i, found)
-            if granule & in_chunk == 0:
-                s.origins[granule >> (4 - s.shift)] = origins[i]
-    return found
-
-
-@njit
-def read_tiles(
-    c: ClockArrays, s: SharedArrays, groups: Array, origins: Array, starts: Array, chunks: Array, chunk_mask: int,
-    base_offset: int, low: int, pc: int, clocks: Array,
-) -> int:  # fmt: skip
-    """Record the read of a matrix by each warpgroup. Return the number of conflicts with earlier writes.
-
-    Row g of `groups` has the four warps of a warpgroup. The warpgroup reads the 16-byte chunks at the addresses that
-    the swizzle makes of starts[g] + chunks[k]. `chunk_mask` has the bits of the swizzle, and `base_offset` is that of
-    the matrix descriptor. origins[g] is the byte offset of the CTA's shared memory, which begins at address `low`, and
-    clocks[g] the number of the wgmma group. Shapes: groups (warpgroups, 4); origins, starts and clocks (warpgroups,).
-    """
-    V, records = c.vectors, s.records
-    found = 0
-    for i in range(len(starts)):
-        leader = groups[i, 0]
-        slot = leader // c.ctas
-        entry = (np.int64(clocks[i]) << 32) | (np.int64(pc) << 10) | (MANY << 4)
-        good = common = np.int64(-1)
-        for k in range(len(chunks)):
-            address = starts[i] + chunks[k]
-            address ^= (((address >> 7) - base_offset) & chunk_mask) << 4
-            chunk = (origins[i] + address - low) >> 4
-            s.async_reads[slot, chunk] = entry
-            for granule in range(chunk << (4 - s.shift), (chunk + 1) << (4 - s.shift)):
-                record = records[granule]
-                if record == good or record & ~_LANE == common:
-                    continue
-                good = record
-                if record == 0:
-                    found = note(s.out, found, UNWRITTEN, i * 4, -1, granule, 0, -1)
-                    continue
-                # True if all four warps know the write, whichever lane made it.
-                whole = (record >> 10) & 63 != ASYNC
-                for member in range(4):
-                    w = groups[i, member]
-                    if _is_visible(V, w, record, s.fences_copies):
-                        continue
-                    whole = False
-                    before = found
-                    found = _check_async(c, s, w, -1, granule, READ_WRITE, s.fences_copies, i * 4 + member, found)
-                    if found > before:
-                        break
-                if whole:
-                    common = record & ~_LANE
+        records[first:last] = fresh
+        s.sites[first:last] = pc
+        s.origins[first >> narrow : last >> narrow] = origins[i]
     return found
 
 

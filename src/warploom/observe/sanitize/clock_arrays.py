@@ -224,39 +224,74 @@ def _complete_copies(c: ClockArrays, w: int, lanes: int, row: int) -> None:
 @njit
 def acquire(c: ClockArrays, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
     """Acquire the clocks at `rows` for lanes. See `Clocks.acquire`."""
-    V, few, total = c.vectors, c.few, len(c.few)
     for i in range(len(warps)):
-        w = warps[i]
-        if rows[i] < 0:
-            continue
-        _acquire_lanes(c, w, lanes[i], full[i], rows[i])
-        if full[i]:
-            _join_warp(c, w, rows[i])
-        else:
-            join(V, total + w, rows[i])
-            _complete_copies(c, w, lanes[i], rows[i])
-            few[w] |= lanes[i]
+        if rows[i] >= 0:
+            _acquire(c, warps[i], lanes[i], full[i], rows[i])
+
+
+@njit
+def _acquire(c: ClockArrays, w: int, lanes: int, full: bool, row: int) -> None:
+    _acquire_lanes(c, w, lanes, full, row)
+    if full:
+        _join_warp(c, w, row)
+    else:
+        join(c.vectors, len(c.few) + w, row)
+        _complete_copies(c, w, lanes, row)
+        c.few[w] |= lanes
 
 
 @njit
 def synchronise(c: ClockArrays, warps: Array) -> None:
     """Synchronise all lanes of each warp. See `Clocks.synchronise`."""
-    V, clock, few, per_cta, base = c.vectors, c.clock, c.few, c.per_cta, c.base
-    total = len(clock)
-    for i in range(len(warps)):
-        w = warps[i]
-        g = c.own[w]
-        if few[w] or c.fencing[w]:
-            _join_warp(c, w, total + w)
-        for column in (g, base + w if base >= 0 else g):
-            V[w, KNOWN, column] = clock[w]
-        for part in (SOME_F, SOME_GLOBAL):
-            c.fence_times[w, part - SOME_F] = V[w, part, g]
-        for stream in range(1, STREAMS):
-            column = g + stream * per_cta
-            V[w, KNOWN, column] = max(V[w, KNOWN, column], V[w, SOME, column])
-        c.partial[w] = False
-        clock[w] += 1
+    for w in warps:
+        _synchronise(c, w)
+
+
+@njit
+def _synchronise(c: ClockArrays, w: int) -> None:
+    V, clock, base, g = c.vectors, c.clock, c.base, c.own[w]
+    if c.few[w] or c.fencing[w]:
+        _join_warp(c, w, len(clock) + w)
+    for column in (g, base + w if base >= 0 else g):
+        V[w, KNOWN, column] = clock[w]
+    for part in (SOME_F, SOME_GLOBAL):
+        c.fence_times[w, part - SOME_F] = V[w, part, g]
+    for stream in range(1, STREAMS):
+        column = g + stream * c.per_cta
+        V[w, KNOWN, column] = max(V[w, KNOWN, column], V[w, SOME, column])
+    c.partial[w] = False
+    clock[w] += 1
+
+
+@njit
+def leave_barriers(
+    c: ClockArrays, keys: Array, first: int, barrier_of: Array, lanes_at: Array, live: Array, left: Array
+) -> int:  # fmt: skip
+    """Complete the CTA barriers with the given keys. Return the number of warps that leave them.
+
+    Row 0 of `left` receives the warps, and row 1 their keys. `first` is the row of the clock with key 0. The other
+    arguments are as in `Clocks.leave_barriers`; `live` has the live lanes of each warp as bits.
+    """
+    last = np.int64(-1)
+    for key in keys:
+        last = max(last, key)
+    complete = np.zeros(last + 1, np.bool_)
+    for key in keys:
+        complete[key] = True
+    count = 0
+    for w in range(len(barrier_of)):
+        key = barrier_of[w]
+        if 0 <= key <= last and complete[key]:
+            full = lanes_at[w] == live[w]
+            _acquire(c, w, lanes_at[w], full, first + key)
+            if full:
+                _synchronise(c, w)
+            left[0, count], left[1, count] = w, key
+            barrier_of[w], lanes_at[w] = -1, 0
+            count += 1
+    for key in keys:
+        c.vectors[first + key] = 0
+    return count
 
 
 @njit
@@ -414,6 +449,26 @@ def wait_copies(c: ClockArrays, ends: Array, groups: Array, warps: Array, lanes:
                 known = min(known, done[lane])
         column = c.own[w] + THREAD_COPIES * c.per_cta
         c.vectors[w, SOME, column] = max(c.vectors[w, SOME, column], known)
+
+
+@njit
+def wait_bulk(
+    c: ClockArrays, ends: Array, groups: Array, warps: Array, lanes: Array, pending: int, read_only: bool
+) -> None:  # fmt: skip
+    """Complete bulk groups of lanes. See `Clocks.wait_bulk`."""
+    for i in range(len(warps)):
+        w, lane = warps[i], lanes[i]
+        group, end = groups[w, lane] - pending, np.int32(0)
+        if group > 0 and pending < GROUPS:
+            end = ends[w, lane, (group - 1) % GROUPS]
+        if not read_only:
+            done = c.bulk_done[w, lane]
+            for time in range(max(done, end - GROUPS) + 1, end + 1):
+                c.bulk_waits[w, lane, time % GROUPS] = c.clock[w]
+            c.bulk_done[w, lane] = max(done, end)
+        for stream in range(BULK_READ, BULK_READ + 1 if read_only else BULK_DONE + 1):
+            column = c.own[w] + stream * c.per_cta
+            c.vectors[w, SOME, column] = max(c.vectors[w, SOME, column], end)
 
 
 @njit

@@ -22,8 +22,6 @@ from warploom.emulator.grid import Topology
 from warploom.emulator.warp_splits import WarpSplits, pack
 from warploom.observe.sanitize import clock_arrays
 from warploom.observe.sanitize.clock_arrays import (
-    BULK_DONE,
-    BULK_READ,
     CLUSTER,
     CTA,
     GPU,
@@ -118,10 +116,14 @@ class Clocks:
         # Time up to which bulk copies of each lane are complete, and times of the warp at the waits that show this.
         self.bulk_done = np.zeros((self.warps, 32), np.int32)
         self.bulk_waits = np.zeros((self.warps, 32, GROUPS), np.int32)
+        self._all_lanes, self._all_full = np.full(self.warps, -1, np.int32), np.ones(self.warps, np.bool_)
+        self._left = np.zeros((2, self.warps), np.int64)  # results of `leave_barriers`
         self._bundle()
 
     def _bundle(self) -> None:
         topology = self.topology
+        first = topology.rank * self.agents + STREAMS * self.per_cta
+        self.phase_columns = (first[:, None] + np.arange(self.mbarriers)).reshape(-1).astype(np.int64)
         self.arrays = ClockArrays(
             self.vectors, self.clock, self.few, self.fencing, self.partial, self.lane_times, self.operations,
             self.fence_times, self.covered, self.published, self.own, self.per_cta, self.base, self.agents, self.ctas,
@@ -137,7 +139,7 @@ class Clocks:
         """
         mask = batch.mask if mask is None else mask
         if mask is None and not self.splits.diverged:
-            return np.full(batch.count, -1, np.int32), np.ones(batch.count, np.bool_)
+            return self._all_lanes[: batch.count], self._all_full[: batch.count]
         bits = to_bits(batch.active() if mask is None else mask)
         return bits, bits == self.live(batch.warp_index)
 
@@ -165,6 +167,18 @@ class Clocks:
     def synchronise(self, warps: Array) -> None:
         """Order the earlier accesses of every lane of a warp before the later accesses of all its lanes."""
         clock_arrays.synchronise(self.arrays, warps)
+
+    def leave_barriers(self, keys: Array, barrier_of: Array, lanes_at: Array) -> tuple[Array, Array]:
+        """Complete CTA barriers. Return the warps that waited there, and the key of the barrier of each warp.
+
+        The warps acquire the clocks of the barriers, which are then cleared. barrier_of[w] is the key of the barrier at
+        which the lanes lanes_at[w] of warp w wait, -1 for none. The warps that leave are removed from both arrays.
+        """
+        left, live = self._left, self.splits.live_bits.view(np.int32)
+        count = clock_arrays.leave_barriers(
+            self.arrays, uniform(keys), self.first_barrier, barrier_of, lanes_at, live, left
+        )  # fmt: skip
+        return left[0, :count], left[1, :count]
 
     def synchronise_lanes(self, warps: Array, lanes: Array) -> None:
         """Order earlier accesses of the lanes lanes[i] of warps[i] before later accesses of these lanes.
@@ -312,19 +326,7 @@ class Clocks:
 
         With `read_only`, only the reads of the sources are complete.
         """
-        group = self.bulk_groups[warps, lanes] - pending
-        ends = self.bulk_ends[warps, lanes, np.maximum(group - 1, 0) % GROUPS]
-        ends = np.where((group > 0) & (pending < GROUPS), ends, 0)
-        if not read_only:
-            for warp, lane, end in zip(warps.tolist(), lanes.tolist(), ends.tolist(), strict=True):
-                done = int(self.bulk_done[warp, lane])
-                for time in range(max(done, end - GROUPS) + 1, end + 1):
-                    self.bulk_waits[warp, lane, time % GROUPS] = self.clock[warp]
-                self.bulk_done[warp, lane] = max(done, end)
-        for stream in (BULK_READ,) if read_only else (BULK_READ, BULK_DONE):
-            column = self.own[warps] + stream * self.per_cta
-            for warp, at, end in zip(warps.tolist(), column.tolist(), ends.tolist(), strict=True):
-                self.vectors[warp, SOME, at] = max(int(self.vectors[warp, SOME, at]), end)
+        clock_arrays.wait_bulk(self.arrays, self.bulk_ends, self.bulk_groups, warps, lanes, pending, read_only)
 
     # Rows -------------------------------------------------------------------------------------------------
 
@@ -357,7 +359,9 @@ class Clocks:
 
     def _mbarrier_rows(self, objects: Array, kind: int) -> Array:
         first = self.first_mbarrier + kind * self.ctas * self.mbarriers
-        return np.where(objects < 0, NOWHERE, first + objects)
+        rows: Array = first + objects
+        rows[objects < 0] = NOWHERE
+        return rows
 
     def arrive(self, warps: Array, lanes: Array, full: Array, rows: Array, relaxed: bool) -> None:
         """Release the clocks of lanes into `rows`.
@@ -371,8 +375,7 @@ class Clocks:
 
     def phase_column(self, objects: Array) -> Array:
         """Return, for each mbarrier, the index of the clock component that counts its phases."""
-        cta, slot = objects // self.mbarriers, objects % self.mbarriers
-        return self.topology.rank[cta] * self.agents + STREAMS * self.per_cta + slot
+        return self.phase_columns[objects]
 
     def knows(self, warp: int, record: int) -> bool:
         """Return True if the access of `record` happens before the next access of some lane of a warp."""

@@ -11,15 +11,15 @@ from warploom.diagnostics import UsageError
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.events import CopyIssue
 from warploom.emulator.faults import Fault
-from warploom.emulator.tensor_boxes import lane_values
-from warploom.isa.model.records import BulkCopy, TensorCopy
+from warploom.isa.model.records import BulkCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMapFields, coordinate_error, row_bytes, tile_rows, unit_bits
 from warploom.layout.tile import boxes
 from warploom.observe.sanitize.clock_arrays import GPU
 from warploom.observe.sanitize.clocks import strength_at
 from warploom.observe.sanitize.context import Context
-from warploom.observe.sanitize.global_shadow import GlobalShadow
+from warploom.observe.sanitize.copies import Copies
+from warploom.observe.sanitize.global_shadow import GlobalShadow, Load
 from warploom.observe.sanitize.mbarriers import Mbarriers
 
 Array = NDArray[Any]
@@ -35,78 +35,76 @@ class GlobalCopies:
         self.shadow = shadow
         self.mbarriers = mbarriers
 
-    def plain(self, event: CopyIssue, sizes: Array, objects: Array) -> None:
+    def plain(self, copies: Copies, sizes: Array, objects: Array) -> None:
         """Record the accesses of copies without a tensor map.
 
         Copy k stores sizes[k] bytes. objects[k] is the number of the mbarrier that completes copy k, -1 for none.
         Shapes: (copies,).
         """
-        request: BulkCopy = event.request
-        every = np.arange(len(event.warps))
+        request: BulkCopy = copies.event.request
         if request.destination_space == "global":
-            starts = copy_values(event, request.destination, every) - GLOBAL_BASE
+            starts = copies.values(request.destination) - GLOBAL_BASE
             good = self._inside(starts, sizes)
             size = TYPES[request.type].element_bytes if request.reduction else 0
-            self._write(event, every, (np.flatnonzero(good), starts[good], sizes[good]), size)
+            self._write(copies, (np.flatnonzero(good), starts[good], sizes[good]), size)
         if request.source_space == "global":
-            first, sizes = (copy_values(event, each, every) for each in request.source_range())
-            starts = copy_values(event, request.source, every) + first - GLOBAL_BASE
-            heads = self._heads(event.warps, objects)
+            first, sizes = (copies.values(each) for each in request.source_range())
+            starts = copies.values(request.source) + first - GLOBAL_BASE
+            heads = self.shadow.heads(copies.warps, objects, self.mbarriers.phase)
             for copy in np.flatnonzero(self._inside(starts, sizes)).tolist():
                 at = slice(copy, copy + 1)
-                self._read(event, every, heads, (np.array([copy]), starts[at], sizes[at]))
+                self._read(copies, heads, (np.array([copy]), starts[at], sizes[at]))
 
-    def boxes(
-        self, event: CopyIssue, fields: TensorMapFields, copies: Array, coordinates: Array, offsets: Array,
-        objects: Array,
-    ) -> None:  # fmt: skip
-        """Record the accesses of tensor copies with the indices `copies` in the event.
+    def stores(self, copies: Copies, fields: TensorMapFields, coordinates: Array, offsets: Array) -> None:
+        """Record the accesses of tensor copies to global memory.
 
-        `fields` describes the tensor map. Column k of `coordinates` and `offsets` is the position of copy copies[k],
-        as `box_positions` returns it. objects[k] is the number of the mbarrier that completes the copy, -1 for none.
-        Shapes: copies and objects (copies,).
+        `fields` describes the tensor map. Column k of `coordinates` and `offsets` is the position of copy k, as
+        `Copies.box_positions` returns it.
         """
-        request: TensorCopy = event.request
-        if request.direction == "store":
-            self._write(event, copies, self._rows(fields, coordinates, offsets, stores=True), fields.element_bits // 8)
-            return
-        heads = self._heads(event.warps[copies], objects)
-        start = fields.global_address - GLOBAL_BASE
-        if self.shadow.is_written(start):
-            rows = self._rows(fields, coordinates, offsets, stores=False)
-            self._read(event, copies, heads, rows)
-            return
-        for copy in np.flatnonzero(heads >= 0).tolist():
-            key = (fields, *coordinates[:, copy].tolist(), *offsets[:, copy].tolist())
-            self.shadow.defer_read(
-                start, key, int(heads[copy]), event.pc,
-                lambda at=copy: self._rows(fields, coordinates[:, [at]], offsets[:, [at]], stores=False)[1:],
-            )  # fmt: skip
+        self._write(copies, self._rows(fields, coordinates, offsets, stores=True), fields.element_bits // 8)
 
-    def _write(self, event: CopyIssue, copies: Array, rows: Rows, size: int) -> None:
+    def loads(
+        self, copies: Copies, fields: TensorMapFields, coordinates: Array, offsets: Array, objects: Array
+    ) -> None:  # fmt: skip
+        """Record the accesses of tensor copies from global memory.
+
+        objects[k] is the number of the mbarrier that completes copy k, -1 for none. The other arguments are as in
+        `stores`. Shapes: objects (copies,).
+        """
+        heads = self.shadow.heads(copies.warps, objects, self.mbarriers.phase)
+        deferred = self.shadow.deferred(fields.global_address - GLOBAL_BASE)
+        if deferred is None:
+            self._read(copies, heads, self._rows(fields, coordinates, offsets, stores=False))
+            return
+        number = self.shadow.number(fields)
+        positions = np.concatenate([coordinates, offsets]).T.tolist()
+        for copy, (head, position) in enumerate(zip(heads.tolist(), positions, strict=True)):
+            if head >= 0:
+                deferred[number, *position] = Load(
+                    head, copies.event.pc,
+                    lambda at=copy: self._rows(fields, coordinates[:, [at]], offsets[:, [at]], stores=False)[1:],
+                )  # fmt: skip
+
+    def _write(self, copies: Copies, rows: Rows, size: int) -> None:
         # `size` is the number of bytes of an element.
+        event = copies.event
         strength = strength_at(GPU, size) if event.request.reduction else 0  # PTX ISA 9.7.9.25.5.2
-        of, starts, sizes = copies[rows[0]], rows[1], rows[2]
+        of, starts, sizes = copies.index[rows[0]], rows[1], rows[2]
         self.shadow.write_rows(
             event.warps[of], event.lanes[of], starts, sizes, strength, event.pc,
             self._sameness(event, of, starts, sizes),
         )  # fmt: skip
 
-    def _read(self, event: CopyIssue, copies: Array, heads: Array, rows: Rows) -> None:
+    def _read(self, copies: Copies, heads: Array, rows: Rows) -> None:
         which, starts, sizes = rows
-        of = copies[which]
-        if len(of) != 1 or self.shadow.is_written(int(starts[0])):
-            warps, lanes = event.warps[of], event.lanes[of]
-            self.shadow.read_rows(warps, lanes, starts, sizes, heads[which], event.pc)
+        deferred = self.shadow.deferred(int(starts[0])) if len(which) == 1 else None
+        if deferred is None:
+            self.shadow.read_rows(
+                copies.warps[which], copies.lanes[which], starts, sizes, heads[which], copies.event.pc
+            )  # fmt: skip
         elif heads[which[0]] >= 0:
             key = int(starts[0]), int(sizes[0])
-            self.shadow.defer_read(key[0], key, int(heads[which[0]]), event.pc, lambda: (starts, sizes))
-
-    def _heads(self, warps: Array, objects: Array) -> Array:
-        phases = self.mbarriers.phase
-        if not len(phases):
-            return np.full(len(warps), -1)
-        return self.shadow.heads(warps, objects, phases[np.maximum(objects, 0)] + 1)
+            deferred[key] = Load(int(heads[which[0]]), copies.event.pc, lambda: (starts, sizes))
 
     def _rows(self, fields: TensorMapFields, coordinates: Array, offsets: Array, *, stores: bool) -> Rows:
         """Return the byte ranges that tensor copies access, clipped to the tensor.
@@ -174,23 +172,3 @@ class GlobalCopies:
 
     def _inside(self, starts: Array, sizes: Array) -> Array:
         return (starts >= 0) & (starts + sizes <= len(self.arena.bytes))
-
-
-def box_positions(event: CopyIssue, copies: Array) -> tuple[Array, Array]:
-    """Return the coordinates and the im2col offsets of tensor copies.
-
-    `copies` are indices of copies in `event`. Shapes: (dimensions, copies) and (im2col offsets, copies).
-    """
-    request: TensorCopy = event.request
-    coordinates = np.stack([copy_values(event, part, copies) for part in request.coordinates])
-    if request.offsets is None:
-        return coordinates, np.zeros((0, len(copies)), np.int64)
-    return coordinates, np.stack([copy_values(event, part, copies) for part in request.offsets])
-
-
-def copy_values(event: CopyIssue, array: Array, copies: Array) -> Array:
-    """Return the values that an operand has in the lanes that issued the copies. Shape: (copies,).
-
-    `array` has the operand's values in all lanes. `copies` are indices of copies in `event`.
-    """
-    return lane_values(array, event.positions[copies], event.lanes[copies]).astype(np.int64)

@@ -7,7 +7,6 @@ wave, the set of CTAs that run at the same time. `clocks` defines the other fiel
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.events import AccessKind, Launch
 from warploom.emulator.grid import Placement
 from warploom.isa.model.effects import Access
+from warploom.layout import TensorMapFields
 from warploom.numerics._compile import njit
 from warploom.observe.sanitize._shared_shadow import COLUMNS, ROOM, note, together
 from warploom.observe.sanitize.clock_arrays import (
@@ -82,8 +82,7 @@ class GlobalArrays(NamedTuple):
     out: Array
 
 
-@dataclass(frozen=True, slots=True)
-class _Load:
+class Load(NamedTuple):
     """Read of global memory by a bulk copy: its record `head` and its program counter.
 
     `rows` returns the starts and the sizes in bytes of the ranges that the copy read.
@@ -118,7 +117,8 @@ class GlobalShadow:
         self._read_only = read_only_loads(launch)
         self.wave = -1
         self._written: set[int] = set()  # numbers of the buffers that the kernel has written
-        self._loads: dict[int, dict[object, _Load]] = {}  # reads of the other buffers, by buffer and key
+        self._loads: dict[int, dict[tuple[int, ...], Load]] = {}  # reads of the other buffers, by buffer and key
+        self._maps: dict[TensorMapFields, int] = {}
         self._placements: dict[int, Placement] = {}  # by wave, for the last 256 waves
 
     def start(self, context: Context) -> None:
@@ -194,7 +194,7 @@ class GlobalShadow:
     # Bulk copies ------------------------------------------------------------------------------------------
 
     def _segment(self, offset: int) -> int:
-        return int(np.searchsorted(self.arena.starts, offset + GLOBAL_BASE, side="right")) - 1
+        return int(self.arena.starts.searchsorted(offset + GLOBAL_BASE, side="right")) - 1
 
     def is_written(self, offset: int) -> bool:
         """Return True if the kernel has written to the buffer that contains byte offset `offset`."""
@@ -211,22 +211,26 @@ class GlobalShadow:
     def heads(self, warps: Array, objects: Array, phases: Array) -> Array:
         """Return a record of kind LOAD for the read by each copy; -1 for a copy without an mbarrier.
 
-        Phase phases[i] of the mbarrier numbered objects[i] completes the copy of warps[i]. Shapes: all (copies,).
+        The open phase of the mbarrier numbered objects[i] completes the copy of warps[i]. Mbarrier k has phases[k]
+        complete phases. Shapes: warps, objects and result (copies,).
         """
-        c = self.clocks
-        cta, slot = objects // max(c.mbarriers, 1), objects % max(c.mbarriers, 1)
-        clock = slot << SLOT | phases
-        entry = (self.wave & 0xFF) << 55 | warps << 44 | clock << 16 | LOAD << 10
-        known = (objects >= 0) & (slot < 1 << 28 - SLOT) & (phases < 1 << SLOT)
-        return np.where(known, entry | self.launch.topology.rank[cta].astype(np.int64) << 4, -1)
+        found = np.empty(len(warps), np.int64)
+        wave, rank = self.wave & 0xFF, self.launch.topology.rank
+        _find_heads(warps, objects, phases, rank, self.clocks.mbarriers, wave, found)
+        return found
 
-    def defer_read(self, offset: int, key: object, head: int, pc: int, rows: Callable[[], tuple[Array, Array]]) -> None:
-        """Postpone the record of a copy's read until the kernel writes to the buffer.
+    def number(self, fields: TensorMapFields) -> int:
+        """Return a negative number for a tensor map."""
+        return self._maps.setdefault(fields, -1 - len(self._maps))
 
-        `offset` is a byte offset in the buffer, and `head` the record of the read (see `heads`). `rows` returns the
-        starts and sizes of the bytes that the copy reads. A later read with the same key replaces the read.
+    def deferred(self, offset: int) -> dict[tuple[int, ...], Load] | None:
+        """Return the reads by copies whose record is postponed until the kernel writes to a buffer.
+
+        `offset` is a byte offset in the buffer. A key describes the bytes that a copy reads. A later read with the same
+        key replaces the read. The result is None if the kernel has written to the buffer.
         """
-        self._loads.setdefault(self._segment(offset), {})[key] = _Load(head, pc, rows)
+        segment = self._segment(offset)
+        return None if segment in self._written else self._loads.setdefault(segment, {})
 
     def read_rows(self, warps: Array, lanes: Array, starts: Array, sizes: Array, heads: Array, pc: int) -> None:
         """Record reads by bulk copies. Report conflicts.
@@ -502,7 +506,15 @@ def _rows(
         fresh |= (lane << 4) | strength
         good = np.int64(0)
         good_reads = np.zeros(2, np.int64)
-        for granule in range(starts[i] >> s.shift, -(-(starts[i] + sizes[i]) >> s.shift)):
+        first, last = starts[i] >> s.shift, -(-(starts[i] + sizes[i]) >> s.shift)
+        if writing:
+            held = np.int64(0)
+            for granule in range(first, last):
+                held |= records[granule] | reads[0, granule] | reads[1, granule]
+            if held == 0:
+                records[first:last], sites[first:last] = fresh, pc  # nothing accessed this memory before
+                continue
+        for granule in range(first, last):
             record = records[granule]
             if record != good and (record != fresh or sites[granule] != pc):
                 good = record
@@ -532,6 +544,24 @@ def _rows(
             elif heads[i] >= 0:
                 _remember(s, granule, heads[i], pc)
     return found
+
+
+@njit
+def _find_heads(
+    warps: Array, objects: Array, phases: Array, rank: Array, mbarriers: int, wave: int, found: Array
+) -> None:  # fmt: skip
+    """Write the results of `GlobalShadow.heads` to `found`.
+
+    `rank` has the rank of each CTA, and `mbarriers` is the number of mbarriers in a CTA.
+    """
+    for i in range(len(warps)):
+        found[i] = -1
+        if objects[i] >= 0:
+            cta, slot = objects[i] // mbarriers, objects[i] % mbarriers
+            phase = phases[objects[i]] + 1
+            if slot < 1 << 28 - SLOT and phase < 1 << SLOT:
+                head = (np.int64(wave) << 55) | (np.int64(warps[i]) << 44) | (LOAD << 10) | (np.int64(rank[cta]) << 4)
+                found[i] = head | ((slot << SLOT | phase) << 16)
 
 
 @njit

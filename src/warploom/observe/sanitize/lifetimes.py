@@ -76,11 +76,14 @@ class Lifetimes:
         seen = _Reach(column, phase, int(self.arrivals[warp]), pc)
         self._phases.setdefault(owner, {})[found] = seen
 
-    def start(self, owners: Array, warps: Array, lanes: Array, pc: int) -> None:
+    def start(self, starts: Array, warps: Array, lanes: Array, pc: int) -> None:
         """Report copies to the shared memory of CTAs that may not have started.
 
-        Lane lanes[i] of warps[i] copies to CTA owners[i]. Shapes: all (copies,).
+        Lane lanes[i] of warps[i] copies to byte offset starts[i]. Shapes: all (copies,).
         """
+        if self.topology.cluster_size == 1:
+            return
+        owners = starts // self.context.shared.stride
         for k in np.flatnonzero(owners != self.topology.cta_of[warps]).tolist():
             self._check(int(owners[k]), int(warps[k]), int(lanes[k]), pc)
 

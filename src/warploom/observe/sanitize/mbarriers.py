@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics.edits import Fix
+from warploom.emulator.access import uniform
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import Arrive
-from warploom.observe.sanitize.clock_arrays import KNOWN, WIDE
+from warploom.numerics._compile import njit
+from warploom.observe.sanitize.clock_arrays import KNOWN, WIDE, join
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.mbarrier_fixes import Initialisation, MbarrierFixes
 from warploom.observe.sanitize.phase_aliasing import Ambiguity, PhaseAliasing
@@ -21,6 +23,7 @@ Array = NDArray[Any]
 FIRST = 32  # slots for mbarriers of a CTA at the start
 _HIGHEST = 0xFFFFF
 _OVERWRITTEN = "is overwritten while it is valid"
+_NO_ORDER, _NO_COLUMNS = np.zeros((0, 0), np.int32), np.zeros(0, np.int64)
 
 
 class Mbarriers:
@@ -138,29 +141,26 @@ class Mbarriers:
     def complete(self, words: Array) -> None:
         """Complete the open phases of the mbarriers at `words` (byte offset / 8)."""
         objects = self.at[words]
-        objects = objects[objects >= 0]
-        if not len(objects):
-            return
+        if objects.min() < 0:
+            objects = objects[objects >= 0]
         if self.aliasing is not None:
             self._report_ambiguities(self.aliasing.complete(objects))
-        np.add.at(self.phase, objects, 1)
-        rows = self._rows(objects)
-        columns = self.clocks.phase_column(objects)
-        for arriving, arrived in zip(rows[::2], rows[1::2], strict=True):
-            self.clocks.copy(arrived, arriving)
-            self.clocks.vectors[arrived, KNOWN, columns] = self.phase[objects]
-        self.clocks.vectors[rows[1], WIDE, columns] = self.phase[objects]
+        clocks = self.clocks
+        _complete_phases(
+            clocks.vectors, self.phase, objects, clocks.phase_column(objects), clocks.first_mbarrier, clocks.kinds
+        )
 
     # Waits for the right phase ------------------------------------------------------------------------------
 
-    def test(self, warps: Array, index: Array, lanes: Array, parity: Array, by_parity: bool, pc: int) -> None:
-        """Report tests that may mistake a phase for another. `index` has byte offsets.
+    def test(self, warps: Array, found: Array, lanes: Array, parity: Array, by_parity: bool, pc: int) -> None:
+        """Report tests that may mistake a phase for another.
 
-        `parity` is that of the state tokens of the lanes, unless the lanes test `by_parity`.
+        `parity` is that of the state tokens of the lanes, unless the lanes test `by_parity`. found[i, l] is the
+        mbarrier number for lane l of warps[i]. Shapes: found, lanes and parity (warps, 32).
         """
         if self.aliasing is not None:
             test = self.aliasing.test if by_parity else self.aliasing.test_tokens
-            self._report_ambiguities(test(warps, self.of(index), lanes, parity, pc))
+            self._report_ambiguities(test(warps, found, lanes, parity, pc))
 
     def join(self, warps: Array, found: Array, lanes: Array, drops: bool) -> None:
         """Record arrivals of lanes at mbarriers. With `drops`, the lanes take no part in later phases.
@@ -170,16 +170,23 @@ class Mbarriers:
         if self.aliasing is not None:
             self.aliasing.join(warps, found, lanes, drops)
 
-    def arrive(self, warps: Array, found: Array, lanes: Array, pc: int, copies: bool = False) -> None:
+    def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
         """Record operations of lanes that arrive at mbarriers, or that expect or complete bytes there.
 
-        found[i, l] is the mbarrier number for lane l of warps[i]. If `copies`, the operations are copies whose bytes
-        the mbarriers count. Shapes: found and lanes (warps, 32).
+        found[i, l] is the mbarrier number for lane l of warps[i]. Shapes: found and lanes (warps, 32).
         """
-        if copies:
-            self.copy_site[found[lanes & (found >= 0)]] = pc
         if self.aliasing is not None:
-            self.aliasing.arrive(warps, found, lanes, pc, copies)
+            self.aliasing.arrive(warps, found, lanes, pc, copies=False)
+
+    def expect(self, warps: Array, found: Array, pc: int) -> None:
+        """Record copies whose bytes mbarriers count.
+
+        A lane of warps[i] issues copy i, and the mbarrier numbered found[i] counts its bytes. Shapes: (copies,).
+        """
+        self.copy_site[found] = pc
+        if self.aliasing is not None:
+            lanes = np.ones((len(found), 1), np.bool_)
+            self.aliasing.arrive(warps, found[:, None], lanes, pc, copies=True)
 
     def _report_ambiguities(self, found: list[Ambiguity]) -> None:
         for each in found:
@@ -201,7 +208,7 @@ class Mbarriers:
         `what` names the operations in the message.
         """
         missing = lanes & (self.of(index) < 0)
-        if missing.any():
+        if np.count_nonzero(missing):
             position, lane = (int(part[0]) for part in np.nonzero(missing))
             word = int(index[position, lane]) >> 3
             warp, text = int(batch.warp_index[position]), f"is not initialised: {what}"
@@ -213,6 +220,16 @@ class Mbarriers:
         first = word // stride * stride
         valid = np.flatnonzero(self.at[first : first + stride] >= 0) + first
         return self.fixes.missing_initialisation(word, set(valid.tolist()))
+
+    def allows(self, event: Arrive) -> bool:
+        """Return True if `check_use` and `check_counts` surely report nothing about an event."""
+        happened, columns = (_NO_ORDER, _NO_COLUMNS) if self.aliasing is None else self.aliasing.order()
+        clocks = self.clocks
+        return _are_allowed(
+            clocks.vectors, self.topology.warps, self.shared.words, self.at, self.phase, clocks.phase_columns, happened,
+            columns, event.batch.location.warp, event.index, uniform(event.lanes), event.amounts, event.transactions,
+            event.action.startswith("arrive"), event.action == "complete_tx",
+        )  # fmt: skip
 
     def check_counts(self, event: Arrive) -> None:
         """Report excess arrivals, arrivals that may count in a wrong phase, and illegal byte counts."""
@@ -268,30 +285,28 @@ class Mbarriers:
             text = "receives an arrival that may count in the previous phase: no wait shows that this phase is complete"
             self.report_at("sanitize.mbarrier/arrivals", pc, word, text, int(warps[k]), int(at[later[k]]))
 
-    def check_copies(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
-        """Report copies without a valid mbarrier.
+    def report_missing(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
+        """Report the first copy without a valid mbarrier.
 
         Copy i expects an mbarrier at byte offset words[i]. The number found[i] is -1 if there is none.
         """
-        missing = np.flatnonzero(found < 0)
-        if len(missing):
-            k = int(missing[0])
-            text = "is not initialised, and a copy counts its bytes there"
-            word, warp = int(words[k]) >> 3, int(warps[k])
-            fixes = partial(self._missing_initialisation, word)
-            self.report_at("sanitize.mbarrier/uninitialised", pc, word, text, warp, int(lanes[k]), fixes=fixes)
+        k = int(np.flatnonzero(found < 0)[0])
+        text = "is not initialised, and a copy counts its bytes there"
+        word, warp = int(words[k]) >> 3, int(warps[k])
+        fixes = partial(self._missing_initialisation, word)
+        self.report_at("sanitize.mbarrier/uninitialised", pc, word, text, warp, int(lanes[k]), fixes=fixes)
 
     def check_stores(self, index: Array, lanes: Array, size: int, warps: Array, pc: int) -> None:
         """Report stores of lanes that overwrite valid mbarriers.
 
         Each lane in `lanes` stores `size` bytes at its byte offset in `index`. Shapes: index and lanes (warps, 32).
         """
-        if not self.used.any():
+        if not np.count_nonzero(self.used):
             return
         hit = lanes & (self.at[index >> 3] >= 0)
         if size > 8:
             hit |= lanes & (self.at[index + size - 1 >> 3] >= 0)
-        if hit.any():
+        if np.count_nonzero(hit):
             position, lane = (int(part[0]) for part in np.nonzero(hit))
             word = int(index[position, lane]) >> 3
             word += int(self.at[word] < 0)
@@ -304,10 +319,10 @@ class Mbarriers:
         words = self._words
         if not len(words) or not len(starts):
             return
-        first, last = np.searchsorted(words, starts >> 3), np.searchsorted(words, starts + sizes + 7 >> 3)
-        hit = np.flatnonzero(first < last)
-        if len(hit):
-            k = int(hit[0])
+        first, last = words.searchsorted(starts >> 3), words.searchsorted(starts + sizes + 7 >> 3)
+        hit = first < last
+        if np.count_nonzero(hit):
+            k = int(np.flatnonzero(hit)[0])
             word, warp = int(words[first[k]]), int(warps[k])
             self.report_at("sanitize.mbarrier/overwritten", pc, word, _OVERWRITTEN, warp, int(lanes[k]))
 
@@ -367,3 +382,61 @@ class Mbarriers:
 
 def _signed(count: int) -> int:
     return count - 0x200000 if count >= 0x100000 else count
+
+
+@njit
+def _complete_phases(V: Array, phase: Array, objects: Array, columns: Array, first: int, kinds: int) -> None:
+    """Complete the open phases of the mbarriers `objects`.
+
+    `phase` has the number of complete phases of each mbarrier. Component columns[k] of the vector clocks `V` counts the
+    phases of objects[k]. `first` is the row of the first mbarrier, and `kinds` the number of rows of an mbarrier.
+    """
+    for k in range(len(objects)):
+        which, column = objects[k], columns[k]
+        phase[which] += 1
+        for kind in range(0, kinds, 2):
+            arriving = first + kind * len(phase) + which
+            arrived = arriving + len(phase)
+            join(V, arrived, arriving)
+            V[arrived, KNOWN, column] = phase[which]
+            if kind == 0:
+                V[arrived, WIDE, column] = phase[which]
+
+
+@njit
+def _are_allowed(
+    V: Array, total: int, words: Array, at: Array, phase: Array, columns: Array, happened: Array, places: Array,
+    warps: Array, index: Array, lanes: Array, amounts: Array, transactions: Array, arrives: bool, completes: bool,
+) -> bool:  # fmt: skip
+    """Return the result of `Mbarriers.allows`.
+
+    `V` has the vector clocks of `total` warps, and column columns[k] counts the phases of mbarrier k. `happened` and
+    `places` are the clocks and columns of `PhaseAliasing`, or empty.
+    """
+    arrivals, counts = np.zeros(len(phase), np.int64), np.zeros(len(phase), np.int64)
+    for i in range(len(warps)):
+        w = warps[i]
+        row, value_row = (i if amounts.shape[0] > 1 else 0), (i if transactions.shape[0] > 1 else 0)
+        for lane in range(32):
+            if not lanes[i, lane]:
+                continue
+            word = index[i, lane] >> 3
+            which, state = at[word], np.int64(words[word])
+            if which < 0:
+                return False
+            count = transactions[value_row, lane if transactions.shape[1] > 1 else 0]
+            counts[which] += -count if completes else count
+            held = state >> 40 & 0x1FFFFF
+            if abs((held ^ 0x100000) - 0x100000 + counts[which]) > _HIGHEST:
+                return False
+            if not arrives:
+                continue
+            arrivals[which] += amounts[row, lane if amounts.shape[1] > 1 else 0]
+            if arrivals[which] > state >> 20 & _HIGHEST:
+                return False
+            known = max(V[w, KNOWN, columns[which]], V[w + total, KNOWN, columns[which]])
+            if len(happened):
+                known = max(known, happened[w, places[which]])
+            if known < phase[which]:
+                return False
+    return True

@@ -2,25 +2,29 @@
 """Asynchronous multiplications of warpgroups: their use of registers and of shared memory."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.access import uniform
+from warploom.emulator.batch import Batch
 from warploom.emulator.events import Execute, Launch
 from warploom.emulator.values import VectorValue, registers_of
 from warploom.isa.model.effects import Issue
 from warploom.isa.model.multiplication import Metadata, SharedMatrix
 from warploom.numerics._compile import njit
+from warploom.observe.sanitize._tiles import Tiles, tiles_of
 from warploom.observe.sanitize.clock_arrays import KNOWN, MULTIPLICATIONS, ClockArrays
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.registers import NONE, Registers, guard_registers, once_per_program, used_registers
 from warploom.observe.sanitize.shared_shadow import SharedShadow
-from warploom.observe.sanitize.tile_layouts import TileLayouts, by_fields
+from warploom.observe.sanitize.tile_layouts import TileLayouts, by_value
 
 Array = NDArray[Any]
+
+_START_BITS = np.uint64(14)  # of a matrix descriptor; the fields above describe the layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,23 @@ class _Multiplication:
     sources: Registers
     metadata: Registers
     reads_shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Adjacent multiplications that execute together, with their `matrices` in shared memory.
+
+    `indices` are the indices of the multiplications. `shares` is set if one of them shares registers with other
+    multiplications. pcs[m] is the program counter of the multiplication that reads matrix m, and `descriptors` has the
+    matrix descriptors. `tiles` has the tiles for fields of the descriptors.
+    """
+
+    indices: Array
+    shares: bool
+    pcs: Array
+    matrices: list[SharedMatrix]
+    descriptors: VectorValue
+    tiles: dict[tuple[int, ...], Tiles] = field(default_factory=dict[tuple[int, ...], Tiles])
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +104,8 @@ class Multiplications:
         self._index = {each.pc: index for index, each in enumerate(self.sites)}
         self._uses = _find_uses(launch) if self.sites else {}
         self._sharing = _find_sharing(launch)
+        self._runs: dict[tuple[int, int], _Run] = {}  # by first program counter and length
+        self._is_recorded = False  # True if the current multiplications need no further check
 
     @property
     def read_shared(self) -> bool:
@@ -149,17 +172,70 @@ class Multiplications:
     # Issue and exit ---------------------------------------------------------------------------------------
 
     def _issue(self, event: Execute) -> None:
-        batch, index = event.batch, self._index[event.pc]
-        warps = batch.warp_index
+        if event.pc == event.first:
+            self._is_recorded = self._record_run(event)
+        if not self._is_recorded:
+            self._check(event.batch, event.pc)
+
+    def _record_run(self, event: Execute) -> bool:
+        """Record multiplications that execute together.
+
+        Return False if a check of each multiplication may find a conflict. Such a check repeats the record.
+        """
+        batch, key = event.batch, (event.first, event.length)
+        run = self._runs.get(key)
+        if run is None:
+            run = self._runs[key] = self._run(*key)
+        warps, numbers = batch.warp_index, self.context.clocks.multiplication_groups
+        if run.shares or not _issue(self.group, self.dirty, run.indices, uniform(warps), numbers):
+            return False
+        members = batch.warpgroups()
+        if not len(run.pcs) or not len(members):
+            return True
+        groups = warps[members]
+        leaders = groups[:, 0]
+        descriptors = np.ascontiguousarray(batch.read_first_lane(run.descriptors)[members[:, 0]].T).view(np.uint64)
+        above = descriptors >> _START_BITS
+        fields = tuple(above[:, 0].tolist())
+        if (above != above[:, :1]).any():
+            return False
+        tiles = run.tiles.get(fields)
+        if tiles is None:
+            tiles = run.tiles[fields] = tiles_of(run.matrices, fields)
+        origins = self.topology.cta_of[leaders].astype(np.int64) * self.context.shared.stride
+        starts = _starts(descriptors)
+        if not self.layouts.agree(origins, fields, starts, tiles, run.pcs):
+            return False
+        clocks = (numbers[leaders] + 1).astype(np.int64)
+        return self.shadow.read_tiles(groups, origins, starts, tiles, run.pcs, clocks) == 0
+
+    def _run(self, first: int, length: int) -> _Run:
+        pcs = range(first, first + length)
+        records = [self.launch.instructions[pc].multiplication for pc in pcs]
+        matrices = [
+            (pc, each) for pc, record in zip(pcs, records, strict=True) if record is not None for each in record.shared
+        ]
+        indices = [self._index[pc] for pc in pcs]
+        return _Run(
+            np.array(indices, np.intp),
+            any(self._sharing[index].size for index in indices),
+            np.array([pc for pc, _ in matrices], np.int64),
+            [each for _, each in matrices],
+            VectorValue("b64", tuple(each.descriptor for _, each in matrices)),
+        )
+
+    def _check(self, batch: Batch, pc: int) -> None:
+        """Record one multiplication, and report its conflicts."""
+        index, warps = self._index[pc], batch.warp_index
         if self.dirty[index, warps].any():
             position = int(np.flatnonzero(self.dirty[index, warps])[0])
-            self._report_fence(event.pc, int(self.user[index, warps[position]]), int(warps[position]))
+            self._report_fence(pc, int(self.user[index, warps[position]]), int(warps[position]))
         if (sharing := self._sharing[index]).size:
-            self._share(event.pc, index, sharing, warps)
+            self._share(pc, index, sharing, warps)
         self.group[index, warps] = self.context.clocks.multiplication_groups[warps] + 1
         groups = warps[batch.warpgroups()].astype(np.int64)
         leaders = batch.warpgroups()[:, 0]
-        record = self.launch.instructions[event.pc].multiplication
+        record = self.launch.instructions[pc].multiplication
         matrices = () if record is None else record.shared
         if not matrices or not len(groups):
             return
@@ -167,10 +243,10 @@ class Multiplications:
         for row, each in enumerate(matrices):
             values = batch.read(each.descriptor)
             descriptors[row] = values[leaders, 0] if len(values) == batch.count else values[0, 0]
-        good = self.layouts.check(groups, matrices, descriptors, event.pc)
+        good = self.layouts.check(groups, matrices, descriptors, pc)
         for row, matrix in enumerate(matrices):
             if good[row].any():
-                self._read(groups[good[row]], descriptors[row, good[row]], matrix, event.pc)
+                self._read(groups[good[row]], descriptors[row, good[row]], matrix, pc)
 
     def _share(self, pc: int, index: int, sharing: Array, warps: Array) -> None:
         """Report multiplications `sharing` in flight, and record the use of registers they share with `index`."""
@@ -182,14 +258,15 @@ class Multiplications:
         self.user[sharing[:, None], warps] = pc
 
     def _read(self, groups: Array, descriptors: Array, matrix: SharedMatrix, pc: int) -> None:
-        fields = descriptors >> np.uint64(14)
-        starts = (descriptors.astype(np.int64) & 0x3FFF) << 4
-        clocks = self.context.clocks.multiplication_groups[groups[:, 0]] + 1
-        for each, here in by_fields(fields):
-            chunks, swizzle, base_offset = matrix.chunks(each)
-            self.shadow.read_tiles(
-                groups[here], starts[here], chunks.reshape(-1), swizzle, base_offset, pc, clocks[here]
-            )
+        starts, leaders = _starts(descriptors), groups[:, 0]
+        origins = self.topology.cta_of[leaders].astype(np.int64) * self.context.shared.stride
+        clocks = (self.context.clocks.multiplication_groups[leaders] + 1).astype(np.int64)
+        for fields, here in by_value(descriptors >> _START_BITS):
+            found = self.shadow.read_tiles(
+                groups[here], origins[here], starts[here][None], tiles_of([matrix], [fields]), np.array([pc]),
+                clocks[here],
+            )  # fmt: skip
+            self.shadow.report_tiles(found, groups[here], pc)
 
     def _report_fence(self, pc: int, user: int, warp: int) -> None:
         report = self.context.report
@@ -302,6 +379,28 @@ def _find_sharing(launch: Launch) -> list[Array]:
             others |= set().union(*by_accumulator.get(register, {}).values())
         found.append(np.array(sorted(others - {index}), np.intp))
     return found
+
+
+def _starts(descriptors: Array) -> Array:
+    """Return the start addresses of matrix descriptors."""
+    return (descriptors.astype(np.int64) & 0x3FFF) << 4
+
+
+@njit
+def _issue(group: Array, dirty: Array, indices: Array, warps: Array, numbers: Array) -> bool:
+    """Record that warps issue the multiplications `indices`.
+
+    Return False, without a record, if one of them needs a warpgroup fence. `group` and `dirty` are the attributes of
+    `Multiplications`, and `numbers` is `Clocks.multiplication_groups`.
+    """
+    for index in indices:
+        for w in warps:
+            if dirty[index, w]:
+                return False
+    for index in indices:
+        for w in warps:
+            group[index, w] = numbers[w] + 1
+    return True
 
 
 @njit

@@ -128,18 +128,16 @@ class PhaseAliasing:
 
     # Order of warps ------------------------------------------------------------------------------------
 
-    def join_barrier(self, warps: Array, keys: Array) -> None:
+    def join_barriers(self, warps: Array, keys: Array) -> None:
         """Record that warps[i] arrives at the CTA barrier with key keys[i]."""
-        lanes = np.ones((len(warps), 1), np.bool_)
-        _arrive(self._happened, self._tick, self._own, self.topology.warps, warps, keys[:, None], lanes)
+        _join_barriers(self._happened, self._tick, self._own, warps, keys)
 
-    def leave_barrier(self, warps: Array, keys: Array) -> None:
-        """Record that warps[i] has waited for the CTA barrier with key keys[i]."""
-        self._happened[warps] = np.maximum(self._happened[warps], self._happened[self.topology.warps + keys])
+    def leave_barriers(self, warps: Array, waited: Array, keys: Array) -> None:
+        """Complete the CTA barriers with the given keys.
 
-    def end_barrier(self, keys: Array) -> None:
-        """Start the next phase of the CTA barriers with the given keys."""
-        self._happened[self.topology.warps + keys] = 0
+        warps[i] has waited for the barrier with key waited[i]. Shapes: warps and waited (warps,).
+        """
+        _leave_barriers(self._happened, self.topology.warps, warps, waited, keys)
 
     def pass_cluster(self, cluster: int) -> None:
         """Synchronise the warps of a cluster at its barrier."""
@@ -169,20 +167,14 @@ class PhaseAliasing:
 
         groups[i] contains the four warps of warpgroup i. Shapes: groups (warpgroups, 4); number (warpgroups,).
         """
-        for warps in groups.T:
-            self._ends[warps, number % GROUPS] = self._tick[warps]
-            self._tick[warps] += 1
+        _commit_multiplications(self._tick, self._ends, groups, number)
 
     def complete_multiplications(self, groups: Array, number: Array) -> None:
         """Record that the first number[i] wgmma commit groups of warpgroup i are complete.
 
         groups[i] contains the four warps of warpgroup i. Shapes: groups (warpgroups, 4); number (warpgroups,).
         """
-        held = (number > 0)[:, None]
-        for warps in groups.T:
-            where = warps[:, None], self._own[groups]
-            ends = np.where(held, self._ends[groups, (number[:, None] - 1) % GROUPS], 0)
-            self._happened[where] = np.maximum(self._happened[where], ends)
+        _complete_multiplications(self._happened, self._own, self._ends, groups, number)
 
     # mbarriers --------------------------------------------------------------------------------------------
 
@@ -192,13 +184,10 @@ class PhaseAliasing:
         found[i, l] is the mbarrier number for lane l of warps[i]. If `copies`, the operations are copies whose bytes
         the mbarriers count. Shapes: found and lanes (warps, 32).
         """
-        positions, at = np.nonzero(lanes & (found >= 0))
-        reached, by = found[positions, at], warps[positions]
-        self._state.arrived[reached, self._place[by]] = self._tick[by]
-        if copies:
-            self._state.counts_bytes[reached] = 1
-        _arrive(self._happened, self._tick, self._own, self._first, warps, found, lanes)
-        self._state.site[reached] = pc
+        _arrive(
+            self._happened, self._tick, self._own, self._place, self._first, self._state, warps, found, lanes, pc,
+            copies,
+        )  # fmt: skip
 
     def join(self, warps: Array, found: Array, lanes: Array, drops: bool) -> None:
         """Record arrivals of lanes at mbarriers of their own CTA.
@@ -206,11 +195,8 @@ class PhaseAliasing:
         With `drops`, the lanes take no part in later phases. found[i, l] is the mbarrier number for lane l of warps[i].
         Shapes: found and lanes (warps, 32).
         """
-        own = found // self._room == self.topology.cta_of[warps][:, None]
-        positions, at = np.nonzero(lanes & (found >= 0) & own)
-        reached = found[positions, at]
-        phases = _NEVER if drops else self._state.complete[reached] - self._state.start[reached]
-        self._state.joined[reached, self._thread(warps[positions], at)] = phases
+        topology = self.topology
+        _join_phase(self._state, self._room, topology.cta_of, topology.warp_in_cta, warps, found, lanes, drops)
 
     def test(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
         """Record tests of mbarriers by parity. Return the tests that mistake a phase for the expected one.
@@ -264,6 +250,10 @@ class PhaseAliasing:
         first = self._first + len(self._column)
         _know(self._happened, first, self._column, self._state.complete, warps, found, lanes)
 
+    def order(self) -> tuple[Array, Array]:
+        """Return the clocks, row w for warp w, and the column that counts the phases of each mbarrier."""
+        return self._happened, self._column
+
     def known(self, warps: Array, found: Array) -> Array:
         """Return the number of phases of mbarrier found[i] that warps[i] knows to be complete."""
         return self._happened[warps, self._column[found]]
@@ -285,7 +275,6 @@ class PhaseAliasing:
         `objects` lists an mbarrier once for each phase to complete.
         """
         topology = self.topology
-        self._state.counted[objects] = self._state.arrived[objects]
         wrong = _complete(
             self._happened, self._first, self._column, self._state, objects, topology.warps_per_cta, self._agents,
             self._out,
@@ -311,17 +300,79 @@ def _join(V: Array, target: int, source: int) -> None:
 
 
 @njit
-def _arrive(V: Array, tick: Array, own: Array, first: int, warps: Array, found: Array, lanes: Array) -> None:
+def _join_barriers(V: Array, tick: Array, own: Array, warps: Array, keys: Array) -> None:
+    for i in range(len(warps)):
+        w, row = warps[i], len(tick) + keys[i]
+        _join(V, row, w)
+        V[row, own[w]] = tick[w]
+    for w in warps:
+        tick[w] += 1
+
+
+@njit
+def _leave_barriers(V: Array, first: int, warps: Array, waited: Array, keys: Array) -> None:
+    for i in range(len(warps)):
+        _join(V, warps[i], first + waited[i])
+    for key in keys:
+        V[first + key] = 0
+
+
+@njit
+def _commit_multiplications(tick: Array, ends: Array, groups: Array, number: Array) -> None:
+    for i in range(len(groups)):
+        for w in groups[i]:
+            ends[w, number[i] % GROUPS] = tick[w]
+            tick[w] += 1
+
+
+@njit
+def _complete_multiplications(V: Array, own: Array, ends: Array, groups: Array, number: Array) -> None:
+    for i in range(len(groups)):
+        if number[i] > 0:
+            for w in groups[i]:
+                for other in groups[i]:
+                    column = own[other]
+                    V[w, column] = max(V[w, column], ends[other, (number[i] - 1) % GROUPS])
+
+
+@njit
+def _arrive(
+    V: Array, tick: Array, own: Array, place: Array, first: int, s: MbarrierState, warps: Array, found: Array,
+    lanes: Array, pc: int, copies: bool,
+) -> None:  # fmt: skip
+    """Record arrivals of lanes. See `PhaseAliasing.arrive`."""
     for i in range(len(warps)):
         w, last = warps[i], np.int64(-1)
         for lane in range(lanes.shape[1]):
             which = found[i, lane]
             if lanes[i, lane] and which >= 0 and which != last:
                 last = which
+                s.arrived[which, place[w]] = tick[w]
+                s.site[which] = pc
+                if copies:
+                    s.counts_bytes[which] = 1
                 _join(V, first + which, w)
                 V[first + which, own[w]] = tick[w]
     for i in range(len(warps)):
         tick[warps[i]] += 1
+
+
+@njit
+def _join_phase(
+    s: MbarrierState, mbarriers: int, cta_of: Array, warp_in_cta: Array, warps: Array, found: Array, lanes: Array,
+    drops: bool,
+) -> None:  # fmt: skip
+    """Record the phases in which lanes arrive. See `PhaseAliasing.join`.
+
+    `mbarriers` is the number of mbarriers in a CTA.
+    """
+    for i in range(len(warps)):
+        w = warps[i]
+        for lane in range(32):
+            which = found[i, lane]
+            if lanes[i, lane] and which >= 0 and which // mbarriers == cta_of[w]:
+                phase = _NEVER if drops else s.complete[which] - s.start[which]
+                s.joined[which, 32 * warp_in_cta[w] + lane] = phase
 
 
 @njit
@@ -387,6 +438,7 @@ def _complete(
         which = objects[k]
         phase = s.complete[which] - s.start[which]
         for c in range(s.seen_phase.shape[1]):
+            s.counted[which, c] = s.arrived[which, c]
             at = c // per_cta * agents + c % per_cta
             # Nothing orders this test before the completion.
             if s.seen_phase[which, c] == phase - 1 and V[arriving + which, at] < s.seen_tick[which, c]:

@@ -15,7 +15,7 @@ from warploom.emulator import events
 from warploom.isa.model import effects
 from warploom.isa.model.types import TYPES
 from warploom.observe.sanitize.clock_arrays import CLUSTER, GROUPS
-from warploom.observe.sanitize.clocks import BARRIERS, Clocks, scope_level, to_bits
+from warploom.observe.sanitize.clocks import Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.deadlock_fixes import deadlock_fixes, thread_counts
 from warploom.observe.sanitize.edits import delete_guard
@@ -328,6 +328,9 @@ class Sanitizer(events.Observer):
     def _warp_barrier(self, event: events.WarpBarrier) -> None:
         bits = to_bits(event.lanes)
         full = bits == self.clocks.live(event.warps)
+        if np.count_nonzero(full) == len(full):
+            self.clocks.synchronise(event.warps)
+            return
         self.clocks.synchronise(event.warps[full])
         self.clocks.synchronise_lanes(event.warps[~full], bits[~full])
 
@@ -338,8 +341,8 @@ class Sanitizer(events.Observer):
         warps = batch.warp_index
         self.clocks.release(warps, bits, full, self.clocks.barrier(keys))
         if self.aliasing is not None:
-            self.aliasing.join_barrier(warps, keys)
-        if event.waits.any():
+            self.aliasing.join_barriers(warps, keys)
+        if np.count_nonzero(event.waits):
             self._barrier_of[warps] = keys
             self._lanes_at[warps] |= bits
 
@@ -349,7 +352,7 @@ class Sanitizer(events.Observer):
         if not self._features.synchronisation[event.pc].aligned:
             return
         full = self.clocks.lanes(batch)[1]
-        if not full.all():
+        if np.count_nonzero(full) < len(full):
             position = int(np.flatnonzero(~full)[0])
             warp, active = int(batch.warp_index[position]), batch.active()[position]
             live = int(self.context.splits.live[warp].sum())
@@ -361,21 +364,9 @@ class Sanitizer(events.Observer):
             self.report.add("sanitize.barrier/divergence", event.pc, -1, message, fixes=(fix,))
 
     def _complete_cta(self, keys: Array) -> None:
-        clocks = self.clocks
-        complete = np.zeros(clocks.ctas * BARRIERS + 1, np.bool_)  # the last element is for warps that wait nowhere
-        complete[keys] = True
-        warps = np.flatnonzero(complete[self._barrier_of])
-        if len(warps):
-            bits = self._lanes_at[warps]
-            full = bits == self.clocks.live(warps)
-            clocks.acquire(warps, bits, full, clocks.barrier(self._barrier_of[warps]))
-            clocks.synchronise(warps[full])
-            if self.aliasing is not None:
-                self.aliasing.leave_barrier(warps, self._barrier_of[warps])
-            self._barrier_of[warps], self._lanes_at[warps] = -1, 0
-        clocks.clear(clocks.barrier(keys))
+        warps, waited = self.clocks.leave_barriers(keys, self._barrier_of, self._lanes_at)
         if self.aliasing is not None:
-            self.aliasing.end_barrier(keys)
+            self.aliasing.leave_barriers(warps, waited, keys)
 
     def _arrive_at_cluster(self, event: events.Barrier) -> None:
         self._check_aligned(event)
@@ -424,17 +415,19 @@ class Sanitizer(events.Observer):
         self.transfers.act(event, synchronisation.relaxed, synchronisation.narrow)
 
     def _phase_wait(self, event: events.PhaseWait) -> None:
-        batch, pc = event.batch, event.pc
-        self.mbarriers.check_use(batch, event.index, event.lanes, pc, "a wait")
-        warps = batch.location.warp
-        phase = np.broadcast_to(event.phase, event.lanes.shape)
-        self.mbarriers.test(warps, event.index, event.lanes, phase, event.by_parity, pc)
+        batch, pc, mbarriers = event.batch, event.pc, self.mbarriers
+        mbarriers.check_use(batch, event.index, event.lanes, pc, "a wait")
+        warps, found = batch.location.warp, mbarriers.of(event.index)
+        phase = event.phase
+        if phase.shape != event.lanes.shape:
+            phase = np.broadcast_to(phase, event.lanes.shape)
+        mbarriers.test(warps, found, event.lanes, phase, event.by_parity, pc)
         if pc in self._untested:
             return  # an unsuccessful wait would have let the warp continue, too
         synchronisation = self._features.synchronisation[pc]
-        self.transfers.wait(event, synchronisation.relaxed, synchronisation.narrow)
+        self.transfers.wait(event, found, synchronisation.relaxed, synchronisation.narrow)
         if self.aliasing is not None:
-            self.aliasing.know(warps, self.mbarriers.of(event.index), event.complete)
+            self.aliasing.know(warps, found, event.complete)
 
     def _phase_complete(self, event: events.PhaseComplete) -> None:
         if event.level == "cta":

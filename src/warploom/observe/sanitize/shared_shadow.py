@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.access import uniform
-from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
+from warploom.emulator.address_space import SHARED_START
 from warploom.isa.model.effects import Access
 from warploom.observe.sanitize import _shared_shadow
 from warploom.observe.sanitize._shared_shadow import (
@@ -21,6 +21,7 @@ from warploom.observe.sanitize._shared_shadow import (
     WRITE_READ,
     WRITE_WRITE,
 )
+from warploom.observe.sanitize._tiles import Tiles, read_tiles
 from warploom.observe.sanitize.clock_arrays import (
     BULK_READ,
     GENERIC,
@@ -77,7 +78,7 @@ class SharedShadow:
             records=np.zeros(granules, np.int64),
             sites=np.zeros(granules, np.int32),
             reads=np.zeros((blocks, warps, 1 << BLOCK), np.int64),
-            last_reads=np.zeros((blocks, warps), np.int64),
+            last_reads=np.zeros((blocks, warps, 3), np.int64),
             async_reads=np.zeros((warps, size // 16 if asynchronous else 1), np.int64),
             asynchronous=asynchronous,
             far=np.zeros((others, granules), np.int64),
@@ -208,27 +209,26 @@ class SharedShadow:
         """
         c = self.clocks
         found = _shared_shadow.write_rows(
-            c.arrays, self.arrays, warps, lanes, starts, sizes, pc, c.phase_column(objects).astype(np.int64),
+            c.arrays, self.arrays, warps, lanes, starts, sizes, pc, c.phase_column(objects),
             phases.astype(np.int64), origins, strength,
         )  # fmt: skip
         if found:
             self._explain(found, warps, pc, 16, None, "")
 
     def read_tiles(
-        self, groups: Array, starts: Array, chunks: Array, swizzle: int, base_offset: int, pc: int, clocks: Array
-    ) -> None:  # fmt: skip
-        """Record reads of matrices by warpgroup multiplications. Report conflicts.
+        self, groups: Array, origins: Array, starts: Array, tiles: Tiles, pcs: Array, clocks: Array
+    ) -> int:  # fmt: skip
+        """Record reads of matrices by warpgroup multiplications. Return the number of conflicts.
 
-        starts[i] is the shared address of a matrix inside the shared memory, and clocks[i] the number of its wgmma
-        group. `chunks` are the offsets of the 16-byte chunks in a matrix. `swizzle` (in bytes) and `base_offset` are
-        fields of the matrix descriptor. Row i of `groups` has the four warps of a warpgroup. Shapes: groups
-        (warpgroups, 4); starts and clocks (warpgroups,); chunks (chunks,).
+        starts[m, i] is the shared address of a matrix inside the shared memory, which the instruction pcs[m] reads.
+        clocks[i] is the number of its wgmma group, and origins[i] the byte offset of the shared memory of the CTA. Row
+        i of `groups` has the four warps of a warpgroup. A repeated call with the same arguments has no effect. Shapes:
+        groups (warpgroups, 4); starts (tiles, warpgroups); pcs (tiles,); origins and clocks (warpgroups,).
         """
-        origins = self.topology.cta_of[groups[:, 0]] * self.shared.stride
-        found = _shared_shadow.read_tiles(
-            self.clocks.arrays, self.arrays, groups, origins, starts, chunks, CHUNK_MASK[swizzle], base_offset,
-            SHARED_START, pc, clocks.astype(np.int64),
-        )  # fmt: skip
+        return read_tiles(self.clocks.arrays, self.arrays, groups, origins, starts, tiles, SHARED_START, pcs, clocks)
+
+    def report_tiles(self, found: int, groups: Array, pc: int) -> None:
+        """Report the first `found` conflicts in `arrays.out` of a matrix that warpgroups read."""
         if found:
             self._explain(found, groups.reshape(-1), pc, 16, None, "matrix")
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
+from warploom.emulator.address_space import SHARED_START
 from warploom.layout import TensorMapFields, row_bytes, swizzle, swizzle_text
 from warploom.layout.tile import box_rows
+from warploom.observe.sanitize._tiles import Tiles, make_tiles
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.tile_agreement import are_rows_of_box
 from warploom.observe.sanitize.written_layouts import OUTSIDE, WrittenLayouts
@@ -40,10 +41,9 @@ class StoreLayouts:
         """
         if fields.interleave:
             return
-        chunks, span = _chunks(fields), fields.swizzle_span
         origins = self.context.topology.cta_of[warps] * self.context.shared.stride
-        hashes = self.written.hashes(origins, starts, chunks, CHUNK_MASK[span], 0)
-        for copy, value in enumerate(hashes.tolist()):
+        hashes = self.written.hashes(origins, starts[None], _tiles(fields))
+        for copy, value in enumerate(hashes[0].tolist()):
             if value not in (0, OUTSIDE) and (fields, pc, value) not in self._seen:
                 self._seen.add((fields, pc, value))
                 self._judge(fields, int(warps[copy]), int(lanes[copy]), int(starts[copy]), pc)
@@ -71,3 +71,8 @@ class StoreLayouts:
 def _chunks(fields: TensorMapFields) -> Array:
     """Return the offsets of the chunks of a box before the swizzle. Shapes: (rows, chunks of a row)."""
     return box_rows(fields)[0][:, None] + np.arange(0, row_bytes(fields), 16)
+
+
+@lru_cache(maxsize=64)
+def _tiles(fields: TensorMapFields) -> Tiles:
+    return make_tiles([(_chunks(fields), fields.swizzle_span, 0)])

@@ -97,7 +97,7 @@ class TensorMaps:
             cta = int(context.topology.cta_of[fence.warp])
             for address in np.unique(addresses[position][batch.active()[position]]).tolist():
                 lanes = batch.active()[position] & (addresses[position] == address)
-                writes = self._writes(address)
+                writes = self.writes(address)
                 first = int(lanes.argmax())
                 released = frozenset(each for each in writes if self._is_released(address, each, fence.warp, first))
                 acquired = self._acquired.setdefault(address, {})
@@ -107,14 +107,11 @@ class TensorMaps:
                         record = self.shadow.record(fence.warp, lane)
                         acquired[fence.warp, lane] = _Acquired(record, cta, released)
 
-    def use(self, warps: Array, lanes: Array, address: int, pc: int) -> None:
+    def use(self, warps: Array, lanes: Array, address: int, writes: Writes, pc: int) -> None:
         """Report copies through the tensor map at `address` without the necessary fences.
 
-        Lane lanes[i] of warps[i] issues copy i.
+        Lane lanes[i] of warps[i] issues copy i. `writes` are the last writes of the map.
         """
-        writes = self._writes(address)
-        if not writes:
-            return
         context = self.context
         for warp, lane in zip(warps.tolist(), lanes.tolist(), strict=True):
             cta = int(context.topology.cta_of[warp])
@@ -146,9 +143,10 @@ class TensorMaps:
         guard = step.instruction.guard
         return insert_before(self.context.program, pc, text if guard is None else f"{guard} {text}")
 
-    def _writes(self, address: int) -> Writes:
+    def writes(self, address: int) -> Writes:
+        """Return the last writes of the kernel to the tensor map at `address`."""
         first, arrays = address - GLOBAL_BASE, self.shadow.arrays
-        if first < 0:
+        if first < 0 or not self.shadow.is_written(first):
             return frozenset()
         where = slice(first >> arrays.shift, first + _BYTES >> arrays.shift)
         pairs = zip(arrays.records[where].tolist(), arrays.sites[where].tolist(), strict=True)

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics.edits import Fix
-from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
+from warploom.emulator.address_space import SHARED_START
 from warploom.isa.model.multiplication import SharedMatrix
 from warploom.layout import Descriptor, descriptor, swizzle_text
+from warploom.observe.sanitize._tiles import Tiles, tiles_of
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.edits import insert_after, insert_before, operand_text
 from warploom.observe.sanitize.rules import rules
@@ -97,6 +98,24 @@ class TileLayouts:
         """Prepare for the CTAs that `context` describes."""
         self.context = context
 
+    def agree(self, origins: Array, fields: Sequence[int], starts: Array, tiles: Tiles, pcs: Array) -> bool:
+        """Return True if the descriptors of adjacent multiplications are known to agree with the written data.
+
+        The multiplications pcs[0] to pcs[-1] read `tiles`. Tile m belongs to pcs[m]. Its descriptor has the fields
+        fields[m] behind the start address starts[m, i], which is in the shared memory at byte offset origins[i].
+        Shapes: starts (tiles, warpgroups); pcs (tiles,); origins (warpgroups,).
+        """
+        first, known = int(pcs[0]), self.written.known.agreeing
+        hashes: list[list[int]] = self.written.hashes(origins, starts, tiles).T.tolist()
+        for values in set(map(tuple, hashes)):
+            if (first, *fields, *values) in known:
+                continue
+            for pc, of in by_value(pcs):
+                if (pc, *(fields[m] for m in of), *(values[m] for m in of)) not in known:
+                    return False
+            known.add((first, *fields, *values))
+        return True
+
     def check(self, groups: Array, matrices: Sequence[SharedMatrix], descriptors: Array, pc: int) -> Array:
         """Report descriptors that disagree with the written data. Return True for each tile that agrees.
 
@@ -109,11 +128,9 @@ class TileLayouts:
         starts = (descriptors.astype(np.int64) & 0x3FFF) << 4
         hashes = np.zeros(descriptors.shape, np.int64)
         for row, matrix in enumerate(matrices):
-            for each, here in by_fields(fields[row]):
-                chunks, width, base_offset = matrix.chunks(each)
-                hashes[row, here] = self.written.hashes(
-                    origins[here], starts[row, here], chunks, CHUNK_MASK[width], base_offset
-                )
+            for each, here in by_value(fields[row]):
+                tiles = tiles_of([matrix], [each])
+                hashes[row, here] = self.written.hashes(origins[here], starts[row, here][None], tiles)[0]
         good = np.ones(descriptors.shape, np.bool_)
         for group, key in enumerate(np.concatenate([fields, hashes]).T.tolist()):
             if (pc, *key) in self.written.known.agreeing:
@@ -290,13 +307,10 @@ class TileLayouts:
         return " and ".join(found[:2]) + (f" and {len(found) - 2} other boxes" if len(found) > 2 else "")
 
 
-def by_fields(fields: Array) -> Iterator[tuple[int, Array | slice]]:
-    """Yield each value of an array and an index of its elements. Shapes: fields (warpgroups,)."""
-    if np.count_nonzero(fields == fields[0]) == len(fields):
-        yield int(fields[0]), slice(None)
-        return
-    for each in np.unique(fields).tolist():
-        yield each, np.flatnonzero(fields == each)
+def by_value(array: Array) -> Iterator[tuple[int, Array]]:
+    """Yield each value of an array and the indices of its elements. Shapes: array (elements,)."""
+    for each in sorted({*array.tolist()}):
+        yield each, np.flatnonzero(array == each)
 
 
 def _have_one_order(spans: Sequence[Span | None]) -> bool:

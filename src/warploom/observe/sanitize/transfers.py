@@ -1,7 +1,8 @@
 # pyright: reportUnknownMemberType=false
 """Record of asynchronous copies and stores, and of the mbarriers that complete them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,13 @@ from warploom.isa.model.records import BulkCopy
 from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMapFields
 from warploom.layout.tile import boxes, is_padded, shared_bytes, stored_ranges
+from warploom.numerics._compile import njit
 from warploom.observe.sanitize._thread_copies import record_copies
 from warploom.observe.sanitize.clock_arrays import GPU, STRENGTH, THREAD_COPIES
 from warploom.observe.sanitize.clocks import strength_at
 from warploom.observe.sanitize.context import Context
-from warploom.observe.sanitize.global_copies import GlobalCopies, box_positions, copy_values
+from warploom.observe.sanitize.copies import Copies, Targets, copies_of, find_targets
+from warploom.observe.sanitize.global_copies import GlobalCopies
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.mbarriers import Mbarriers
@@ -135,7 +138,7 @@ class Transfers:
         phase = mbarriers.phase[mbarriers.of(sent[0])]
         for start, warp, count, number in zip(*sent.tolist(), counts.tolist(), phase.tolist(), strict=True):
             mbarriers.fixes.send(start >> 3, number, count * size, pc, warp)
-        self.lifetimes.start(reached // self.shared.stride, warps[positions], lanes, pc)
+        self.lifetimes.start(reached, warps[positions], lanes, pc)
         self.shadow.check_initialised(warps[positions], lanes, reached, pc)
         for lane in range(32):
             found = np.where(active[:, lane], mbarriers.of(where[:, lane]), -1)
@@ -153,41 +156,41 @@ class Transfers:
         """Record the accesses of bulk copies and tensor copies."""
         request = event.request
         if isinstance(request, BulkCopy):
-            every = np.arange(len(event.warps))
-            sizes = copy_values(event, request.bytes, every)
-            objects = self._completing(event, every, request.destination)
-            if request.source_space != "global":
-                first, read = (copy_values(event, each, every) for each in request.source_range())
-                source = copy_values(event, request.source, every) + first
-                self._read(event, every, source, read, objects)
-            self.global_copies.plain(event, sizes, objects)
-            if request.destination_space != "global":
-                target = copy_values(event, request.destination, every)
-                self._write(event, every, target, sizes, np.zeros(len(every), np.int64))
+            self._plain(copies_of(event, np.arange(len(event.warps))), request)
             return
         maps = lane_values(request.tensor_map, event.positions, event.lanes)
-        for fields, copies in event.tensor_maps:
-            for address in np.unique(maps[copies]).tolist():
-                same = copies[maps[copies] == address]
-                warps, lanes = event.warps[same], event.lanes[same]
-                self.tensor_maps.use(warps, lanes, int(address), event.pc)
-            objects = self._completing(event, copies, request.shared)
-            coordinates, offsets = box_positions(event, copies)
-            self.global_copies.boxes(event, fields, copies, coordinates, offsets, objects)
-            shared = copy_values(event, request.shared, copies)
-            sizes = np.full(len(copies), -(-shared_bytes(fields) // 16) * 16)
+        for fields, index in event.tensor_maps:
+            copies, reached = copies_of(event, index), maps[index]
+            for address in sorted({*reached.tolist()}):
+                if writes := self.tensor_maps.writes(address):
+                    same = reached == address
+                    self.tensor_maps.use(copies.warps[same], copies.lanes[same], address, writes, event.pc)
+            coordinates, offsets = copies.box_positions()
+            shared = copies.values(request.shared)
+            sizes = np.full(len(index), _covered(fields))
             if request.direction == "load":
-                low = (shared & 0xFF_FFFF).tolist()
-                numbers = [
-                    self.written.add(fields, low[copy], coordinates[:, copy], offsets[:, copy], event.pc)
-                    for copy in range(len(copies))
-                ]
-                self._write(event, copies, shared, sizes, np.array(numbers))
+                objects, targets = self._targets(copies, shared, sizes)
+                self.global_copies.loads(copies, fields, coordinates, offsets, objects)
+                numbers = self.written.add(fields, shared & 0xFF_FFFF, coordinates, offsets, event.pc)
+                self._write(copies, targets, sizes, numbers)
             else:
-                warps, low = event.warps[copies].astype(np.int64), shared & 0xFF_FFFF
-                self.store_layouts.check(fields, warps, event.lanes[copies], low, event.pc)
+                self.global_copies.stores(copies, fields, coordinates, offsets)
+                self.store_layouts.check(fields, copies.warps, copies.lanes, shared & 0xFF_FFFF, event.pc)
                 read, starts, sizes = _stored(fields, shared, sizes, coordinates, offsets)
-                self._read(event, copies[read], starts, sizes, np.full(len(read), -1))
+                self._read(event, index[read], starts, sizes, np.full(len(read), -1))
+
+    def _plain(self, copies: Copies, request: BulkCopy) -> None:
+        """Record the accesses of bulk copies without a tensor map."""
+        sizes = copies.values(request.bytes)
+        objects, targets = np.full(len(sizes), -1), None
+        if request.mbarrier is not None:
+            objects, targets = self._targets(copies, copies.values(request.destination), sizes)
+        if request.source_space != "global":
+            first, read = (copies.values(each) for each in request.source_range())
+            self._read(copies.event, copies.index, copies.values(request.source) + first, read, objects)
+        self.global_copies.plain(copies, sizes, objects)
+        if targets is not None:
+            self._write(copies, targets, sizes, np.zeros(len(sizes), np.int64))
 
     def _read(self, event: CopyIssue, copies: Array, addresses: Array, sizes: Array, objects: Array) -> None:
         warps, lanes = event.warps[copies].astype(np.int64), event.lanes[copies].astype(np.int64)
@@ -204,54 +207,37 @@ class Transfers:
             warps[good], lanes[good], starts[good], sizes[good], event.pc, objects[good], phases[good]
         )
 
-    def _write(self, event: CopyIssue, copies: Array, addresses: Array, sizes: Array, origins: Array) -> None:
-        request, pc, mbarriers = event.request, event.pc, self.mbarriers
-        warps, lanes = event.warps[copies].astype(np.int64), event.lanes[copies].astype(np.int64)
-        low, rank = addresses & 0xFF_FFFF, addresses >> 24
-        copy = np.arange(len(copies))
-        if request.multicast is not None:
-            masks = copy_values(event, request.multicast, copies)
-            copy, rank = np.nonzero(masks[:, None] >> np.arange(self.topology.cluster_size) & 1)
-        good = self._inside(low, sizes)[copy] & (rank < self.topology.cluster_size)
-        copy, rank = copy[good], rank[good]
-        barrier = copy_values(event, request.mbarrier, copies)[copy] & 0xFF_FFFF
-        starts = self._starts(warps[copy], rank, low[copy])
-        words = self._starts(warps[copy], rank, np.clip(barrier, SHARED_START, None))
-        found = mbarriers.of(np.minimum(words, len(self.shared.bytes) - 8))
-        mbarriers.check_copies(words, found, warps[copy], lanes[copy], pc)
-        mbarriers.check_overwritten(starts, sizes[copy], warps[copy], lanes[copy], pc)
-        known = found >= 0
-        copy, found = copy[known], found[known]
-        self.lifetimes.start(starts[known] // self.shared.stride, warps[copy], lanes[copy], pc)
-        self.shadow.check_initialised(warps[copy], lanes[copy], words[known], pc)
+    def _targets(self, copies: Copies, addresses: Array, sizes: Array) -> tuple[Array, Targets]:
+        return find_targets(copies, addresses, sizes, self.mbarriers.at, self.topology, self.shared)
+
+    def _write(self, copies: Copies, targets: Targets, sizes: Array, origins: Array) -> None:
+        request, pc, mbarriers = copies.event.request, copies.event.pc, self.mbarriers
+        copy, starts, words, found = targets.copy, targets.starts, targets.words, targets.found
+        if not len(copy):
+            return
+        warps, lanes, sizes = copies.warps[copy], copies.lanes[copy], sizes[copy]
+        lacks = found.min() < 0
+        if lacks:
+            mbarriers.report_missing(words, found, warps, lanes, pc)
+        mbarriers.check_overwritten(starts, sizes, warps, lanes, pc)
+        if lacks:
+            known = found >= 0
+            copy, starts, words, found = copy[known], starts[known], words[known], found[known]
+            warps, lanes, sizes = warps[known], lanes[known], sizes[known]
+        self.lifetimes.start(starts, warps, lanes, pc)
+        self.shadow.check_initialised(warps, lanes, words, pc)
         phases = mbarriers.phase[found] + 1
-        self._expect(warps[copy], found, phases, pc)
-        sent = (words[known] >> 3, phases, sizes[copy], warps[copy])
-        for word, phase, size, warp in zip(*(each.tolist() for each in sent), strict=True):
+        self._expect(warps, found, phases, pc)
+        sent = ((words >> 3).tolist(), phases.tolist(), sizes.tolist(), warps.tolist())
+        for word, phase, size, warp in zip(*sent, strict=True):
             mbarriers.fixes.send(word, phase, size, pc, warp)
         # gpu scope (PTX ISA 9.7.9.25.5.2)
         strength = strength_at(GPU, TYPES[request.type].element_bytes) if request.reduction else 0
-        self.shadow.write_rows(
-            warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, origins[copy], strength
-        )
-
-    def _completing(self, event: CopyIssue, copies: Array, target: Array) -> Array:
-        """Return the number of the mbarrier of each copy, -1 for none."""
-        request = event.request
-        if request.mbarrier is None:
-            return np.full(len(copies), -1)
-        rank = copy_values(event, target, copies) >> 24
-        if request.multicast is not None:
-            masks = copy_values(event, request.multicast, copies)
-            # The first CTA of a multicast.
-            rank = np.log2(np.maximum(masks & -masks, 1)).astype(np.int64)
-        low = copy_values(event, request.mbarrier, copies) & 0xFF_FFFF
-        words = self._starts(event.warps[copies], rank, low)
-        return self.mbarriers.of(np.clip(words, 0, len(self.shared.bytes) - 8))
+        self.shadow.write_rows(warps, lanes, starts, sizes, pc, found, phases, origins[copy], strength)
 
     def _expect(self, warps: Array, found: Array, phases: Array, pc: int) -> None:
         """Record that phase phases[k] of mbarrier found[k] completes copy k, which warps[k] issues."""
-        self.mbarriers.arrive(warps, found[:, None], np.ones((len(found), 1), np.bool_), pc, copies=True)
+        self.mbarriers.expect(warps, found, pc)
         if self.topology.cluster_size == 1:
             return
         self.clocks.release_phases(warps, found)
@@ -288,38 +274,43 @@ class Transfers:
             else:
                 mbarriers.invalidate(words, pc, warps[positions], at)
             return
-        mbarriers.check_use(batch, index, lanes, pc, event.action)
+        is_allowed = mbarriers.allows(event)
+        if not is_allowed:
+            mbarriers.check_use(batch, index, lanes, pc, event.action)
         shadow.read(warps, index, lanes, 8, pc, STRENGTH, "mbarrier")
-        found = mbarriers.of(index)
-        if event.action == "expect_tx" or event.transactions.any():
-            mbarriers.site[np.where(found < 0, 0, found)[lanes]] = pc
+        found, sends = mbarriers.of(index), np.count_nonzero(event.transactions) > 0
+        if event.action == "expect_tx" or sends:
+            mbarriers.site[np.maximum(found[lanes], 0)] = pc
         arrives = event.action.startswith("arrive")
-        if arrives or event.action in ("expect_tx", "complete_tx"):
+        if not is_allowed and (arrives or event.action in ("expect_tx", "complete_tx")):
             mbarriers.check_counts(event)
-        if self.topology.cluster_size > 1:
+        is_cluster = self.topology.cluster_size > 1
+        if is_cluster:
             self.lifetimes.arrive_at(warps, index, lanes, found, mbarriers.phase, pc)
         if arrives:
-            home = (index // self.shared.stride) == self.topology.cta_of[warps][:, None]
-            reached = np.where(home | (not narrow), found, -1)
-            for bits, full, which in self._by_object(batch, reached, lanes):
+            home: Array = np.ones((1, 1), np.bool_)
+            if is_cluster:
+                home = (index // self.shared.stride) == self.topology.cta_of[warps][:, None]
+            for bits, full, which in self._by_object(batch, found, lanes & home if narrow else lanes):
                 clocks.arrive(warps, bits, full, clocks.arriving(which), relaxed)
-            if self.topology.cluster_size > 1:
-                for bits, full, which in self._by_object(batch, np.where(home, found, -1), lanes):
+            if is_cluster:
+                for bits, full, which in self._by_object(batch, found, lanes & home):
                     clocks.arrive(warps, bits, full, clocks.arriving(which, local=True), relaxed)
             mbarriers.join(warps, found, lanes, drops="drop" in event.action)
-            if not event.transactions.any():
+            if not sends:
                 mbarriers.arrival_site[found[lanes & (found >= 0)]] = pc
         mbarriers.arrive(warps, found, lanes, pc)
 
-    def wait(self, event: PhaseWait, relaxed: bool, narrow: bool) -> None:
+    def wait(self, event: PhaseWait, found: Array, relaxed: bool, narrow: bool) -> None:
         """Record successful waits of lanes for phases of mbarriers.
 
-        `relaxed` is set for relaxed order, and `narrow` for an explicit CTA scope.
+        found[i, l] is the mbarrier number for lane l of warp i. `relaxed` is set for relaxed order, and `narrow` for an
+        explicit CTA scope. Shapes: found (warps, 32).
         """
         lanes = event.complete
-        if not lanes.any():
+        if not np.count_nonzero(lanes):
             return
-        batch, clocks, found = event.batch, self.clocks, self.mbarriers.of(event.index)
+        batch, clocks = event.batch, self.clocks
         warps = batch.location.warp
         self.shadow.read(warps, event.index, lanes, 8, event.pc, STRENGTH, "mbarrier")
         for bits, full, which in self._by_object(batch, found, lanes):
@@ -329,22 +320,34 @@ class Transfers:
             else:
                 clocks.acquire(warps, bits, full, rows)
 
-    def _by_object(self, batch: Batch, found: Array, lanes: Array) -> list[tuple[Array, Array, Array]]:
+    def _by_object(self, batch: Batch, found: Array, lanes: Array) -> Iterator[tuple[Array, Array, Array]]:
         """Split lanes into rounds, so that the lanes of a warp have one mbarrier in each round.
 
         A round is (lanes as bits, True if these are all live lanes of the warp, mbarrier number or -1). Shapes: found
         and lanes (warps, 32); arrays of a round (warps,).
         """
-        rounds: list[tuple[Array, Array, Array]] = []
-        left = lanes & (found >= 0)
-        while left.any():
-            first = left.argmax(axis=1)
-            which = np.where(left.any(axis=1), found[np.arange(batch.count), first], -1)
-            here = left & (found == which[:, None])
-            bits, full = self.clocks.lanes(batch, here)
-            rounds.append((bits, full, which))
-            left = left & ~here
-        return rounds
+        live, left = self.clocks.live(batch.warp_index), lanes.copy()
+        while True:
+            bits, which = np.empty(batch.count, np.int32), np.empty(batch.count, np.int64)
+            if not _next_objects(found, left, bits, which):
+                return
+            yield bits, bits == live, which
+
+
+@njit
+def _next_objects(found: Array, left: Array, bits: Array, which: Array) -> bool:
+    """Remove the lanes of one mbarrier for each warp from `left`. Return False if no lane has an mbarrier.
+
+    Write the removed lanes to `bits`, and their mbarriers, or -1, to `which`.
+    """
+    some = False
+    for i in range(len(found)):
+        bits[i], which[i] = 0, -1
+        for lane in range(32):
+            if left[i, lane] and found[i, lane] >= 0 and which[i] in (-1, found[i, lane]):
+                which[i], left[i, lane], some = found[i, lane], False, True
+                bits[i] |= np.int32(1) << lane
+    return some
 
 
 def _stored(
@@ -367,6 +370,12 @@ def _stored(
         return every[:0], shared[:0], sizes[:0]  # the emulator will report the illegal copies
     of = np.repeat(every, [len(starts) for starts, _ in ranges])
     return of, np.concatenate([starts for starts, _ in ranges]), np.concatenate([size for _, size in ranges])
+
+
+@lru_cache(maxsize=256)
+def _covered(fields: TensorMapFields) -> int:
+    """Return the number of bytes of shared memory that a box covers, as a multiple of 16."""
+    return -(-shared_bytes(fields) // 16) * 16
 
 
 Handler = Callable[[Transfers, Execute], None]

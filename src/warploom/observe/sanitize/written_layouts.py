@@ -18,6 +18,7 @@ from warploom.layout import TensorMapFields, swizzle
 from warploom.layout.tile import box_indices
 from warploom.numerics._compile import njit
 from warploom.observe.sanitize._shared_shadow import SharedArrays
+from warploom.observe.sanitize._tiles import Tiles
 from warploom.observe.sanitize.clock_arrays import ASYNC, GENERIC, THREAD_COPY
 from warploom.observe.sanitize.registers import once_per_program
 from warploom.observe.sanitize.shared_shadow import SharedShadow
@@ -78,8 +79,8 @@ class Contents:
 class Known:
     """Layouts and tensors by number, and the multiplications whose tiles agree with their descriptors.
 
-    Launches of one program share the object. A key of `agreeing` has the program counter, the fields of the
-    descriptors, and the hashes of the tiles.
+    Launches of one program share the object. A key of `agreeing` has the program counter of the first of one or several
+    adjacent multiplications, the fields of the descriptors, and the hashes of the tiles.
     """
 
     def __init__(self) -> None:
@@ -119,41 +120,40 @@ class WrittenLayouts:
         self.fields = [TensorMapFields()]
         self.sites = [-1]
 
-    def add(self, fields: TensorMapFields, start: int, coordinates: Array, offsets: Array, pc: int) -> int:
-        """Record a tensor copy to the shared address `start`. Return its number, 0 if its layout is not known.
+    def add(self, fields: TensorMapFields, starts: Array, coordinates: Array, offsets: Array, pc: int) -> Array:
+        """Record tensor copies to shared addresses. Return their numbers, 0 if their layout is not known.
 
-        `coordinates` has the tensor coordinates of the box, the innermost dimension first. `offsets` has its im2col
-        offsets, which are added to the coordinates from the second one on.
+        `coordinates` has the tensor coordinates of the boxes, the innermost dimension first. `offsets` has their im2col
+        offsets, which are added to the coordinates from the second one on. Shapes: starts and result (copies,);
+        coordinates (dimensions, copies); offsets (im2col offsets, copies).
         """
+        copies = len(starts)
         if fields.interleave or len(coordinates) != fields.rank:
-            return 0
-        at = self.count
-        if at == len(self.arrays.layouts):
+            return np.zeros(copies, np.int64)
+        first, last = self.count, self.count + copies
+        while last > len(self.arrays.layouts):
             self.arrays = CopyArrays(*(np.concatenate([array, np.zeros_like(array)]) for array in self.arrays))
-        where = np.zeros(_DIMENSIONS, np.int64)
-        where[: len(coordinates)] = coordinates
-        where[1 : 1 + len(offsets)] += offsets
-        self.arrays.layouts[at] = self.known.number(fields)
-        self.arrays.starts[at] = start
-        self.arrays.coordinates[at] = where
-        self.fields.append(fields)
-        self.sites.append(pc)
-        self.count += 1
-        return at
+        self.arrays.layouts[first:last] = self.known.number(fields)
+        self.arrays.starts[first:last] = starts
+        self.arrays.coordinates[first:last, : len(coordinates)] = coordinates.T
+        self.arrays.coordinates[first:last, 1 : 1 + len(offsets)] += offsets.T
+        self.fields += [fields] * copies
+        self.sites += [pc] * copies
+        self.count = last
+        return np.arange(first, last)
 
-    def hashes(self, origins: Array, starts: Array, chunks: Array, mask: int, base_offset: int) -> Array:
+    def hashes(self, origins: Array, starts: Array, tiles: Tiles) -> Array:
         """Return a hash of the contents of each tile, which does not depend on the position in the tensors.
 
-        Tile i has the chunks at the addresses starts[i] + chunks, swizzled with `mask` and the base offset. origins[i]
-        is the byte offset of the CTA's shared memory. Chunks of boxes that threads overwrote count with their place in
-        the box. The hash is 0 for a tile of unknown contents, and OUTSIDE for a tile that leaves the shared memory.
-        Shapes: hashes, origins and starts (tiles,).
+        The start address of tile m is starts[m, i] in the shared memory of a CTA, whose byte offset is origins[i].
+        Chunks of boxes that threads overwrote count with their place in the box. The hash is 0 for a tile of unknown
+        contents, and OUTSIDE for a tile that leaves the shared memory. Shapes: hashes and starts (tiles, CTAs), origins
+        (CTAs,).
         """
-        found = np.zeros(len(starts), np.int64)
+        found = np.empty(starts.shape, np.int64)
         _hash_tiles(
-            self.shadow.arrays, self.arrays, origins, starts, chunks.reshape(-1), mask, base_offset, SHARED_START,
-            self.shadow.shared.end, found,
-        )  # fmt: skip
+            self.shadow.arrays, self.arrays, origins, starts, tiles, SHARED_START, self.shadow.shared.end, found
+        )
         return found
 
     def contents(self, cta: int, chunks: Array, *, restored: bool = False) -> Contents:
@@ -219,47 +219,54 @@ def _known_layouts(launch: Launch) -> list[Known]:
 
 @njit
 def _hash_tiles(
-    s: SharedArrays, c: CopyArrays, origins: Array, starts: Array, chunks: Array, mask: int, base_offset: int, low: int,
-    high: int, found: Array,
+    s: SharedArrays, c: CopyArrays, origins: Array, starts: Array, tiles: Tiles, low: int, high: int, found: Array
 ) -> None:  # fmt: skip
-    for i in range(len(starts)):
-        value, first, last = np.int64(0), 0, 0
-        source, is_known = np.int64(0), False
-        for k in range(len(chunks)):
-            address = starts[i] + chunks[k]
-            address ^= (((address >> 7) - base_offset) & mask) << 4
-            if address < low or address + 16 > high:
-                value = OUTSIDE
-                break
-            chunk = (origins[i] + address - low) >> 4
-            record = s.records[chunk << (4 - s.shift)]
-            kind = (record >> 10) & 63
-            # The number of the copy, negated and minus 1 for an overwritten chunk; -1 for data from threads.
-            origin = 0
-            if record and kind == ASYNC:
-                origin = s.origins[chunk]
-                is_known = is_known or origin > 0
-            elif record:
-                at = s.sources[4 * chunk]
-                is_copied = kind in (THREAD_COPY, GENERIC) and at != 0
-                for word in range(1, 4):
-                    is_copied = is_copied and s.sources[4 * chunk + word] == at + 4 * word
-                if is_copied:
-                    if source == 0:
-                        source = at
-                    value = (value ^ (at - source) ^ k) * _MULTIPLIER
-                    origin, is_known = -1, True
-                elif s.origins[chunk] > 0:
-                    origin = -1 - s.origins[chunk]
-            if origin != last:
-                last = origin
-                copy = max(origin, -1 - origin)
-                value = (value ^ (k + 1 if origin >= -1 else -k - 1)) * _MULTIPLIER
-                if copy > 0:
-                    if first == 0:
-                        first = copy
-                    value = (value ^ c.layouts[copy] ^ ((address - c.starts[copy]) << 20)) * _MULTIPLIER
-                    for axis in range(_DIMENSIONS):
-                        step = c.coordinates[copy, axis] - c.coordinates[first, axis]
-                        value = (value ^ step) * _MULTIPLIER
-        found[i] = value if is_known or value == OUTSIDE else 0
+    for m in range(found.shape[0]):
+        for i in range(found.shape[1]):
+            found[m, i] = _hash_tile(s, c, origins[i], starts[m, i], tiles, m, low, high)
+
+
+@njit
+def _hash_tile(
+    s: SharedArrays, c: CopyArrays, origin: int, start: int, tiles: Tiles, m: int, low: int, high: int
+) -> Any:  # fmt: skip
+    value, first, last = np.int64(0), 0, 0
+    source, is_known = np.int64(0), False
+    mask, base_offset, begin = tiles.masks[m], tiles.base_offsets[m], tiles.first[m]
+    for k in range(tiles.first[m + 1] - begin):
+        address = start + tiles.chunks[begin + k]
+        address ^= (((address >> 7) - base_offset) & mask) << 4
+        if address < low or address + 16 > high:
+            return OUTSIDE
+        chunk = (origin + address - low) >> 4
+        record = s.records[chunk << (4 - s.shift)]
+        kind = (record >> 10) & 63
+        # The number of the copy, negated and minus 1 for an overwritten chunk; -1 for data from threads.
+        number = 0
+        if record and kind == ASYNC:
+            number = s.origins[chunk]
+            is_known = is_known or number > 0
+        elif record:
+            at = s.sources[4 * chunk]
+            is_copied = kind in (THREAD_COPY, GENERIC) and at != 0
+            for word in range(1, 4):
+                is_copied = is_copied and s.sources[4 * chunk + word] == at + 4 * word
+            if is_copied:
+                if source == 0:
+                    source = at
+                value = (value ^ (at - source) ^ k) * _MULTIPLIER
+                number, is_known = -1, True
+            elif s.origins[chunk] > 0:
+                number = -1 - s.origins[chunk]
+        if number != last:
+            last = number
+            copy = max(number, -1 - number)
+            value = (value ^ (k + 1 if number >= -1 else -k - 1)) * _MULTIPLIER
+            if copy > 0:
+                if first == 0:
+                    first = copy
+                value = (value ^ c.layouts[copy] ^ ((address - c.starts[copy]) << 20)) * _MULTIPLIER
+                for axis in range(_DIMENSIONS):
+                    step = c.coordinates[copy, axis] - c.coordinates[first, axis]
+                    value = (value ^ step) * _MULTIPLIER
+    return value if is_known else 0
