@@ -101,7 +101,7 @@ class Accumulators:
         return [each for each in self._matrices.values() if each.is_cached]
 
     def record(self, value: VectorValue, order: Order) -> tuple[NDArray[np.int64], Array]:
-        """Return the numbers of `MatricesField` for the accumulators in the registers `value`, and the first matrix.
+        """Return the numbers of `MatricesField` for accumulators, and the matrix of warpgroup 0.
 
         Native code may set CACHED if OVERLAPS is 0. Shapes: matrix (4, elements of a warp).
         """

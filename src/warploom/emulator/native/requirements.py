@@ -1,4 +1,4 @@
-"""Machine code that tests the conditions under which native code may execute an instruction for a batch."""
+"""Machine code that tests whether native code may execute an instruction for a batch."""
 
 # llvmlite has no type annotations.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -14,9 +14,9 @@ WARPS = 4  # of a warpgroup
 
 
 def add_requirements(module: ir.Module) -> None:
-    """Add the function that returns True if the conditions in a field `requires` of the code table are met.
+    """Add the function that returns True if a batch meets the conditions of an instruction.
 
-    The arguments are the context and the value of the field.
+    The arguments are the context and the field `requires` of the code table.
     """
     _add_has_warpgroups(module)
     b = Builder(module, "warploom.meets", ir.FunctionType(I1, [POINTER, I64]))

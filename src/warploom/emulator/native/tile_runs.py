@@ -77,7 +77,10 @@ class CallField(IntEnum):
 
 
 class ReadField(IntEnum):
-    """Index of a 64-bit number in the record of a call of `permute.gather`, which reads a matrix from registers."""
+    """Index of a 64-bit number in the record of a call that reads a matrix from registers.
+
+    The function is `permute.gather`.
+    """
 
     ENTRY = 0  # address of the function for native callers
     WORDS = 1  # address of its arguments
