@@ -67,8 +67,8 @@ class Products:
         elements = tuple(np.empty(0, dtype) for dtype in (self.dtype, self.dtype, self.d_dtype))
         given = np.zeros((0, 0, 0), self.dtype) if registers is None else registers
         return tile_products.fused(
-            self.memory, self.a, self.b, given, addresses, keeps, sizes, elements, fused_fast.strip(columns),
-            fused_fast.parameters(self.model),
+            self.memory, self.a, self.b, given, addresses, keeps.astype(np.int64), sizes, elements,
+            fused_fast.strip(columns), fused_fast.parameters(self.model),
         )  # fmt: skip
 
     def expected(self, sums: Array, keeps: Array, registers: Array | None = None) -> Array:

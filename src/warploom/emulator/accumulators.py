@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import field
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,12 +28,22 @@ Rows = NDArray[np.intp]
 Change = Callable[[Array], Sequence[Callable[[], object]]]
 
 
+class MatricesField(IntEnum):
+    """Index of a 64-bit number in the record of accumulators, which native code reads and writes."""
+
+    FIRST = 0  # host address of the matrix of warpgroup 0
+    STRIDE = 1  # distance between the matrices of two warpgroups, in bytes
+    CURRENT = 2  # host address of `_Matrices.current`
+    CACHED = 3  # 1 if matrices may be newer than the registers
+    OVERLAPS = 4  # 1 if other accumulators have some of the registers
+
+
 @dataclass(slots=True, eq=False)
 class _Matrices:
     """Accumulators in one vector of registers, as one matrix for each warpgroup.
 
     `file` is the register file in units of `order.dtype`, and `numbers` contains the indices of the registers in the
-    file.
+    file. `record` has the numbers of `MatricesField`.
 
     Shapes: matrices (warpgroups, elements), current (warpgroups,).
     """
@@ -42,7 +53,26 @@ class _Matrices:
     order: Order
     matrices: Array
     current: NDArray[np.bool_]  # True if the matrix is newer than the registers
+    record: NDArray[np.int64]
     pending: list[Future[object]] = field(default_factory=list["Future[object]"])
+
+    @classmethod
+    def of(cls, value: VectorValue, order: Order, groups: int) -> _Matrices:
+        """Return matrices for the registers in `value`, one for each of `groups` warpgroups."""
+        assert value.file is not None
+        matrices = np.empty((groups, order.warps * order.target.size), order.dtype)
+        current = np.zeros(groups, np.bool_)
+        record = np.array([matrices.ctypes.data, matrices.strides[0], current.ctypes.data, 0, 0])
+        return cls(value.file.view(order.dtype), value.numbers, order, matrices, current, record)
+
+    @property
+    def is_cached(self) -> bool:
+        """True if matrices may be newer than the registers."""
+        return bool(self.record[MatricesField.CACHED])
+
+    @is_cached.setter
+    def is_cached(self, value: bool) -> None:
+        self.record[MatricesField.CACHED] = value
 
     def wait(self) -> None:
         for each in self.pending:
@@ -57,15 +87,26 @@ class _Matrices:
 class Accumulators:
     """Cache of warpgroup accumulators as matrices.
 
-    `cached` lists the accumulators with matrices that are newer than the registers. `members[g]` contains the indices
-    of the four warps of warpgroup g. Shapes: members (warpgroups, 4).
+    `members[g]` contains the indices of the four warps of warpgroup g. Shapes: members (warpgroups, 4).
     """
 
     def __init__(self, members: Rows, workers: Workers | None) -> None:
         self.members = members
         self.workers = workers
-        self.cached: list[_Matrices] = []
-        self._matrices: dict[VectorValue, _Matrices] = {}
+        self._matrices: dict[tuple[VectorValue, int], _Matrices] = {}  # by the registers and the `id` of the order
+
+    @property
+    def cached(self) -> list[_Matrices]:
+        """Accumulators with matrices that may be newer than the registers. They have no common registers."""
+        return [each for each in self._matrices.values() if each.is_cached]
+
+    def record(self, value: VectorValue, order: Order) -> tuple[NDArray[np.int64], Array]:
+        """Return the numbers of `MatricesField` for the accumulators in the registers `value`, and the first matrix.
+
+        Native code may set CACHED if OVERLAPS is 0. Shapes: matrix (4, elements of a warp).
+        """
+        found = self._find(value, order)
+        return found.record, found.matrices[0].reshape(order.warps, -1)
 
     def update(
         self, value: VectorValue, order: Order, groups: Rows, change: Change, cleared: NDArray[np.bool_] | None
@@ -132,34 +173,36 @@ class Accumulators:
         for cached in self.cached:
             cached.wait()
             cached.current.fill(False)
-        self.cached.clear()
+            cached.is_cached = False
 
     def flush(self) -> None:
         """Write all matrices back to the registers, and drop the matrices."""
         for cached in self.cached:
             self._write(cached)
-        self.cached.clear()
 
     def _of(self, value: VectorValue, order: Order) -> _Matrices:
         """Return the matrices for the registers in `value`.
 
         Other matrices with some of these registers are first written back.
         """
-        found = self._matrices.get(value)
-        if found is None or found.order is not order:
-            assert value.file is not None
-            groups = len(self.members)
-            matrices = np.empty((groups, order.warps * order.target.size), order.dtype)
-            current = np.zeros(groups, np.bool_)
-            found = _Matrices(value.file.view(order.dtype), value.numbers, order, matrices, current)
-            self._matrices[value] = found
-        if found in self.cached:
+        found = self._find(value, order)
+        if found.is_cached:
             found.wait()
             return found
         for other in [each for each in self.cached if each.overlaps(value.numbers)]:
             self._write(other)
-            self.cached.remove(other)
-        self.cached.append(found)
+        found.is_cached = True
+        return found
+
+    def _find(self, value: VectorValue, order: Order) -> _Matrices:
+        key = value, id(order)
+        found = self._matrices.get(key)
+        if found is None:
+            found = _Matrices.of(value, order, len(self.members))
+            for other in self._matrices.values():
+                if other.overlaps(value.numbers):
+                    found.record[MatricesField.OVERLAPS] = other.record[MatricesField.OVERLAPS] = 1
+            self._matrices[key] = found
         return found
 
     def _read(self, cached: _Matrices, groups: Rows) -> None:
@@ -172,7 +215,9 @@ class Accumulators:
             cached.matrices[span] = matrices
 
     def _write(self, cached: _Matrices) -> None:
+        """Write matrices back to the registers, and drop the matrices."""
         cached.wait()
+        cached.is_cached = False
         (groups,) = cached.current.nonzero()
         if not len(groups):
             return

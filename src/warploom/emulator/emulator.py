@@ -302,9 +302,8 @@ class Emulator:
         while True:
             before = state.counters.batches
             budget = self.request.step_budget
-            keeps_matrices = bool(self.accumulators.cached)
             stop, pc = native.schedule(
-                BATCHES_PER_CALL, self.repetition.watch, self.steps, budget, keeps_matrices, self._allows_exits()
+                BATCHES_PER_CALL, self.repetition.watch, self.steps, budget, self._allows_exits()
             )
             self.repetition.due = native.due
             self.ctas_done += native.exited_ctas
@@ -387,7 +386,8 @@ class Emulator:
         if native is not None:
             native.prepare(pc)
         while pc < end:
-            if native is not None and native.is_native[pc]:
+            must_flush = linked[pc].flushes and accumulators.cached
+            if native is not None and native.is_native[pc] and not must_flush:
                 pc = done = self._run_native(native, batch, pc, end)
                 if pc == end or not batch.count:
                     break
@@ -432,6 +432,8 @@ class Emulator:
                 state.run_length = length
                 run.execute(batch)
                 state.run_length = 1
+                if native is not None:
+                    native.link_executed(pc, batch)
             counters.seconds[pc] += perf_counter() - began
             counters.executions[pc] += 1
             done = pc + length
@@ -446,10 +448,6 @@ class Emulator:
 
     def _run_native(self, native: NativeEngine, batch: Warps, first: int, end: int) -> int:
         """Execute instructions from `first` on with native code. Return the next program counter."""
-        if self.accumulators.cached:
-            end = next((pc for pc in range(first, end) if self.linked[pc].flushes), end)
-            if end == first:
-                return first
         pc, executed = native.run(batch, first, end)
         self.state.pc = max(first, pc - 1)
         if executed:

@@ -210,6 +210,9 @@ class Linker:
                 if touched is None:
                     touched = touches[id(value)] = not accumulators.isdisjoint(registers_of(value))
                 each.flushes |= touched
+        for pc, each in enumerate(linked):
+            if each.run is not None:
+                each.flushes = any(part.flushes for part in linked[pc : pc + len(each.run)])
 
     def refresh(self) -> None:
         """Read the special registers again, after other CTAs have become resident."""

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from warploom.emulator.batch import Batch, Rows
 from warploom.emulator.register_products import Group, group
 from warploom.emulator.tile_products import TileProducts
-from warploom.emulator.values import VectorValue, registers_of
+from warploom.emulator.values import Constant, NotPredicate, Register, VectorValue, registers_of
 from warploom.isa.instructions.fragments import Matrix, gather, scatter
 from warploom.isa.model.multiplication import BlockScales, Metadata, Multiplication, RegisterMatrix, SharedMatrix
-from warploom.isa.model.semantics import Array, Bound, Warps
+from warploom.isa.model.semantics import Array, Bound, Value, Warps
 from warploom.layout import Order, scale_factors
 from warploom.lazy_dataclass import dataclass
 from warploom.numerics.formats import STORAGE
@@ -143,7 +143,7 @@ def issue(warps: Warps, i: Bound) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Chain:
+class Chain:
     """Multiplications of a run that add to the same accumulators, one after the other.
 
     `steps` are the numbers of the multiplications in the run. Their matrices A and B are joined along K. `a` contains
@@ -157,7 +157,7 @@ class _Chain:
     order: Order  # of the accumulators
 
     @classmethod
-    def of(cls, products: Sequence[Multiplication], start: int) -> _Chain:
+    def of(cls, products: Sequence[Multiplication], start: int) -> Chain:
         """Return the chain of `products`. The first one has the number `start` in its run."""
         matrices = [each.a for each in products if isinstance(each.a, RegisterMatrix)]
         a = _side_by_side(matrices) if len(matrices) > 1 else None
@@ -165,12 +165,31 @@ class _Chain:
         assert order is not None, "accumulators have whole elements, each in one register"
         return cls(products, slice(start, start + len(products)), a, order)
 
-    def allows(self, other: _Chain) -> bool:
+    @property
+    def macs(self) -> int:
+        """Number of multiply-accumulate operations of a warpgroup."""
+        first = self.products[0]
+        return len(self.products) * first.d.map.rows * first.d.map.cols * first.k
+
+    @property
+    def registers(self) -> list[tuple[VectorValue, Order]] | None:
+        """Registers of D and, if it is in registers, of the joined matrix A, with their orders.
+
+        None if an item of a vector is not a register of full width, or if a matrix has no order.
+        """
+        a = self.products[0].a
+        found: list[tuple[Value, Order | None]] = [(self.products[0].d.registers, self.order)]
+        if isinstance(a, RegisterMatrix):
+            found.append(self.a or (a.registers, a.map.order()))
+        vectors = [(value, order) for value, order in found if isinstance(value, VectorValue) and order is not None]
+        return vectors if len(vectors) == len(found) and all(value.file is not None for value, _ in vectors) else None
+
+    def allows(self, other: Chain) -> bool:
         """Return True if the accumulators of both chains are the same registers or disjoint."""
         own, others = (each.products[0].d.registers for each in (self, other))
         return own == others or registers_of(own).isdisjoint(registers_of(others))
 
-    def is_like(self, other: _Chain) -> bool:
+    def is_like(self, other: Chain) -> bool:
         """Return True if both chains read A and B from shared memory, and differ only in their operands."""
         one, before = self.products[0], other.products[0]
         return (
@@ -181,9 +200,9 @@ class _Chain:
             and (one.negate_a, one.negate_b) == (before.negate_a, before.negate_b)
         )
 
-    def parts(self) -> list[_Chain]:
+    def parts(self) -> list[Chain]:
         """Return a chain for each multiplication."""
-        return [_Chain.of([product], number) for number, product in enumerate(self.products, self.steps.start)]
+        return [Chain.of([product], number) for number, product in enumerate(self.products, self.steps.start)]
 
 
 def _side_by_side(matrices: Sequence[RegisterMatrix]) -> tuple[VectorValue, Order]:
@@ -209,7 +228,7 @@ class AsyncRun:
     multiplications.
     """
 
-    groups: list[list[_Chain]]
+    groups: list[list[Chain]]
     operands: dict[str, VectorValue]
     length: int
 
@@ -225,7 +244,7 @@ class AsyncRun:
             for number, matrix in enumerate(products[0].shared)
         }
         operands["keeps"] = VectorValue("pred", tuple(each.keeps for each in products))
-        chains = [_Chain.of(products[start:end], start) for start, end in pairwise([0, *edges, len(products)])]
+        chains = [Chain.of(products[start:end], start) for start, end in pairwise([0, *edges, len(products)])]
         groups = [[chains[0]]]
         for chain in chains[1:]:
             if chain.is_like(groups[-1][0]) and all(map(chain.allows, groups[-1])):
@@ -233,6 +252,29 @@ class AsyncRun:
             else:
                 groups.append([chain])
         return cls(groups, operands, len(products))
+
+    @property
+    def macs(self) -> int:
+        """Number of multiply-accumulate operations of a warpgroup."""
+        return sum(chain.macs for chains in self.groups for chain in chains)
+
+    def tile_products(self, arch: str) -> list[TileProducts] | None:
+        """Return the products of each group, or None if native code cannot issue the multiplications.
+
+        `arch` selects the numerics.
+        """
+        operands = [item for vector in self.operands.values() for item in vector.items]
+        if not all(isinstance(each, (Register, NotPredicate, Constant)) for each in operands):
+            return None
+        if any(chain.registers is None for group in self.groups for chain in group):
+            return None
+        found: list[TileProducts] = []
+        for first, *_ in self.groups:
+            products = _tile_products(first.products[0], len(first.products), arch)
+            if products is None:
+                return None
+            found.append(products)
+        return found
 
     def execute(self, warps: Warps) -> None:
         """Issue the multiplications as one asynchronous operation."""
@@ -249,7 +291,7 @@ def _continues(product: Multiplication, before: Multiplication) -> bool:
     return product.continues(before)
 
 
-def _execute(warps: Warps, groups: Sequence[Sequence[_Chain]], captured: Mapping[str, Array]) -> None:
+def _execute(warps: Warps, groups: Sequence[Sequence[Chain]], captured: Mapping[str, Array]) -> None:
     """Execute multiplications that have been issued.
 
     `captured` contains the operands that were read at issue. Shapes: each array (warps, multiplications).
@@ -269,7 +311,7 @@ def _execute(warps: Warps, groups: Sequence[Sequence[_Chain]], captured: Mapping
                 _accumulate(warps, each, descriptors, None if all_keep[first] else ~keeps[:, first])
 
 
-def _accumulate_together(warps: Warps, chains: Sequence[_Chain], values: Mapping[str, Array], keeps: Array) -> bool:
+def _accumulate_together(warps: Warps, chains: Sequence[Chain], values: Mapping[str, Array], keeps: Array) -> bool:
     """Add A B to the accumulators of several chains with one compiled call.
 
     Return False if there is no such call. `values` contains the matrix descriptors of all multiplications by the name
@@ -288,7 +330,7 @@ def _accumulate_together(warps: Warps, chains: Sequence[_Chain], values: Mapping
     kept = np.ascontiguousarray(keeps[:, part][:, ::steps])
     if not warps.multiply_tiles(products, targets, descriptors, registers, kept):
         return False
-    warps.count_macs(keeps.shape[0] * len(chains) * steps * first.d.map.rows * first.d.map.cols * first.k)
+    warps.count_macs(len(keeps) * len(chains) * chains[0].macs)
     return True
 
 
@@ -296,7 +338,7 @@ _tile_products = lru_cache(maxsize=1024)(TileProducts.of)
 
 
 def _accumulate(
-    warps: Warps, chain: _Chain, descriptors: Mapping[str, Array], cleared: NDArray[np.bool_] | None
+    warps: Warps, chain: Chain, descriptors: Mapping[str, Array], cleared: NDArray[np.bool_] | None
 ) -> None:
     """Add A B to the accumulators. The accumulators in the mask `cleared` are first set to zero.
 
@@ -308,7 +350,7 @@ def _accumulate(
     d, groups = product.d, len(descriptors["B"])
     registers = _registers_of_a(warps, chain)
     index = None if product.metadata is None else _index(warps, product.metadata)
-    macs = groups * d.map.rows * d.map.cols * product.k * len(chain.products)
+    macs = groups * chain.macs
     parts = shares(warps.pool(), groups, macs)
 
     def operands(part: slice) -> tuple[Matrix, Matrix]:
@@ -332,7 +374,7 @@ def _accumulate(
     warps.count_macs(macs)
 
 
-def _registers_of_a(warps: Warps, chain: _Chain) -> Matrix | None:
+def _registers_of_a(warps: Warps, chain: Chain) -> Matrix | None:
     """Return the joined matrix A of each warpgroup if it is in registers, else None."""
     a = chain.products[0].a
     if isinstance(a, SharedMatrix):

@@ -67,13 +67,20 @@ class TileProducts:
         Shapes: ctas (groups,); descriptors (groups, chains, tiles); registers (groups * chains, M, K); sums and keeps
         (groups, chains).
         """
-        tiles = [_tiles(each, descriptors[each.name]) for each in self.shared]
         memory = Memory(shared.bytes, ctas * shared.stride, SHARED_START, shared.end)
+        return tile_products.fused(*self.arguments(memory, descriptors, registers, sums, keeps.astype(np.int64)))
+
+    def arguments(
+        self, memory: Memory, descriptors: Mapping[str, Array], registers: Array | None, sums: Array, keeps: Array
+    ) -> tuple[Any, ...]:
+        """Return the arguments of `fused`.
+
+        The parameters are those of `execute`, but `keeps` contains integers.
+        """
+        tiles = [_tiles(each, descriptors[each.name]) for each in self.shared]
         a, b = tiles if registers is None else (_NO_TILES, *tiles)
         registers = _NO_MATRICES[self.elements[0].dtype] if registers is None else uniform(registers)
-        return tile_products.fused(
-            memory, a, b, registers, sums, keeps, self.sizes, self.elements, self.strip, self.parameters
-        )
+        return memory, a, b, registers, sums, keeps, self.sizes, self.elements, self.strip, self.parameters
 
     def tile(self, found: int, descriptors: Mapping[str, Array], leaders: Array) -> tuple[int, Array, int]:
         """Return the descriptor, the offsets and the leader of the tile with the number `found`.

@@ -20,8 +20,12 @@ from warploom.numerics.fused_steps import Tile, decode_a, decode_b
 
 Numbers = NDArray[np.int64]
 
+COMPUTED = -1
+"""Result of `fused` after the computation."""
 DIFFERENT = -2
 """Result of `fused` for descriptors that differ in more than their start addresses."""
+START_ADDRESS = 0x3FFF
+"""Mask of the start address in a descriptor."""
 _CHUNK = 16
 _ALIGNMENT = 64
 """Alignment of scratch memory. Units: bytes."""
@@ -60,7 +64,7 @@ class Tiles(NamedTuple):
 def _part(tiles: Tiles, descriptor: Any, line: Any, lines: Any, chunk: Any, chunks: Any) -> Any:
     """Return `lines` lines and `chunks` chunks of a tile, from `line` and `chunk` on."""
     pitch = 8 * tiles.offsets.shape[1]
-    start = np.int64(descriptor & np.uint64(0x3FFF)) << 4
+    start = np.int64(descriptor & np.uint64(START_ADDRESS)) << 4
     table = address(tiles.offsets) + pitch * line + 8 * chunk
     return Chunks(start, table, pitch, np.int64(tiles.mask), np.int64(tiles.phase), lines, chunks)
 
@@ -96,18 +100,18 @@ def _read_rows(
 
 @njit
 def fused(
-    memory: Memory, a: Tiles, b: Tiles, registers: Array, sums: Numbers, keeps: Array, sizes: tuple[int, int, int],
+    memory: Memory, a: Tiles, b: Tiles, registers: Array, sums: Numbers, keeps: Numbers, sizes: tuple[int, int, int],
     elements: Any, strip: Array, parameters: Numbers,
 ) -> int:  # fmt: skip
     """Compute D = A B + D with fused sums for each chain of each warpgroup.
 
     `registers` contains the matrices A, or is empty if the matrices A are in shared memory. `sums` has the host
-    addresses of the matrices D. If `keeps` is False, D = A B. `sizes` has M, N and K, where K is the sum of the extents
+    addresses of the matrices D. If `keeps` is 0, D = A B. `sizes` has M, N and K, where K is the sum of the extents
     of all tiles of a chain. `elements` contains three arrays, whose dtypes are those of the elements of A, B and D.
     `strip` and `parameters` are arguments of `fused_fast.run`. N is a multiple of the number of columns of a strip.
 
-    Return -1 after the computation. If a tile is out of bounds, compute nothing and return 2 * ((j * groups + g) *
-    tiles + t) + m for the first such tile, of chain j, warpgroup g, and matrix A (m = 0) or B (m = 1). If the
+    Return COMPUTED after the computation. If a tile is out of bounds, compute nothing and return 2 * ((j * groups + g)
+    * tiles + t) + m for the first such tile, of chain j, warpgroup g, and matrix A (m = 0) or B (m = 1). If the
     descriptors of a matrix differ in more than their start addresses, compute nothing and return DIFFERENT.
 
     Shapes: registers (groups * chains, M, K); sums and keeps (groups, chains); D is (M, N), row-major.
@@ -186,4 +190,4 @@ def fused(
                         strip, None, None, elements[2], elements[2], base, rows, parameters[LENGTH], a_size, b_size
                     )
             first = last
-    return -1 if scratch.size else DIFFERENT  # -1; this use keeps the memory allocated up to here
+    return COMPUTED if scratch.size else DIFFERENT  # this use keeps the memory allocated up to here

@@ -16,14 +16,14 @@ The addresses of functions are larger.
 """
 GUARD_EVENT, EXECUTE_EVENT, READ_EVENT = 1, 2, 4
 """Values of the field `events`: for `Guard`, for the events of the execution, and for `Reads`."""
-WHOLE_WARPS, WHOLE_WARPGROUPS = 1, 2
-"""Values of the field `requires`."""
+WHOLE_WARPS, WHOLE_WARPGROUPS, FLUSHED = 1, 2, 4
+"""Bits of the field `requires`."""
 INSTRUCTION = np.dtype(
     [
         ("function", np.uint64), ("records", np.uint64), ("guard", np.uint64), ("guard_stride", np.int64),
-        ("negated", np.int64), ("target", np.int64), ("block_end", np.int64), ("flushes", np.int64),
-        ("requires", np.int64), ("point", np.int64), ("events", np.int64), ("probe", np.uint64),
-        ("length", np.int64), ("accesses", np.int64), ("lanewise", np.int64),
+        ("negated", np.int64), ("target", np.int64), ("block_end", np.int64), ("requires", np.int64),
+        ("point", np.int64), ("events", np.int64), ("probe", np.uint64), ("length", np.int64),
+        ("accesses", np.int64), ("lanewise", np.int64),
     ]
 )  # fmt: skip
 """Instruction for native execution.
@@ -34,9 +34,9 @@ INSTRUCTION = np.dtype(
   for a negated guard
 - `target`: program counter to which a branch jumps
 - `block_end`: end of the basic block that starts at the instruction
-- `flushes`: 1 if cached accumulators must be written to registers before the rest of the block
-- `requires`: `WHOLE_WARPS` if the interpreter must execute the instruction for a batch with diverged warps,
-  `WHOLE_WARPGROUPS` if it must also do so for a batch with incomplete warpgroups, else 0
+- `requires`: conditions without which the interpreter must execute the instruction. `WHOLE_WARPS`: no warp of the
+  batch is diverged. `WHOLE_WARPGROUPS`: in addition, the batch has all warps of its warpgroups. `FLUSHED`: no
+  accumulators are cached as matrices.
 - `point`: program counter at which lanes that a branch divides reconverge, or -1
 - `events`: sum of `GUARD_EVENT` and `EXECUTE_EVENT`, for the events that observers need, or `READ_EVENT`
 - `probe`: address of the probe of the instruction (see `probe`), or 0 if the native function always executes it

@@ -58,7 +58,7 @@ class Field(IntEnum):
     CARRY = 42  # address of the carry flags of all lanes
     # Schedule
     BATCHES = 43
-    LAST_BATCH = 44  # number of batches at which `warploom.schedule` returns
+    LAST_BATCH = 44  # number of batches at which `warploom.schedule` returns; multiplications reduce it
     DUE = 45  # number of batches from which a batch at WATCHED is not executed (see `watch.Watch`)
     WATCHED = 46  # program counter, or -1 for any
     UNWATCHED_LIMIT = 47  # number of batches from which no batch is executed
@@ -110,10 +110,11 @@ class Field(IntEnum):
     KNOWN_MAPS = 89  # address of the table of tensor maps (see `known_maps`)
     KNOWN_MAP_COUNT = 90
     # Multiplications
-    MULTIPLIES = 91  # 1 if native code may execute multiplications of matrices in registers
+    MULTIPLIES = 91  # 1 if native code may execute multiplications
     MACS = 92  # number of multiply-accumulate operations that native code has executed
+    WARPGROUP_MEMBERS = 93  # address of the four warps of each warpgroup
     # Selection
-    ALONE = 93  # 1 if the batch has all warp splits that have not exited
+    ALONE = 94  # 1 if the batch has all warp splits that have not exited
 
 
 class Moment(IntEnum):

@@ -14,13 +14,13 @@ from warploom.emulator.batch import Batch
 from warploom.emulator.events import Reads
 from warploom.emulator.grid import Topology
 from warploom.emulator.link import Linked
-from warploom.emulator.multiplications import Run
 from warploom.emulator.native.accesses import FIELDS, Accesses, ReadTable, read_of
 from warploom.emulator.native.actions import Action, from_text
 from warploom.emulator.native.code_table import (
     BRANCH,
     EXECUTE_EVENT,
     EXIT,
+    FLUSHED,
     GUARD_EVENT,
     INSTRUCTION,
     READ_EVENT,
@@ -49,7 +49,7 @@ _SPLITS = ("status", "pc", "epoch", "warp", "bits", "point", "calls", "awaited",
 _BYTES = c_char * 0
 _STOPS = tuple(Stop)
 _REQUIRED = {"warp": WHOLE_WARPS, "warpgroup": WHOLE_WARPGROUPS}
-"""Values of the field `requires` by `Linked.reconverges`."""
+"""Bits of the field `requires` by `Linked.reconverges`."""
 _PIECE = 500
 """Number of instructions whose native functions are prepared together.
 
@@ -112,6 +112,7 @@ class NativeEngine:
         self._arrived: NDArray[np.int64] | None = None  # `Barriers.arrived` of the present components
         self._map_table: NDArray[Any] = np.zeros(0, np.int64)
         self._tally = np.zeros(state.topology.ctas * BARRIERS, np.int64)
+        self._members = np.ascontiguousarray(state.topology.warpgroup_members())
         context = np.zeros(len(Field), np.int64)
         self._address = _address(context)
         self._fields = context.data  # NumPy takes three times as long for access to a field
@@ -119,7 +120,7 @@ class NativeEngine:
             Field.CODE: self.code, Field.COUNTS: self.counts, Field.SEEN: self._seen, Field.RECENT: state.recent,
             Field.CARRY: state.carry, Field.CTA_OF: state.topology.cta_of, Field.LIVE_WARPS: state.live_warps,
             Field.TALLY: self._tally, Field.CLUSTER_OF: state.topology.cluster_of,
-            Field.WARPGROUP_OF: state.topology.warpgroup_of,
+            Field.WARPGROUP_OF: state.topology.warpgroup_of, Field.WARPGROUP_MEMBERS: self._members,
         }  # fmt: skip
         for field, array in fixed.items():
             self._fields[field] = _address(array)
@@ -143,9 +144,7 @@ class NativeEngine:
         self._callback_seconds = 0.0
         self._records: list[Records] = []
         self._tables: list[tuple[Records, int, Any]] = []
-        self._runs = Runs()
-        self._waiting_runs: dict[int, Run] = {}  # runs without compiled arithmetic, by the first program counter
-        self._first_of_run: dict[int, int] = {}  # for each instruction of the runs that native code executes
+        self._runs = Runs(self.library, self.code, arch, is_eager=is_eager)
         self.program = program
         self._arch = arch
         self.times = times
@@ -170,16 +169,13 @@ class NativeEngine:
             end = self.program.block_end[end]
         self._link(range(first, end))
         self._is_prepared[first:end] = bytes([1]) * (end - first)
-        self._functions[first:end] = self.code["function"][first:end]
-        self._observe(range(first, end))
+        self._activate(range(first, end))
         times.link += perf_counter() - began - (times.preparation - before)
 
     def _link(self, pcs: range) -> None:
         """Write the table entries of the instructions at `pcs`."""
-        linked, code, steps, block_end = self.linked, self.code, self.program.steps, self.program.block_end
-        for pc in reversed(pcs):
-            rest = pc + 1 < block_end[pc] and code["flushes"][pc + 1]
-            code["flushes"][pc] = linked[pc].flushes or rest
+        linked, code, steps = self.linked, self.code, self.program.steps
+        code["requires"][pcs.start : pcs.stop] = [FLUSHED * linked[pc].flushes for pc in pcs]
         described: dict[int, tuple[Wanted, list[Any]]] = {}
         for pc in pcs:
             each, form = linked[pc], steps[pc].binding.form
@@ -202,42 +198,32 @@ class NativeEngine:
             entry = code[pc]
             entry["function"], entry["records"] = addresses[wanted.name], address
             requires = WHOLE_WARPS if kinds[wanted.name] == "converged" else 0
-            entry["requires"] = _REQUIRED.get(linked[pc].reconverges, requires)
+            entry["requires"] |= _REQUIRED.get(linked[pc].reconverges, requires)
             address += len(values) * RECORD.itemsize
             self._link_guard(pc)
         for pc in pcs:
             each, form = linked[pc], steps[pc].binding.form
-            if isinstance(each.run, Run) and each.run.is_compiled:
-                self._link_run(pc, each.run)
+            if each.run is not None:
+                began = perf_counter()
+                self._runs.add(pc, each.run)
+                self.times.load += perf_counter() - began
             if form.control == "jump" and isinstance(target := getattr(each.operands, "tgt", None), int):
                 code["function"][pc], code["target"][pc] = BRANCH, target
                 self._link_guard(pc)
             elif form.control in ("return", "exit") and each.guard is None:
                 code["function"][pc] = EXIT
 
-    def _link_run(self, pc: int, run: Run) -> None:
-        """Write the table entry of the run that starts at `pc`.
-
-        If Numba has not compiled the arithmetic yet, the entry leaves the run to the interpreter. Numba compiles the
-        arithmetic when the interpreter executes the run.
-        """
+    def link_executed(self, pc: int, batch: Batch) -> None:
+        """Link the run of multiplications at `pc` after the interpreter has executed it for a batch."""
         began = perf_counter()
-        records, entry = self._runs.records(run), self.code[pc]
-        self.times.load += perf_counter() - began
-        if records is None:
-            self._waiting_runs[pc] = run
-            return
-        entry["function"], entry["records"] = self.library.address("warploom.multiply"), _address(records)
-        entry["length"], entry["requires"] = len(run), WHOLE_WARPS
-        self._first_of_run |= dict.fromkeys(range(pc, pc + len(run)), pc)
+        if linked := self._runs.link_executed(pc, batch):
+            self._activate(linked)
+            self.times.load += perf_counter() - began
 
-    def _link_waiting_runs(self) -> None:
-        """Link the runs again for which there was no compiled arithmetic."""
-        waiting, self._waiting_runs = self._waiting_runs, {}
-        for pc, run in waiting.items():
-            self._link_run(pc, run)
-            self._functions[pc] = self.code["function"][pc]
-            self._observe(range(pc, pc + len(run)))
+    def _activate(self, pcs: range) -> None:
+        """Let native code use the table entries of the instructions at `pcs`, which have been linked."""
+        self._functions[pcs.start : pcs.stop] = self.code["function"][pcs.start : pcs.stop]
+        self._observe(pcs)
 
     def _allows(self, each: Linked, form: Form) -> bool:
         """Return True if this launch allows native execution of an instruction.
@@ -279,7 +265,7 @@ class NativeEngine:
         probes = self._find_probes(chosen)
         for pc in chosen:
             executes = pc in observed.forms or pc in observed.instructions
-            if (first := self._first_of_run.get(pc)) is not None:
+            if (first := self._runs.first.get(pc)) is not None:
                 self._observe_run(first, pc)
                 continue
             if executes and pc not in self.actions:
@@ -305,10 +291,10 @@ class NativeEngine:
 
     def _observe_run(self, first: int, pc: int) -> None:
         """Select the events of the instruction at `pc`, which belongs to the run that starts at `first`."""
-        entry = self.code[first]
-        if pc in self._observed.forms:
+        entry, probe = self.code[first], self._runs.probes.get(first, 0)
+        if pc in self._observed.forms or not probe:
             entry["function"] = 0
-        entry["events"], entry["probe"] = EXECUTE_EVENT, self.library.address("warploom.can_multiply")
+        entry["events"], entry["probe"] = EXECUTE_EVENT, probe
         self.actions[first] = ()
 
     def end_launch(self) -> None:
@@ -395,7 +381,7 @@ class NativeEngine:
             records.fill(number, [value])
 
     def allow_multiplications(self, allowed: bool) -> None:
-        """Allow or forbid native code to multiply matrices in registers.
+        """Allow or forbid native code to multiply matrices.
 
         Forbid it for a launch with several workers, because native code calls the arithmetic in one thread.
         """
@@ -407,10 +393,15 @@ class NativeEngine:
 
     def start(self, components: Components) -> None:
         """Prepare for the CTAs that have become resident."""
-        self._link_waiting_runs()
+        began = perf_counter()
+        if changed := self._runs.start(components):
+            for part in changed:
+                self._activate(part)
+            self.times.load += perf_counter() - began
         memory, barriers, mbarriers = components.memory, components.barriers, components.mbarriers
         arena, shared, fields = memory.arena, memory.shared, self._fields
         self._barriers, self._mbarriers, self._maps = barriers, mbarriers, components.asynchronous.executor.known
+        self._accumulators = components.accumulators
         if barriers.arrived is not self._arrived:
             self._arrived = barriers.arrived
             arrays = {
@@ -471,15 +462,12 @@ class NativeEngine:
         self._report_reads()
         return found
 
-    def schedule(
-        self, most: int, watch: Watch, steps: int, budget: int, keeps_matrices: bool, allows_exits: bool
-    ) -> tuple[Stop, int]:
+    def schedule(self, most: int, watch: Watch, steps: int, budget: int, allows_exits: bool) -> tuple[Stop, int]:
         """Select and execute batches until the interpreter is needed, or `most` batches have been executed.
 
-        Stop under the conditions of `watch`. If the step budget is spent, stop before any batch. If `keeps_matrices` is
-        set, also stop before a block that reads accumulators from registers. While warps are diverged, stop at every
-        multiple of `OVERDUE_STEPS`; `steps` batches of the wave have been executed before. If `allows_exits` is set,
-        let a warp exit if the exit does not affect other warps.
+        Stop under the conditions of `watch`. If the step budget is spent, stop before any batch. While warps are
+        diverged, stop at every multiple of `OVERDUE_STEPS`; `steps` batches of the wave have been executed before. If
+        `allows_exits` is set, let a warp exit if the exit does not affect other warps.
 
         Return the reason for the stop, and the program counter at which the interpreter continues the batch.
         """
@@ -492,8 +480,7 @@ class NativeEngine:
         fields[Field.BATCHES], fields[Field.LAST_BATCH] = counters.batches, counters.batches + most
         fields[Field.DUE], fields[Field.WATCHED], fields[Field.UNWATCHED_LIMIT] = watch.due, watch.pc, watch.limit
         fields[Field.COMPARED], fields[Field.COMPARED_FILES] = _address(watch.table), len(watch.table)
-        fields[Field.STEPS], fields[Field.KEEPS_MATRICES] = steps, keeps_matrices
-        fields[Field.ALLOWS_EXITS], fields[Field.EXITED_CTAS] = allows_exits, 0
+        fields[Field.STEPS], fields[Field.ALLOWS_EXITS], fields[Field.EXITED_CTAS] = steps, allows_exits, 0
         fields[Field.SPENT], fields[Field.BUDGET], fields[Field.TICKS] = counters.spent, budget, state.grid.ticks
         self._batch, self._location, self._selects = None, None, True
         found = self._call(lambda: self.library.schedule(self._address))
@@ -521,6 +508,7 @@ class NativeEngine:
         fields[Field.PLAIN_WAITS] = mbarriers.is_plain
         fields[Field.BLOCKING_WAITS] = mbarriers.is_plain and mbarriers.suspends
         fields[Field.SUSPENDS] = self.state.on_suspend is None
+        fields[Field.KEEPS_MATRICES] = bool(self._accumulators.cached)
 
     def count(self, counters: Counters) -> None:
         """Add the instructions that have been executed since the last call to the statistics."""

@@ -9,14 +9,17 @@ from llvmlite import ir
 from warploom.emulator.native.builder import I32, I64, POINTER, Builder
 from warploom.emulator.native.context import Field
 from warploom.emulator.native.functions import SIGNATURE
-from warploom.emulator.native.runs import GroupField, RunField
+from warploom.emulator.native.register_runs import GroupField, RunField
+
+_MACS_OF_BATCH_BITS = 18
+"""Binary logarithm of the number of multiply-accumulate operations that count as one batch."""
 
 
 def add_multiply(module: ir.Module) -> None:
     """Add the native function that executes a run of multiplications, and its probe.
 
-    Both functions read the records that `Runs.records` returns. If the compiled arithmetic raises an exception, the
-    interpreter executes the run again and reports the exception.
+    Both functions read the records that `RegisterRuns.records` returns. If the compiled arithmetic raises an exception,
+    the interpreter executes the run again and reports the exception.
     """
     _add_can_multiply(module)
     b = Builder(module, "warploom.multiply", SIGNATURE)
@@ -33,8 +36,17 @@ def add_multiply(module: ir.Module) -> None:
         found = b.call(entry, [b.get(group, GroupField.WORDS)])
         with b.if_then(b.icmp_signed("!=", found, I64(0))):
             b.ret(I64(0))
-    b.count(context, Field.MACS, b.mul(count, b.get(records, RunField.MACS)))
+    count_macs(b, context, b.mul(count, b.get(records, RunField.MACS)))
     b.ret(count)
+
+
+def count_macs(b: Builder, context: ir.Value, macs: ir.Value) -> None:
+    """Add multiply-accumulate operations to the statistics.
+
+    They also count as batches, so that native code returns at intervals and the emulator reports its progress.
+    """
+    b.count(context, Field.MACS, macs)
+    b.count(context, Field.LAST_BATCH, b.sub(I64(0), b.ashr(macs, I64(_MACS_OF_BATCH_BITS))))
 
 
 def _add_can_multiply(module: ir.Module) -> None:

@@ -22,15 +22,15 @@ from warploom.emulator.native.code_table import (
     OVERDUE_STEPS,
     PART,
     READ_EVENT,
-    WHOLE_WARPGROUPS,
 )
 from warploom.emulator.native.context import Field, Moment, Stop
 from warploom.emulator.native.divergence import add_divergence
 from warploom.emulator.native.functions import SIGNATURE
 from warploom.emulator.native.mbarriers import add_arrivals
 from warploom.emulator.native.multiplications import add_multiply
+from warploom.emulator.native.requirements import add_requirements
 from warploom.emulator.native.tensor_copies import add_tensor_copy
-from warploom.emulator.native.warpgroups import add_has_warpgroups
+from warploom.emulator.native.tile_multiplications import add_multiply_tiles
 from warploom.emulator.native.watch import COLUMNS, SPACING
 from warploom.emulator.state import RECENT
 from warploom.emulator.warp_splits import KINDS, NONE, Event, Status
@@ -47,7 +47,8 @@ def add_runtime(module: ir.Module) -> None:
     _add_suspend(module)
     add_tensor_copy(module)
     add_multiply(module)
-    add_has_warpgroups(module)
+    add_multiply_tiles(module)
+    add_requirements(module)
     _add_guard(module)
     _add_count(module)
     _add_report(module)
@@ -276,16 +277,13 @@ def _add_run(module: ir.Module) -> None:
         following = b.add(pc, b.get(entry, COLUMN["length"]))
         address = b.get(entry, COLUMN["function"])
         requires = b.get(entry, COLUMN["requires"])
-        is_restricted = b.zext(b.icmp_signed("!=", requires, I64(0)), I64)
-        is_divided = b.icmp_signed(">", is_restricted, b.get(context, Field.WHOLE))
         is_native = b.icmp_unsigned(">", address, I64(EXIT))
-        is_cut = b.icmp_signed(">", following, end)
-        with b.if_then(b.or_(b.or_(b.not_(is_native), is_divided), is_cut)):
+        with b.if_then(b.or_(b.not_(is_native), b.icmp_signed(">", following, end))):
             b.ret(pc)
-        with b.if_then(b.icmp_signed("==", requires, I64(WHOLE_WARPGROUPS))):
-            has_warpgroups = b.call(module.globals["warploom.has_warpgroups"], [context])
-            with b.if_then(b.not_(has_warpgroups)):
-                b.ret(pc)
+        is_restricted = b.icmp_signed("!=", requires, I64(0))
+        meets = module.globals["warploom.meets"]
+        with b.if_then(is_restricted), b.if_then(b.not_(b.call(meets, [context, requires]))):
+            b.ret(pc)
         chosen = b.variable(masks)
         active = b.variable(I32(1))
         with b.if_then(b.icmp_unsigned("!=", b.get(entry, COLUMN["guard"]), I64(0))):
@@ -538,8 +536,6 @@ def _add_schedule(module: ir.Module) -> None:
         b.put(b.add(batches, I64(SPACING)), context, Field.DUE)
     entry = b.at(code, b.mul(first, I64(len(COLUMN))))
     end = b.get(entry, COLUMN["block_end"])
-    keeps = b.and_(b.get(context, Field.KEEPS_MATRICES), b.get(entry, COLUMN["flushes"]))
-    stop_if(b.icmp_signed("!=", keeps, I64(0)), Stop.SELECT)
 
     count = b.get(context, Field.COUNT)
     b.put(count, context, Field.FIRST_COUNT)
@@ -569,6 +565,8 @@ def _add_schedule(module: ir.Module) -> None:
         b.store(b.get(last, COLUMN["target"]), target)
     with b.if_then(is_exit):
         b.put(I64(0), context, Field.EXECUTED)
+        may_exit = b.call(module.globals["warploom.meets"], [context, b.get(last, COLUMN["requires"])])
+        stop_if(b.not_(may_exit), Stop.RESUME, straight)
         stop_if(b.not_(b.call(module.globals["warploom.exit"], [context])), Stop.RESUME, straight)
         b.call(module.globals["warploom.count"], [context, straight, I64(1), b.array(context, Field.MASKS)])
     b.count(context, Field.TICKS, b.sub(end, first))

@@ -1,4 +1,4 @@
-"""Machine code that finds out whether a batch consists of whole warpgroups."""
+"""Machine code that tests the conditions under which native code may execute an instruction for a batch."""
 
 # llvmlite has no type annotations.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -7,12 +7,35 @@
 from llvmlite import ir
 
 from warploom.emulator.native.builder import I1, I64, POINTER, Builder
+from warploom.emulator.native.code_table import FLUSHED, WHOLE_WARPGROUPS, WHOLE_WARPS
 from warploom.emulator.native.context import Field
 
 WARPS = 4  # of a warpgroup
 
 
-def add_has_warpgroups(module: ir.Module) -> None:
+def add_requirements(module: ir.Module) -> None:
+    """Add the function that returns True if the conditions in a field `requires` of the code table are met.
+
+    The arguments are the context and the value of the field.
+    """
+    _add_has_warpgroups(module)
+    b = Builder(module, "warploom.meets", ir.FunctionType(I1, [POINTER, I64]))
+    context, requires = b.arguments
+
+    def includes(bits: int) -> ir.Value:
+        return b.icmp_signed("!=", b.and_(requires, I64(bits)), I64(0))
+
+    is_divided = b.icmp_signed("==", b.get(context, Field.WHOLE), I64(0))
+    is_cached = b.icmp_signed("!=", b.get(context, Field.KEEPS_MATRICES), I64(0))
+    lacks_warps = b.and_(includes(WHOLE_WARPS | WHOLE_WARPGROUPS), is_divided)
+    with b.if_then(b.or_(lacks_warps, b.and_(includes(FLUSHED), is_cached))):
+        b.ret(I1(0))
+    with b.if_then(includes(WHOLE_WARPGROUPS)):
+        b.ret(b.call(module.globals["warploom.has_warpgroups"], [context]))
+    b.ret(I1(1))
+
+
+def _add_has_warpgroups(module: ir.Module) -> None:
     """Add the function that returns True if the batch consists of whole warpgroups.
 
     `TALLY` counts the warps of each warpgroup in the batch. It has 0 before and after the call.
