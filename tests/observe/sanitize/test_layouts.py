@@ -84,12 +84,14 @@ def _copies(sides: tuple[Side, Side]) -> list[Copy]:
 
 def _run(
     majors: tuple[str, str], copies: list[Copy], descriptors: tuple[wl.Descriptor, wl.Descriptor],
-    zeros: Sequence[int] = (),
+    zeros: Sequence[int] = (), second: wl.Descriptor | None = None,
 ) -> tuple[Array, set[str], str]:  # fmt: skip
     """The accumulators that a multiplication leaves, the rules reported, and the first message.
 
-    One thread overwrites the 16-byte chunks at the shared addresses `zeros` after the copies.
+    One thread overwrites the 16-byte chunks at the shared addresses `zeros` after the copies. With `second`, a second
+    CTA multiplies, too, and uses this descriptor of A.
     """
+    ctas = 1 if second is None else 2
     maps = "\n".join(f"    .param .align 64 .b8 m{number}[128]," for number in range(len(copies)))
     loads = "\n".join(
         f"    mov.b64 %map, m{number};\n    cvta.param.u64 %map, %map;\n    mov.u32 %at, {each.start};\n"
@@ -135,7 +137,11 @@ loaded:
 {fills}
     fence.proxy.async.shared::cta;
     bar.sync 0;
+    mov.u32 %at, %ctaid.x;
+    mad.lo.u32 %thread, %at, 128, %thread;
+    setp.ne.u32 %done, %at, 0;
     mov.b64 %da, {descriptors[0].encode()};
+    @%done mov.b64 %da, {(second or descriptors[0]).encode()};
     mov.b64 %db, {descriptors[1].encode()};
     wgmma.fence.sync.aligned;
     wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {{{registers}}}, %da, %db, 0, 1, 1, {transposed};
@@ -149,8 +155,8 @@ loaded:
     ret;
 }}
 """
-    out = np.zeros((128, 16), np.float32)
-    done = wl.launch(text, grid=1, block=128, args=[*(each.map for each in copies), out], sanitize=True)
+    out = np.zeros((128 * ctas, 16), np.float32)
+    done = wl.launch(text, grid=ctas, block=128, args=[*(each.map for each in copies), out], sanitize=True)
     found = {each.code for each in done.findings}
     return out, found, done.findings[0].message if done.findings else ""
 
@@ -202,6 +208,14 @@ def _step(side: Side, first: int) -> int:
     if side.major == "MN":
         return first * side.swizzle
     return 2 * first if side.swizzle else first // 8 * side.right.leading_byte_offset
+
+
+def test_each_cta_is_checked_with_its_own_fields() -> None:
+    sides = PAIRS[0]
+    right, wrong = (sides[0].right, sides[1].right), replace(sides[0].right, swizzle=64)
+    assert _run(_majors(sides), _copies(sides), right, second=right[0])[1] == set()
+    for _ in range(2):  # the second launch knows that the descriptor of the first CTA agrees
+        assert _run(_majors(sides), _copies(sides), right, second=wrong)[1] == {"sanitize.descriptor/swizzle"}
 
 
 @pytest.mark.parametrize("which", [0, 1])
