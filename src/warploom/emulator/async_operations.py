@@ -12,8 +12,9 @@ import numpy as np
 
 from warploom.emulator.batch import Batch
 from warploom.emulator.bulk_copies import CopyExecutor
-from warploom.emulator.events import Commit, Complete, CopyIssue, Dispatcher, Group, Issue, Wait
+from warploom.emulator.events import Commit, Complete, CopyIssue, Group, Issue, Wait
 from warploom.emulator.faults import Fault
+from warploom.emulator.observers import Dispatcher
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
 from warploom.isa.model.semantics import Array

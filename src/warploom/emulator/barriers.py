@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from warploom.emulator.batch import Batch
-from warploom.emulator.events import Barrier, Dispatcher, PhaseComplete
+from warploom.emulator.events import Barrier, PhaseComplete
 from warploom.emulator.faults import Awaited, Fault, refuse
+from warploom.emulator.observers import Dispatcher
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import KINDS, Event, Status, unpack
 from warploom.isa.model.semantics import Array

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from warploom.emulator.address_space import CODE_BASE
 from warploom.emulator.batch import Batch
-from warploom.emulator.events import Dispatcher, WarpBarrier
+from warploom.emulator.events import WarpBarrier
 from warploom.emulator.faults import Fault, refuse
 from warploom.emulator.link import Linked, LocalBytes
 from warploom.emulator.memory import Memory
+from warploom.emulator.observers import Dispatcher
 from warploom.emulator.program import Program, RegisterLocation, Storage
 from warploom.emulator.state import State
 from warploom.emulator.values import Register

@@ -21,10 +21,8 @@ from warploom.emulator.events import (
     BlockEnd,
     BlockStart,
     Complete,
-    Dispatcher,
     Exit,
     Guard,
-    InstructionHandler,
     Issue,
     Launch,
     Reads,
@@ -39,6 +37,7 @@ from warploom.emulator.native.code_table import BATCH_COST, OVERDUE_STEPS
 from warploom.emulator.native.context import Stop
 from warploom.emulator.native.engine import NativeEngine, Observed
 from warploom.emulator.native.reporter import Reporter
+from warploom.emulator.observers import Dispatcher, InstructionHandler
 from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition

@@ -18,9 +18,10 @@ from warploom.emulator.access import uniform
 from warploom.emulator.address_space import SHARED_WINDOW, WINDOW_SIZE
 from warploom.emulator.batch import Batch
 from warploom.emulator.bounded_waits import TRIES
-from warploom.emulator.events import Arrive, Dispatcher, PhaseComplete, PhaseWait
+from warploom.emulator.events import Arrive, PhaseComplete, PhaseWait
 from warploom.emulator.faults import Awaited, Fault, refuse
 from warploom.emulator.memory import Memory
+from warploom.emulator.observers import Dispatcher
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import KINDS, SEVERAL, Event, Status

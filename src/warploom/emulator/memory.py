@@ -16,8 +16,9 @@ from warploom.emulator.address_space import (
     WINDOW_SIZE,
 )
 from warploom.emulator.arena import Arena
-from warploom.emulator.events import Access, AccessKind, CopyAccess, Dispatcher, ThreadCopyIssue, in_turn
+from warploom.emulator.events import Access, AccessKind, CopyAccess, ThreadCopyIssue
 from warploom.emulator.faults import Fault
+from warploom.emulator.observers import Dispatcher, in_turn
 from warploom.emulator.shared_memory import Location, SharedMemory, cleared
 from warploom.emulator.state import State
 from warploom.isa.instructions.reductions import update

@@ -5,8 +5,9 @@ from itertools import groupby
 import numpy as np
 
 from warploom.emulator.batch import Batch
-from warploom.emulator.events import Allocate, Dispatcher
+from warploom.emulator.events import Allocate
 from warploom.emulator.faults import Awaited, Fault
+from warploom.emulator.observers import Dispatcher
 from warploom.emulator.program import Program
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status

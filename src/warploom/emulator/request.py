@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from warploom.emulator.events import Observer
 from warploom.emulator.grid import Grid
+from warploom.emulator.observers import Observer
 from warploom.emulator.program import Program
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.waves import Waves

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.events import Access, CopyAccess, Launch, Observer, Resident
+from warploom.emulator.events import Access, CopyAccess, Launch, Resident
+from warploom.emulator.observers import Observer
 from warploom.emulator.program import Program
 
 Array = NDArray[Any]

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from warploom.diagnostics import UsageError
 from warploom.emulator.arena import Arena
-from warploom.emulator.events import Observer
 from warploom.emulator.execute import execute, reserve
 from warploom.emulator.faults import Deadlock, RunError, Trap
+from warploom.emulator.observers import Observer
 from warploom.emulator.request import STEP_BUDGET, Request
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.stats import Progress

@@ -9,6 +9,7 @@ import numpy as np
 
 from warploom.emulator import events
 from warploom.emulator.batch import Batch
+from warploom.emulator.observers import Observer
 from warploom.emulator.shared_memory import Location
 
 KINDS = (
@@ -20,7 +21,7 @@ _OPAQUE = frozenset({"operands", "request", "pending", "tensor_maps"})
 """Fields of events with objects that are not compared."""
 
 
-class EventLog(events.Observer):
+class EventLog(Observer):
     """Observer that appends the contents of each event to `entries`."""
 
     def __init__(self) -> None:

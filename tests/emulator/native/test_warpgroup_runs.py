@@ -11,7 +11,8 @@ from emulator.texts import kernel
 from numpy.typing import NDArray
 
 import warploom as wl
-from warploom.emulator.events import BlockStart, Launch, Observer
+from warploom.emulator.events import BlockStart, Launch
+from warploom.emulator.observers import Observer
 
 BYTES = 16384
 """Shared memory of a CTA. Matrix A starts at 1024, and matrix B at 1024 + 128 * each."""

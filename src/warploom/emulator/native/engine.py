@@ -284,7 +284,7 @@ class NativeEngine:
             code["lanewise"][pc] = before + 1 if self._is_lanewise(pc) else 0
 
     def _is_lanewise(self, pc: int) -> bool:
-        """Return True if native code always executes the instruction at `pc`, which only computes from registers."""
+        """Return True if native code always executes an instruction that only computes from registers."""
         each, entry = self.linked[pc], self.code[pc]
         is_free = self.is_native[pc] and not (entry["events"] or entry["requires"] or each.guard is not None)
         return is_free and self.program.steps[pc].binding.form.is_lanewise

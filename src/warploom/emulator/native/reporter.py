@@ -8,22 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.batch import Batch
-from warploom.emulator.events import (
-    Access,
-    AccessKind,
-    BlockEnd,
-    BlockStart,
-    Complete,
-    Dispatcher,
-    Guard,
-    InstructionHandler,
-    Issue,
-    ThreadCopyIssue,
-)
+from warploom.emulator.events import Access, AccessKind, BlockEnd, BlockStart, Complete, Guard, Issue, ThreadCopyIssue
 from warploom.emulator.link import Linked
 from warploom.emulator.native.actions import MOST_BYTES, SPACES, Action
 from warploom.emulator.native.context import Moment
 from warploom.emulator.native.engine import NativeEngine
+from warploom.emulator.observers import Dispatcher, InstructionHandler
 from warploom.emulator.state import State
 from warploom.emulator.warps import Components, Warps
 from warploom.isa.model.semantics import Array, Lanes

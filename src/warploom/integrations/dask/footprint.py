@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.access import uniform
-from warploom.emulator.events import Access, CopyAccess, Launch, Observer
+from warploom.emulator.events import Access, CopyAccess, Launch
+from warploom.emulator.observers import Observer
 from warploom.emulator.waves import inter_cta_communication
 from warploom.isa.instructions.reductions import CommutativeReduction, commutative_reduction
 from warploom.numerics._compile import njit

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.events import Access, CopyIssue, Execute, Launch, Observer, Reads, Suspend, ThreadCopyIssue
+from warploom.emulator.events import Access, CopyIssue, Execute, Launch, Reads, Suspend, ThreadCopyIssue
+from warploom.emulator.observers import Observer
 from warploom.emulator.program import Program
 from warploom.emulator.state import active_lanes
 from warploom.emulator.tensor_boxes import lane_values

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from warploom.diagnostics import Diagnostic
 from warploom.diagnostics.edits import Fix
 from warploom.emulator import events
+from warploom.emulator.observers import Observer
 from warploom.isa.model import effects
 from warploom.isa.model.types import TYPES
 from warploom.observe.sanitize.clock_arrays import CLUSTER, GROUPS
@@ -77,7 +78,7 @@ class _Features:
     synchronisation: dict[int, _Synchronisation]
 
 
-class Sanitizer(events.Observer):
+class Sanitizer(Observer):
     """Observer that sanitizes one launch.
 
     `active` has the codes of the rules that are on. None stands for the rules that are on by default.

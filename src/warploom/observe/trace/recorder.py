@@ -10,6 +10,7 @@ from warploom.diagnostics import SourceLine, UsageError
 from warploom.emulator import events
 from warploom.emulator.batch import Batch
 from warploom.emulator.grid import Grid
+from warploom.emulator.observers import Observer
 from warploom.emulator.program import Program
 from warploom.emulator.warp_splits import Status
 from warploom.isa.model import effects
@@ -29,7 +30,7 @@ EVENTS = 200_000
 _BARRIERS = 16
 
 
-class Recorder(events.Observer):
+class Recorder(Observer):
     """Observer that records the trace of one launch.
 
     `ctas` are the numbers of the CTAs to record, counted with x fastest. None selects the first cluster. `events`
