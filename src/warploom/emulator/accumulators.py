@@ -42,8 +42,8 @@ class MatricesField(IntEnum):
 class _Matrices:
     """Accumulators in one vector of registers, as one matrix for each warpgroup.
 
-    `file` is the register file in units of `order.dtype`, and `numbers` contains the indices of the registers in the
-    file. `record` has the numbers of `MatricesField`.
+    `file` is the register file as an array of `order.dtype`, and `numbers` has the indices of the registers in it.
+    `order` gives the position of each register in the matrix. `record` has the fields of `MatricesField`.
 
     Shapes: matrices (warpgroups, elements), current (warpgroups,).
     """
@@ -97,7 +97,10 @@ class Accumulators:
 
     @property
     def cached(self) -> list[_Matrices]:
-        """Accumulators with matrices that may be newer than the registers. They have no common registers."""
+        """Accumulators with matrices that may be newer than the registers.
+
+        No two of them have a register in common.
+        """
         return [each for each in self._matrices.values() if each.is_cached]
 
     def record(self, value: VectorValue, order: Order) -> tuple[NDArray[np.int64], Array]:

@@ -155,13 +155,14 @@ class Reads(Event):
     """Loads of lanes and issues of thread copies by several instructions, in the order of their execution.
 
     Native code creates it in place of consecutive events `Access` and `ThreadCopyIssue`, up to the next event of
-    another type. An observer without a handler for it gets the other events. `pc` is the last instruction. The arrays
+    another type. An observer without a handler for `Reads` gets the events `Access` and `ThreadCopyIssue`. The arrays
     are valid until the handler returns.
 
-    Read k is by `counts[k]` warps, each of whose lanes reads `sizes[k]` bytes. `kinds[k]` is its position in
-    `READ_KINDS`. `firsts[k]` is the first of its rows in `warps`, `index` and `lanes`, one for each warp, which are
-    those of `Access`. A thread copy has as many further rows: first come its sources and the lanes in `reading`, then
-    its targets and the lanes in `lanes` (see `ThreadCopyIssue`).
+    pcs[k] is the program counter of read k, and `pc` that of the last read. counts[k] warps execute read k, and each
+    lane reads sizes[k] bytes. kinds[k] is the index of its kind in `READ_KINDS`. The rows of a load in `warps`, `index`
+    and `lanes` begin at firsts[k], one for each warp. They have the meaning of the arrays in `Access`. A thread copy
+    has 2 * counts[k] rows. The first half has the sources, with the lanes of `ThreadCopyIssue.reading`. The second half
+    has the targets, with the lanes of `ThreadCopyIssue.lanes`.
 
     Shapes: pcs, kinds, sizes, firsts and counts (reads,); warps (rows,); index and lanes (rows, 32); cta_of (warps of
     the wave,).

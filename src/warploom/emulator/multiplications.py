@@ -190,7 +190,10 @@ class Chain:
         return own == others or registers_of(own).isdisjoint(registers_of(others))
 
     def is_like(self, other: Chain) -> bool:
-        """Return True if both chains read A and B from shared memory, and differ only in their operands."""
+        """Return True if both chains read A and B from shared memory, and differ only in registers.
+
+        Their shapes, types, layouts and numbers of multiplications are equal.
+        """
         one, before = self.products[0], other.products[0]
         return (
             len(self.products) == len(other.products)

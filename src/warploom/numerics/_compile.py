@@ -25,7 +25,8 @@ def njit(function: Function) -> Function:
 def njit_if(accepts: Callable[..., bool]) -> Callable[[Function], Function]:
     """Compile a function that returns False for arguments that `accepts` rejects.
 
-    `accepts` must reject all arguments of some types, and no arguments of other types.
+    The result of `accepts` must depend only on the types of the arguments, and on the number of axes and the flags of
+    arrays.
     """
     return lambda function: cast("Function", Compiled(function, accepts=accepts))
 

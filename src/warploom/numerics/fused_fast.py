@@ -147,11 +147,13 @@ def run(
 
     Return False if the shapes do not suit this function, or if an array is not C-contiguous or not writeable. The
     arrays contain raw bits as unsigned integers. `d` may be the array `c`. If `c` is empty, C is zero. `index` is None
-    for a dense A. `scale_a` and `scale_b` are the exponents of block scales, or None.
+    for a dense A. For a sparse A, it has the index along K of each element. `scale_a` and `scale_b` are the exponents
+    of block scales, or None.
 
-    Shapes: a (G, M, K); b (G, N, K), or longer along K with `index` (G, M, K) of i32; c and d (G, M, N); scale_a
-    (G, M) and scale_b (G, N) of i16. M must be a multiple of 8, N of the columns of a strip, and K of 4, or of L if K
-    exceeds L.
+    M must be a multiple of 8, and N a multiple of the number of columns of a strip. K must be a multiple of 4 if it is
+    at most L, else a multiple of L. L is the parameter `length`: the number of products of one fused sum. Shapes: a (G,
+    M, K); b (G, N, K), or (G, N, K of the dense matrix) for a sparse A; index (G, M, K) of i32; c and d (G, M, N);
+    scale_a (G, M) and scale_b (G, N) of i16.
     """
     groups, rows, depth = a.shape
     columns, b_depth = b.shape[1], b.shape[2]

@@ -111,8 +111,9 @@ def fused(
     `strip` and `parameters` are arguments of `fused_fast.run`. N is a multiple of the number of columns of a strip.
 
     Return COMPUTED after the computation. If a tile is out of bounds, compute nothing and return 2 * ((j * groups + g)
-    * tiles + t) + m for the first such tile, of chain j, warpgroup g, and matrix A (m = 0) or B (m = 1). If the
-    descriptors of a matrix differ in more than their start addresses, compute nothing and return DIFFERENT.
+    * tiles + t) + m for the first such tile. It is tile t along K of chain j, of warpgroup g, and of A (m = 0) or B (m
+    = 1). If the descriptors of a matrix differ in more than their start addresses, compute nothing and return
+    DIFFERENT.
 
     Shapes: registers (groups * chains, M, K); sums and keeps (groups, chains); D is (M, N), row-major.
     """

@@ -26,8 +26,9 @@ FIELDS = {
 class Accesses:
     """Arrays for recorded accesses (see `probe`), and for the reads to which they belong.
 
-    There is space for accesses of `most_warps` warps after READS rows. Shapes: spaces and warps (rows,), index and
-    lanes (rows, 32), values (bytes,), reads (reads, 2).
+    The arrays have READS rows for reads that observers have not handled. After them, there is space for the accesses of
+    one instruction by `most_warps` warps. Each row of `reads` has a program counter and a number of warps. Shapes:
+    spaces and warps (rows,), index and lanes (rows, 32), values (bytes,), reads (reads, 2).
     """
 
     most_warps: int
@@ -77,7 +78,7 @@ class ReadTable:
 
 
 def read_of(actions: tuple[Action, ...] | None, has_issues: bool) -> Action | None:
-    """Return the action of an instruction whose events `Reads` replaces, else None.
+    """Return the action of an instruction if the event `Reads` can replace its events, else None.
 
     `has_issues` is set if a thread copy has further events.
     """

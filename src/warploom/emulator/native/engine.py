@@ -85,9 +85,8 @@ class NativeEngine:
     launch.
 
     `report(pc, moment)` creates the events of the instructions that native code executes, and `report_reads(event)`
-    passes on an event. `actions[pc]` are the actions
-    of the instruction that need events. If it is None, the observers get the events from the semantics function, which
-    `Reporter` calls in addition.
+    passes on an event. `actions[pc]` are the actions of the instruction that need events. If `actions[pc]` is None,
+    `Reporter` also calls the semantics function, which creates the events.
     """
 
     def __init__(
@@ -284,7 +283,10 @@ class NativeEngine:
             code["lanewise"][pc] = before + 1 if self._is_lanewise(pc) else 0
 
     def _is_lanewise(self, pc: int) -> bool:
-        """Return True if native code always executes an instruction that only computes from registers."""
+        """Return True if the instruction at `pc` is lane-wise, and native code always executes it.
+
+        A lane-wise instruction only computes results from registers.
+        """
         each, entry = self.linked[pc], self.code[pc]
         is_free = self.is_native[pc] and not (entry["events"] or entry["requires"] or each.guard is not None)
         return is_free and self.program.steps[pc].binding.form.is_lanewise
@@ -465,9 +467,10 @@ class NativeEngine:
     def schedule(self, most: int, watch: Watch, steps: int, budget: int, allows_exits: bool) -> tuple[Stop, int]:
         """Select and execute batches until the interpreter is needed, or `most` batches have been executed.
 
-        Stop under the conditions of `watch`. If the step budget is spent, stop before any batch. While warps are
-        diverged, stop at every multiple of `OVERDUE_STEPS`; `steps` batches of the wave have been executed before. If
-        `allows_exits` is set, let a warp exit if the exit does not affect other warps.
+        Stop under the conditions of `watch`. If the step budget is spent, stop before any batch. `steps` is the number
+        of batches of the wave before this call. While warps are diverged, stop when the number of batches of the wave
+        is a multiple of `OVERDUE_STEPS`. If `allows_exits` is set, let a warp exit if the exit does not affect other
+        warps.
 
         Return the reason for the stop, and the program counter at which the interpreter continues the batch.
         """

@@ -5,11 +5,11 @@ native function (see `functions`). It returns the position, in the batch, of the
 would leave to the interpreter. If there is no such warp, it returns the number of warps.
 
 The arrays of the recorded accesses have one row for each access and each warp. The first row is number `RECORDED`, and
-the rows of an access are adjacent. `ACCESS_WARPS` has the warp. `ACCESS_SPACES` has the position in `actions.SPACES` of
-the state space of each warp, for generic addresses. `ACCESS_INDEX` has the byte offset of each lane in the bytes of the
-state space, and `ACCESS_LANES` a byte of 1 for each accessing lane. `ACCESS_VALUES` has a layout of its own: the stored
-elements of access number `i` start at byte `i * warps * 32 * MOST_BYTES` and have the axes (elements, warps, 32). A
-thread copy has two accesses: to its source and to its target.
+the rows of an access are adjacent. `ACCESS_WARPS` has the warp. For generic addresses, `ACCESS_SPACES` has the state
+space of the access of each warp, as an index in `actions.SPACES`. `ACCESS_INDEX` has the byte offset of each lane in
+the bytes of the state space, and `ACCESS_LANES` a byte of 1 for each accessing lane. `ACCESS_VALUES` has a layout of
+its own: the stored elements of access number `i` start at byte `i * warps * 32 * MOST_BYTES` and have the axes
+(elements, warps, 32). A thread copy has two accesses: to its source and to its target.
 """
 
 # llvmlite has no type annotations.

@@ -46,10 +46,10 @@ class Runs:
         self._kept: dict[int, TileRun] = {}  # records of the linked runs
 
     def add(self, pc: int, run: Run | AsyncRun) -> None:
-        """Link the run that starts at `pc`, now or later.
+        """Write the entry of the run that starts at `pc` in the code table (link it), now or later.
 
-        Numba compiles the arithmetic when the interpreter first executes a run. The descriptors of warpgroup
-        multiplications also have their values only then.
+        Numba compiles the arithmetic when the interpreter first executes a run. A run of warpgroup multiplications is
+        linked after its first execution, because the values of its descriptors are not known earlier.
         """
         if isinstance(run, Run):
             if run.is_compiled and not self._link_register_run(pc, run):
@@ -61,8 +61,8 @@ class Runs:
         """Link the run at `pc` if it consists of warpgroup multiplications.
 
         The interpreter has executed the run for a batch. Return the instructions of the run if native code executes the
-        run from now on, else an empty range. Native code executes the run for descriptors that differ from those of the
-        batch only in their start addresses.
+        run from now on, else an empty range. Native code executes the run if its descriptors are those of this batch,
+        apart from the start addresses. For other descriptors, the interpreter executes the run.
         """
         run = self._unlinked.get(pc)
         if run is None or batch.mask is not None:
@@ -82,8 +82,8 @@ class Runs:
     def start(self, components: Components) -> list[range]:
         """Prepare for a wave of CTAs. Return the instructions of the runs whose table entries have changed.
 
-        Link the runs whose arithmetic Numba has compiled in the meantime. The interpreter again executes the runs that
-        refer to accumulators of other components.
+        Link the runs whose arithmetic Numba has compiled in the meantime. Remove the table entries of runs that refer
+        to the accumulators of earlier components. The interpreter executes such a run until it is linked again.
         """
         uncompiled, self._uncompiled = self._uncompiled, {}
         for pc, run in uncompiled.items():

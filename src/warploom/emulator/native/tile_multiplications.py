@@ -22,10 +22,10 @@ from warploom.numerics.tile_products import COMPUTED
 def add_multiply_tiles(module: ir.Module) -> None:
     """Add the native function that executes a run of warpgroup multiplications under the schedule "eager".
 
-    The batch consists of whole warpgroups. The function reads the records that `TileRun.table` returns. It declines
-    the run before any effect if the operands or the cached accumulators of a warpgroup do not allow it. If a tile is
-    out of bounds, some multiplications may have been executed; the interpreter executes the run again and reports the
-    fault.
+    The batch consists of whole warpgroups. The function reads the records that `TileRun.table` returns. It declines the
+    run before any effect if the operands or the cached accumulators of a warpgroup do not allow it. If a tile is out of
+    bounds, earlier calls, for other warpgroups or chains, may have computed. The interpreter then executes the run
+    again and reports the fault.
     """
     _add_capture(module)
     b = Builder(module, "warploom.multiply_tiles", SIGNATURE)
@@ -90,27 +90,36 @@ def _add_capture(module: ir.Module) -> None:
 
 
 def _is_available(b: Builder, chain: ir.Value, group: ir.Value) -> ir.Value:
-    """Return True if the multiplications of a chain need not read their accumulators from registers."""
+    """Add code that tests if a chain does not need the accumulators in registers.
+
+    It does not need them if the matrix is cached, or if the first multiplication has a false `scale-d`.
+    """
     is_cleared = b.icmp_signed("==", b.get(b.array(chain, ChainField.KEEPS), 0), I64(0))
     current = b.array(b.array(chain, ChainField.MATRICES), MatricesField.CURRENT)
     return b.or_(is_cleared, b.trunc(b.get(current, group, I8), I1))
 
 
 def _read_matrix(b: Builder, read: ir.Value, warps: ir.Value) -> None:
-    """Read a matrix from the registers of four warps. `read` points to the numbers of `ReadField`."""
+    """Add code that reads a matrix from the registers of four warps, with a record of `ReadField`."""
     b.put(b.ptrtoint(warps, I64), b.array(read, ReadField.WARPS), 0)
     _call(b, read, ReadField.ENTRY, ReadField.WORDS)
 
 
 def _call(b: Builder, record: ir.Value, entry: int, words: int) -> ir.Value:
-    """Call a compiled function. `entry` and `words` are the fields of its address and of its arguments."""
+    """Add a call of a compiled function.
+
+    `entry` and `words` are the fields of its address and of its arguments.
+    """
     function = b.inttoptr(b.get(record, entry), ir.FunctionType(I64, [I64]).as_pointer())
     return b.call(function, [b.get(record, words)])
 
 
 @contextmanager
 def _each_warpgroup(b: Builder) -> Generator[tuple[ir.Value, ir.Value]]:
-    """Execute the body for the first warp and the number of each warpgroup of the batch."""
+    """Add a loop over the warpgroups of the batch.
+
+    The body gets the first warp and the number of a warpgroup.
+    """
     _, context, count, warps, _ = b.arguments
     groups, members = b.array(context, Field.WARPGROUP_OF), b.array(context, Field.WARPGROUP_MEMBERS)
     with b.loop(count) as position:
@@ -122,7 +131,7 @@ def _each_warpgroup(b: Builder) -> Generator[tuple[ir.Value, ir.Value]]:
 
 @contextmanager
 def _each_record(b: Builder, records: ir.Value, count: TileRunField, size: int) -> Generator[ir.Value]:
-    """Execute the body for each record of a table. `size` is the number of 64-bit numbers of a record."""
+    """Add a loop over the records of a table. `size` is the number of 64-bit numbers of a record."""
     table = b.array(records, count + 1)
     with b.loop(b.get(records, count)) as number:
         yield b.at(table, b.mul(number, I64(size)))

@@ -44,10 +44,11 @@ class TileRunField(IntEnum):
 class OperandField(IntEnum):
     """Index of a 64-bit number in the record of a matrix descriptor or of a predicate.
 
-    The value of the operand is `word & MASK ^ FLIP`, where `word` is in lane 0 of the first warp of a warpgroup. Native
-    code executes the run only if the value is at most LIMIT. The value of a descriptor is its start address if its
-    other bits are as expected. The value of a predicate is 1 if the accumulators are kept, but the value is 0 for
-    predicates that must be true.
+    The value of the operand is `(word & MASK) ^ FLIP`, where `word` is in lane 0 of the first warp of a warpgroup.
+    Native code executes the run only if the value is at most LIMIT. For a descriptor, FLIP has the expected bits other
+    than the start address. The value is the start address if these bits are as expected, else it exceeds LIMIT. The
+    value of a predicate is 1 if the accumulators are kept. A predicate that must be true is inverted, and its LIMIT is
+    0.
     """
 
     START = 0  # address of the word of warp 0

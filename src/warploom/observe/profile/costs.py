@@ -72,9 +72,9 @@ def _count_reads(
 
 @njit
 def _moves(index: Array, lanes: Array, warp: int, unit: int) -> bool:
-    """Return True if all lanes of a warp access the places of the warp before it, moved by one distance.
+    """Return True if a warp accesses the addresses of the warp before it plus a constant.
 
-    The distance is a multiple of `unit` bytes. The costs of both warps are then equal.
+    The constant is the same for all lanes, and a multiple of `unit` bytes. The costs of both warps are then equal.
     """
     if warp == 0:
         return False

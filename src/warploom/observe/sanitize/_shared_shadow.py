@@ -44,17 +44,17 @@ ROOM = 128  # conflicts of one access that are kept; further ones are counted
 class SharedArrays(NamedTuple):
     """Last accesses to shared memory, for compiled functions.
 
-    `records` and `sites` have the record (see `clocks`) and the program counter of the last write of each granule.
-    `far` and `far_sites` have the record and the program counter of the last read of each granule by a CTA of the same
-    cluster that does not own the memory, by rank. `reads` has the last read of each granule by each warp of the owner,
-    in blocks of `1 << BLOCK` granules. `async_reads` has the last read of each chunk by a multiplication or a bulk
-    group of each warp of the owner. `last_reads` has the times of the last reads of each block by each of these warps,
-    by its multiplications and by its bulk groups, 0 for none. `sent`
-    and `sent_sites` have the record and the program counter of the last read of each chunk by a bulk copy that an
-    mbarrier completes. `origins` has the number of the tensor copy that made the last bulk write of each chunk, 0 for
-    another copy. `sources` has the global address from which a thread last filled each word of 4 bytes, 0 if unknown.
-    `out` receives the conflicts. Set `fences_copies` if multiplications need a proxy fence after thread copies. `bulk`
-    is 1 for bulk groups. The elements of two arrays have these bits:
+    `records` and `sites` have the record (see `clocks`) and the program counter of the last write of each granule. The
+    owner is the CTA whose shared memory it is. far[r, i] and far_sites[r, i] have the record and the program counter of
+    the last read of granule i by the CTA of rank r in the cluster, if it is not the owner. `reads` has the last read of
+    each granule by each warp of the owner, in blocks of `1 << BLOCK` granules. `async_reads` has the last read of each
+    chunk by a multiplication or a bulk group of each warp of the owner. last_reads[b, w] has three times of last reads
+    of block b by warp w of the owner, 0 for none: by loads, by multiplications, and by bulk groups. `sent` and
+    `sent_sites` have the record and the program counter of the last read of each chunk by a bulk copy that an mbarrier
+    completes. `origins` has the number of the tensor copy that made the last bulk write of each chunk, 0 for another
+    copy. `sources` has the global address from which a thread last filled each word of 4 bytes, 0 if unknown. `out`
+    receives the conflicts. Set `fences_copies` if multiplications need a proxy fence after thread copies. `bulk` is 1
+    for bulk groups. The elements of two arrays have these bits:
 
         reads        time << 32 | pc << 10 | lane << 4 | strength
         async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4

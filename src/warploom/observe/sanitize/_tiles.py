@@ -60,10 +60,11 @@ def read_tiles(
 ) -> int:  # fmt: skip
     """Record the reads of tiles by each warpgroup. Return the number of conflicts with earlier writes.
 
-    Row g of `groups` has the four warps of a warpgroup. The instruction pcs[m] reads the 16-byte chunks at the
-    addresses that the swizzle makes of starts[m, g] and the chunks of tile m. origins[g] is the byte offset of the
-    CTA's shared memory, which begins at address `low`, and clocks[g] the number of the wgmma group. Shapes: groups
-    (warpgroups, 4); starts (tiles, warpgroups); pcs (tiles,); origins and clocks (warpgroups,).
+    Row g of `groups` has the four warps of a warpgroup. The instruction pcs[m] reads 16-byte chunks. The address of a
+    chunk is the swizzled sum of the shared address starts[m, g] and the offset of the chunk in tile m. The shared
+    memory of a CTA begins at the shared address `low`, and at the byte offset origins[g] of the shared memory of all
+    CTAs. clocks[g] is the number of the wgmma group. Shapes: groups (warpgroups, 4); starts (tiles, warpgroups); pcs
+    (tiles,); origins and clocks (warpgroups,).
     """
     V, records, reads, last_reads = c.vectors, s.records, s.async_reads, s.last_reads
     found = 0

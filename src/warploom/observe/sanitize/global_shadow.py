@@ -211,8 +211,8 @@ class GlobalShadow:
     def heads(self, warps: Array, objects: Array, phases: Array) -> Array:
         """Return a record of kind LOAD for the read by each copy; -1 for a copy without an mbarrier.
 
-        The open phase of the mbarrier numbered objects[i] completes the copy of warps[i]. Mbarrier k has phases[k]
-        complete phases. Shapes: warps, objects and result (copies,).
+        The copy of warps[i] completes in the open phase of mbarrier objects[i]. Mbarrier k has phases[k] complete
+        phases. Shapes: warps, objects and result (copies,).
         """
         found = np.empty(len(warps), np.int64)
         wave, rank = self.wave & 0xFF, self.launch.topology.rank
@@ -220,14 +220,18 @@ class GlobalShadow:
         return found
 
     def number(self, fields: TensorMapFields) -> int:
-        """Return a negative number for a tensor map."""
+        """Return the number of a tensor map in the keys of `deferred`.
+
+        It is negative, and equal for equal maps.
+        """
         return self._maps.setdefault(fields, -1 - len(self._maps))
 
     def deferred(self, offset: int) -> dict[tuple[int, ...], Load] | None:
-        """Return the reads by copies whose record is postponed until the kernel writes to a buffer.
+        """Return the reads of a buffer that are not recorded until the kernel writes to the buffer.
 
-        `offset` is a byte offset in the buffer. A key describes the bytes that a copy reads. A later read with the same
-        key replaces the read. The result is None if the kernel has written to the buffer.
+        `offset` is a byte offset in the buffer. Bulk copies make the reads. A key of the result identifies the bytes
+        that a copy reads, and a later read with the same key replaces the earlier one. The result is None if the kernel
+        has written to the buffer.
         """
         segment = self._segment(offset)
         return None if segment in self._written else self._loads.setdefault(segment, {})

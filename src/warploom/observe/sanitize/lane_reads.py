@@ -25,16 +25,17 @@ _GLOBAL, _SHARED, _COPY = (READ_KINDS.index(kind) for kind in ("global", "shared
 class LaneReads:
     """Check of the event `Reads`.
 
-    `check` handles single events. It gets the reads of the instructions `special`, which need more than a comparison
-    with the last accesses, and reads of the shared memory of another CTA.
+    `check_one` checks one event `Access` or `ThreadCopyIssue`. It gets two types of reads: those of the instructions in
+    `special`, and reads of the shared memory of another CTA. The instructions in `special` need more than a comparison
+    with the last accesses.
     """
 
-    def __init__(self, launch: Launch, special: Collection[int], check: Callable[[Single], None]) -> None:
+    def __init__(self, launch: Launch, special: Collection[int], check_one: Callable[[Single], None]) -> None:
         count = len(launch.instructions)
         self._special, self._read_only = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
         self._special[[*special]] = True
         self._read_only[[*read_only_loads(launch)]] = True
-        self._check = check
+        self._check_one = check_one
 
     def start(self, context: Context, shared: SharedShadow, in_global: GlobalShadow) -> None:
         """Prepare for the CTAs that `context` describes. `shared` and `in_global` record their accesses."""
@@ -50,7 +51,7 @@ class LaneReads:
                 break
             in_global, in_shared = self._found.tolist()
             if in_global < 0:
-                self._check(event.single(k))
+                self._check_one(event.single(k))
             else:
                 first, pc, size = int(event.firsts[k]), int(event.pcs[k]), int(event.sizes[k])
                 warps = event.warps[first : first + int(event.counts[k])]

@@ -155,8 +155,9 @@ class Mbarriers:
     def test(self, warps: Array, found: Array, lanes: Array, parity: Array, by_parity: bool, pc: int) -> None:
         """Report tests that may mistake a phase for another.
 
-        `parity` is that of the state tokens of the lanes, unless the lanes test `by_parity`. found[i, l] is the
-        mbarrier number for lane l of warps[i]. Shapes: found, lanes and parity (warps, 32).
+        If `by_parity` is set, `parity` has the phase parities that the lanes pass to the test. Otherwise it has the
+        phase parities of their state tokens. found[i, l] is the mbarrier number for lane l of warps[i]. Shapes: found,
+        lanes and parity (warps, 32).
         """
         if self.aliasing is not None:
             test = self.aliasing.test if by_parity else self.aliasing.test_tokens

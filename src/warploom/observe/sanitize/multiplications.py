@@ -48,7 +48,8 @@ class _Run:
 
     `indices` are the indices of the multiplications. `shares` is set if one of them shares registers with other
     multiplications. pcs[m] is the program counter of the multiplication that reads matrix m, and `descriptors` has the
-    matrix descriptors. `tiles` has the tiles for fields of the descriptors.
+    matrix descriptors. `tiles` has the tiles that descriptors select, by the fields of the descriptors above the start
+    addresses.
     """
 
     indices: Array
@@ -64,8 +65,9 @@ class _Uses:
     """Uses of the registers of multiplications by adjacent instructions that only compute.
 
     `awaited` has the indices of the multiplications that must be complete when the instructions execute. `fenced` has
-    those that need a warpgroup fence between the instructions and their next issue, and `users` the last instruction
-    that uses the registers of each of them. `parts` has the uses of each instruction if there are several.
+    the indices of those that need a warpgroup fence before their next issue, because the instructions use their
+    registers. users[k] is the program counter of the last instruction that uses registers of multiplication fenced[k].
+    `parts` has the uses of each instruction if there are several.
 
     Shapes: fenced and users (multiplications,).
     """
@@ -137,7 +139,7 @@ class Multiplications:
                     self._report_use(part.pc, index, warp, int(self.group[index, warp]))
 
     def _record(self, uses: _Uses, warps: Array) -> int:
-        """Record that warps use registers of multiplications. Return a multiplication in flight, as `_use`."""
+        """Record uses of registers of multiplications. Return the first conflict in the format of `_use`."""
         arrays = self.group, self.dirty, self.user, uses.awaited, uses.fenced, uses.users
         return _use(self.context.clocks.arrays, *arrays, uniform(warps))
 
@@ -180,7 +182,8 @@ class Multiplications:
     def _record_run(self, event: Execute) -> bool:
         """Record multiplications that execute together.
 
-        Return False if a check of each multiplication may find a conflict. Such a check repeats the record.
+        Return False if there may be a conflict. The caller must then call `_check` for each multiplication, which
+        records it again.
         """
         batch, key = event.batch, (event.first, event.length)
         run = self._runs.get(key)

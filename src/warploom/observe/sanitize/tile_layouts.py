@@ -101,9 +101,10 @@ class TileLayouts:
     def agree(self, origins: Array, fields: Sequence[int], starts: Array, tiles: Tiles, pcs: Array) -> bool:
         """Return True if the descriptors of adjacent multiplications are known to agree with the written data.
 
-        The multiplications pcs[0] to pcs[-1] read `tiles`. Tile m belongs to pcs[m]. Its descriptor has the fields
-        fields[m] behind the start address starts[m, i], which is in the shared memory at byte offset origins[i].
-        Shapes: starts (tiles, warpgroups); pcs (tiles,); origins (warpgroups,).
+        The multiplications pcs[0] to pcs[-1] read `tiles`. Tile m belongs to pcs[m]. fields[m] is its descriptor
+        without the start address. For warpgroup i, the start address is starts[m, i], and the shared memory of the CTA
+        begins at byte offset origins[i]. False means that the agreement is not known yet. Shapes: starts (tiles,
+        warpgroups); pcs (tiles,); origins (warpgroups,).
         """
         first, known = int(pcs[0]), self.written.known.agreeing
         hashes: list[list[int]] = self.written.hashes(origins, starts, tiles).T.tolist()

@@ -336,7 +336,10 @@ class Transfers:
 
 @njit
 def _next_objects(found: Array, left: Array, bits: Array, which: Array) -> bool:
-    """Remove the lanes of one mbarrier for each warp from `left`. Return False if no lane has an mbarrier.
+    """Select one mbarrier for each warp, and remove the lanes that use it from `left`.
+
+    Return False if no lane has an mbarrier.
+
 
     Write the removed lanes to `bits`, and their mbarriers, or -1, to `which`.
     """

@@ -145,10 +145,10 @@ class WrittenLayouts:
     def hashes(self, origins: Array, starts: Array, tiles: Tiles) -> Array:
         """Return a hash of the contents of each tile, which does not depend on the position in the tensors.
 
-        The start address of tile m is starts[m, i] in the shared memory of a CTA, whose byte offset is origins[i].
-        Chunks of boxes that threads overwrote count with their place in the box. The hash is 0 for a tile of unknown
-        contents, and OUTSIDE for a tile that leaves the shared memory. Shapes: hashes and starts (tiles, CTAs), origins
-        (CTAs,).
+        The start address of tile m is starts[m, i] in the shared memory of a CTA, whose byte offset is origins[i]. If
+        threads have overwritten chunks of a box, the hash also depends on the positions of these chunks in the box. The
+        hash is 0 for a tile of unknown contents, and OUTSIDE for a tile that leaves the shared memory. Shapes: hashes
+        and starts (tiles, CTAs), origins (CTAs,).
         """
         found = np.empty(starts.shape, np.int64)
         _hash_tiles(
