@@ -49,6 +49,7 @@ class Compiled:
         self._is_stored = is_stored
         self.call: Callable[..., Any] = self._first_call
         self._find: Callable[..., int] = self._find_compiled
+        self._stored: dict[int, Callable[..., Any]] = {}  # functions of stored signatures, by native entry
         self._entries: dict[Any, int] = {}  # addresses for native callers of the signatures that Numba has compiled
 
     def __call__(self, *arguments: Any) -> Any:
@@ -65,6 +66,14 @@ class Compiled:
         """
         self._prepare()
         return self._find(*arguments)
+
+    def specific(self, *arguments: Any) -> Callable[..., Any]:
+        """Return the function to call for arguments with the types of `arguments`.
+
+        It is faster than `call`, which compares the types with those of other signatures first. For arguments of other
+        types, it may compile a signature that `call` has.
+        """
+        return self._stored.get(self.native_entry(*arguments), self.call)
 
     def _first_call(self, *arguments: Any) -> Any:
         began = perf_counter()
@@ -84,6 +93,7 @@ class Compiled:
         for each in reversed(stored):
             if all(map(_stored.is_available, each.needed)):
                 call, self._find = _stored.load(each, call, self._find)
+                self._stored[_stored.native_address(each)] = call
         return call
 
     def _call_compiled(self, *arguments: Any) -> Any:

@@ -116,6 +116,11 @@ def load(stored: Stored, call: Callable[..., Any], find: Callable[..., int]) -> 
     return _new_function(start, None, None), _new_function(start, id(find), None)
 
 
+def native_address(stored: Stored) -> int:
+    """Return the address of the function for native callers of a signature that has been loaded."""
+    return int(_engine().get_function_address(stored.name + NATIVE))
+
+
 def load_function(name: str, code: bytes) -> int:
     """Load an object file unless it is loaded, and return the address of its function `name`."""
     engine = _engine()

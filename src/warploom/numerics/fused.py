@@ -93,8 +93,15 @@ class Multiplier:
         self.rounding: Rounding = rounding
         self._compute = _COMPUTE[model.sum]
         self._dtypes = tuple(STORAGE[name] for name in (model.a_type, model.b_type, model.c_type, model.d_type))
-        self._run = cast("Compiled", fused_fast.run)
+        self._run: Callable[..., bool] = self._first_run
         self._parameters = fused_fast.parameters(model, negate_a, negate_b) if model.sum is Sum.T_FDPA else None
+
+    def _first_run(self, *arguments: Any) -> bool:
+        """Call `fused_fast.run`, and replace `_run` by its function for the types of the arguments."""
+        run = cast("Compiled", fused_fast.run)
+        result = run(*arguments)
+        self._run = run.specific(*arguments)
+        return result
 
     def __call__(
         self, a: Array, b: Array, c: Array | None = None,
@@ -123,7 +130,7 @@ class Multiplier:
             d = out
             if d is None:
                 d = c.copy() if c_type is d_type else np.empty(c.shape, d_type)  # a copy is faster than `np.empty`
-            if self._run.call(a, b, c, d, None, None, None, fused_fast.strip(c.shape[-1]), self._parameters):
+            if self._run(a, b, c, d, None, None, None, fused_fast.strip(c.shape[-1]), self._parameters):
                 return d
         operands = _Operands(a, b, c, index, scale_a, scale_b, out)
         self._check(operands)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emulator.native.event_log import AccessLog, EventLog
+from emulator.native.event_log import AccessLog, EventLog, contents
 from emulator.native.random_programs import WORDS, programs
 from hypothesis import HealthCheck, given, settings
 from observe.sanitize.launches import LAUNCHES
@@ -74,6 +74,41 @@ loop:
     ret;
 }
 """
+
+
+GUARDED = """
+.version 8.6
+.target sm_90a
+.visible .entry k(.param .u64 data) {
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<2>;
+    .reg .pred %p<2>;
+    ld.param.u64 %rd0, [data];
+    mov.u32 %r0, %tid.x;
+    setp.lt.u32 %p0, %r0, 99;
+    @%p0 setp.lt.u32 %p1, %r0, 99;
+    ld.global.u32 %r1, [%rd0];
+    @%p1 ld.global.u32 %r1, [%rd0+512];
+    @%p1 st.global.u32 [%rd0+1024], %r1;
+    ret;
+}
+"""
+
+
+class GuardLog(AccessLog):
+    """Observer that also keeps the events of guards."""
+
+    def attach(self, launch: Launch) -> None:
+        super().attach(launch)
+        self.guards = dict.fromkeys(
+            range(len(launch.program.steps)), lambda event: self.entries.append(contents(event))
+        )
+
+
+def test_a_guarded_access_after_a_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The accesses of an instruction with an event for its guard are not those of the load before it."""
+    data = np.zeros(512, np.uint32)
+    check(lambda: wl.launch(GUARDED, grid=1, block=64, args=[data], profile=True), monkeypatch, GuardLog)
 
 
 def test_more_reads_than_one_event_has(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,7 +113,10 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Both:
 
 @pytest.mark.parametrize("threads", [128, 256])
 @pytest.mark.parametrize("keeps", ["%keep", "%first"])
-def test_the_interpreter_executes_only_the_first_issue(keeps: str, threads: int, both: Both) -> None:
+def test_the_interpreter_executes_only_the_first_issue(
+    keeps: str, threads: int, both: Both, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WARPLOOM_ENGINE", "auto")
     ptx = text(product(keeps=keeps) + product(), after=DONE)
     _, run = launch(ptx, threads)
     assert interpreted(run) == 1

@@ -206,6 +206,12 @@ def _add_announce(module: ir.Module) -> None:
     context, entry, pc, masks, active = b.arguments
     events, probe = b.get(entry, COLUMN["events"]), b.get(entry, COLUMN["probe"])
     is_active, is_probed = b.icmp_unsigned("!=", active, I32(0)), b.icmp_unsigned("!=", probe, I64(0))
+    # The event of the guard delivers the recorded reads. The probe must not add to their rows before.
+    has_guard = b.icmp_unsigned("!=", b.and_(events, I64(GUARD_EVENT)), I64(0))
+    with b.if_then(b.and_(has_guard, b.icmp_signed("!=", b.get(context, Field.READ_COUNT), I64(0)))):
+        goes_on = b.call(module.globals["warploom.report"], [context, pc, I64(Moment.READS)])
+        with b.if_then(b.not_(goes_on)):
+            b.ret(I1(0))
     with b.if_then(b.and_(is_active, is_probed)):
         records, warps = b.inttoptr(b.get(entry, COLUMN["records"]), POINTER), b.array(context, Field.WARPS)
         count = b.get(context, Field.COUNT)
