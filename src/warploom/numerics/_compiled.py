@@ -49,7 +49,7 @@ class Compiled:
         self._is_stored = is_stored
         self.call: Callable[..., Any] = self._first_call
         self._find: Callable[..., int] = self._find_compiled
-        self._stored: dict[int, Callable[..., Any]] = {}  # functions of stored signatures, by native entry
+        self._loaded: list[tuple[_stored.Stored, Callable[..., Any]]] = []  # stored signatures and their functions
         self._entries: dict[Any, int] = {}  # addresses for native callers of the signatures that Numba has compiled
 
     def __call__(self, *arguments: Any) -> Any:
@@ -73,7 +73,8 @@ class Compiled:
         It is faster than `call`, which compares the types with those of other signatures first. For arguments of other
         types, it may compile a signature that `call` has.
         """
-        return self._stored.get(self.native_entry(*arguments), self.call)
+        entry = self.native_entry(*arguments)
+        return next((call for stored, call in self._loaded if _stored.native_address(stored) == entry), self.call)
 
     def _first_call(self, *arguments: Any) -> Any:
         began = perf_counter()
@@ -93,7 +94,7 @@ class Compiled:
         for each in reversed(stored):
             if all(map(_stored.is_available, each.needed)):
                 call, self._find = _stored.load(each, call, self._find)
-                self._stored[_stored.native_address(each)] = call
+                self._loaded.append((each, call))
         return call
 
     def _call_compiled(self, *arguments: Any) -> Any:

@@ -20,6 +20,7 @@ FIELDS = {
     Field.READS: "reads",
 }
 """Fields of the context with the addresses of the arrays of `Accesses`."""
+_COPY = READ_KINDS.index("copy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +57,22 @@ class ReadTable:
     def __init__(self, instructions: int) -> None:
         self._kinds = np.zeros(instructions, np.int64)
         self._sizes = np.zeros(instructions, np.int64)
-        self._accesses = np.zeros(instructions, np.int64)
 
     def add(self, pc: int, action: Action) -> int:
         """Add the instruction at `pc`. Return the number of its accesses."""
         is_copy = action.kind == "copy"
-        self._kinds[pc] = READ_KINDS.index("copy" if is_copy else action.space)
+        self._kinds[pc] = _COPY if is_copy else READ_KINDS.index(action.space)
         self._sizes[pc] = action.element if is_copy else action.size
-        self._accesses[pc] = 2 if is_copy else 1
-        return int(self._accesses[pc])
+        return 1 + is_copy
 
     def event(self, accesses: Accesses, reads: int, rows: int, cta_of: Array) -> Reads:
         """Return the event of the first `reads` recorded reads, which have `rows` rows."""
-        pcs, counts = accesses.reads[:reads].T
-        ends = np.cumsum(counts * self._accesses[pcs])
-        firsts = ends - counts * self._accesses[pcs]
+        pcs, counts = np.ascontiguousarray(accesses.reads[:reads].T)
+        kinds = self._kinds[pcs]
+        lengths = counts * (1 + (kinds == _COPY))
         return Reads(
-            int(pcs[-1]), np.ascontiguousarray(pcs), self._kinds[pcs], self._sizes[pcs], firsts,
-            np.ascontiguousarray(counts), accesses.warps[:rows], accesses.index[:rows], accesses.lanes[:rows], cta_of,
+            int(pcs[-1]), pcs, kinds, self._sizes[pcs], np.cumsum(lengths) - lengths, counts, accesses.warps[:rows],
+            accesses.index[:rows], accesses.lanes[:rows], cta_of,
         )  # fmt: skip
 
 

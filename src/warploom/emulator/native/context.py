@@ -124,7 +124,7 @@ class Moment(IntEnum):
     EXECUTE = 1  # before an instruction has an effect
     BEGIN = 2  # before a basic block
     END = 3  # after a basic block
-    READS = 4  # when there is no more space for recorded reads
+    READS = 4  # when there is no more space for recorded reads, or before a probe if the guard has an event
 
 
 class Stop(IntEnum):

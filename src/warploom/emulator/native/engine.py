@@ -278,18 +278,20 @@ class NativeEngine:
             else:
                 code["events"][pc], code["accesses"][pc] = READ_EVENT, self._read_table.add(pc, read)
         self.is_native[part] = (code["function"][part] > EXIT).tolist()
+        self._count_lanewise(pcs)
+
+    def _count_lanewise(self, pcs: range) -> None:
+        """Write the field `lanewise` of the instructions at `pcs`."""
+        code, steps, block_end, part = self.code, self.program.steps, self.program.block_end, slice(pcs.start, pcs.stop)
+        conditional = (code["events"][part] != 0) | (code["requires"][part] != 0) | (code["guard"][part] != 0)
+        is_free = ((code["function"][part] > EXIT) & ~conditional).tolist()
+        counts: list[int] = []
+        count = int(code["lanewise"][pcs.stop]) if pcs.stop < len(code) else 0
         for pc in reversed(pcs):
-            before = int(code["lanewise"][pc + 1]) if pc + 1 < self.program.block_end[pc] else 0
-            code["lanewise"][pc] = before + 1 if self._is_lanewise(pc) else 0
-
-    def _is_lanewise(self, pc: int) -> bool:
-        """Return True if the instruction at `pc` is lane-wise, and native code always executes it.
-
-        A lane-wise instruction only computes results from registers.
-        """
-        each, entry = self.linked[pc], self.code[pc]
-        is_free = self.is_native[pc] and not (entry["events"] or entry["requires"] or each.guard is not None)
-        return is_free and self.program.steps[pc].binding.form.is_lanewise
+            following = count if pc + 1 < block_end[pc] else 0
+            count = following + 1 if is_free[pc - pcs.start] and steps[pc].binding.form.is_lanewise else 0
+            counts.append(count)
+        code["lanewise"][part] = counts[::-1]
 
     def _observe_run(self, first: int, pc: int) -> None:
         """Select the events of the instruction at `pc`, which belongs to the run that starts at `first`."""

@@ -15,6 +15,7 @@ from warploom.emulator.values import VectorValue, registers_of
 from warploom.isa.model.effects import Issue
 from warploom.isa.model.multiplication import Metadata, SharedMatrix
 from warploom.numerics._compile import njit
+from warploom.numerics.tile_products import START_ADDRESS
 from warploom.observe.sanitize._tiles import Tiles, tiles_of
 from warploom.observe.sanitize.clock_arrays import KNOWN, MULTIPLICATIONS, ClockArrays
 from warploom.observe.sanitize.context import Context
@@ -24,7 +25,7 @@ from warploom.observe.sanitize.tile_layouts import TileLayouts, by_value
 
 Array = NDArray[Any]
 
-_START_BITS = np.uint64(14)  # of a matrix descriptor; the fields above describe the layout
+_START_BITS = np.uint64(START_ADDRESS.bit_length())  # of a matrix descriptor; the fields above describe the layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +206,19 @@ class Multiplications:
         tiles = run.tiles.get(fields)
         if tiles is None:
             tiles = run.tiles[fields] = tiles_of(run.matrices, fields)
-        origins = self.topology.cta_of[leaders].astype(np.int64) * self.context.shared.stride
+        origins, clocks = self._origins(leaders)
         starts = _starts(descriptors)
         if not self.layouts.agree(origins, fields, starts, tiles, run.pcs):
             return False
-        clocks = (numbers[leaders] + 1).astype(np.int64)
         return self.shadow.read_tiles(groups, origins, starts, tiles, run.pcs, clocks) == 0
+
+    def _origins(self, leaders: Array) -> tuple[Array, Array]:
+        """Return the byte offset of the CTA's shared memory, and the open wgmma group, of each warpgroup.
+
+        `leaders` has the first warp of each warpgroup.
+        """
+        origins = self.topology.cta_of[leaders].astype(np.int64) * self.context.shared.stride
+        return origins, (self.context.clocks.multiplication_groups[leaders] + 1).astype(np.int64)
 
     def _run(self, first: int, length: int) -> _Run:
         pcs = range(first, first + length)
@@ -261,9 +269,7 @@ class Multiplications:
         self.user[sharing[:, None], warps] = pc
 
     def _read(self, groups: Array, descriptors: Array, matrix: SharedMatrix, pc: int) -> None:
-        starts, leaders = _starts(descriptors), groups[:, 0]
-        origins = self.topology.cta_of[leaders].astype(np.int64) * self.context.shared.stride
-        clocks = (self.context.clocks.multiplication_groups[leaders] + 1).astype(np.int64)
+        starts, (origins, clocks) = _starts(descriptors), self._origins(groups[:, 0])
         for fields, here in by_value(descriptors >> _START_BITS):
             found = self.shadow.read_tiles(
                 groups[here], origins[here], starts[here][None], tiles_of([matrix], [fields]), np.array([pc]),
@@ -386,7 +392,7 @@ def _find_sharing(launch: Launch) -> list[Array]:
 
 def _starts(descriptors: Array) -> Array:
     """Return the start addresses of matrix descriptors."""
-    return (descriptors.astype(np.int64) & 0x3FFF) << 4
+    return (descriptors.astype(np.int64) & START_ADDRESS) << 4
 
 
 @njit
