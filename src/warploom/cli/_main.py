@@ -26,11 +26,12 @@ from warploom.cli import (
     sanitize,
     tune,
 )
+from warploom.cli import exec as exec_
 from warploom.cli._options import FINDINGS, INTERRUPTED, MISUSE, OK, TERMINATED, Parser
 from warploom.diagnostics import UsageError, WarploomError, render
 from warploom.diagnostics.wording import os_reason
 
-_COMMANDS = (check, run, sanitize, report, init, lower, author, explain, layout, bench, tune, lsp, completion)
+_COMMANDS = (check, run, sanitize, exec_, report, init, lower, author, explain, layout, bench, tune, lsp, completion)
 
 
 class _Version(argparse.Action):

@@ -8,12 +8,14 @@ import numpy as np
 from warploom.isa.model.special_registers import RESERVED
 from warploom.numerics.lanes import Lane, select
 
-GLOBAL_BASE = 0x7F00_0000_0000  # start of global data, constants and kernel parameters
+# Start of global data, constants and kernel parameters. Linux places no memory of a process near this address, so that
+# a program on the emulator can map managed memory at its device address.
+GLOBAL_BASE = 0x2000_0000_0000
 # Generic addresses of shared and local memory.
-SHARED_WINDOW = 0x7E00_0000_0000
-LOCAL_WINDOW = 0x7D00_0000_0000
+SHARED_WINDOW = 0x1E00_0000_0000
+LOCAL_WINDOW = 0x1D00_0000_0000
 WINDOW_SIZE = 0x1_0000_0000
-LOWEST_WINDOW = 0x7C00_0000_0000  # addresses below belong to no memory: null pointers and small integers
+LOWEST_WINDOW = 0x1C00_0000_0000  # addresses below belong to no memory: null pointers and small integers
 CODE_BASE = 0x100_0000_0000  # addresses of device functions
 SHARED_START = RESERVED  # first address of a CTA's data; the bits from 24 on are the CTA's rank in its cluster
 CHUNK_MASK = {0: 0, 32: 1, 64: 3, 128: 7}  # swizzle span in bytes -> mask of the row bits that are XORed in

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,6 +67,21 @@ class Arena:
                 f"{largest.name} with {largest.size} bytes",
                 code="launch.memory",
             ) from None
+        self._index()
+
+    @classmethod
+    def over(cls, memory: NDArray[np.uint8], segments: Sequence[Segment]) -> Arena:
+        """Return an arena with existing memory, whose first byte has the address GLOBAL_BASE.
+
+        `segments` are in the order of their addresses.
+        """
+        arena = cls()
+        arena.segments, arena.bytes = [*segments], memory
+        arena._index()
+        return arena
+
+    def _index(self) -> None:
+        """Create the tables of the segments."""
         starts = [segment.start for segment in self.segments]
         ends = [segment.start + segment.size for segment in self.segments]
         self.starts, self.ends = np.array([starts, ends], np.int64)
@@ -82,6 +98,11 @@ class Arena:
         """Return a view of the bytes of a segment."""
         first = segment.start - GLOBAL_BASE
         return self.bytes[first : first + segment.size]
+
+    def write(self, address: int, data: bytes) -> None:
+        """Write bytes at an address, without a check of its segment."""
+        first = address - GLOBAL_BASE
+        self.bytes[first : first + len(data)] = np.frombuffer(data, np.uint8)
 
     def written(self, segment: Segment) -> bool:
         """Return True if the kernel has written to a segment."""

@@ -70,8 +70,8 @@ def key_of(request: Request, segments: Mapping[str, int], engine: str) -> tuple[
     """Return the key of the executable for a request. The arguments are those of `link`."""
     return (
         request.grid, request.block, request.cluster, request.shared, request.explicit_cluster,
-        request.waves and request.waves.resident, request.arch, engine, request.schedule.kind == "eager",
-        *segments.items(),
+        request.waves and request.waves.resident, request.arch, request.workspace, engine,
+        request.schedule.kind == "eager", *segments.items(),
     )  # fmt: skip
 
 

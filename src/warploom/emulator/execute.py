@@ -3,11 +3,9 @@
 import struct
 from collections.abc import Iterator, Mapping
 
-import numpy as np
-
-from warploom.diagnostics import Diagnostic
+from warploom.diagnostics import Diagnostic, Source
 from warploom.diagnostics.symbols import readable_name
-from warploom.emulator.address_space import CODE_BASE, GLOBAL_BASE
+from warploom.emulator.address_space import CODE_BASE
 from warploom.emulator.arena import Arena
 from warploom.emulator.faults import RunError, Unsupported, diagnostic
 from warploom.emulator.program import GlobalVariable, Program
@@ -19,6 +17,12 @@ from warploom.isa.model.parameters import block_bytes
 from warploom.isa.model.types import TYPES
 from warploom.numerics._compiled import preparation_seconds
 from warploom.ptx import Float, Initializer, Integer, Name, Symbol
+
+WORKSPACE_BYTES = 8
+"""Size of the workspace of a cooperative grid: its size and a barrier, each of 32 bits.
+
+Source: cooperative_groups/details/driver_abi.h of CUDA 13.0.
+"""
 
 # Initial contents of global memory -----------------------------------------------------------------------
 
@@ -37,6 +41,14 @@ def reserve(program: Program, arena: Arena) -> dict[str, int]:
     return found
 
 
+def reserve_workspace(arena: Arena, is_cooperative: bool) -> int:
+    """Reserve the memory in which the CTAs of a cooperative grid synchronize. Return its address.
+
+    Return 0 if the grid is not cooperative.
+    """
+    return arena.reserve("the grid's workspace", WORKSPACE_BYTES).start if is_cooperative else 0
+
+
 def initialise(program: Program, arena: Arena, segments: Mapping[str, int], parameters: bytes) -> None:
     """Write the parameter block and the initial values of the module's variables to memory.
 
@@ -44,25 +56,31 @@ def initialise(program: Program, arena: Arena, segments: Mapping[str, int], para
 
     Errors: Unsupported for an initialiser that is not implemented.
     """
-    _write(arena, segments[""], parameters)
+    arena.write(segments[""], parameters)
     for variable in program.globals:
         if variable.declaration.initializer is not None:
-            _write(arena, segments[variable.name], _image(program, variable, segments))
+            functions = {name: function.entry for name, function in program.functions.items()}
+            arena.write(segments[variable.name], initial_bytes(variable, segments, functions, program.source))
 
 
-def _write(arena: Arena, address: int, data: bytes) -> None:
-    first = address - GLOBAL_BASE
-    arena.bytes[first : first + len(data)] = np.frombuffer(data, np.uint8)
+def initial_bytes(
+    variable: GlobalVariable, segments: Mapping[str, int], functions: Mapping[str, int], source: Source | None
+) -> bytes:
+    """Return the initial contents of a variable.
 
+    `segments` has the address of each variable that the initial value mentions, and `functions` the program counter at
+    which each function starts, by name.
 
-def _image(program: Program, variable: GlobalVariable, segments: Mapping[str, int]) -> bytes:
+    Errors: Unsupported for an initialiser that is not implemented.
+    """
     declaration = variable.declaration
-    size = TYPES[declaration.type].bytes
     out = bytearray(variable.size)
-    assert declaration.initializer is not None
+    if declaration.initializer is None:
+        return bytes(out)
+    size = TYPES[declaration.type].bytes
     # ptxas ignores inner braces: it does not fill a short row with zeros before the next row.
     for index, item in enumerate(_leaves(declaration.initializer)):
-        value = _value(program, variable, item, segments)
+        value = _value(variable, item, segments, functions, source)
         out[index * size : (index + 1) * size] = _encode(value, declaration.type)
     return bytes(out)
 
@@ -75,7 +93,10 @@ def _leaves(initializer: Initializer) -> Iterator[Initializer]:
         yield from _leaves(item)
 
 
-def _value(program: Program, variable: GlobalVariable, item: Initializer, segments: Mapping[str, int]) -> int | float:
+def _value(
+    variable: GlobalVariable, item: Initializer, segments: Mapping[str, int], functions: Mapping[str, int],
+    source: Source | None,
+) -> int | float:  # fmt: skip
     match item:
         case Integer(value):
             return value
@@ -83,13 +104,13 @@ def _value(program: Program, variable: GlobalVariable, item: Initializer, segmen
             return item.value
         case Name(text) if text in segments:
             return segments[text]
-        case Name(text) if text in program.functions:
-            return CODE_BASE + program.functions[text].entry
+        case Name(text) if text in functions:
+            return CODE_BASE + functions[text]
         case Symbol(name, offset, _, None, "") if name in segments:
             return segments[name] + offset
         case _:
             message = f"the initialiser of '{variable.name}' contains {item}, which is not implemented"
-            found = diagnostic("emulator.initialiser", message, program.source, variable.declaration.span)
+            found = diagnostic("emulator.initialiser", message, source, variable.declaration.span)
             raise Unsupported([found])
 
 
@@ -108,12 +129,12 @@ def execute(
 ) -> tuple[Stats, tuple[Diagnostic, ...]]:
     """Run a grid on the memory `arena`. Return statistics, and the findings of the observers.
 
-    `segments` is the result of `reserve`. `progress` is called at intervals.
+    `segments` is the result of `reserve`, and `initialise` or a caller has written the initial contents of memory.
+    `progress` is called at intervals.
 
     Errors: Unsupported before the run; RunError, with the statistics and the findings up to this point. A
         KeyboardInterrupt gets a note with the location of the kernel.
     """
-    initialise(request.program, arena, segments, request.parameters)
     parts = thread_parts(request)
     before = preparation_seconds()
     try:

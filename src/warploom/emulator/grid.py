@@ -32,6 +32,7 @@ class Grid:
     dynamic_shared: int
     total_shared: int
     explicit_cluster: bool
+    workspace: int = 0  # address of the workspace of a cooperative grid, or 0
     sm_count: int = PROCESSORS
     ticks: int = 0
     thread: tuple[Array, Array, Array] = field(default_factory=lambda: _zeros(32))

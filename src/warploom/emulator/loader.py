@@ -134,7 +134,7 @@ class _Loader:
             if name not in found:
                 found.add(name)
                 if name in variables:
-                    pending.extend(_names_in_initializer(variables[name].initializer))
+                    pending.extend(names_in_initializer(variables[name].initializer))
         return found
 
     def _check_recursion(self, reached: Mapping[str, set[str]]) -> None:
@@ -263,7 +263,8 @@ class _Loader:
         self.problems.append(diagnostic(code, message, self.source, span, "", section))
 
 
-def _names_in_initializer(initializer: Initializer | None) -> Iterator[str]:
+def names_in_initializer(initializer: Initializer | None) -> Iterator[str]:
+    """Yield the names of variables and functions whose addresses an initial value contains."""
     match initializer:
         case Name(text):
             yield text
@@ -271,6 +272,6 @@ def _names_in_initializer(initializer: Initializer | None) -> Iterator[str]:
             yield name
         case tuple():
             for item in initializer:
-                yield from _names_in_initializer(item)
+                yield from names_in_initializer(item)
         case _:
             return

@@ -17,7 +17,7 @@ class Request:
     """Request to run a grid.
 
     `parameters` contains the bytes of the kernel's parameter block. `waves` selects some waves; None runs the whole
-    grid.
+    grid. `workspace` is the address of the workspace of a cooperative grid, or 0.
 
     Units: `shared` is the dynamic shared memory in bytes, `step_budget` a number of warp instructions.
     """
@@ -35,8 +35,9 @@ class Request:
     observers: tuple[Observer, ...] = ()
     pool: Any = None  # threads for matrix arithmetic (`numerics.fused.Workers`)
     waves: Waves | None = None
+    workspace: int = 0
 
     def shape(self) -> Grid:
         """Return the sizes of the grid, of its CTAs and clusters, and of shared memory."""
         total = self.program.dynamic_start + self.shared
-        return Grid(self.grid, self.block, self.cluster, self.shared, total, self.explicit_cluster)
+        return Grid(self.grid, self.block, self.cluster, self.shared, total, self.explicit_cluster, self.workspace)

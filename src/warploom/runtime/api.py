@@ -77,6 +77,10 @@ def launch(
     - Bytes or a Struct fill a parameter by value. A Struct may contain pointers.
     - A list of arrays is passed as the address of a table of their addresses.
 
+    Options of both:
+
+    - `cooperative` makes all CTAs resident together, and lets them synchronize with each other (grid groups of CUDA).
+
     Options of the emulator:
 
     - `arch` is the architecture whose arithmetic and limits apply; the default is the module's target. It must be able
@@ -100,7 +104,6 @@ def launch(
     - `stream` is a stream of PyTorch, CuPy or cuda-core, or its handle. The default is the stream that the library of
       the arrays uses at the time of the call.
     - `wait=False` returns before the kernel ends. All arrays must be on the GPU.
-    - `cooperative` makes all CTAs resident together.
     - `programmatic` lets the launch start before the previous launch on the stream has ended.
     - `assembler` is "driver" for the assembler of the CUDA driver, or "ptxas" for an installed ptxas.
 
@@ -123,7 +126,7 @@ def launch(
         if not isinstance(value, bool):
             raise UsageError(f"{option} is {value!r}; expected True or False", code="launch.option")
     gpu_options = {
-        "stream": stream is not None, "wait=False": not wait, "cooperative": cooperative,
+        "stream": stream is not None, "wait=False": not wait,
         "programmatic": programmatic, "assembler": assembler != "driver",
     }  # fmt: skip
     emulator_options = {
@@ -140,10 +143,10 @@ def launch(
         )
     on_gpu, began = device == "cuda", perf_counter()
     loaded, geometry, arguments = load_launch(kernel, name, grid, block, cluster, shared, args, on_gpu=on_gpu)
+    geometry = replace(geometry, cooperative=cooperative, programmatic=programmatic)
     if on_gpu:
         from warploom.runtime import cuda
 
-        geometry = replace(geometry, cooperative=cooperative, programmatic=programmatic)
         return cuda.run(loaded.signature, geometry, arguments, stream, wait, assembler)
     read = perf_counter() - began
     with paused_collection():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from warploom.diagnostics import UsageError
 from warploom.emulator.arena import Arena
-from warploom.emulator.execute import execute, reserve
+from warploom.emulator.execute import execute, initialise, reserve, reserve_workspace
 from warploom.emulator.faults import Deadlock, RunError, Trap
 from warploom.emulator.observers import Observer
 from warploom.emulator.request import STEP_BUDGET, Request
@@ -86,14 +86,17 @@ def prepare(
     buffers.reserve(arena)
     outputs = len(arena.segments)
     segments = reserve(program, arena)
+    workspace = reserve_workspace(arena, geometry.cooperative)
     arguments.fill_tables(buffers.address)
     parameters = arguments.block(buffers.address, lambda fields: fields.pack())
     arena.seal()
     buffers.write_to(arena)
+    initialise(program, arena, segments, parameters)
     cluster, is_explicit = geometry.cluster or (1, 1, 1), geometry.cluster is not None
     request = Request(
-        program, geometry.grid, geometry.block, cluster, geometry.shared, parameters, name, when, is_explicit, budget
-    )
+        program, geometry.grid, geometry.block, cluster, geometry.shared, parameters, name, when, is_explicit, budget,
+        workspace=workspace,
+    )  # fmt: skip
     times = Times(read=bound - began, copies=perf_counter() - bound)
     return EmulatorLaunch(request, arena, segments, outputs, times)
 

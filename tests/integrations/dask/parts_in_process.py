@@ -14,7 +14,6 @@ from integrations.dask.launches import waves_of
 
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.arena import Arena
-from warploom.emulator.execute import initialise
 from warploom.emulator.request import Request
 from warploom.emulator.stats import Stats
 from warploom.emulator.waves import divide
@@ -36,7 +35,6 @@ class InProcessDistributor:
         self, request: Request, arena: Arena, segments: dict[str, int], sanitize: bool, *_: object
     ) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:
         """Run a grid as `dask.run_grid` does, in the order that the seed selects."""
-        initialise(request.program, arena, segments, request.parameters)
         whole = divide(request.program, request.shape())
         job = GridJob(request, whole, arena, segments, sanitize)
         chance = random.Random(self.seed)

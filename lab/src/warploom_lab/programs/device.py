@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.arena import ALIGNMENT, GAP, Arena
-from warploom.emulator.execute import reserve
+from warploom.emulator.execute import initialise, reserve
 from warploom.emulator.faults import Deadlock, Trap
 from warploom.emulator.request import STEP_BUDGET, Request
 from warploom.emulator.schedule import Schedule
@@ -260,6 +260,7 @@ class Device:
         arena.seal()
         for each, segment in zip(self._allocations, arena.segments, strict=False):
             arena.view(segment)[:] = each.contents
+        initialise(program, arena, segments, parameters)
         request = Request(
             program, geometry.grid, geometry.block, geometry.cluster or (1, 1, 1), geometry.shared, parameters, arch,
             Schedule.parse(self.schedules[0]), geometry.cluster is not None, STEP_BUDGET,

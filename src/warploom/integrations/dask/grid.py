@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.access import DIRTY
 from warploom.emulator.arena import Arena
-from warploom.emulator.execute import execute, initialise
+from warploom.emulator.execute import execute
 from warploom.emulator.faults import RunError
 from warploom.emulator.request import Request
 from warploom.emulator.stats import Progress, Stats
@@ -81,7 +81,6 @@ def run_grid(
     Errors: those of `emulator.execute`, and UsageError dask.*.
     """
     started = time.perf_counter()
-    initialise(request.program, arena, segments, request.parameters)
     job = GridJob(request, divide(request.program, request.shape()), arena, segments, sanitize)
     copies = _SANITIZED_COPIES if sanitize else _RECORDED_COPIES
     report = WorkReport()

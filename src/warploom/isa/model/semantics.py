@@ -379,5 +379,6 @@ class Geometry(Protocol):
     dynamic_shared: int  # %dynamic_smem_size, bytes
     total_shared: int  # %total_smem_size, bytes
     explicit_cluster: bool
+    workspace: int  # address of the workspace of a cooperative grid, or 0
     sm_count: int
     ticks: int  # value of %clock64: the number of steps that the emulator has executed

@@ -72,6 +72,12 @@ def _lanes_below(geometry: Geometry) -> Array:
     return np.subtract(_this_lane(geometry), np.uint32(1))
 
 
+def _environment(index: int) -> ValueOf:
+    """Return the value of %envreg: the registers 1 and 2 have the address of the grid's workspace, high word first."""
+    shift = {1: 32, 2: 0}.get(index)
+    return lambda g: 0 if shift is None else g.workspace >> shift & 0xFFFF_FFFF
+
+
 def _registers() -> list[SpecialRegister]:
     found = [
         SpecialRegister("%laneid", "u32", lambda g: g.lane, (1, 3)),
@@ -121,7 +127,7 @@ def _registers() -> list[SpecialRegister]:
     counters += [(f"%pm{index}_64", "u64", (4, 0)) for index in range(8)]
     found.extend(SpecialRegister(name, type_word, lambda g: 0, ptx) for name, type_word, ptx in counters)
     # The emulator has no driver that sets environment registers or reserves shared memory.
-    found.extend(SpecialRegister(f"%envreg{index}", "b32", lambda g: 0, (2, 1)) for index in range(32))
+    found.extend(SpecialRegister(f"%envreg{index}", "b32", _environment(index), (2, 1)) for index in range(32))
     found.extend(
         SpecialRegister(f"%reserved_smem_offset_{part}", "b32", lambda g: 0, (7, 6), "sm_80")
         for part in ("begin", "end", "cap", "0", "1")

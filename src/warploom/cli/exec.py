@@ -1,0 +1,153 @@
+"""`warploom exec`: run a CUDA program without a GPU."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warploom.cli._options import FINDINGS, Add, write_text
+from warploom.diagnostics import Diagnostic, UsageError, render
+from warploom.diagnostics.wording import os_reason
+
+if TYPE_CHECKING:
+    from warploom.integrations.cuda_driver.launch_log import LaunchLog
+    from warploom.runtime.run import Run
+
+_EPILOG = """
+The program loads a driver library of Warploom in place of libcuda.so.1. It must contain PTX: build it with
+-gencode arch=compute_90a,code=compute_90a or a similar option. Programs may use the static or the shared runtime.
+
+Exit status: that of the program; 1 if the program succeeds and there are findings; 2 wrong use.
+"""
+_SIGNALLED = 128
+
+
+def declare(add: Add) -> None:
+    """Add the command `exec` to the command line."""
+    parser = add(
+        "exec",
+        help="run a CUDA program without a GPU",
+        description="Run a CUDA program without a GPU. Its kernels run on the emulator, bit for bit.",
+        usage="warploom exec [options] -- PROGRAM [ARGUMENT ...]",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("program", metavar="PROGRAM", nargs=argparse.REMAINDER, help="the program and its arguments")
+    parser.add_argument("--device", metavar="NAME", default="h100", help="h100, h200, b200, rtx5090 or a100 (h100)")
+    parser.add_argument("--kernel", metavar="REGEX", help="apply the options below only to kernels with such a name")
+    parser.add_argument("--check", action="store_true", help="check the PTX of each module")
+    parser.add_argument("--sanitize", action="store_true", help="report accesses that no synchronization orders")
+    parser.add_argument("--schedule", metavar="NAME", default="eager", help="eager, lazy or random:SEED (eager)")
+    parser.add_argument("--report", metavar="FOLDER", type=Path, help="write a page about each launch to this folder")
+    parser.add_argument("--time", action="store_true", help="print the launches and the time of each kernel at the end")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command `exec` and return its exit status."""
+    command: list[str] = options.program[1:] if options.program[:1] == ["--"] else options.program
+    if not command:
+        raise UsageError("the program is missing; expected warploom exec [options] -- PROGRAM [ARGUMENT ...]")
+    program = shutil.which(command[0])
+    if program is None:
+        raise UsageError(f"the program {command[0]} does not exist, or is not executable")
+    from warploom.emulator.schedule import Schedule
+    from warploom.integrations.cuda_driver.build import library_folder
+    from warploom.integrations.cuda_driver.devices import read_device
+    from warploom.integrations.cuda_driver.launch_log import LaunchLog, LaunchOptions
+    from warploom.integrations.cuda_driver.server import Server
+
+    Schedule.parse(options.schedule)
+    model = read_device(options.device)
+    major, minor = model.capability
+    folder = library_folder()
+    if options.report is not None:
+        _make_folder(options.report)
+    log = LaunchLog(
+        LaunchOptions(
+            f"sm_{10 * major + minor}a", options.check, options.sanitize, options.schedule, _pattern(options.kernel),
+            options.report,
+        ),
+        _say,
+        _show,
+        _write_report,
+    )  # fmt: skip
+    server = Server(model, log)
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("LD_LIBRARY_PATH")]))
+    changes = {
+        "LD_LIBRARY_PATH": path, "WARPLOOM_EXEC": server.name, "TRITON_LIBCUDA_PATH": str(folder),
+        "NUMBA_CUDA_DRIVER": str(folder / "libcuda.so.1"),
+    }  # fmt: skip
+    try:
+        status = _wait([program, *command[1:]], os.environ | changes)
+    finally:
+        server.close()
+    _summarise(log, options.time)
+    return FINDINGS if status == 0 and log.findings else status
+
+
+def _wait(command: list[str], environment: dict[str, str]) -> int:
+    """Run a program, and return its exit status as a shell does. An interrupt ends the program."""
+    sys.stdout.flush()
+    try:
+        process = subprocess.Popen(command, env=environment)  # noqa: S603 -- the user's own program
+    except OSError as error:
+        raise UsageError(f"the program {command[0]} cannot be started: {os_reason(error)}") from None
+    try:
+        status = process.wait()
+    except BaseException:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        raise
+    return _SIGNALLED - status if status < 0 else status
+
+
+def _pattern(text: str | None) -> re.Pattern[str] | None:
+    try:
+        return None if text is None else re.compile(text)
+    except re.error as error:
+        raise UsageError(f"--kernel: {text!r} is not a regular expression: {error}") from None
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--report: the folder {folder} cannot be created: {os_reason(error)}") from None
+
+
+def _say(sentence: str) -> None:
+    print(f"warploom exec: {sentence}", file=sys.stderr, flush=True)
+
+
+def _show(findings: tuple[Diagnostic, ...]) -> None:
+    print(render(findings, color=sys.stderr.isatty()), end="", file=sys.stderr, flush=True)
+
+
+def _write_report(result: Run, path: Path) -> None:
+    from warploom.view.report import report
+
+    write_text(path, report(result).html)
+
+
+def _summarise(log: LaunchLog, shows_times: bool) -> None:
+    """Print the number of launches and findings, and the time of each kernel."""
+    from warploom.cli._show import counted
+
+    launches = sum(each.launches for each in log.kernels.values())
+    if shows_times:
+        rows = sorted(log.kernels.items(), key=lambda item: -item[1].seconds)
+        print(f"{'launches':>8}  {'instructions':>14}  {'seconds':>9}  kernel", file=sys.stderr)
+        for name, each in rows:
+            print(f"{each.launches:>8,}  {each.instructions:>14,}  {each.seconds:>9.3f}  {name}", file=sys.stderr)
+    if shows_times or log.findings or log.options.sanitize or log.options.check:
+        _say(f"{launches:,} launches; {counted(log.findings)}")

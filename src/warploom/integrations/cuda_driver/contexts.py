@@ -1,0 +1,204 @@
+"""Driver functions for contexts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warploom.integrations.cuda_driver.functions import driver
+from warploom.integrations.cuda_driver.program import Context
+from warploom.integrations.cuda_driver.statuses import DriverError, Status
+
+if TYPE_CHECKING:
+    from warploom.integrations.cuda_driver.program import DriverCall
+
+_API_VERSION = 3020
+_MAPS_HOST = 8  # the context flag of mapped host memory, which every context has
+_MOST_FLAGS = 0xFF
+_LOWEST_PRIORITY, _HIGHEST_PRIORITY = 0, -5
+_PRINTF_BYTES, _HEAP_BYTES = 1, 2
+
+
+def _context(call: DriverCall, handle: int) -> Context:
+    return call.get(Context, handle, Status.INVALID_CONTEXT)
+
+
+@driver("cuDevicePrimaryCtxRetain", "out ptr context, i32 device")
+def _retain(call: DriverCall, device: int) -> int:
+    call.device(device)
+    call.program.primary.uses += 1
+    return call.program.handle_of(call.program.primary)
+
+
+@driver("cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2", "i32 device")
+def _release(call: DriverCall, device: int) -> None:
+    call.device(device)
+    primary = call.program.primary
+    if not primary.uses:
+        raise DriverError(Status.INVALID_CONTEXT)
+    primary.uses -= 1
+
+
+@driver("cuDevicePrimaryCtxReset cuDevicePrimaryCtxReset_v2", "i32 device")
+def _reset(call: DriverCall, device: int) -> None:
+    call.device(device)
+    call.program.reset()
+
+
+@driver("cuDevicePrimaryCtxSetFlags cuDevicePrimaryCtxSetFlags_v2", "i32 device, u32 flags")
+def _set_primary_flags(call: DriverCall, device: int, flags: int) -> None:
+    call.device(device)
+    if flags > _MOST_FLAGS:
+        raise DriverError(Status.INVALID_VALUE)
+    call.program.primary.flags = flags
+
+
+@driver("cuDevicePrimaryCtxGetState", "i32 device, out u32 flags, out i32 active")
+def _state(call: DriverCall, device: int) -> tuple[int, int]:
+    call.device(device)
+    primary = call.program.primary
+    return primary.flags, int(primary.uses > 0)
+
+
+def _create(call: DriverCall, flags: int, device: int) -> int:
+    call.device(device)
+    if flags > _MOST_FLAGS:
+        raise DriverError(Status.INVALID_VALUE)
+    context = Context(flags, number=next(call.program.next_context))
+    call.thread.contexts.append(context)
+    return call.program.handle_of(context)
+
+
+@driver("cuCtxCreate cuCtxCreate_v2", "out ptr context, u32 flags, i32 device")
+def _create_2(call: DriverCall, flags: int, device: int) -> int:
+    return _create(call, flags, device)
+
+
+@driver("cuCtxCreate_v3", "out ptr context, ptr affinity, i32 count, u32 flags, i32 device")
+def _create_3(call: DriverCall, affinity: int, count: int, flags: int, device: int) -> int:
+    return _create(call, flags, device)
+
+
+@driver("cuCtxCreate_v4", "out ptr context, ptr parameters, u32 flags, i32 device")
+def _create_4(call: DriverCall, parameters: int, flags: int, device: int) -> int:
+    return _create(call, flags, device)
+
+
+@driver("cuCtxDestroy cuCtxDestroy_v2", "ptr context")
+def _destroy(call: DriverCall, handle: int) -> None:
+    context = _context(call, handle)
+    if context.is_primary:
+        raise DriverError(Status.INVALID_CONTEXT)
+    if call.thread.contexts[-1:] == [context]:
+        call.thread.contexts.pop()
+    call.program.drop(context)
+
+
+@driver("cuCtxPushCurrent cuCtxPushCurrent_v2", "ptr context")
+def _push(call: DriverCall, handle: int) -> None:
+    call.thread.contexts.append(_context(call, handle))
+
+
+@driver("cuCtxPopCurrent cuCtxPopCurrent_v2", "out? ptr context")
+def _pop(call: DriverCall) -> int:
+    context = call.context
+    call.thread.contexts.pop()
+    return call.program.handle_of(context)
+
+
+@driver("cuCtxSetCurrent", "ptr context")
+def _set_current(call: DriverCall, handle: int) -> None:
+    contexts = [_context(call, handle)] if handle else []
+    call.thread.contexts[-1:] = contexts
+
+
+@driver("cuCtxGetCurrent", "out ptr context")
+def _get_current(call: DriverCall) -> int:
+    contexts = call.thread.contexts
+    return call.program.handle_of(contexts[-1]) if contexts else 0
+
+
+@driver("cuCtxGetDevice", "out i32 device")
+def _device(call: DriverCall) -> int:
+    _ = call.context
+    return 0
+
+
+@driver("cuCtxGetDevice_v2", "out i32 device, ptr context")
+def _device_2(call: DriverCall, handle: int) -> int:
+    _ = _context(call, handle) if handle else call.context
+    return 0
+
+
+@driver("cuCtxGetFlags", "out u32 flags")
+def _flags(call: DriverCall) -> int:
+    return call.context.flags | _MAPS_HOST
+
+
+@driver("cuCtxSetFlags", "u32 flags")
+def _set_flags(call: DriverCall, flags: int) -> None:
+    if flags > _MOST_FLAGS:
+        raise DriverError(Status.INVALID_VALUE)
+    call.context.flags = flags
+
+
+@driver("cuCtxGetId", "ptr context, out u64 number")
+def _number(call: DriverCall, handle: int) -> int:
+    return (_context(call, handle) if handle else call.context).number
+
+
+@driver("cuCtxSynchronize", "")
+def _synchronize(call: DriverCall) -> None:
+    _ = call.context
+
+
+@driver("cuCtxSynchronize_v2", "ptr context")
+def _synchronize_2(call: DriverCall, handle: int) -> None:
+    _ = _context(call, handle) if handle else call.context
+
+
+@driver("cuCtxGetLimit", "out size value, i32 limit")
+def _limit(call: DriverCall, limit: int) -> int:
+    limits = call.program.model.limits | call.context.limits
+    if limit not in limits:
+        raise DriverError(Status.UNSUPPORTED_LIMIT if limit in (3, 9) else Status.INVALID_VALUE)
+    return limits[limit]
+
+
+@driver("cuCtxSetLimit", "i32 limit, size value")
+def _set_limit(call: DriverCall, limit: int, value: int) -> None:
+    if limit not in call.program.model.limits:
+        raise DriverError(Status.UNSUPPORTED_LIMIT if limit in (3, 9) else Status.INVALID_VALUE)
+    call.context.limits[limit] = value
+
+
+@driver("cuCtxGetCacheConfig cuCtxGetSharedMemConfig", "out i32 configuration")
+def _cache(call: DriverCall) -> int:
+    _ = call.context
+    return 0
+
+
+@driver("cuCtxSetCacheConfig cuCtxSetSharedMemConfig", "i32 configuration")
+def _set_cache(call: DriverCall, configuration: int) -> None:
+    _ = call.context
+
+
+@driver("cuCtxGetApiVersion", "ptr context, out u32 version")
+def _api_version(call: DriverCall, handle: int) -> int:
+    _ = _context(call, handle) if handle else call.context
+    return _API_VERSION
+
+
+@driver("cuCtxGetStreamPriorityRange", "out? i32 lowest, out? i32 highest")
+def _priorities(call: DriverCall) -> tuple[int, int]:
+    _ = call.context
+    return _LOWEST_PRIORITY, _HIGHEST_PRIORITY
+
+
+@driver("cuCtxResetPersistingL2Cache", "")
+def _reset_cache(call: DriverCall) -> None:
+    _ = call.context
+
+
+@driver("cuProfilerStart cuProfilerStop", "")
+def _profile(call: DriverCall) -> None:
+    _ = call.context

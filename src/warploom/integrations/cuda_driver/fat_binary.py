@@ -1,0 +1,109 @@
+"""Device code in the formats that CUDA programs contain: PTX texts, fat binaries and GPU code."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol
+
+from warploom.diagnostics import UsageError
+
+_WRAPPER, _FAT_BINARY, _ELF = 0x466243B1, 0xBA55ED50, 0x464C457F
+_HEADER = struct.Struct("<IHHQ")
+_WRAPPED = struct.Struct("<IIQQ")
+_ENTRY = struct.Struct("<HHIIIIIIIIIQQQ")
+_PTX = 1
+_LZ4, _ZSTD = 0x2000, 0x8000
+_LARGEST = 1 << 30  # bytes
+BUILD_HINT = "build the program with PTX, for example with -gencode arch=compute_90a,code=compute_90a"
+
+
+class ProgramMemory(Protocol):
+    """Memory of a CUDA program."""
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return `size` bytes at an address."""
+        ...
+
+    def read_string(self, address: int, limit: int) -> str:
+        """Return the string at an address, of at most `limit` bytes."""
+        ...
+
+
+class PtxEntry(NamedTuple):
+    """PTX of a fat binary. `number` is the number of its target, such as 90."""
+
+    number: int
+    text: str
+
+
+def read_image(program: ProgramMemory, address: int) -> list[PtxEntry]:
+    """Return the PTX of device code at an address of the program.
+
+    The device code is a PTX text, a fat binary, or the wrapper of a fat binary.
+
+    Errors: UsageError exec.image for other data, and for code without PTX.
+    """
+    (magic,) = struct.unpack("<I", program.read(address, 4))
+    if magic == _WRAPPER:
+        _, version, data, _ = _WRAPPED.unpack(program.read(address, _WRAPPED.size))
+        if version != 1:
+            raise UsageError(
+                "the program contains code that its linker combined from several files (-rdc=true), which is not "
+                "implemented",
+                code="exec.image",
+            )
+        return read_image(program, data)
+    if magic == _FAT_BINARY:
+        _, _, size, length = _HEADER.unpack(program.read(address, _HEADER.size))
+        if length > _LARGEST:
+            raise UsageError(f"a fat binary has {length} bytes; expected at most {_LARGEST}", code="exec.image")
+        return [*_ptx_entries(program.read(address + size, length))]
+    if magic == _ELF:
+        raise UsageError("a module contains only GPU code and no PTX", code="exec.image", hint=BUILD_HINT)
+    return [PtxEntry(0, _check_text(program.read_string(address, _LARGEST)))]
+
+
+def _check_text(text: str) -> str:
+    """Return a PTX text. Errors: UsageError exec.image for other texts."""
+    if ".version" not in text:
+        raise UsageError("a module is neither PTX nor a fat binary", code="exec.image")
+    return text
+
+
+def _ptx_entries(data: bytes) -> Iterator[PtxEntry]:
+    position = 0
+    while position + _ENTRY.size <= len(data):
+        kind, _, header, size, _, compressed, _, _, number, _, _, flags, _, plain = _ENTRY.unpack_from(data, position)
+        start = position + header
+        if kind == _PTX:
+            content = data[start : start + (compressed or size)]
+            if plain > _LARGEST:
+                raise UsageError(
+                    f"PTX of a fat binary has {plain} bytes; expected at most {_LARGEST}", code="exec.image"
+                )
+            yield PtxEntry(number, _decompressed(content, flags, plain).rstrip(b"\0").decode(errors="replace"))
+        position = start + size
+        if not header:
+            raise UsageError("a fat binary is damaged: an entry has no header", code="exec.image")
+
+
+def _decompressed(content: bytes, flags: int, size: int) -> bytes:
+    if not flags & (_LZ4 | _ZSTD):
+        return content
+    try:
+        if flags & _ZSTD:
+            import zstandard
+
+            return zstandard.ZstdDecompressor().decompress(content, max_output_size=size)
+        block: Any = import_module("lz4.block")
+        return block.decompress(content, uncompressed_size=size)
+    except ImportError as error:
+        raise UsageError(
+            f"the PTX of the program is compressed; expected the Python package {error.name}",
+            code="exec.image",
+            hint="pip install 'warploom[exec]'",
+        ) from None
+    except Exception as error:  # noqa: BLE001 -- each package has its own class of errors
+        raise UsageError(f"compressed PTX of a fat binary is damaged: {error}", code="exec.image") from None

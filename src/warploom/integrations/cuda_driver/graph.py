@@ -1,0 +1,78 @@
+"""Graphs of operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from warploom.integrations.cuda_driver.program import DriverCall
+
+Operation = Callable[["DriverCall"], None]
+"""Operation of a stream or a graph. The call is the one that executes it."""
+
+
+class NodeKind(IntEnum):
+    """Kind of a node, with the driver's numbers."""
+
+    KERNEL = 0
+    COPY = 1
+    FILL = 2
+    HOST = 3
+    GRAPH = 4
+    EMPTY = 5
+    WAIT_EVENT = 6
+    RECORD_EVENT = 7
+
+
+@dataclass(eq=False)
+class Node:
+    """Node of a graph. `detail` is what the driver's functions ask of the node, such as the parameters of a kernel."""
+
+    kind: NodeKind
+    operation: Operation
+    dependencies: list[Node] = field(default_factory=list["Node"])
+    detail: object = None
+
+
+@dataclass(eq=False)
+class Graph:
+    """Graph of operations. A node that was added later may come before others."""
+
+    nodes: list[Node] = field(default_factory=list[Node])
+
+    def add(
+        self, kind: NodeKind, operation: Operation, dependencies: Sequence[Node] = (), detail: object = None
+    ) -> Node:  # fmt: skip
+        """Add a node, and return it."""
+        node = Node(kind, operation, [*dependencies], detail)
+        self.nodes.append(node)
+        return node
+
+    def in_order(self) -> list[Node]:
+        """Return the nodes in an order in which each follows its dependencies."""
+        done: dict[Node, None] = {}
+
+        def visit(node: Node) -> None:
+            if node not in done:
+                for before in node.dependencies:
+                    visit(before)
+                done[node] = None
+
+        for node in self.nodes:
+            visit(node)
+        return [*done]
+
+    def edges(self) -> Iterator[tuple[Node, Node]]:
+        """Yield each pair of a node and a node that depends on it."""
+        return ((before, node) for node in self.nodes for before in node.dependencies)
+
+
+@dataclass(eq=False)
+class ExecutableGraph:
+    """Graph that is ready to run. `operations` has the operation of each node, in an order in which they can run."""
+
+    operations: dict[Node, Operation]
+    flags: int = 0

@@ -1,0 +1,300 @@
+"""Driver functions for graphs."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, cast
+
+from warploom.integrations.cuda_driver.box_copies import copy_box
+from warploom.integrations.cuda_driver.functions import driver
+from warploom.integrations.cuda_driver.graph import ExecutableGraph, Graph, Node, NodeKind, Operation
+from warploom.integrations.cuda_driver.launches import Launch, Shape, prepare_launch
+from warploom.integrations.cuda_driver.memory import fill
+from warploom.integrations.cuda_driver.statuses import DriverError, Status
+from warploom.integrations.cuda_driver.streams import Event, enqueue, record_event
+
+if TYPE_CHECKING:
+    from warploom.integrations.cuda_driver.program import DriverCall
+
+_KERNEL = struct.Struct("=Q7I4xQQ")
+_KERNEL_WITH_CONTEXT = struct.Struct("=Q7I4xQQQQ")
+_FILL = struct.Struct("=QQIIQQ")
+_HOST = struct.Struct("=QQ")
+_MOST_NODES = 1 << 20
+_NEW = "out ptr node, ptr graph, ptr dependencies, size count"
+
+
+def _nodes(call: DriverCall, address: int, count: int) -> list[Node]:
+    if count > _MOST_NODES or (count and not address):
+        raise DriverError(Status.INVALID_VALUE)
+    data = call.connection.read(address, 8 * count) if count else b""
+    return [call.get(Node, handle) for (handle,) in struct.iter_unpack("=Q", data)]
+
+
+def _add(
+    call: DriverCall, graph: int, dependencies: int, count: int, kind: NodeKind, operation: Operation,
+    detail: object = None,
+) -> int:  # fmt: skip
+    """Add a node to a graph, and return its handle."""
+    before = _nodes(call, dependencies, count)
+    return call.program.handle_of(call.get(Graph, graph).add(kind, operation, before, detail))
+
+
+def _fields(call: DriverCall, address: int, layout: struct.Struct) -> tuple[int, ...]:
+    if not address:
+        raise DriverError(Status.INVALID_VALUE)
+    return layout.unpack(call.connection.read(address, layout.size))
+
+
+@driver("cuGraphCreate", "out ptr graph, u32 flags")
+def _create(call: DriverCall, flags: int) -> int:
+    if flags:
+        raise DriverError(Status.INVALID_VALUE)
+    return call.program.handle_of(Graph())
+
+
+@driver("cuGraphDestroy", "ptr graph")
+def _destroy(call: DriverCall, handle: int) -> None:
+    graph = call.get(Graph, handle)
+    for item in (graph, *graph.nodes):
+        call.program.drop(item)
+
+
+@driver("cuGraphClone", "out ptr clone, ptr graph")
+def _clone(call: DriverCall, handle: int) -> int:
+    clone = Graph()
+    copies: dict[Node, Node] = {}
+    for node in call.get(Graph, handle).in_order():
+        copies[node] = clone.add(node.kind, node.operation, [copies[each] for each in node.dependencies], node.detail)
+    return call.program.handle_of(clone)
+
+
+# Nodes ------------------------------------------------------------------------------------------------------------
+
+
+def _kernel(call: DriverCall, address: int) -> Launch:
+    """Return the launch that the parameters of a kernel node describe."""
+    function, *numbers, values, extra = _fields(call, address, _KERNEL)
+    grid, block = cast("tuple[int, int, int]", tuple(numbers[:3])), cast("tuple[int, int, int]", tuple(numbers[3:6]))
+    return prepare_launch(call, function, Shape(grid, block, numbers[6]), values, extra)
+
+
+def _kernel_2(call: DriverCall, address: int) -> Launch:
+    """Return the launch that the second form of the parameters describes, which may name a kernel of a library."""
+    function, *numbers, values, extra, kernel, _ = _fields(call, address, _KERNEL_WITH_CONTEXT)
+    grid, block = cast("tuple[int, int, int]", tuple(numbers[:3])), cast("tuple[int, int, int]", tuple(numbers[3:6]))
+    return prepare_launch(call, function or kernel, Shape(grid, block, numbers[6]), values, extra)
+
+
+@driver("cuGraphAddKernelNode", f"{_NEW}, ptr parameters")
+def _add_kernel(call: DriverCall, graph: int, dependencies: int, count: int, parameters: int) -> int:
+    ready = _kernel(call, parameters)
+    return _add(call, graph, dependencies, count, NodeKind.KERNEL, ready, ready)
+
+
+@driver("cuGraphAddKernelNode_v2", f"{_NEW}, ptr parameters")
+def _add_kernel_2(call: DriverCall, graph: int, dependencies: int, count: int, parameters: int) -> int:
+    ready = _kernel_2(call, parameters)
+    return _add(call, graph, dependencies, count, NodeKind.KERNEL, ready, ready)
+
+
+@driver("cuGraphAddMemcpyNode", f"{_NEW}, ptr parameters, ptr context")
+def _add_copy(call: DriverCall, graph: int, dependencies: int, count: int, parameters: int, context: int) -> int:
+    return _add(call, graph, dependencies, count, NodeKind.COPY, copy_box(call, parameters))
+
+
+@driver("cuGraphAddMemsetNode", f"{_NEW}, ptr parameters, ptr context")
+def _add_fill(call: DriverCall, graph: int, dependencies: int, count: int, parameters: int, context: int) -> int:
+    address, pitch, value, element, width, height = _fields(call, parameters, _FILL)
+    if element not in (1, 2, 4):
+        raise DriverError(Status.INVALID_VALUE)
+    operation: Operation = lambda now: fill(now, address, value, element, width, pitch, height)  # noqa: E731
+    return _add(call, graph, dependencies, count, NodeKind.FILL, operation)
+
+
+@driver("cuGraphAddHostNode", f"{_NEW}, ptr parameters")
+def _add_host(call: DriverCall, graph: int, dependencies: int, count: int, parameters: int) -> int:
+    function, data = _fields(call, parameters, _HOST)
+    operation: Operation = lambda now: _ignore(now.connection.call_back(function, data))  # noqa: E731
+    return _add(call, graph, dependencies, count, NodeKind.HOST, operation)
+
+
+def _ignore(_: object) -> None:
+    """Do nothing with a result."""
+
+
+@driver("cuGraphAddEmptyNode", _NEW)
+def _add_empty(call: DriverCall, graph: int, dependencies: int, count: int) -> int:
+    return _add(call, graph, dependencies, count, NodeKind.EMPTY, _ignore)
+
+
+@driver("cuGraphAddChildGraphNode", f"{_NEW}, ptr child")
+def _add_graph(call: DriverCall, graph: int, dependencies: int, count: int, child: int) -> int:
+    steps = [node.operation for node in call.get(Graph, child).in_order()]
+
+    def run(now: DriverCall) -> None:
+        for step in steps:
+            step(now)
+
+    return _add(call, graph, dependencies, count, NodeKind.GRAPH, run)
+
+
+@driver("cuGraphAddEventRecordNode", f"{_NEW}, ptr event")
+def _add_record(call: DriverCall, graph: int, dependencies: int, count: int, event: int) -> int:
+    found = call.get(Event, event)
+    return _add(call, graph, dependencies, count, NodeKind.RECORD_EVENT, lambda now: record_event(found))
+
+
+@driver("cuGraphAddEventWaitNode", f"{_NEW}, ptr event")
+def _add_wait(call: DriverCall, graph: int, dependencies: int, count: int, event: int) -> int:
+    call.get(Event, event)
+    return _add(call, graph, dependencies, count, NodeKind.WAIT_EVENT, _ignore)
+
+
+@driver("cuGraphAddDependencies", "ptr graph, ptr before, ptr after, size count")
+def _add_dependencies(call: DriverCall, graph: int, before: int, after: int, count: int) -> None:
+    call.get(Graph, graph)
+    for first, second in zip(_nodes(call, before, count), _nodes(call, after, count), strict=True):
+        if first in second.dependencies or first is second:
+            raise DriverError(Status.INVALID_VALUE)
+        second.dependencies.append(first)
+
+
+@driver("cuGraphNodeGetType", "ptr node, out i32 kind")
+def _kind(call: DriverCall, handle: int) -> int:
+    return call.get(Node, handle).kind
+
+
+def _list(call: DriverCall, nodes: list[Node], address: int, count: int) -> None:
+    """Write the handles of nodes, or their number if `address` is null."""
+    if not count:
+        raise DriverError(Status.INVALID_VALUE)
+    if address:
+        room = call.connection.read_word(count)
+        handles = [call.program.handle_of(node) for node in nodes[:room]]
+        call.connection.write(address, struct.pack(f"={len(handles)}Q", *handles) + bytes(8 * (room - len(handles))))
+        nodes = nodes[:room]
+    call.connection.write(count, struct.pack("=Q", len(nodes)))
+
+
+@driver("cuGraphGetNodes", "ptr graph, ptr nodes, ptr count")
+def _get_nodes(call: DriverCall, graph: int, nodes: int, count: int) -> None:
+    _list(call, call.get(Graph, graph).nodes, nodes, count)
+
+
+@driver("cuGraphGetRootNodes", "ptr graph, ptr nodes, ptr count")
+def _get_roots(call: DriverCall, graph: int, nodes: int, count: int) -> None:
+    _list(call, [node for node in call.get(Graph, graph).nodes if not node.dependencies], nodes, count)
+
+
+@driver("cuGraphNodeGetDependencies", "ptr node, ptr nodes, ptr count")
+def _get_dependencies(call: DriverCall, handle: int, nodes: int, count: int) -> None:
+    _list(call, call.get(Node, handle).dependencies, nodes, count)
+
+
+def _set_kernel(call: DriverCall, node: int, ready: Launch) -> None:
+    found = call.get(Node, node)
+    if found.kind is not NodeKind.KERNEL:
+        raise DriverError(Status.INVALID_VALUE)
+    found.operation = found.detail = ready
+
+
+@driver("cuGraphKernelNodeSetParams", "ptr node, ptr parameters")
+def _set_parameters(call: DriverCall, node: int, parameters: int) -> None:
+    _set_kernel(call, node, _kernel(call, parameters))
+
+
+@driver("cuGraphKernelNodeSetParams_v2", "ptr node, ptr parameters")
+def _set_parameters_2(call: DriverCall, node: int, parameters: int) -> None:
+    _set_kernel(call, node, _kernel_2(call, parameters))
+
+
+# Execution --------------------------------------------------------------------------------------------------------
+
+
+def _instantiate(call: DriverCall, handle: int, flags: int = 0) -> int:
+    nodes = call.get(Graph, handle).in_order()
+    return call.program.handle_of(ExecutableGraph({node: node.operation for node in nodes}, flags))
+
+
+@driver("cuGraphInstantiate cuGraphInstantiate_v2", "out ptr executable, ptr graph, ptr node, ptr log, size length")
+def _instantiate_with_log(call: DriverCall, graph: int, node: int, log: int, length: int) -> int:
+    return _instantiate(call, graph)
+
+
+@driver("cuGraphInstantiateWithFlags", "out ptr executable, ptr graph, u64 flags")
+def _instantiate_with_flags(call: DriverCall, graph: int, flags: int) -> int:
+    return _instantiate(call, graph, flags)
+
+
+@driver("cuGraphInstantiateWithParams", "out ptr executable, ptr graph, ptr parameters")
+def _instantiate_with_parameters(call: DriverCall, graph: int, parameters: int) -> int:
+    if not parameters:
+        raise DriverError(Status.INVALID_VALUE)
+    flags = call.connection.read_word(parameters)
+    call.connection.write(parameters + 24, bytes(4))  # the result: success
+    return _instantiate(call, graph, flags)
+
+
+@driver("cuGraphExecGetFlags", "ptr executable, out u64 flags")
+def _flags(call: DriverCall, handle: int) -> int:
+    return call.get(ExecutableGraph, handle).flags
+
+
+@driver("cuGraphUpload", "ptr executable, ptr stream")
+def _upload(call: DriverCall, handle: int, stream: int) -> None:
+    call.get(ExecutableGraph, handle)
+
+
+@driver("cuGraphLaunch", "ptr executable, ptr stream")
+def _launch(call: DriverCall, handle: int, stream: int) -> None:
+    operations = [*call.get(ExecutableGraph, handle).operations.values()]
+
+    def run(now: DriverCall) -> None:
+        for operation in operations:
+            operation(now)
+
+    enqueue(call, stream, NodeKind.GRAPH, run)
+
+
+@driver("cuGraphExecDestroy", "ptr executable")
+def _destroy_executable(call: DriverCall, handle: int) -> None:
+    call.program.drop(call.get(ExecutableGraph, handle))
+
+
+@driver("cuGraphExecUpdate", "ptr executable, ptr graph, ptr node, out i32 result")
+def _update(call: DriverCall, handle: int, graph: int, node: int) -> int:
+    return _replace(call, handle, graph)
+
+
+@driver("cuGraphExecUpdate_v2", "ptr executable, ptr graph, ptr result")
+def _update_2(call: DriverCall, handle: int, graph: int, result: int) -> None:
+    _replace(call, handle, graph)
+    if result:
+        call.connection.write(result, bytes(4))
+
+
+def _replace(call: DriverCall, handle: int, graph: int) -> int:
+    """Replace the operations of an executable graph by those of a graph with the same kinds of nodes."""
+    executable, nodes = call.get(ExecutableGraph, handle), call.get(Graph, graph).in_order()
+    if [node.kind for node in nodes] != [node.kind for node in executable.operations]:
+        raise DriverError(Status.GRAPH_EXEC_UPDATE_FAILURE)
+    executable.operations = {node: node.operation for node in nodes}
+    return 0
+
+
+def _set_executable(call: DriverCall, handle: int, node: int, ready: Launch) -> None:
+    executable, found = call.get(ExecutableGraph, handle), call.get(Node, node)
+    if found not in executable.operations or found.kind is not NodeKind.KERNEL:
+        raise DriverError(Status.INVALID_VALUE)
+    executable.operations[found] = ready
+
+
+@driver("cuGraphExecKernelNodeSetParams", "ptr executable, ptr node, ptr parameters")
+def _set_executable_parameters(call: DriverCall, handle: int, node: int, parameters: int) -> None:
+    _set_executable(call, handle, node, _kernel(call, parameters))
+
+
+@driver("cuGraphExecKernelNodeSetParams_v2", "ptr executable, ptr node, ptr parameters")
+def _set_executable_parameters_2(call: DriverCall, handle: int, node: int, parameters: int) -> None:
+    _set_executable(call, handle, node, _kernel_2(call, parameters))

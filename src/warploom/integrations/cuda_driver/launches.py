@@ -1,0 +1,306 @@
+"""Driver functions that launch kernels, and those that compute the occupancy of the device."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+from warploom.diagnostics import UsageError
+from warploom.emulator.faults import Deadlock, Trap, Unsupported
+from warploom.gpu.geometry import Geometry
+from warploom.integrations.cuda_driver.functions import driver
+from warploom.integrations.cuda_driver.graph import NodeKind
+from warploom.integrations.cuda_driver.modules import Function, most_threads, registers, static_shared
+from warploom.integrations.cuda_driver.statuses import DriverError, Status
+from warploom.integrations.cuda_driver.streams import check_stream, enqueue
+from warploom.isa.model.parameters import block_bytes
+from warploom.runtime.limits import read_geometry
+
+if TYPE_CHECKING:
+    from warploom.integrations.cuda_driver.program import DriverCall
+
+_CONFIGURATION = struct.Struct("=7I4xQQI4x")
+_ATTRIBUTE = struct.Struct("=I4x64s")
+_COOPERATIVE, _CLUSTER, _PROGRAMMATIC = 2, 4, 6
+_KNOWN_ATTRIBUTES = range(15)
+_MOST_ATTRIBUTES = 64
+_BUFFER, _BUFFER_SIZE, _END = 1, 2, 0
+
+_FAILURES = {
+    "emulator.out-of-bounds": Status.ILLEGAL_ADDRESS,
+    "emulator.read-only": Status.ILLEGAL_ADDRESS,
+    "emulator.misaligned": Status.MISALIGNED_ADDRESS,
+    "emulator.assert": Status.ASSERT,
+    "emulator.runaway": Status.LAUNCH_TIMEOUT,
+    "emulator.deadlock": Status.LAUNCH_TIMEOUT,
+    "emulator.trap": Status.ILLEGAL_INSTRUCTION,
+}
+"""Status after a failed kernel by the code of the error. Other errors lead to LAUNCH_FAILED."""
+
+
+class Shape(NamedTuple):
+    """Shape of a launch and its attributes. Units: `shared` in bytes of dynamic shared memory."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared: int
+    cluster: tuple[int, int, int] | None = None
+    is_cooperative: bool = False
+
+
+@driver(
+    "cuLaunchKernel",
+    "ptr function, u32 gx, u32 gy, u32 gz, u32 bx, u32 by, u32 bz, u32 shared, ptr stream, ptr values, ptr extra",
+)
+def _launch(
+    call: DriverCall, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, shared: int, stream: int,
+    values: int, extra: int,
+) -> None:  # fmt: skip
+    _enqueue(call, function, Shape((gx, gy, gz), (bx, by, bz), shared), stream, values, extra)
+
+
+@driver(
+    "cuLaunchCooperativeKernel",
+    "ptr function, u32 gx, u32 gy, u32 gz, u32 bx, u32 by, u32 bz, u32 shared, ptr stream, ptr values",
+)
+def _launch_cooperative(
+    call: DriverCall, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, shared: int, stream: int,
+    values: int,
+) -> None:  # fmt: skip
+    _enqueue(call, function, Shape((gx, gy, gz), (bx, by, bz), shared, is_cooperative=True), stream, values, 0)
+
+
+@driver("cuLaunchKernelEx", "ptr configuration, ptr function, ptr values, ptr extra")
+def _launch_configured(call: DriverCall, configuration: int, function: int, values: int, extra: int) -> None:
+    if not configuration:
+        raise DriverError(Status.INVALID_VALUE)
+    *numbers, stream, attributes, count = _CONFIGURATION.unpack(
+        call.connection.read(configuration, _CONFIGURATION.size)
+    )
+    if count > _MOST_ATTRIBUTES or (count and not attributes):
+        raise DriverError(Status.INVALID_VALUE)
+    cluster, is_cooperative = None, False
+    data = call.connection.read(attributes, count * _ATTRIBUTE.size) if count else b""
+    for number, value in _ATTRIBUTE.iter_unpack(data):
+        if number not in _KNOWN_ATTRIBUTES:
+            raise DriverError(Status.INVALID_VALUE)
+        if number == _CLUSTER:
+            cluster = struct.unpack_from("=3I", value)
+        elif number == _COOPERATIVE:
+            is_cooperative = struct.unpack_from("=i", value)[0] != 0
+    grid, block, shared = tuple(numbers[:3]), tuple(numbers[3:6]), numbers[6]
+    _enqueue(call, function, Shape(grid, block, shared, cluster, is_cooperative), stream, values, extra)
+
+
+class Launch(NamedTuple):
+    """Launch of a kernel with its parameters."""
+
+    function: Function
+    geometry: Geometry
+    parameters: bytes
+
+    def __call__(self, call: DriverCall) -> None:
+        """Run the kernel, and wait for its end.
+
+        Errors: DriverError. The status of a failed kernel remains the status of all later calls.
+        """
+        program = call.program
+        try:
+            program.log.launch(*self)
+        except Unsupported as error:
+            program.log.error(error)
+            raise DriverError(Status.NOT_SUPPORTED) from None
+        except UsageError as error:
+            program.log.error(error)
+            raise DriverError(Status.INVALID_VALUE) from None
+        except (Trap, Deadlock) as error:
+            program.log.error(error)
+            code = error.diagnostics[0].code if error.diagnostics else ""
+            program.failure = _FAILURES.get(code, Status.LAUNCH_FAILED)
+            raise DriverError(program.failure) from None
+
+
+def prepare_launch(call: DriverCall, handle: int, shape: Shape, values: int, extra: int) -> Launch:
+    """Return a launch of the function with a handle.
+
+    `values` is the address of a table of pointers to the arguments. `extra` is the address of a list that names a
+    buffer with all arguments instead.
+
+    Errors: DriverError.
+    """
+    function = call.get(Function, handle)
+    if values and extra:
+        raise DriverError(Status.INVALID_VALUE)
+    try:
+        signature = function.kernel.loaded.signature
+        geometry = read_geometry(signature, shape.grid, shape.block, shape.cluster, shape.shared)
+        geometry = replace(geometry, cooperative=shape.is_cooperative)
+        _check(call, function, geometry)
+    except Unsupported as error:
+        call.program.log.error(error)
+        raise DriverError(Status.NOT_SUPPORTED) from None
+    except UsageError as error:
+        call.program.log.error(error)
+        raise DriverError(Status.INVALID_VALUE) from None
+    return Launch(function, geometry, _parameters(call, function, values, extra))
+
+
+def _enqueue(call: DriverCall, handle: int, shape: Shape, stream: int, values: int, extra: int) -> None:
+    """Launch a kernel in the order of a stream. `prepare_launch` describes the arguments and errors."""
+    check_stream(call, stream)
+    ready = prepare_launch(call, handle, shape, values, extra)
+    enqueue(call, stream, NodeKind.KERNEL, ready, ready)
+
+
+def _check(call: DriverCall, function: Function, geometry: Geometry) -> None:
+    """Refuse a launch that the device cannot execute. Errors: UsageError launch.shared, launch.geometry."""
+    if geometry.shared > function.dynamic_shared:
+        raise UsageError(
+            f"the launch of {function.readable_name} asks for {geometry.shared} bytes of dynamic shared memory; the "
+            f"kernel allows {function.dynamic_shared}",
+            code="launch.shared",
+            hint="raise the attribute MAX_DYNAMIC_SHARED_SIZE_BYTES of the kernel before the launch",
+        )
+    if geometry.cooperative:
+        each = _resident(call, function, prod(geometry.block), geometry.shared)
+        most = each * call.program.model.processors
+        if prod(geometry.grid) > most:
+            raise UsageError(
+                f"a cooperative launch has {prod(geometry.grid)} CTAs; the device can hold {most} at a time",
+                code="launch.geometry",
+            )
+
+
+def _parameters(call: DriverCall, function: Function, values: int, extra: int) -> bytes:
+    """Return the bytes of the kernel's parameters. Errors: DriverError INVALID_VALUE."""
+    parameters, connection = function.kernel.loaded.signature.parameters, call.connection
+    size = block_bytes(parameters)
+    if not parameters:
+        return b""
+    if extra:
+        return _buffer(call, extra, size)
+    if not values:
+        raise DriverError(Status.INVALID_VALUE)
+    table = connection.read(values, 8 * len(parameters))
+    pointers = struct.unpack(f"={len(parameters)}Q", table)
+    if not all(pointers):
+        raise DriverError(Status.INVALID_VALUE)
+    block = bytearray(size)
+    ranges = [(pointer, each.size) for pointer, each in zip(pointers, parameters, strict=True)]
+    for parameter, data in zip(parameters, connection.read_all(ranges), strict=True):
+        block[parameter.offset : parameter.offset + parameter.size] = data
+    return bytes(block)
+
+
+def _buffer(call: DriverCall, extra: int, size: int) -> bytes:
+    """Return the buffer of arguments that a list names. Errors: DriverError INVALID_VALUE."""
+    address = length = 0
+    while (key := call.connection.read_word(extra)) != _END:
+        value = call.connection.read_word(extra + 8)
+        if key == _BUFFER:
+            address = value
+        elif key == _BUFFER_SIZE:
+            length = call.connection.read_word(value)
+        else:
+            raise DriverError(Status.INVALID_VALUE)
+        extra += 16
+    if not address or length < size:
+        raise DriverError(Status.INVALID_VALUE)
+    return call.connection.read(address, size)
+
+
+# Occupancy --------------------------------------------------------------------------------------------------------
+
+_THREADS_PER_PROCESSOR, _REGISTERS_PER_PROCESSOR, _SHARED_PER_PROCESSOR, _CTAS_PER_PROCESSOR = 39, 82, 81, 106
+_RESERVED_SHARED = 111
+_WARP = 32
+
+
+def _resident(call: DriverCall, function: Function, threads: int, shared: int) -> int:
+    """Return the number of CTAs that one multiprocessor can hold."""
+    attributes = call.program.model.attributes
+    warps = -(-threads // _WARP)
+    if not 0 < threads <= most_threads(function):
+        return 0
+    bytes_per_cta = static_shared(function) + shared + attributes[_RESERVED_SHARED]
+    return min(
+        attributes[_CTAS_PER_PROCESSOR],
+        attributes[_THREADS_PER_PROCESSOR] // (warps * _WARP),
+        attributes[_REGISTERS_PER_PROCESSOR] // (warps * _WARP * registers(function)),
+        attributes[_SHARED_PER_PROCESSOR] // bytes_per_cta,
+    )
+
+
+@driver("cuOccupancyMaxActiveBlocksPerMultiprocessor", "out i32 count, ptr function, i32 threads, size shared")
+def _occupancy(call: DriverCall, handle: int, threads: int, shared: int) -> int:
+    if threads <= 0:
+        raise DriverError(Status.INVALID_VALUE)
+    return _resident(call, call.get(Function, handle), threads, shared)
+
+
+@driver(
+    "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+    "out i32 count, ptr function, i32 threads, size shared, u32 flags",
+)
+def _occupancy_with_flags(call: DriverCall, handle: int, threads: int, shared: int, flags: int) -> int:
+    return _occupancy(call, handle, threads, shared)
+
+
+@driver(
+    "cuOccupancyMaxPotentialBlockSize",
+    "out? i32 grid, out? i32 block, ptr function, ptr callback, size shared, i32 limit",
+)
+def _best_block(
+    call: DriverCall, handle: int, callback: int, shared: int, limit: int
+) -> tuple[int, int]:  # fmt: skip
+    function = call.get(Function, handle)
+    most = min(most_threads(function), limit or most_threads(function))
+    best = (0, 0, 0)
+    for threads in range(most // _WARP * _WARP or most, 0, -_WARP):
+        size = call.connection.call_back(callback, threads) if callback else shared
+        resident = _resident(call, function, threads, size)
+        best = max(best, (resident * threads, threads, resident))
+    return best[2] * call.program.model.processors, best[1]
+
+
+@driver(
+    "cuOccupancyMaxPotentialBlockSizeWithFlags",
+    "out? i32 grid, out? i32 block, ptr function, ptr callback, size shared, i32 limit, u32 flags",
+)
+def _best_block_with_flags(
+    call: DriverCall, handle: int, callback: int, shared: int, limit: int, flags: int
+) -> tuple[int, int]:  # fmt: skip
+    return _best_block(call, handle, callback, shared, limit)
+
+
+@driver("cuOccupancyAvailableDynamicSMemPerBlock", "out size bytes, ptr function, i32 ctas, i32 threads")
+def _available_shared(call: DriverCall, handle: int, ctas: int, threads: int) -> int:
+    function = call.get(Function, handle)
+    if ctas <= 0 or not 0 < threads <= most_threads(function):
+        raise DriverError(Status.INVALID_VALUE)
+    attributes = call.program.model.attributes
+    each = attributes[_SHARED_PER_PROCESSOR] // ctas - attributes[_RESERVED_SHARED] - static_shared(function)
+    return max(each, 0)
+
+
+@driver("cuOccupancyMaxPotentialClusterSize", "out i32 size, ptr function, ptr configuration")
+def _largest_cluster(call: DriverCall, handle: int, configuration: int) -> int:
+    function = call.get(Function, handle)
+    return 16 if function.settings.get(14) else 8
+
+
+@driver("cuOccupancyMaxActiveClusters", "out i32 count, ptr function, ptr configuration")
+def _active_clusters(call: DriverCall, handle: int, configuration: int) -> int:
+    function = call.get(Function, handle)
+    *numbers, _, attributes, count = _CONFIGURATION.unpack(call.connection.read(configuration, _CONFIGURATION.size))
+    if count > _MOST_ATTRIBUTES or (count and not attributes):
+        raise DriverError(Status.INVALID_VALUE)
+    size = 1
+    data = call.connection.read(attributes, count * _ATTRIBUTE.size) if count else b""
+    for number, value in _ATTRIBUTE.iter_unpack(data):
+        if number == _CLUSTER:
+            size = prod(struct.unpack_from("=3I", value))
+    each = _resident(call, function, prod(numbers[3:6]), numbers[6])
+    return each * call.program.model.processors // max(size, 1)

@@ -1,0 +1,425 @@
+"""Driver functions for memory: allocations, copies, fills and the attributes of addresses."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warploom.diagnostics import UsageError
+from warploom.emulator.address_space import GLOBAL_BASE
+from warploom.emulator.arena import Segment
+from warploom.integrations.cuda_driver.functions import driver
+from warploom.integrations.cuda_driver.graph import NodeKind
+from warploom.integrations.cuda_driver.program import Context, Mapped
+from warploom.integrations.cuda_driver.statuses import DriverError, Status
+from warploom.integrations.cuda_driver.streams import enqueue
+
+if TYPE_CHECKING:
+    from warploom.integrations.cuda_driver.program import DriverCall
+
+_PAGE = 4096
+_PITCH = 512
+_HOST_FLAGS = 7  # portable, mapped, write-combined
+_MANAGED_FLAGS = (1, 2)  # global, host
+
+# Allocations ------------------------------------------------------------------------------------------------------
+
+
+def allocate(call: DriverCall, size: int, alignment: int = _PITCH) -> Segment:
+    """Allocate device memory. Errors: DriverError INVALID_VALUE, OUT_OF_MEMORY."""
+    _ = call.context
+    if size == 0:
+        raise DriverError(Status.INVALID_VALUE)
+    try:
+        return call.program.memory.allocate(call.program.allocation_name(), size, alignment=alignment)
+    except UsageError:
+        raise DriverError(Status.OUT_OF_MEMORY) from None
+
+
+def _allocate_mapped(call: DriverCall, size: int, *, is_managed: bool, flags: int) -> int:
+    """Allocate memory that the program and kernels can access at the same address, and return the address."""
+    segment = allocate(call, size, _PAGE)
+    mapped = -(-size // _PAGE) * _PAGE
+    if not call.connection.map(segment.start - GLOBAL_BASE, segment.start, mapped):
+        call.program.memory.free(segment)
+        raise DriverError(Status.OUT_OF_MEMORY)
+    call.program.mapped[segment.start] = Mapped(segment, mapped, is_managed, flags)
+    return segment.start
+
+
+def text_address(call: DriverCall, text: str) -> int:
+    """Return an address at which the program can read a text. The text remains there."""
+    texts = call.program.texts
+    if text not in texts:
+        data = text.encode() + b"\0"
+        texts[text] = _allocate_mapped(call, len(data), is_managed=False, flags=0)
+        call.program.memory.view(texts[text], len(data))[:] = memoryview(data)
+    return texts[text]
+
+
+def segment_at(call: DriverCall, address: int, size: int = 0) -> Segment:
+    """Return the allocation that contains `size` bytes at an address. Errors: DriverError INVALID_VALUE."""
+    found = call.program.memory.find(address)
+    if found is None or address + size > found.start + found.size:
+        raise DriverError(Status.INVALID_VALUE)
+    return found
+
+
+@driver("cuMemGetInfo_v2", "out size free, out size total")
+def _info(call: DriverCall) -> tuple[int, int]:
+    _ = call.context
+    return call.program.memory.free_bytes, call.program.model.memory
+
+
+@driver("cuMemAlloc_v2", "out u64 address, size bytes")
+def _allocate(call: DriverCall, size: int) -> int:
+    return allocate(call, size).start
+
+
+@driver("cuMemAllocPitch_v2", "out u64 address, out size pitch, size width, size height, u32 element")
+def _allocate_pitch(call: DriverCall, width: int, height: int, element: int) -> tuple[int, int]:
+    if element not in (4, 8, 16):
+        raise DriverError(Status.INVALID_VALUE)
+    pitch = -(-width // _PITCH) * _PITCH
+    return allocate(call, pitch * height).start, pitch
+
+
+@driver("cuMemAllocAsync", "out u64 address, size bytes, ptr stream")
+def _allocate_async(call: DriverCall, size: int, stream: int) -> int:
+    return allocate(call, size).start
+
+
+@driver("cuMemAllocFromPoolAsync", "out u64 address, size bytes, ptr pool, ptr stream")
+def _allocate_from_pool(call: DriverCall, size: int, pool: int, stream: int) -> int:
+    return allocate(call, size).start
+
+
+def _free(call: DriverCall, address: int) -> None:
+    _ = call.context
+    segment = segment_at(call, address)
+    if segment.start != address or segment.kind != "global":
+        raise DriverError(Status.INVALID_VALUE)
+    mapped = call.program.mapped.pop(address, None)
+    if mapped is not None:
+        call.connection.unmap(address, mapped.size)
+    call.program.memory.free(segment)
+
+
+@driver("cuMemFree_v2", "u64 address")
+def _free_memory(call: DriverCall, address: int) -> None:
+    if address and (mapped := call.program.mapped.get(address)) is not None and not mapped.is_managed:
+        raise DriverError(Status.INVALID_VALUE)
+    if address:
+        _free(call, address)
+
+
+@driver("cuMemFreeAsync", "u64 address, ptr stream")
+def _free_async(call: DriverCall, address: int, stream: int) -> None:
+    _free(call, address)
+
+
+@driver("cuMemHostAlloc", "out ptr address, size bytes, u32 flags")
+def _allocate_host(call: DriverCall, size: int, flags: int) -> int:
+    if flags & ~_HOST_FLAGS:
+        raise DriverError(Status.INVALID_VALUE)
+    return _allocate_mapped(call, size, is_managed=False, flags=flags)
+
+
+@driver("cuMemAllocHost_v2", "out ptr address, size bytes")
+def _allocate_pinned(call: DriverCall, size: int) -> int:
+    return _allocate_mapped(call, size, is_managed=False, flags=0)
+
+
+@driver("cuMemAllocManaged", "out u64 address, size bytes, u32 flags")
+def _allocate_managed(call: DriverCall, size: int, flags: int) -> int:
+    if flags not in _MANAGED_FLAGS:
+        raise DriverError(Status.INVALID_VALUE)
+    return _allocate_mapped(call, size, is_managed=True, flags=flags)
+
+
+@driver("cuMemFreeHost", "ptr address")
+def _free_host(call: DriverCall, address: int) -> None:
+    mapped = call.program.mapped.get(address)
+    if mapped is None or mapped.is_managed:
+        raise DriverError(Status.INVALID_VALUE)
+    _free(call, address)
+
+
+@driver("cuMemHostGetDevicePointer_v2", "out u64 address, ptr host, u32 flags")
+def _device_pointer(call: DriverCall, address: int, flags: int) -> int:
+    _ = call.context
+    if flags or call.program.memory.find(address) is None:
+        if address in call.program.registered:
+            call.refuse("the device address of memory that cuMemHostRegister registered")
+            raise DriverError(Status.NOT_SUPPORTED)
+        raise DriverError(Status.INVALID_VALUE)
+    return address
+
+
+@driver("cuMemHostGetFlags", "out u32 flags, ptr address")
+def _host_flags(call: DriverCall, address: int) -> int:
+    segment = segment_at(call, address)
+    mapped = call.program.mapped.get(segment.start)
+    if mapped is None or mapped.is_managed:
+        raise DriverError(Status.INVALID_VALUE)
+    return mapped.flags
+
+
+@driver("cuMemHostRegister_v2", "ptr address, size bytes, u32 flags")
+def _register(call: DriverCall, address: int, size: int, flags: int) -> None:
+    _ = call.context
+    if not address or not size:
+        raise DriverError(Status.INVALID_VALUE)
+    if address in call.program.registered:
+        raise DriverError(Status.HOST_MEMORY_ALREADY_REGISTERED)
+    call.program.registered.add(address)
+
+
+@driver("cuMemHostUnregister", "ptr address")
+def _unregister(call: DriverCall, address: int) -> None:
+    _ = call.context
+    if address not in call.program.registered:
+        raise DriverError(Status.HOST_MEMORY_NOT_REGISTERED)
+    call.program.registered.remove(address)
+
+
+@driver("cuMemGetAddressRange_v2", "out? u64 start, out? size bytes, u64 address")
+def _range(call: DriverCall, address: int) -> tuple[int, int]:
+    found = call.program.memory.find(address)
+    if found is None:
+        raise DriverError(Status.NOT_FOUND)
+    return found.start, found.size
+
+
+# Copies -----------------------------------------------------------------------------------------------------------
+
+
+def copy(call: DriverCall, to: int, source: int, size: int) -> None:
+    """Copy bytes between the program's memory and device memory, or within one of them.
+
+    Errors: DriverError INVALID_VALUE if a range of device memory is not within one allocation.
+    """
+    if not size:
+        return
+    program, connection = call.program, call.connection
+    to_device, from_device = program.is_device_address(to), program.is_device_address(source)
+    for address, is_on_device in ((to, to_device), (source, from_device)):
+        if is_on_device:
+            segment_at(call, address, size)
+    if to_device and from_device:
+        program.memory.view(to, size)[:] = program.memory.view(source, size)
+    elif to_device:
+        connection.to_device(to - GLOBAL_BASE, source, size)
+    elif from_device:
+        connection.from_device(source - GLOBAL_BASE, to, size)
+    else:
+        connection.write(to, connection.read(source, size))
+
+
+def _copy_checked(call: DriverCall, to: int, source: int, size: int) -> None:
+    _ = call.context
+    if size and not (to and source):
+        raise DriverError(Status.INVALID_VALUE)
+    copy(call, to, source, size)
+
+
+def _enqueue_copy(
+    call: DriverCall, stream: int, run: Callable[[DriverCall, int, int, int], None], to: int, source: int, size: int
+) -> None:  # fmt: skip
+    """Copy bytes in the order of a stream."""
+    enqueue(call, stream, NodeKind.COPY, lambda now: run(now, to, source, size))
+
+
+def _on_device(call: DriverCall, *addresses: int) -> None:
+    """Refuse addresses outside of the device memory. Errors: DriverError INVALID_VALUE."""
+    if not all(map(call.program.is_device_address, addresses)):
+        raise DriverError(Status.INVALID_VALUE)
+
+
+@driver("cuMemcpy", "u64 to, u64 source, size bytes")
+def _copy_any(call: DriverCall, to: int, source: int, size: int) -> None:
+    _copy_checked(call, to, source, size)
+
+
+@driver("cuMemcpyAsync", "u64 to, u64 source, size bytes, ptr stream")
+def _copy_any_async(call: DriverCall, to: int, source: int, size: int, stream: int) -> None:
+    _enqueue_copy(call, stream, _copy_checked, to, source, size)
+
+
+@driver("cuMemcpyHtoD_v2", "u64 to, ptr source, size bytes")
+def _copy_in(call: DriverCall, to: int, source: int, size: int) -> None:
+    _ = call.context
+    _on_device(call, to)
+    _copy_checked(call, to, source, size)
+
+
+@driver("cuMemcpyHtoDAsync_v2", "u64 to, ptr source, size bytes, ptr stream")
+def _copy_in_async(call: DriverCall, to: int, source: int, size: int, stream: int) -> None:
+    _enqueue_copy(call, stream, _copy_in, to, source, size)
+
+
+@driver("cuMemcpyDtoH_v2", "ptr to, u64 source, size bytes")
+def _copy_out(call: DriverCall, to: int, source: int, size: int) -> None:
+    _ = call.context
+    _on_device(call, source)
+    _copy_checked(call, to, source, size)
+
+
+@driver("cuMemcpyDtoHAsync_v2", "ptr to, u64 source, size bytes, ptr stream")
+def _copy_out_async(call: DriverCall, to: int, source: int, size: int, stream: int) -> None:
+    _enqueue_copy(call, stream, _copy_out, to, source, size)
+
+
+@driver("cuMemcpyDtoD_v2", "u64 to, u64 source, size bytes")
+def _copy_within(call: DriverCall, to: int, source: int, size: int) -> None:
+    _ = call.context
+    _on_device(call, to, source)
+    _copy_checked(call, to, source, size)
+
+
+@driver("cuMemcpyDtoDAsync_v2", "u64 to, u64 source, size bytes, ptr stream")
+def _copy_within_async(call: DriverCall, to: int, source: int, size: int, stream: int) -> None:
+    _enqueue_copy(call, stream, _copy_within, to, source, size)
+
+
+@driver("cuMemcpyPeer", "u64 to, ptr context, u64 source, ptr other, size bytes")
+def _copy_peer(call: DriverCall, to: int, context: int, source: int, other: int, size: int) -> None:
+    for handle in (context, other):
+        call.get(Context, handle, Status.INVALID_CONTEXT)
+    _copy_within(call, to, source, size)
+
+
+@driver("cuMemcpyPeerAsync", "u64 to, ptr context, u64 source, ptr other, size bytes, ptr stream")
+def _copy_peer_async(
+    call: DriverCall, to: int, context: int, source: int, other: int, size: int, stream: int
+) -> None:  # fmt: skip
+    for handle in (context, other):
+        call.get(Context, handle, Status.INVALID_CONTEXT)
+    _enqueue_copy(call, stream, _copy_within, to, source, size)
+
+
+# Fills ------------------------------------------------------------------------------------------------------------
+
+
+def fill(call: DriverCall, address: int, value: int, element: int, width: int, pitch: int = 0, height: int = 1) -> None:
+    """Fill rows of device memory with a value of `element` bytes.
+
+    Units: `width` elements, `pitch` bytes. Errors: DriverError INVALID_VALUE.
+    """
+    _ = call.context
+    if not width or not height:
+        return
+    if address % element or (height > 1 and (pitch < width * element or pitch % element)):
+        raise DriverError(Status.INVALID_VALUE)
+    segment_at(call, address, (height - 1) * pitch + width * element)
+    row = np.full(width, value & ((1 << 8 * element) - 1), f"u{element}").view(np.uint8)
+    for i in range(height):
+        call.program.memory.view(address + i * pitch, row.size)[:] = row
+
+
+def _declare_fill(element: int) -> None:
+    """Register the functions that fill memory with values of `element` bytes."""
+
+    def fill_row(call: DriverCall, address: int, value: int, count: int, stream: int = 0) -> None:
+        enqueue(call, stream, NodeKind.FILL, lambda now: fill(now, address, value, element, count))
+
+    def fill_rows(
+        call: DriverCall, address: int, pitch: int, value: int, width: int, height: int, stream: int = 0
+    ) -> None:  # fmt: skip
+        enqueue(call, stream, NodeKind.FILL, lambda now: fill(now, address, value, element, width, pitch, height))
+
+    row, rows = "u64 address, u32 value, size count", "u64 address, size pitch, u32 value, size width, size height"
+    bits = 8 * element
+    driver(f"cuMemsetD{bits}_v2", row)(fill_row)
+    driver(f"cuMemsetD{bits}Async", f"{row}, ptr stream")(fill_row)
+    driver(f"cuMemsetD2D{bits}_v2", rows)(fill_rows)
+    driver(f"cuMemsetD2D{bits}Async", f"{rows}, ptr stream")(fill_rows)
+
+
+for _element in (1, 2, 4):
+    _declare_fill(_element)
+
+# Attributes of addresses ------------------------------------------------------------------------------------------
+
+_HOST_MEMORY, _DEVICE_MEMORY = 1, 2
+
+
+def _pointer_attribute(call: DriverCall, attribute: int, address: int) -> bytes | None:
+    """Return an attribute of an address, or None if it has no such attribute."""
+    segment = call.program.memory.find(address)
+    if segment is None:
+        return None
+    mapped = call.program.mapped.get(segment.start)
+    is_host = mapped is not None and not mapped.is_managed
+    host = address if mapped is not None else 0
+    context = call.thread.contexts[-1] if call.thread.contexts else call.program.primary
+    values: dict[int, tuple[str, int]] = {
+        1: ("Q", call.program.handle_of(context)),
+        2: ("I", _HOST_MEMORY if is_host else _DEVICE_MEMORY),
+        3: ("Q", address),
+        4: ("Q", host),
+        6: ("I", 0),
+        7: ("Q", segment.start),
+        8: ("I", int(mapped is not None and mapped.is_managed)),
+        9: ("I", 0),
+        10: ("I", 1),
+        11: ("Q", segment.start),
+        12: ("Q", segment.size),
+        13: ("I", 1),
+    }
+    if attribute not in values:
+        raise DriverError(Status.NOT_SUPPORTED)
+    layout, value = values[attribute]
+    return struct.pack(f"={layout}", value)
+
+
+@driver("cuPointerGetAttribute", "ptr data, i32 attribute, u64 address")
+def _get_attribute(call: DriverCall, data: int, attribute: int, address: int) -> None:
+    _ = call.context
+    found = _pointer_attribute(call, attribute, address)
+    if found is None or not data or (attribute == 4 and found == bytes(8)):
+        raise DriverError(Status.INVALID_VALUE)
+    call.connection.write(data, found)
+
+
+@driver("cuPointerGetAttributes", "u32 count, ptr attributes, ptr data, u64 address")
+def _get_attributes(call: DriverCall, count: int, attributes: int, data: int, address: int) -> None:
+    _ = call.context
+    if not (count and attributes and data):
+        raise DriverError(Status.INVALID_VALUE)
+    numbers, targets = call.connection.read_all([(attributes, 4 * count), (data, 8 * count)])
+    for attribute, target in zip(
+        struct.unpack(f"={count}i", numbers), struct.unpack(f"={count}Q", targets), strict=True
+    ):
+        found = _pointer_attribute(call, attribute, address)
+        size = 4 if attribute in (2, 6, 8, 9, 10, 13) else 8
+        unknown = b"\xfe\xff\xff\xff" if attribute == 9 else bytes(size)  # device -2 for memory without a device
+        call.connection.write(target, unknown if found is None else found)
+
+
+@driver("cuPointerSetAttribute", "ptr value, i32 attribute, u64 address")
+def _set_attribute(call: DriverCall, value: int, attribute: int, address: int) -> None:
+    segment_at(call, address)
+
+
+@driver("cuMemAdvise", "u64 address, size bytes, i32 advice, i32 device")
+def _advise(call: DriverCall, address: int, size: int, advice: int, device: int) -> None:
+    segment_at(call, address, size)
+
+
+@driver("cuMemAdvise_v2", "u64 address, size bytes, i32 advice, u64 place")
+def _advise_2(call: DriverCall, address: int, size: int, advice: int, place: int) -> None:
+    segment_at(call, address, size)
+
+
+@driver("cuMemPrefetchAsync", "u64 address, size bytes, i32 device, ptr stream")
+def _prefetch(call: DriverCall, address: int, size: int, device: int, stream: int) -> None:
+    segment_at(call, address, size)
+
+
+@driver("cuMemPrefetchAsync_v2", "u64 address, size bytes, u64 place, u32 flags, ptr stream")
+def _prefetch_2(call: DriverCall, address: int, size: int, place: int, flags: int, stream: int) -> None:
+    segment_at(call, address, size)

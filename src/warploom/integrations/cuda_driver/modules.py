@@ -1,0 +1,361 @@
+"""Driver functions for modules, libraries, kernels and variables."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING
+
+from warploom.diagnostics import UsageError, WarploomError
+from warploom.emulator.arena import Segment
+from warploom.integrations.cuda_driver.fat_binary import BUILD_HINT, PtxEntry, read_image
+from warploom.integrations.cuda_driver.functions import driver
+from warploom.integrations.cuda_driver.memory import text_address
+from warploom.integrations.cuda_driver.statuses import DriverError, Status
+from warploom.isa.model.availability import Target, read_target
+from warploom.isa.model.capacity import shared_bytes
+from warploom.runtime.session import SessionModule
+
+if TYPE_CHECKING:
+    from warploom.integrations.cuda_driver.program import DriverCall
+    from warploom.runtime.session import SessionKernel
+
+_STATIC_LIMIT = 48 << 10  # bytes of shared memory that a kernel may use unless it asks for more
+_ASSUMED_REGISTERS = 32
+_MOST_THREADS = 1024
+_LAZY = 2
+_TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.MULTILINE)
+_DYNAMIC_SHARED = 8
+_SETTINGS = (9, 14, 15)  # carveout, non-portable cluster sizes, scheduling policy of clusters
+
+
+@dataclass(eq=False)
+class DriverModule:
+    """Module or library. `functions` has the kernels that the program has asked for, by name."""
+
+    session: SessionModule
+    functions: dict[str, Function] = field(default_factory=dict[str, "Function"])
+
+
+@dataclass(eq=False)
+class Function:
+    """Kernel with the attributes that the program sets.
+
+    Units: `dynamic_shared` is the largest size of dynamic shared memory in bytes.
+    """
+
+    module: DriverModule
+    name: str
+    kernel: SessionKernel
+    dynamic_shared: int
+    settings: dict[int, int] = field(default_factory=dict[int, int])
+
+    @property
+    def readable_name(self) -> str:
+        """Name of the kernel in its readable form."""
+        return self.kernel.loaded.signature.entry.readable_name
+
+
+def load(call: DriverCall, address: int) -> DriverModule:
+    """Load device code at an address of the program.
+
+    Errors: DriverError INVALID_VALUE, NO_BINARY_FOR_GPU, INVALID_PTX. The cause is also reported to the user.
+    """
+    _ = call.context
+    if not address:
+        raise DriverError(Status.INVALID_VALUE)
+    program = call.program
+    try:
+        entry = _choose(read_image(call.connection, address), program.model.capability)
+    except UsageError as error:
+        program.log.error(error)
+        raise DriverError(Status.NO_BINARY_FOR_GPU) from None
+    name = program.log.module_name()
+    try:
+        session = SessionModule(program.memory, entry.text, name)
+    except WarploomError as error:
+        program.log.error(error)
+        raise DriverError(Status.INVALID_PTX) from None
+    program.log.loaded(entry.text, name)
+    return DriverModule(session)
+
+
+def _choose(entries: Sequence[PtxEntry], capability: tuple[int, int]) -> PtxEntry:
+    """Return the PTX for the highest target that the device can run. Errors: UsageError exec.image."""
+    if not entries:
+        raise UsageError("a module contains only GPU code and no PTX", code="exec.image", hint=BUILD_HINT)
+    number = 10 * capability[0] + capability[1]
+    device = read_target(f"sm_{number}a")
+    assert device is not None
+    found = [(target, entry) for entry in entries if (target := _target(entry.text)) is not None]
+    fitting = [pair for pair in found if device.has(pair[0])]
+    if not fitting:
+        names = ", ".join(target.name for target, _ in found) or "an unknown target"
+        raise UsageError(
+            f"a module has PTX for {names}; the device needs PTX for sm_{number} or lower",
+            code="exec.image",
+            hint="choose another device with --device, or build the program for this one",
+        )
+    return max(fitting, key=lambda pair: (pair[0].number, pair[0].suffix))[1]
+
+
+def _target(text: str) -> Target | None:
+    found = _TARGET.search(text)
+    return None if found is None else read_target(found[1])
+
+
+def function_of(module: DriverModule, name: str) -> Function:
+    """Return a kernel of a module. Errors: DriverError NOT_FOUND."""
+    if name not in module.session.kernels:
+        raise DriverError(Status.NOT_FOUND)
+    if name not in module.functions:
+        kernel = module.session.kernel(name)
+        module.functions[name] = Function(module, name, kernel, _STATIC_LIMIT)
+    return module.functions[name]
+
+
+def _variable(call: DriverCall, module: DriverModule, name: str) -> Segment:
+    try:
+        found = module.session.variable(name)
+    except WarploomError as error:
+        call.program.log.error(error)
+        raise DriverError(Status.INVALID_PTX) from None
+    if found is None:
+        raise DriverError(Status.NOT_FOUND)
+    return found
+
+
+def _module(call: DriverCall, handle: int) -> DriverModule:
+    return call.get(DriverModule, handle)
+
+
+def _unload(call: DriverCall, handle: int) -> None:
+    module = _module(call, handle)
+    for function in module.functions.values():
+        call.program.drop(function)
+    module.session.unload()
+    call.program.drop(module)
+
+
+# Modules and libraries --------------------------------------------------------------------------------------------
+
+
+@driver("cuModuleLoadData cuModuleLoadFatBinary", "out ptr module, ptr image")
+def _load_module(call: DriverCall, address: int) -> int:
+    return call.program.handle_of(load(call, address))
+
+
+@driver("cuModuleLoadDataEx", "out ptr module, ptr image, u32 count, ptr options, ptr values")
+def _load_module_with_options(call: DriverCall, address: int, count: int, options: int, values: int) -> int:
+    return call.program.handle_of(load(call, address))
+
+
+@driver(
+    "cuLibraryLoadData",
+    "out ptr library, ptr image, ptr jit_options, ptr jit_values, u32 jit_count, ptr options, ptr values, u32 count",
+)
+def _load_library(call: DriverCall, address: int, *options: int) -> int:
+    return call.program.handle_of(load(call, address))
+
+
+@driver("runtime_load_module", "out ptr module, ptr image")
+def _load_for_runtime(call: DriverCall, address: int) -> int:
+    return call.program.handle_of(load(call, address))
+
+
+@driver("runtime_load_module_with_options", "out ptr module, ptr image, ptr first, ptr second, u32 count")
+def _load_for_runtime_with_options(call: DriverCall, address: int, first: int, second: int, count: int) -> int:
+    return call.program.handle_of(load(call, address))
+
+
+@driver("runtime_load_fat_binary", "ptr image, out ptr module, ptr first, ptr second, u32 count")
+def _load_fat_binary_for_runtime(call: DriverCall, address: int, first: int, second: int, count: int) -> int:
+    return call.program.handle_of(load(call, address))
+
+
+@driver("cuModuleUnload", "ptr module")
+def _unload_module(call: DriverCall, handle: int) -> None:
+    _unload(call, handle)
+
+
+@driver("cuLibraryUnload", "ptr library")
+def _unload_library(call: DriverCall, handle: int) -> None:
+    _unload(call, handle)
+
+
+@driver("cuModuleGetLoadingMode", "out i32 mode")
+def _loading_mode(call: DriverCall) -> int:
+    return _LAZY
+
+
+@driver("cuModuleGetFunction", "out ptr function, ptr module, str name")
+def _get_function(call: DriverCall, handle: int, name: str) -> int:
+    return call.program.handle_of(function_of(_module(call, handle), name))
+
+
+@driver("cuLibraryGetKernel", "out ptr kernel, ptr library, str name")
+def _get_kernel(call: DriverCall, handle: int, name: str) -> int:
+    return call.program.handle_of(function_of(_module(call, handle), name))
+
+
+@driver("cuLibraryGetModule", "out ptr module, ptr library")
+def _get_module(call: DriverCall, handle: int) -> int:
+    return call.program.handle_of(_module(call, handle))
+
+
+@driver("cuKernelGetFunction", "out ptr function, ptr kernel")
+def _get_kernel_function(call: DriverCall, handle: int) -> int:
+    return call.program.handle_of(call.get(Function, handle))
+
+
+@driver("cuKernelGetLibrary cuFuncGetModule", "out ptr library, ptr kernel")
+def _get_library(call: DriverCall, handle: int) -> int:
+    return call.program.handle_of(call.get(Function, handle).module)
+
+
+@driver("cuModuleGetFunctionCount cuLibraryGetKernelCount", "out u32 count, ptr module")
+def _function_count(call: DriverCall, handle: int) -> int:
+    return len(_module(call, handle).session.kernels)
+
+
+@driver("cuModuleEnumerateFunctions cuLibraryEnumerateKernels", "ptr functions, u32 count, ptr module")
+def _functions(call: DriverCall, address: int, count: int, handle: int) -> None:
+    if not address:
+        raise DriverError(Status.INVALID_VALUE)
+    module = _module(call, handle)
+    handles = [call.program.handle_of(function_of(module, name)) for name in module.session.kernels[:count]]
+    call.connection.write(address, struct.pack(f"={len(handles)}Q", *handles))
+
+
+@driver("cuModuleGetGlobal_v2", "out? u64 address, out? size bytes, ptr module, str name")
+def _get_global(call: DriverCall, handle: int, name: str) -> tuple[int, int]:
+    found = _variable(call, _module(call, handle), name)
+    return found.start, found.size
+
+
+@driver("cuLibraryGetGlobal", "out? u64 address, out? size bytes, ptr library, str name")
+def _get_library_global(call: DriverCall, handle: int, name: str) -> tuple[int, int]:
+    return _get_global(call, handle, name)
+
+
+# Kernels ----------------------------------------------------------------------------------------------------------
+
+
+def static_shared(function: Function) -> int:
+    """Return the bytes of static shared memory of a kernel."""
+    return function.kernel.loaded.program.static_shared
+
+
+def most_threads(function: Function) -> int:
+    """Return the largest number of threads of a CTA of a kernel."""
+    signature = function.kernel.loaded.signature
+    most = signature.extents(".reqntid") or signature.extents(".maxntid")
+    return _MOST_THREADS if most is None else prod(most)
+
+
+def registers(function: Function) -> int:
+    """Return an assumed number of registers of a thread. Only ptxas knows the number."""
+    limit = function.kernel.loaded.program.directive(".maxnreg")
+    return _ASSUMED_REGISTERS if limit is None else limit[0]
+
+
+def _attribute(call: DriverCall, function: Function, attribute: int) -> int:
+    model, loaded = call.program.model, function.kernel.loaded
+    capability = 10 * model.capability[0] + model.capability[1]
+    cluster = loaded.signature.extents(".reqnctapercluster") or (0, 0, 0)
+    try:
+        values = {
+            0: lambda: most_threads(function),
+            1: lambda: static_shared(function),
+            2: lambda: sum(each.size for each in loaded.program.globals if each.space == "const"),
+            3: lambda: loaded.program.local_bytes,
+            4: lambda: registers(function),
+            5: lambda: capability,
+            6: lambda: capability,
+            7: lambda: 0,
+            _DYNAMIC_SHARED: lambda: function.dynamic_shared,
+            9: lambda: function.settings.get(9, -1),
+            10: lambda: int(loaded.signature.extents(".explicitcluster") is not None),
+            11: lambda: cluster[0],
+            12: lambda: cluster[1],
+            13: lambda: cluster[2],
+            14: lambda: function.settings.get(14, 0),
+            15: lambda: function.settings.get(15, 0),
+        }
+        if attribute not in values:
+            raise DriverError(Status.INVALID_VALUE)
+        return values[attribute]()
+    except WarploomError as error:
+        call.program.log.error(error)
+        raise DriverError(Status.NOT_SUPPORTED) from None
+
+
+def _set_attribute(call: DriverCall, function: Function, attribute: int, value: int) -> None:
+    if attribute == _DYNAMIC_SHARED:
+        major, minor = call.program.model.capability
+        if not 0 <= value <= shared_bytes(10 * major + minor) - static_shared(function):
+            raise DriverError(Status.INVALID_VALUE)
+        function.dynamic_shared = value
+    elif attribute in _SETTINGS:
+        function.settings[attribute] = value
+    else:
+        raise DriverError(Status.INVALID_VALUE)
+
+
+@driver("cuFuncGetAttribute", "out i32 value, i32 attribute, ptr function")
+def _get_attribute(call: DriverCall, attribute: int, handle: int) -> int:
+    return _attribute(call, call.get(Function, handle), attribute)
+
+
+@driver("cuKernelGetAttribute", "out i32 value, i32 attribute, ptr kernel, i32 device")
+def _get_kernel_attribute(call: DriverCall, attribute: int, handle: int, device: int) -> int:
+    call.device(device)
+    return _attribute(call, call.get(Function, handle), attribute)
+
+
+@driver("cuFuncSetAttribute", "ptr function, i32 attribute, i32 value")
+def _set_function_attribute(call: DriverCall, handle: int, attribute: int, value: int) -> None:
+    _set_attribute(call, call.get(Function, handle), attribute, value)
+
+
+@driver("cuKernelSetAttribute", "i32 attribute, i32 value, ptr kernel, i32 device")
+def _set_kernel_attribute(call: DriverCall, attribute: int, value: int, handle: int, device: int) -> None:
+    call.device(device)
+    _set_attribute(call, call.get(Function, handle), attribute, value)
+
+
+@driver("cuFuncSetCacheConfig cuFuncSetSharedMemConfig", "ptr function, i32 configuration")
+def _configure(call: DriverCall, handle: int, configuration: int) -> None:
+    call.get(Function, handle)
+
+
+@driver("cuKernelSetCacheConfig", "ptr kernel, i32 configuration, i32 device")
+def _configure_kernel(call: DriverCall, handle: int, configuration: int, device: int) -> None:
+    call.get(Function, handle)
+
+
+@driver("cuFuncIsLoaded", "out i32 state, ptr function")
+def _is_loaded(call: DriverCall, handle: int) -> int:
+    call.get(Function, handle)
+    return 1
+
+
+@driver("cuFuncLoad", "ptr function")
+def _load_function(call: DriverCall, handle: int) -> None:
+    call.get(Function, handle)
+
+
+@driver("cuFuncGetName cuKernelGetName", "out ptr name, ptr function")
+def _name(call: DriverCall, handle: int) -> int:
+    return text_address(call, call.get(Function, handle).name)
+
+
+@driver("cuFuncGetParamInfo cuKernelGetParamInfo", "ptr function, size number, out size offset, out? size bytes")
+def _parameter(call: DriverCall, handle: int, number: int) -> tuple[int, int]:
+    parameters = call.get(Function, handle).kernel.loaded.signature.parameters
+    if number >= len(parameters):
+        raise DriverError(Status.INVALID_VALUE)
+    return parameters[number].offset, parameters[number].size

@@ -1,0 +1,161 @@
+"""State of one CUDA program: its contexts, its device memory, and the objects that its handles name."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from threading import RLock
+from typing import TypeVar
+
+import numpy as np
+
+from warploom.emulator.address_space import GLOBAL_BASE
+from warploom.emulator.arena import Segment
+from warploom.integrations.cuda_driver.devices import DeviceModel
+from warploom.integrations.cuda_driver.launch_log import LaunchLog
+from warploom.integrations.cuda_driver.protocol import Connection
+from warploom.integrations.cuda_driver.statuses import DriverError, Status
+from warploom.runtime.device_memory import DeviceMemory
+
+_Object = TypeVar("_Object")
+_FIRST_HANDLE = 0x5741_5250_0000  # far from small integers and from addresses
+_HANDLE_STEP = 16
+
+
+@dataclass(eq=False)
+class Context:
+    """Context of the device. `storage` has the values that NVIDIA's runtime library keeps in a context, by key."""
+
+    flags: int = 0
+    is_primary: bool = False
+    uses: int = 0
+    number: int = 0
+    limits: dict[int, int] = field(default_factory=dict[int, int])
+    storage: dict[int, int] = field(default_factory=dict[int, int])
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """Allocation that the program can access, at the address that kernels use.
+
+    `is_managed` is False for memory of the host. `flags` are those of `cuMemHostAlloc`. Units: `size` in bytes.
+    """
+
+    segment: Segment
+    size: int
+    is_managed: bool
+    flags: int
+
+
+@dataclass
+class ThreadState:
+    """State of a thread of the program: its contexts, of which the last one is current."""
+
+    contexts: list[Context] = field(default_factory=list[Context])
+    capture_mode: int = 0
+
+
+class CudaProgram:
+    """CUDA program and its device. One lock protects the state, so that calls execute one after the other.
+
+    `failure` is the status of a kernel that failed. All later calls return this status, as on a GPU.
+    """
+
+    def __init__(self, process: int, model: DeviceModel, log: LaunchLog) -> None:
+        self.process = process
+        self.model = model
+        self.log = log
+        self.lock = RLock()
+        self.is_initialised = False
+        self.failure: Status | None = None
+        self.file = os.memfd_create("warploom", os.MFD_CLOEXEC)
+        os.ftruncate(self.file, model.memory)
+        self._mapping = mmap.mmap(self.file, model.memory)
+        self.memory = DeviceMemory(np.frombuffer(self._mapping, np.uint8))
+        self.mapped: dict[int, Mapped] = {}
+        self.registered: set[int] = set()
+        self.texts: dict[str, int] = {}
+        self._objects: dict[int, object] = {}
+        self._handles: dict[int, int] = {}
+        self._numbers = count(_FIRST_HANDLE, _HANDLE_STEP)
+        self._names = count(1)
+        self.primary = Context(is_primary=True, number=1)
+        self.next_context = count(2)
+
+    def handle_of(self, item: object) -> int:
+        """Return the handle of an object. The first call creates it."""
+        if id(item) not in self._handles:
+            handle = next(self._numbers)
+            self._objects[handle] = item
+            self._handles[id(item)] = handle
+        return self._handles[id(item)]
+
+    def get(self, kind: type[_Object] | tuple[type[_Object], ...], handle: int, status: Status) -> _Object:
+        """Return the object of a kind that a handle names. Errors: DriverError with `status` for other handles."""
+        found = self._objects.get(handle)
+        if not isinstance(found, kind):
+            raise DriverError(status)
+        return found
+
+    def drop(self, item: object) -> None:
+        """Make the handle of an object invalid."""
+        handle = self._handles.pop(id(item), None)
+        if handle is not None:
+            del self._objects[handle]
+
+    def allocation_name(self) -> str:
+        """Return a name for a new allocation, for messages."""
+        return f"allocation {next(self._names)}"
+
+    def is_device_address(self, address: int) -> bool:
+        """Return True if an address belongs to the device memory, allocated or not."""
+        return GLOBAL_BASE <= address < GLOBAL_BASE + self.model.memory
+
+    def reset(self) -> None:
+        """Destroy all objects and allocations except contexts, and forget a failure."""
+        for item in [each for each in self._objects.values() if not isinstance(each, Context)]:
+            self.drop(item)
+        self.memory.clear()
+        self.mapped.clear()
+        self.registered.clear()
+        self.texts.clear()
+        self.failure = None
+        self.primary.flags = self.primary.uses = 0
+        self.primary.limits.clear()
+        self.primary.storage.clear()
+
+    def close(self) -> None:
+        """Release the device memory."""
+        os.close(self.file)
+
+
+@dataclass
+class DriverCall:
+    """Call of a driver function by a thread of a program."""
+
+    program: CudaProgram
+    thread: ThreadState
+    connection: Connection
+    refuse: Callable[[str], None]
+
+    def device(self, ordinal: int) -> int:
+        """Return a device's number. Errors: DriverError INVALID_DEVICE for any number except 0."""
+        if ordinal != 0:
+            raise DriverError(Status.INVALID_DEVICE)
+        return ordinal
+
+    @property
+    def context(self) -> Context:
+        """Current context of the thread. Errors: DriverError INVALID_CONTEXT without one."""
+        if not self.thread.contexts:
+            raise DriverError(Status.INVALID_CONTEXT)
+        return self.thread.contexts[-1]
+
+    def get(
+        self, kind: type[_Object] | tuple[type[_Object], ...], handle: int, status: Status = Status.INVALID_HANDLE
+    ) -> _Object:
+        """Return the object of a kind that a handle names. Errors: as `CudaProgram.get`."""
+        return self.program.get(kind, handle, status)

@@ -1,0 +1,167 @@
+"""Messages between the driver library in a CUDA program and the server.
+
+The library sends a call: the number of a function and its argument words. The server then sends commands that read and
+write the memory of the program, and at last the status of the call. Commands without an answer are sent together with
+the next command that needs one.
+"""
+
+from __future__ import annotations
+
+import array
+import socket
+import struct
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+_MESSAGE = struct.Struct("=IIQQQ")
+_WORD = struct.Struct("=Q")
+_MOST_STRING = 1 << 16
+_PERMISSION = struct.Struct("=iII")  # process, user and group of a peer
+
+
+class Kind(IntEnum):
+    """Kind of a message. The library `driver.c` has the same numbers."""
+
+    CALL = 1
+    REPLY = 2
+    RETURN = 3
+    READ = 4
+    READ_STRING = 5
+    WRITE = 6
+    TO_DEVICE = 7
+    FROM_DEVICE = 8
+    MAP = 9
+    UNMAP = 10
+    CALL_BACK = 11
+
+
+class Disconnected(Exception):
+    """The program has closed the connection, or has ended."""
+
+
+class Call(NamedTuple):
+    """Call of the function with the number `function`."""
+
+    function: int
+    words: tuple[int, ...]
+
+
+class Connection:
+    """Connection with one thread of a CUDA program.
+
+    Addresses are addresses of the program. Errors: Disconnected.
+    """
+
+    def __init__(self, peer: socket.socket, memory: int, size: int) -> None:
+        """Send the file descriptor of the device memory and its size in bytes."""
+        self._peer = peer
+        self._pending = bytearray()
+        rights = array.array("i", [memory])
+        hello = _MESSAGE.pack(Kind.REPLY, 0, size, 0, 0)
+        try:
+            peer.sendmsg([hello], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+        except OSError:
+            raise Disconnected from None
+
+    def receive(self) -> Call:
+        """Return the next call."""
+        _, count, function, _, _ = _MESSAGE.unpack(self._receive(_MESSAGE.size))
+        return Call(function, struct.unpack(f"={count}Q", self._receive(8 * count)))
+
+    def finish(self, status: int) -> None:
+        """End a call with a status."""
+        self._add(Kind.RETURN, status)
+        self._send()
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return bytes of the program."""
+        return self.read_all([(address, size)])[0]
+
+    def read_all(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+        """Return several ranges of bytes of the program. Each range has an address and a size."""
+        for address, size in ranges:
+            self._add(Kind.READ, address, size)
+        self._send()
+        return [self._reply() for _ in ranges]
+
+    def read_string(self, address: int, limit: int = _MOST_STRING) -> str:
+        """Return a string of the program, of at most `limit` bytes."""
+        self._add(Kind.READ_STRING, address, limit)
+        self._send()
+        return self._reply().decode(errors="replace")
+
+    def read_word(self, address: int) -> int:
+        """Return an unsigned 64-bit integer of the program."""
+        return _WORD.unpack(self.read(address, 8))[0]
+
+    def write(self, address: int, data: bytes) -> None:
+        """Write bytes to the program."""
+        self._add(Kind.WRITE, address, len(data))
+        self._pending += data
+
+    def to_device(self, offset: int, address: int, size: int) -> None:
+        """Copy bytes from the program to an offset in the device memory."""
+        self._add(Kind.TO_DEVICE, offset, address, size)
+
+    def from_device(self, offset: int, address: int, size: int) -> None:
+        """Copy bytes from an offset in the device memory to the program."""
+        self._add(Kind.FROM_DEVICE, offset, address, size)
+
+    def map(self, offset: int, address: int, size: int) -> bool:
+        """Map a range of the device memory at an address of the program. Return False if the address is in use."""
+        self._add(Kind.MAP, offset, address, size)
+        self._send()
+        return self._reply() == bytes(8)
+
+    def unmap(self, address: int, size: int) -> None:
+        """Remove a mapping of the device memory from the program."""
+        self._add(Kind.UNMAP, 0, address, size)
+
+    def call_back(self, function: int, *arguments: int) -> int:
+        """Call a function of the program with up to four words, and return its result."""
+        self._add(Kind.CALL_BACK, function)
+        self._pending += struct.pack("=4Q", *arguments, *[0] * (4 - len(arguments)))
+        self._send()
+        return _WORD.unpack(self._reply())[0]
+
+    def synchronize(self) -> None:
+        """Wait until the program has executed all commands."""
+        if self._pending:
+            self._add(Kind.READ_STRING, 0, 0)
+            self._send()
+            self._reply()
+
+    def _add(self, kind: Kind, a: int = 0, b: int = 0, c: int = 0) -> None:
+        self._pending += _MESSAGE.pack(kind, 0, a, b, c)
+
+    def _send(self) -> None:
+        try:
+            self._peer.sendall(self._pending)
+        except OSError:
+            raise Disconnected from None
+        self._pending.clear()
+
+    def _reply(self) -> bytes:
+        _, _, size, _, _ = _MESSAGE.unpack(self._receive(_MESSAGE.size))
+        return self._receive(size)
+
+    def _receive(self, size: int) -> bytes:
+        data = bytearray(size)
+        view = memoryview(data)
+        while view:
+            try:
+                received = self._peer.recv_into(view)
+            except OSError:
+                raise Disconnected from None
+            if not received:
+                raise Disconnected
+            view = view[received:]
+        return bytes(data)
+
+
+def process_of(peer: socket.socket) -> tuple[int, int]:
+    """Return the process and the user at the other end of a connection."""
+    found = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PERMISSION.size)
+    process, user, _ = _PERMISSION.unpack(found)
+    return process, user

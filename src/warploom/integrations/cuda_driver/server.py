@@ -1,0 +1,120 @@
+"""Server that executes the calls of the driver library."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from pathlib import Path
+from threading import Lock, Thread
+
+from warploom.integrations.cuda_driver import box_copies as _box_copies
+from warploom.integrations.cuda_driver import contexts as _contexts
+from warploom.integrations.cuda_driver import graphs as _graphs
+from warploom.integrations.cuda_driver import runtime_library as _runtime_library
+from warploom.integrations.cuda_driver import tensor_maps as _tensor_maps
+from warploom.integrations.cuda_driver.devices import DeviceModel
+from warploom.integrations.cuda_driver.functions import implementation_of, numbered_functions
+from warploom.integrations.cuda_driver.launch_log import LaunchLog
+from warploom.integrations.cuda_driver.program import CudaProgram, DriverCall, ThreadState
+from warploom.integrations.cuda_driver.protocol import Connection, Disconnected, process_of
+from warploom.integrations.cuda_driver.statuses import DriverError, Status
+
+_REGISTERING = (_box_copies, _contexts, _graphs, _runtime_library, _tensor_maps)
+"""Modules whose import registers implementations of driver functions."""
+_BEFORE_INIT = frozenset({"cuInit", "cuDriverGetVersion"})
+_AFTER_FAILURE = frozenset({
+    "cuInit", "cuDriverGetVersion", "cuCtxGetCurrent", "cuCtxSetCurrent", "cuCtxPopCurrent_v2", "cuCtxPushCurrent_v2",
+    "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRetain",
+    "cuDeviceGet", "cuDeviceGetCount", "cuDeviceGetAttribute", "cuDeviceGetName", "cuDevicePrimaryCtxGetState",
+    "runtime_get_context", "runtime_put", "runtime_delete", "runtime_get", "runtime_check",
+})  # fmt: skip
+"""Functions that work after a kernel has failed."""
+
+
+class Server:
+    """Server for the programs of one user. Each thread of a program has a connection and a thread of the server.
+
+    `name` is the name of its socket, for the environment variable WARPLOOM_EXEC.
+    """
+
+    def __init__(self, model: DeviceModel, log: LaunchLog) -> None:
+        self.name = f"warploom-{secrets.token_hex(16)}"
+        self._model = model
+        self._log = log
+        self._functions = [(symbol, implementation_of(symbol)) for symbol in numbered_functions()]
+        self._programs: dict[int, CudaProgram] = {}
+        self._refused: set[str] = set()
+        self._lock = Lock()
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.bind(b"\0" + self.name.encode())
+        self._socket.listen()
+        Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        """Refuse new connections."""
+        self._socket.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                peer, _ = self._socket.accept()
+            except OSError:
+                return
+            Thread(target=self._serve, args=(peer,), daemon=True).start()
+
+    def _serve(self, peer: socket.socket) -> None:
+        """Execute the calls of one thread of a program until the connection ends."""
+        with peer:
+            process, user = process_of(peer)
+            if user != os.getuid():
+                return
+            program = self._program(process)
+            try:
+                connection = Connection(peer, program.file, self._model.memory)
+                call = DriverCall(program, ThreadState(), connection, self._refuse)
+                while True:
+                    number, words = connection.receive()
+                    connection.finish(self._execute(call, number, words))
+            except Disconnected:
+                return
+
+    def _program(self, process: int) -> CudaProgram:
+        """Return the state of a process. Forget processes that have ended."""
+        with self._lock:
+            for number in [each for each in self._programs if not Path(f"/proc/{each}").exists()]:
+                self._programs.pop(number).close()
+            if process not in self._programs:
+                self._programs[process] = CudaProgram(process, self._model, self._log)
+            return self._programs[process]
+
+    def _execute(self, call: DriverCall, number: int, words: tuple[int, ...]) -> Status:
+        """Execute a call, and return its status."""
+        symbol, implementation = self._functions[number]
+        program = call.program
+        if implementation is None:
+            self._refuse(f"the driver function {symbol}")
+            return Status.NOT_SUPPORTED
+        try:
+            with program.lock:
+                if not program.is_initialised and symbol not in _BEFORE_INIT and not symbol.startswith("runtime_"):
+                    return Status.NOT_INITIALIZED
+                if program.failure is not None and symbol not in _AFTER_FAILURE:
+                    return program.failure
+                implementation(call, words)
+        except DriverError as error:
+            return error.status
+        except Disconnected:
+            raise
+        except Exception as error:  # noqa: BLE001 -- the program must get an answer
+            self._log.say(f"{symbol} failed with {type(error).__name__}: {error}")
+            return Status.UNKNOWN
+        return Status.SUCCESS
+
+    def _refuse(self, what: str) -> None:
+        """Print once that something is not implemented."""
+        with self._lock:
+            if what in self._refused:
+                return
+            self._refused.add(what)
+        self._log.say(f"{what} is not implemented; the call returns {Status.NOT_SUPPORTED.symbol}")

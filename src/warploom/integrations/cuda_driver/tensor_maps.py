@@ -1,0 +1,94 @@
+"""Driver functions that encode tensor maps."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+from warploom.diagnostics import UsageError
+from warploom.integrations.cuda_driver.functions import driver
+from warploom.integrations.cuda_driver.statuses import DriverError, Status
+from warploom.layout.tensormap import ELEMENT_TYPES, TENSOR_MAP_BYTES, TensorMapFields, pad_to_five
+
+if TYPE_CHECKING:
+    from warploom.integrations.cuda_driver.program import DriverCall
+
+_TYPES = (
+    "u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32.ftz", "tf32", "tf32.ftz",
+    "b4x16", "b4x16_p64", "b6x16_p32",
+)  # fmt: skip
+"""Element types in the order of the driver's enumeration."""
+_CODES = {name: code for code, (name, *_) in enumerate(ELEMENT_TYPES)}
+_SWIZZLE_128 = 3  # the larger codes are a swizzle of 128 bytes with another atomicity
+_LARGEST_RANK = 5
+_COMMON = "ptr map, i32 type, u32 rank, ptr address, ptr extents, ptr strides"
+_LAYOUT = "ptr steps, i32 interleave, i32 swizzle, i32 promotion, i32 fill"
+"""Parameters that all functions have."""
+
+
+def _numbers(call: DriverCall, address: int, count: int, format: str) -> tuple[int, ...]:
+    """Return numbers of the program. Errors: DriverError INVALID_VALUE for a null pointer."""
+    if not count:
+        return ()
+    if not address:
+        raise DriverError(Status.INVALID_VALUE)
+    return struct.unpack(f"={count}{format}", call.connection.read(address, count * struct.calcsize(format)))
+
+
+def _encode(
+    call: DriverCall, common: tuple[int, ...], layout: tuple[int, ...], **fields: int | tuple[int, ...]
+) -> None:  # fmt: skip
+    """Write a tensor map to the program. Errors: DriverError INVALID_VALUE."""
+    target, element, rank, address, extents, strides = common
+    steps, interleave, swizzle, promotion, fill = layout
+    if not target or not 1 <= rank <= _LARGEST_RANK or not 0 <= element < len(_TYPES):
+        raise DriverError(Status.INVALID_VALUE)
+    try:
+        found = TensorMapFields(
+            global_address=address,
+            rank=rank,
+            global_dim=pad_to_five(_numbers(call, extents, rank, "Q")),
+            global_stride=pad_to_five(_numbers(call, strides, rank - 1, "Q"))[: _LARGEST_RANK - 1],
+            element_stride=pad_to_five(_numbers(call, steps, rank, "I")),
+            elemtype=_CODES[_TYPES[element]],
+            interleave=interleave,
+            swizzle=min(swizzle, _SWIZZLE_128),
+            swizzle_atomicity=max(swizzle - _SWIZZLE_128, 0),
+            l2_promotion=promotion,
+            fill=fill,
+            **fields,  # pyright: ignore[reportArgumentType]
+        )
+        broken = found.validate()
+        data = found.pack() if not broken else b""
+    except (ValueError, OverflowError, struct.error) as error:
+        broken, data = [str(error)], b""
+    if broken:
+        call.program.log.error(UsageError(f"a tensor map is not legal: {'; '.join(broken)}", code="exec.tensor-map"))
+        raise DriverError(Status.INVALID_VALUE)
+    call.connection.write(target, data)
+
+
+@driver("cuTensorMapEncodeTiled", f"{_COMMON}, ptr box, {_LAYOUT}")
+def _encode_tiled(call: DriverCall, *values: int) -> None:
+    box = _numbers(call, values[6], values[2] if values[2] <= _LARGEST_RANK else 0, "I")
+    _encode(call, values[:6], values[7:], box=pad_to_five(box))
+
+
+@driver("cuTensorMapEncodeIm2col", f"{_COMMON}, ptr lower, ptr upper, u32 channels, u32 pixels, {_LAYOUT}")
+def _encode_im2col(call: DriverCall, *values: int) -> None:
+    rank = values[2]
+    if not 3 <= rank <= _LARGEST_RANK:
+        raise DriverError(Status.INVALID_VALUE)
+    lower, upper = (_numbers(call, each, rank - 2, "i") for each in values[6:8])
+    _encode(
+        call, values[:6], values[10:], im2col_lower=(*lower, 0, 0)[:3], im2col_upper=(*upper, 0, 0)[:3],
+        channels_per_pixel=values[8], pixels_per_column=values[9],
+    )  # fmt: skip
+
+
+@driver("cuTensorMapReplaceAddress", "ptr map, ptr address")
+def _replace_address(call: DriverCall, target: int, address: int) -> None:
+    if not target:
+        raise DriverError(Status.INVALID_VALUE)
+    data = call.connection.read(target, TENSOR_MAP_BYTES)
+    call.connection.write(target, struct.pack("<Q", address) + data[8:])

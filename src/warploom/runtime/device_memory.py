@@ -1,0 +1,111 @@
+"""Device memory that several launches share."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.diagnostics import UsageError
+from warploom.emulator.address_space import GLOBAL_BASE
+from warploom.emulator.arena import GAP, Arena, Segment
+
+ALIGNMENT = 512
+"""Alignment of allocations. Units: bytes."""
+
+
+class DeviceMemory:
+    """Device memory with allocations, over the bytes of an array.
+
+    The first byte has the address GLOBAL_BASE. A gap of addresses without memory follows each allocation, so that an
+    access beyond the end of an allocation is an error. New allocations are zero.
+    """
+
+    def __init__(self, memory: NDArray[np.uint8]) -> None:
+        self.bytes = memory
+        self.free_bytes = len(memory)
+        self._segments: list[Segment] = []
+        self._starts: list[int] = []
+        self._next = GLOBAL_BASE + GAP
+        self._arena: Arena | None = None
+
+    @property
+    def end(self) -> int:
+        """Address after the last byte of the memory."""
+        return GLOBAL_BASE + len(self.bytes)
+
+    def allocate(
+        self, name: str, size: int, *, alignment: int = ALIGNMENT, writable: bool = True, kind: str = "global"
+    ) -> Segment:
+        """Allocate `size` bytes. `Segment` describes the other arguments.
+
+        Addresses of freed allocations are reused as late as possible.
+
+        Errors: UsageError launch.memory if no sufficient range is free.
+        """
+        start = self._find(self._next, size, alignment)
+        if start is None:
+            start = self._find(GLOBAL_BASE + GAP, size, alignment)
+        if start is None:
+            raise UsageError(
+                f"{name} needs {size} bytes; the device has {self.free_bytes} free bytes", code="launch.memory"
+            )
+        segment = Segment(name, start, size, writable, kind)
+        position = bisect_right(self._starts, start)
+        self._starts.insert(position, start)
+        self._segments.insert(position, segment)
+        self._next = start + size + GAP
+        self.free_bytes -= size
+        self._arena = None
+        return segment
+
+    def _find(self, first: int, size: int, alignment: int) -> int | None:
+        """Return the first address from `first` on at which `size` bytes and a gap are free, or None."""
+        position = bisect_right(self._starts, first)
+        start = first
+        if position and (before := self._segments[position - 1]).start + before.size + GAP > first:
+            start = before.start + before.size + GAP
+        while True:
+            start = -(-start // alignment) * alignment
+            limit = self._starts[position] if position < len(self._starts) else self.end
+            if start + size + GAP <= limit:
+                return start
+            if position == len(self._starts):
+                return None
+            before = self._segments[position]
+            start, position = before.start + before.size + GAP, position + 1
+
+    def free(self, segment: Segment) -> None:
+        """Free an allocation, and set its bytes to zero."""
+        position = bisect_right(self._starts, segment.start) - 1
+        del self._starts[position], self._segments[position]
+        self.view(segment.start, segment.size)[:] = 0
+        self.free_bytes += segment.size
+        self._arena = None
+
+    def clear(self) -> None:
+        """Free all allocations, and set their bytes to zero."""
+        for segment in [*self._segments]:
+            self.free(segment)
+
+    def find(self, address: int) -> Segment | None:
+        """Return the allocation that contains an address, or None."""
+        position = bisect_right(self._starts, address) - 1
+        if position < 0:
+            return None
+        segment = self._segments[position]
+        return segment if address < segment.start + max(segment.size, 1) else None
+
+    def view(self, address: int, size: int) -> NDArray[np.uint8]:
+        """Return a view of `size` bytes at an address."""
+        first = address - GLOBAL_BASE
+        return self.bytes[first : first + size]
+
+    def arena(self) -> Arena:
+        """Return the memory of a launch, with all allocations."""
+        if self._arena is None:
+            last = self._segments[-1] if self._segments else None
+            used = GAP if last is None else last.start + last.size + GAP - GLOBAL_BASE
+            self._arena = Arena.over(self.bytes[:used], self._segments)
+        return self._arena

@@ -1,0 +1,157 @@
+"""Modules and launches that share device memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from warploom.diagnostics import Source
+from warploom.diagnostics.symbols import readable_name
+from warploom.emulator.arena import Segment
+from warploom.emulator.execute import WORKSPACE_BYTES, initial_bytes
+from warploom.emulator.loader import names_in_initializer
+from warploom.emulator.program import GlobalVariable, Program
+from warploom.emulator.request import STEP_BUDGET, Request
+from warploom.emulator.schedule import Schedule
+from warploom.gpu.geometry import Geometry
+from warploom.isa.model.parameters import block_bytes, size_of
+from warploom.ptx import Module, parse
+from warploom.ptx.outline import read_outline
+from warploom.runtime import cpu
+from warploom.runtime.device_memory import DeviceMemory
+from warploom.runtime.kernel import LoadedKernel, load_kernel
+from warploom.runtime.limits import architecture, check_limits
+from warploom.runtime.run import Run
+
+
+class SessionModule:
+    """Module whose variables keep their contents between launches.
+
+    `kernels` lists the names of its kernels. A variable is allocated and initialised when a kernel or a caller first
+    needs it.
+
+    Errors: PtxSyntaxError; UsageError launch.memory.
+    """
+
+    def __init__(self, memory: DeviceMemory, text: str, name: str = "<ptx>") -> None:
+        self.memory = memory
+        self.text = text
+        self.name = name
+        outline = read_outline(text, name)
+        self.kernels = [*_entries(self._module)] if outline is None else [*outline.kernels]
+        self._kernels: dict[str, SessionKernel] = {}
+        self._variables: dict[str, Segment] = {}
+
+    @cached_property
+    def _module(self) -> Module:
+        return parse(self.text, self.name)
+
+    def kernel(self, name: str) -> SessionKernel:
+        """Return a kernel of the module. Errors: UsageError emulator.kernel."""
+        if name not in self._kernels:
+            self._kernels[name] = SessionKernel(self, load_kernel(self.text, name))
+        return self._kernels[name]
+
+    def variable(self, name: str) -> Segment | None:
+        """Return the memory of a variable of the module, or None if the module defines no such variable.
+
+        Errors: Unsupported for an initial value that is not implemented; UsageError launch.memory.
+        """
+        if name not in self._variables:
+            declared = {each.name: each for each in self._declared(name)}
+            self._allocate([*declared.values()], {}, self._module.source)
+        return self._variables.get(name)
+
+    def _declared(self, name: str) -> Iterator[GlobalVariable]:
+        """Yield a variable and the variables whose addresses its initial value contains."""
+        variables, pending, seen = self._module.variables, [name], set[str]()
+        while pending:
+            each = pending.pop()
+            if each in seen or each not in variables:
+                continue
+            seen.add(each)
+            variable = variables[each]
+            size = size_of(variable)
+            if variable.space in ("global", "const") and size is not None:
+                yield GlobalVariable(each, variable.space, size, variable)
+                pending += names_in_initializer(variable.initializer)
+
+    def addresses(self, program: Program) -> dict[str, int]:
+        """Return the addresses of the variables of a program, by name. Errors: as `variable`."""
+        functions = {name: function.entry for name, function in program.functions.items()}
+        self._allocate(program.globals, functions, program.source)
+        return {each.name: self._variables[each.name].start for each in program.globals}
+
+    def _allocate(
+        self, variables: Sequence[GlobalVariable], functions: dict[str, int], source: Source | None
+    ) -> None:  # fmt: skip
+        """Allocate and initialise the variables that have no memory yet."""
+        new = [each for each in variables if each.name not in self._variables]
+        for each in new:
+            label = f"the {each.space} variable {readable_name(each.name)}"
+            self._variables[each.name] = self.memory.allocate(
+                label, each.size, writable=each.space == "global", kind=each.space
+            )
+        starts = {name: segment.start for name, segment in self._variables.items()} if new else {}
+        for each in new:
+            contents = initial_bytes(each, starts, functions, source)
+            self.memory.view(starts[each.name], each.size)[:] = memoryview(contents)
+
+    def unload(self) -> None:
+        """Free the memory of the module's variables and of its kernels' parameters."""
+        kernels = self._kernels.values()
+        segments = [*self._variables.values(), *(each.block for each in kernels), *(each.workspace for each in kernels)]
+        for segment in filter(None, segments):
+            self.memory.free(segment)
+
+
+class SessionKernel:
+    """Kernel of a module. `block` is the memory of its parameters."""
+
+    def __init__(self, module: SessionModule, loaded: LoadedKernel) -> None:
+        self.module = module
+        self.loaded = loaded
+        size = block_bytes(loaded.signature.parameters)
+        self.block = module.memory.allocate("the kernel's parameters", size or 1, writable=False, kind="param")
+        self.workspace: Segment | None = None
+
+    def launch(
+        self, geometry: Geometry, parameters: bytes, *, arch: str | None = None, schedule: str = "eager",
+        step_budget: int = STEP_BUDGET, **options: Any,
+    ) -> Run:  # fmt: skip
+        """Run the kernel on the memory of its module.
+
+        `parameters` are the bytes of the parameter block. `options` are those of `cpu.run`. `launch` of the public
+        interface describes the other arguments.
+
+        Errors: Unsupported and UsageError launch.* before the run; Trap and Deadlock during the run.
+        """
+        name = architecture(arch, self.loaded.signature)
+        program = self.loaded.program
+        check_limits(program, geometry, name, step_budget)
+        segments = {"": self.block.start, **self.module.addresses(program)}
+        memory = self.module.memory
+        memory.view(self.block.start, len(parameters))[:] = memoryview(parameters)
+        workspace = self._workspace(geometry)
+        is_clustered = geometry.cluster is not None
+        request = Request(
+            program, geometry.grid, geometry.block, geometry.cluster or (1, 1, 1), geometry.shared, parameters, name,
+            Schedule.parse(schedule), is_clustered, step_budget, workspace=workspace,
+        )  # fmt: skip
+        arena = memory.arena()
+        return cpu.run(cpu.EmulatorLaunch(request, arena, segments, len(arena.segments)), **options)
+
+    def _workspace(self, geometry: Geometry) -> int:
+        """Return the address of the cleared workspace of a cooperative grid, or 0 for another grid."""
+        if not geometry.cooperative:
+            return 0
+        if self.workspace is None:
+            self.workspace = self.module.memory.allocate("the grid's workspace", WORKSPACE_BYTES)
+        self.module.memory.view(self.workspace.start, WORKSPACE_BYTES)[:] = 0
+        return self.workspace.start
+
+
+def _entries(module: Module) -> Iterator[str]:
+    """Yield the names of the kernels of a module."""
+    return (each.name for each in module.functions.values() if each.kind == "entry" and each.body is not None)
