@@ -42,11 +42,16 @@ class Waves:
 
 
 def divide(program: Program, grid: Grid) -> Waves:
-    """Divide a launch into waves. A wave consists of whole clusters that can be resident together."""
+    """Divide a launch into waves. A wave consists of whole clusters that can be resident together.
+
+    All CTAs of a cooperative grid form one wave.
+    """
     warps = -(-grid.threads // 32)
     per_cta = max(1, warps * (program.registers.bytes_per_warp() + 32 * program.local_bytes))
     size = grid.cluster_size
     clusters = grid.ctas // size
+    if grid.workspace:
+        return Waves(grid.ctas, grid, range(1))
     waits = any(program.analysis(inter_cta_communication))
     # CTAs that may wait for each other need large waves. Others form an even number of waves, for two workers.
     most = RESIDENT_WARPS if waits else min(RESIDENT_WARPS, max(LEAST_WARPS, -(-grid.ctas * warps // 2)))

@@ -25,6 +25,8 @@ class NodeKind(IntEnum):
     EMPTY = 5
     WAIT_EVENT = 6
     RECORD_EVENT = 7
+    ALLOCATE = 10
+    FREE = 11
 
 
 @dataclass(eq=False)
@@ -39,7 +41,10 @@ class Node:
 
 @dataclass(eq=False)
 class Graph:
-    """Graph of operations. A node that was added later may come before others."""
+    """Graph of operations. A node that was added later may come before others.
+
+    Memory that a capture allocates and frees remains allocated, because the graph needs it in each run.
+    """
 
     nodes: list[Node] = field(default_factory=list[Node])
 
@@ -76,3 +81,7 @@ class ExecutableGraph:
 
     operations: dict[Node, Operation]
     flags: int = 0
+
+
+def do_nothing(_: DriverCall) -> None:
+    """Execute a node without an effect."""

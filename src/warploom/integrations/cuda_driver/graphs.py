@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, cast
 
 from warploom.integrations.cuda_driver.box_copies import copy_box
 from warploom.integrations.cuda_driver.functions import driver
-from warploom.integrations.cuda_driver.graph import ExecutableGraph, Graph, Node, NodeKind, Operation
+from warploom.integrations.cuda_driver.graph import ExecutableGraph, Graph, Node, NodeKind, Operation, do_nothing
 from warploom.integrations.cuda_driver.launches import Launch, Shape, prepare_launch
 from warploom.integrations.cuda_driver.memory import fill
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
-from warploom.integrations.cuda_driver.streams import Event, enqueue, record_event
+from warploom.integrations.cuda_driver.streams import Event, call_host, enqueue, record_event
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import DriverCall
@@ -115,17 +115,13 @@ def _add_fill(call: DriverCall, graph: int, dependencies: int, count: int, param
 @driver("cuGraphAddHostNode", f"{_NEW}, ptr parameters")
 def _add_host(call: DriverCall, graph: int, dependencies: int, count: int, parameters: int) -> int:
     function, data = _fields(call, parameters, _HOST)
-    operation: Operation = lambda now: _ignore(now.connection.call_back(function, data))  # noqa: E731
+    operation: Operation = lambda now: call_host(now, function, data)  # noqa: E731
     return _add(call, graph, dependencies, count, NodeKind.HOST, operation)
-
-
-def _ignore(_: object) -> None:
-    """Do nothing with a result."""
 
 
 @driver("cuGraphAddEmptyNode", _NEW)
 def _add_empty(call: DriverCall, graph: int, dependencies: int, count: int) -> int:
-    return _add(call, graph, dependencies, count, NodeKind.EMPTY, _ignore)
+    return _add(call, graph, dependencies, count, NodeKind.EMPTY, do_nothing)
 
 
 @driver("cuGraphAddChildGraphNode", f"{_NEW}, ptr child")
@@ -148,7 +144,7 @@ def _add_record(call: DriverCall, graph: int, dependencies: int, count: int, eve
 @driver("cuGraphAddEventWaitNode", f"{_NEW}, ptr event")
 def _add_wait(call: DriverCall, graph: int, dependencies: int, count: int, event: int) -> int:
     call.get(Event, event)
-    return _add(call, graph, dependencies, count, NodeKind.WAIT_EVENT, _ignore)
+    return _add(call, graph, dependencies, count, NodeKind.WAIT_EVENT, do_nothing)
 
 
 @driver("cuGraphAddDependencies", "ptr graph, ptr before, ptr after, size count")

@@ -65,14 +65,13 @@ class LaunchLog:
     write_report: Callable[[Run, Path], None]
     kernels: dict[str, KernelRecord] = field(default_factory=dict[str, KernelRecord])
     findings: int = 0
-    errors: int = 0
     _modules: int = 0
     _launches: int = 0
     _lock: Any = field(default_factory=Lock)
 
     def error(self, error: WarploomError) -> None:
-        """Show an error that makes a call fail."""
-        self.errors += 1
+        """Show an error that makes a call fail, and count it as a finding."""
+        self.findings += 1
         self.show(error.diagnostics)
 
     def module_name(self) -> str:
@@ -121,7 +120,6 @@ class LaunchLog:
             short = _UNSAFE.sub("_", name)[:_LONGEST_NAME]
             self.write_report(run, options.report / f"{number:04}-{short}.html")
         if failure is not None:
-            self.findings += 1
             raise failure
         self._found(run.findings)
 

@@ -107,6 +107,7 @@ class Launch(NamedTuple):
         Errors: DriverError. The status of a failed kernel remains the status of all later calls.
         """
         program = call.program
+        call.connection.synchronize()  # copies of the same call to the device
         try:
             program.log.launch(*self)
         except Unsupported as error:

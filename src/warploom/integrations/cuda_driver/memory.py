@@ -12,10 +12,10 @@ from warploom.diagnostics import UsageError
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.arena import Segment
 from warploom.integrations.cuda_driver.functions import driver
-from warploom.integrations.cuda_driver.graph import NodeKind
+from warploom.integrations.cuda_driver.graph import NodeKind, do_nothing
 from warploom.integrations.cuda_driver.program import Context, Mapped
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
-from warploom.integrations.cuda_driver.streams import enqueue
+from warploom.integrations.cuda_driver.streams import capture_of, enqueue
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import DriverCall
@@ -89,12 +89,15 @@ def _allocate_pitch(call: DriverCall, width: int, height: int, element: int) -> 
 
 @driver("cuMemAllocAsync", "out u64 address, size bytes, ptr stream")
 def _allocate_async(call: DriverCall, size: int, stream: int) -> int:
-    return allocate(call, size).start
+    segment = allocate(call, size)
+    if capture_of(call, stream) is not None:
+        enqueue(call, stream, NodeKind.ALLOCATE, do_nothing)
+    return segment.start
 
 
 @driver("cuMemAllocFromPoolAsync", "out u64 address, size bytes, ptr pool, ptr stream")
 def _allocate_from_pool(call: DriverCall, size: int, pool: int, stream: int) -> int:
-    return allocate(call, size).start
+    return _allocate_async(call, size, stream)
 
 
 def _free(call: DriverCall, address: int) -> None:
@@ -118,7 +121,11 @@ def _free_memory(call: DriverCall, address: int) -> None:
 
 @driver("cuMemFreeAsync", "u64 address, ptr stream")
 def _free_async(call: DriverCall, address: int, stream: int) -> None:
-    _free(call, address)
+    if capture_of(call, stream) is not None:
+        segment_at(call, address)
+        enqueue(call, stream, NodeKind.FREE, do_nothing)
+    else:
+        _free(call, address)
 
 
 @driver("cuMemHostAlloc", "out ptr address, size bytes, u32 flags")
@@ -210,6 +217,7 @@ def copy(call: DriverCall, to: int, source: int, size: int) -> None:
         if is_on_device:
             segment_at(call, address, size)
     if to_device and from_device:
+        connection.synchronize()
         program.memory.view(to, size)[:] = program.memory.view(source, size)
     elif to_device:
         connection.to_device(to - GLOBAL_BASE, source, size)
@@ -315,6 +323,7 @@ def fill(call: DriverCall, address: int, value: int, element: int, width: int, p
     if address % element or (height > 1 and (pitch < width * element or pitch % element)):
         raise DriverError(Status.INVALID_VALUE)
     segment_at(call, address, (height - 1) * pitch + width * element)
+    call.connection.synchronize()
     row = np.full(width, value & ((1 << 8 * element) - 1), f"u{element}").view(np.uint8)
     for i in range(height):
         call.program.memory.view(address + i * pitch, row.size)[:] = row

@@ -128,9 +128,7 @@ class Connection:
     def synchronize(self) -> None:
         """Wait until the program has executed all commands."""
         if self._pending:
-            self._add(Kind.READ_STRING, 0, 0)
-            self._send()
-            self._reply()
+            self.read(0, 0)
 
     def _add(self, kind: Kind, a: int = 0, b: int = 0, c: int = 0) -> None:
         self._pending += _MESSAGE.pack(kind, 0, a, b, c)

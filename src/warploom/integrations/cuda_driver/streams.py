@@ -270,10 +270,11 @@ def _attach(call: DriverCall, stream: int, address: int, size: int, flags: int) 
 def _launch_host(call: DriverCall, stream: int, function: int, data: int) -> None:
     if not function:
         raise DriverError(Status.INVALID_VALUE)
-    enqueue(call, stream, NodeKind.HOST, lambda now: _call_host(now, function, data), (function, data))
+    enqueue(call, stream, NodeKind.HOST, lambda now: call_host(now, function, data), (function, data))
 
 
-def _call_host(call: DriverCall, function: int, data: int) -> None:
+def call_host(call: DriverCall, function: int, data: int) -> None:
+    """Call a function of the program with the address of its data."""
     call.connection.call_back(function, data)
 
 
