@@ -64,23 +64,30 @@ def load(call: DriverCall, address: int) -> DriverModule:
 
     Errors: DriverError INVALID_VALUE, NO_BINARY_FOR_GPU, INVALID_PTX. The cause is also reported to the user.
     """
-    _ = call.context
-    if not address:
-        raise DriverError(Status.INVALID_VALUE)
-    program = call.program
-    try:
-        entry = _choose(read_image(call.connection, address), program.model.capability)
-    except UsageError as error:
-        program.log.error(error)
-        raise DriverError(Status.NO_BINARY_FOR_GPU) from None
+    text, program = read_ptx(call, address), call.program
     name = program.log.module_name()
     try:
-        session = SessionModule(program.memory, entry.text, name)
+        session = SessionModule(program.memory, text, name)
     except WarploomError as error:
         program.log.error(error)
         raise DriverError(Status.INVALID_PTX) from None
-    program.log.loaded(entry.text, name)
+    program.log.loaded(text, name)
     return DriverModule(session)
+
+
+def read_ptx(call: DriverCall, address: int) -> str:
+    """Return the PTX for the device in the device code at an address of the program.
+
+    Errors: DriverError INVALID_VALUE, NO_BINARY_FOR_GPU. The cause is also reported to the user.
+    """
+    _ = call.context
+    if not address:
+        raise DriverError(Status.INVALID_VALUE)
+    try:
+        return _choose(read_image(call.connection, address), call.program.model.capability).text
+    except UsageError as error:
+        call.program.log.error(error)
+        raise DriverError(Status.NO_BINARY_FOR_GPU) from None
 
 
 def _choose(entries: Sequence[PtxEntry], capability: tuple[int, int]) -> PtxEntry:

@@ -76,6 +76,8 @@ class CudaProgram:
         self._mapping = mmap.mmap(self.file, model.memory)
         self.memory = DeviceMemory(np.frombuffer(self._mapping, np.uint8))
         self.mapped: dict[int, Mapped] = {}
+        self.pool: object = None
+        self.default_pool: object = None
         self.registered: set[int] = set()
         self.texts: dict[str, int] = {}
         self._objects: dict[int, object] = {}
@@ -122,6 +124,7 @@ class CudaProgram:
         self.mapped.clear()
         self.registered.clear()
         self.texts.clear()
+        self.pool = self.default_pool = None
         self.failure = None
         self.primary.flags = self.primary.uses = 0
         self.primary.limits.clear()
