@@ -77,7 +77,7 @@ def test_a_member_has_its_value_at_its_offset() -> None:
             struct Inner inner[2];
             union { float f; unsigned bits; };
             float4 v;
-            alignas(32) int last, *null;
+            alignas(32) int last; int *null;
         };
     """
     made = wl.Struct.c(
@@ -86,34 +86,15 @@ def test_a_member_has_its_value_at_its_offset() -> None:
     )  # fmt: skip
     raw = made.background
     assert raw is not None
-    found = np.frombuffer(
-        raw,
-        np.dtype(
-            {
-                "names": ["x", "flags", "h", "g", "yes", "a", "b", "a2", "b2", "f", "v", "last", "null"],
-                "formats": [
-                    "u8",
-                    ("u1", 6),
-                    "f2",
-                    ml_dtypes.bfloat16,
-                    "?",
-                    "i1",
-                    "i8",
-                    "i1",
-                    "i8",
-                    "f4",
-                    ("f4", 4),
-                    "i4",
-                    "u8",
-                ],  # fmt: skip
-                "offsets": [0, 8, 14, 16, 18, 24, 32, 40, 48, 56, 64, 96, 104],
-                "itemsize": 128,
-            }
-        ),
-    )[0]
-    assert found.tolist()[:1] == (7,)
-    assert [found[name].tolist() for name in ("flags", "h", "yes", "a", "b", "a2", "b2", "f", "v", "last", "null")] == [
-        [1, 2, 3, 4, 5, 6], 0.5, True, -1, 2, 3, -4, 1.0, [1, 2, 3, 4], 9, 0,
+    places: dict[str, tuple[Any, int]] = {
+        "x": ("u8", 0), "flags": (("u1", 6), 8), "h": ("f2", 14), "yes": ("?", 18), "a": ("i1", 24), "b": ("i8", 32),
+        "a2": ("i1", 40), "b2": ("i8", 48), "f": ("f4", 56), "v": (("f4", 4), 64), "last": ("i4", 96),
+        "null": ("u8", 104), "g": (ml_dtypes.bfloat16, 16),
+    }  # fmt: skip
+    columns = {"names": [*places], "formats": [kind for kind, _ in places.values()]}
+    found = np.frombuffer(raw, np.dtype({**columns, "offsets": [at for _, at in places.values()], "itemsize": 128}))[0]
+    assert [found[name].tolist() for name in [*places][:-1]] == [
+        7, [1, 2, 3, 4, 5, 6], 0.5, True, -1, 2, 3, -4, 1.0, [1, 2, 3, 4], 9, 0,
     ]  # fmt: skip
     assert float(found["g"]) == -2
     assert (made.size, made.align) == (128, 32)
@@ -184,7 +165,7 @@ def declarations(draw: st.DrawFn) -> str:
         after = draw(st.sampled_from(["", "packed", f"aligned({draw(power)})"]))
         members.append(f"{before}{inner} m{k}{f' __attribute__(({after}))' if after else ''};")
     start = draw(st.sampled_from(["", "__attribute__((packed)) ", f"__attribute__((packed, aligned({draw(power)}))) "]))
-    end = draw(st.sampled_from(["", f" __attribute__((aligned({draw(power)})))"]))
+    end = "" if "aligned" in start else draw(st.sampled_from(["", f" __attribute__((aligned({draw(power)})))"]))
     return f"struct {start}S {{ {' '.join(members)} }}{end};"
 
 
@@ -210,11 +191,23 @@ def test_a_layout_equals_that_of_gcc(tmp_path_factory: pytest.TempPathFactory, t
 def test_types_of_cuda_have_the_layout_of_nvcc(tmp_path: Path) -> None:
     from warploom.runtime.c_types import NAMED
 
-    names = [n for n in NAMED if n not in ("ssize_t", "half_t", "bfloat16_t", "tfloat32_t", "float_e4m3_t", "float_e5m2_t",
-                                           "cuuint32_t", "cuuint64_t", "_Float16", "__bf16", "CUtexObject")]  # fmt: skip
+    other = {
+        "ssize_t",
+        "half_t",
+        "bfloat16_t",
+        "tfloat32_t",
+        "float_e4m3_t",
+        "float_e5m2_t",
+        "cuuint32_t",
+        "cuuint64_t",
+    }
+    names = NAMED.keys() - other - {"cuuint64_t", "_Float16", "__bf16", "CUtexObject", "CUtensorMap"}
     headers = ["cuda.h", "cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "cstdint"]
     lines = [f"#include <{header}>" for header in headers]
-    for name in names:
+    lines.append(
+        "static_assert(sizeof(CUtensorMap) == 128 && alignof(CUtensorMap) == (CUDA_VERSION < 13000 ? 64 : 128));"
+    )
+    for name in sorted(names):
         kind = NAMED[name]
         lines.append(f'static_assert(sizeof({name}) == {kind.size} && alignof({name}) == {kind.align}, "{name}");')
     (tmp_path / "s.cu").write_text("\n".join(lines))
@@ -254,6 +247,7 @@ X = np.zeros(4, np.float32)
         ("struct S;", "found no structure; expected text such as"),
         ("", "found no structure; expected text such as"),
         ("typedef float T __attribute__((aligned(16))); struct { T a; }", "the alias 'T' has an alignment"),
+        ("struct alignas(8) S { int a; } __attribute__((aligned(4)));", "found a second alignment"),
         ("struct {" * 40, "structures are nested more than 16 deep"),
         (5, "the C declaration is a int; expected text such as"),
     ],
@@ -264,7 +258,9 @@ def test_a_declaration_that_cannot_be_read_is_refused(text: Any, message: str) -
     assert caught.value.diagnostics[0].code == "launch.argument"
 
 
-RICH = "struct { float *x; int n; float s[2]; union { int i; float f; }; half h; bool b; CUtensorMap m; struct P { int a; } p; }"
+RICH = """struct {
+    float *x; int n; float s[2]; union { int i; float f; }; half h; bool b; CUtensorMap m; struct P { int a; } p;
+}"""
 RIGHT = {"x": X, "n": 1, "s": (1, 2), "i": 3, "h": 0.5, "b": True, "m": bytes(128), "p": {"a": 1}}
 
 
@@ -299,7 +295,7 @@ def test_a_wrong_value_is_refused_with_its_field(changes: dict[str, Any], messag
 
 
 def test_missing_values_are_listed_with_their_offsets() -> None:
-    with pytest.raises(wl.UsageError, match=r"lacks values for n \(int, byte 8\), i, f \(union, byte 20\)"):
+    with pytest.raises(wl.UsageError, match=r"lacks values for n \(int, byte 8\), i or f \(union, byte 20\)"):
         wl.Struct.c(RICH, **{name: value for name, value in RIGHT.items() if name not in ("n", "i")})
 
 
@@ -349,3 +345,14 @@ def test_an_array_that_a_kernel_cannot_use_is_refused_with_its_field() -> None:
         wl.launch(text, grid=1, block=32, args=[
             wl.Struct.c("struct { long a; struct { float *y; } p; }", a=1, p={"y": np.zeros(8)[::2]})
         ])  # fmt: skip
+
+
+def test_tensor_maps_of_cuda_13_have_another_alignment() -> None:
+    text = kernel("ret;", ".param .align 128 .b8 s[256]")
+    values: dict[str, Any] = {"a": 1, "m": bytes(128), "b": 2}
+    with pytest.raises(wl.UsageError, match=r"alignment of 64 bytes; the parameter has 128") as caught:
+        wl.launch(text, grid=1, block=32, args=[wl.Struct.c("struct { int a; CUtensorMap m; int b; }", **values)])
+    assert "alignas(128) CUtensorMap" in caught.value.diagnostics[0].hint
+    text = kernel("ret;", ".param .align 128 .b8 s[384]")
+    made = wl.Struct.c("struct { int a; alignas(128) CUtensorMap m; int b; }", **values)
+    wl.launch(text, grid=1, block=32, args=[made])

@@ -19,7 +19,7 @@ from warploom.layout import TensorMap, strided
 from warploom.layout.tensormap import TENSOR_MAP_BYTES, TensorMapFields
 from warploom.runtime.arrays import is_array, is_numpy
 from warploom.runtime.device_buffers import DeviceBuffers
-from warploom.runtime.structures import POINTER, Struct, is_table
+from warploom.runtime.structures import MAP_ALIGN, POINTER, Struct, is_table
 
 if TYPE_CHECKING:
     from warploom.emulator.arena import Arena
@@ -103,6 +103,13 @@ class Arguments:
                     "bytes",
                     code="launch.argument",
                 )
+            if value.background is not None and value.align == MAP_ALIGN < parameter.align:
+                raise UsageError(
+                    f"argument {number} ({parameter}) is a Struct with an alignment of {value.align} bytes; the "
+                    f"parameter has {parameter.align}",
+                    code="launch.argument",
+                    hint="CUDA 13 aligns tensor maps to 128 bytes: write `alignas(128) CUtensorMap` in the declaration",
+                )
             return value.map(lambda part: self._adopt(number, part.parameter(parameter), part.value))
         return value
 
@@ -115,7 +122,8 @@ class Arguments:
             label = f"{name}[{k}]"
             entry = replace(parameter, name=label, type=POINTER, offset=end)
             if isinstance(value, (TensorMap, Struct)):
-                size, align = (value.size, value.align) if isinstance(value, Struct) else (TENSOR_MAP_BYTES, 64)
+                is_map = isinstance(value, TensorMap)
+                size, align = (TENSOR_MAP_BYTES, MAP_ALIGN) if is_map else (value.size, value.align)
                 entry = Parameter(label, "b8", aligned(end, align), aligned(size, align), align, True, False)
             entries.append(entry)
             end = entry.offset + entry.size

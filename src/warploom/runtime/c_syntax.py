@@ -142,7 +142,7 @@ class _Parser:
         """Read one `alignas` or `__attribute__`. Return False if the next token is something else."""
         if self._accept(*_ALIGNERS):
             self._expect("(")
-            into.align = max(into.align, self._alignment())
+            into.align = self._alignment(into.align)
             self._expect(")")
             return True
         if not self._accept(*_ATTRIBUTE):
@@ -154,7 +154,7 @@ class _Parser:
             match token.text.strip("_"):
                 case "aligned":
                     self._expect("(")
-                    into.align = max(into.align, self._alignment())
+                    into.align = self._alignment(into.align)
                     self._expect(")")
                 case "packed":
                     into.packed = True
@@ -164,8 +164,11 @@ class _Parser:
         self._expect(")")
         return True
 
-    def _alignment(self) -> int:
+    def _alignment(self, before: int) -> int:
+        """Read an alignment. `before` is an earlier alignment of the same type or member, or 0."""
         start = self.next.start
+        if before:
+            self._refuse(start, "found a second alignment, for which compilers differ; expected one")
         value = self._number("an alignment")
         if value < 1 or value & (value - 1) or value > 1024:
             self._refuse(start, f"the alignment is {value}; expected a power of two up to 1024")

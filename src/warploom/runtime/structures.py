@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 POINTER = "u64"
 """PTX type of an address."""
-_MAP_ALIGN = 64
+MAP_ALIGN = 64
+"""Alignment of a tensor map in memory, in bytes."""
 
 
 class Field(NamedTuple):
@@ -90,7 +91,8 @@ class Struct:
         The text has one or more declarations; the last one counts. Members are numbers (types of C, `<cstdint>` and
         CUDA, with `half`, `__nv_bfloat16` and vectors such as `float4`), pointers, arrays, structures, unions and
         CUtensorMap. `alignas`, `__align__`, `aligned` and `packed` are supported. Classes, templates, bit-fields and
-        the preprocessor are not. The text is read, and not evaluated.
+        the preprocessor are not. The text is read, and not evaluated. A CUtensorMap is aligned to 64 bytes, as in
+        CUDA 12; write `alignas(128) CUtensorMap` for a kernel that CUDA 13 compiled.
 
         Each member needs a value:
 
@@ -150,7 +152,7 @@ class Struct:
                     "bytes of the structure",
                     code="launch.argument",
                 )
-        made.background, made.size = data, len(data)
+        made.background, made.size, made.align = data, len(data), 1
         return made
 
     @classmethod
@@ -212,7 +214,7 @@ def _value_bytes(value: object) -> int:
 def _field(value: object) -> tuple[str, object, int, int]:
     """Return the PTX type, value, size and alignment (in bytes) of a field of a structure."""
     if isinstance(value, TensorMap):
-        return "b8", value, TENSOR_MAP_BYTES, _MAP_ALIGN
+        return "b8", value, TENSOR_MAP_BYTES, MAP_ALIGN
     if isinstance(value, Struct):
         return "b8", value, value.size, value.align
     if isinstance(value, (bytes, bytearray)):
