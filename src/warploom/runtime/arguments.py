@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -89,6 +89,8 @@ class Arguments:
                 return self._table(number, parameter, [value])
             if is_table(value):
                 return self._table(number, parameter, value)
+            if isinstance(value, (list, tuple)):
+                raise argument_error(number, parameter, cast("object", value), _expected(parameter))
         if isinstance(value, TensorMap):
             if parameter.size != TENSOR_MAP_BYTES:
                 raise argument_error(number, parameter, value, _expected(parameter))
@@ -244,7 +246,8 @@ def _kind(value: object) -> str:
 
 def _expected(parameter: Parameter) -> str:
     if not parameter.is_array:
-        return "a number, an array, a list of arrays or None" if parameter.takes_address else "a number"
+        addresses = ", an array or None, or a list of arrays, tensor maps or structures"
+        return f"a number{addresses if parameter.takes_address else ''}"
     if parameter.size == TENSOR_MAP_BYTES:
         return f"a TensorMap or {TENSOR_MAP_BYTES} bytes"
     return f"a Struct or {parameter.size} bytes"
