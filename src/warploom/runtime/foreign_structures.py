@@ -43,9 +43,9 @@ def read_source(source: object, replaced: Mapping[str, object]) -> Source:
         return Source(_structured(cast("np.dtype[Any]", source)), None, {})
     if isinstance(source, (np.void, np.ndarray)):
         value = cast("Any", source)
+        kind = _structured(value.dtype)
         if value.size != 1:
             raise _refusal(f"the array of structures has shape {value.shape}; expected one structure")
-        kind = _structured(value.dtype)
         item = value if isinstance(value, np.void) else value.reshape(1)[0]
         return Source(kind, value.tobytes(), _objects(item))
     found = type(cast("object", source)).__name__
