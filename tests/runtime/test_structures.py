@@ -216,6 +216,22 @@ def test_types_of_cuda_have_the_layout_of_nvcc(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+TOKENS = st.sampled_from(
+    "struct union typedef { } [ ] ( ) ; , * : = < const int unsigned long float half CUtensorMap S a b 3 0x10 alignas "
+    "__attribute__ aligned packed // /* */ enum ::".split()
+)
+
+
+@given(st.lists(TOKENS, max_size=30))
+def test_any_text_is_a_structure_or_refused(tokens: list[str]) -> None:
+    try:
+        found = parse_structure("struct S { int a; };" + " ".join(tokens))
+    except wl.UsageError as error:
+        assert error.diagnostics[0].code == "launch.argument"
+    else:
+        assert found.size % found.align == 0
+
+
 # Mistakes ---------------------------------------------------------------------------------------------------------
 
 X = np.zeros(4, np.float32)

@@ -208,7 +208,10 @@ def _encoded(
     number: int, parameter: Parameter, value: object, address: Callable[[object], int],
     tensor_map: Callable[[TensorMapFields], bytes],
 ) -> bytes:  # fmt: skip
-    """Return the bytes of an argument, a field or an element of a table. Errors: UsageError launch.argument."""
+    """Return the bytes of an argument, a field or an element of a table.
+
+    Errors: UsageError launch.argument.
+    """
     found = _resolve(number, parameter, value, address, tensor_map)
     if not parameter.is_array:
         return encode(number, parameter, found)

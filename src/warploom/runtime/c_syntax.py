@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
 from warploom.diagnostics import UsageError
@@ -52,6 +53,7 @@ class _Attributes:
     packed: bool = False
 
 
+@lru_cache(maxsize=64)
 def parse_structure(text: str) -> Record:
     """Return the last structure or union that a C text declares.
 

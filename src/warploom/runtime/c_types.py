@@ -75,7 +75,10 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Member of a structure or a union. An anonymous structure or union has the name "". Units: `offset` in bytes."""
+    """Member of a structure or a union. An anonymous structure or union has the name "".
+
+    Units: `offset` in bytes.
+    """
 
     name: str
     type: CType

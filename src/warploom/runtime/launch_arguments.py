@@ -134,7 +134,10 @@ def _c_structure(table: Table, buffers: Mapping[str, Buffer]) -> Argument:
 def _c_value(
     document: Document, path: tuple[Step, ...], data: object, kind: CType | None, buffers: Mapping[str, Buffer]
 ) -> Argument:
-    """Return the value of a member of a C structure. `kind` is None for an unknown member, which is refused later."""
+    """Return the value of a member of a C structure.
+
+    `kind` is None for an unknown member, which is refused later.
+    """
     if isinstance(kind, Record) and isinstance(data, Mapping):
         kinds = dict(members_of(kind))
         items = {
@@ -203,7 +206,10 @@ def _list(parts: Sequence[Argument]) -> Argument:
 
 
 def _table_entry(table: Table, k: int, item: object, buffers: Mapping[str, Buffer]) -> Argument:
-    """Return an entry of a table of addresses: the name of a buffer, or a table with a buffer and an offset."""
+    """Return an entry of a table of addresses.
+
+    `item` is the name of a buffer, or a table with a buffer and an offset.
+    """
     path = (*table.path, "buffers", k)
     entry = Table(table.document, path, cast("Any", item) if isinstance(item, Mapping) else {"buffer": item})
     entry.only("buffer", "offset")
