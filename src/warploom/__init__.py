@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from warploom.ptx import parse as parse
     from warploom.runtime.api import launch as launch
     from warploom.runtime.api import sanitize as sanitize
-    from warploom.runtime.arguments import Struct as Struct
     from warploom.runtime.explore import explore as explore
     from warploom.runtime.run import Run as Run
+    from warploom.runtime.structures import Struct as Struct
     from warploom.runtime.toml import LaunchFileError as LaunchFileError
     from warploom.view.explain import explain as explain
     from warploom.view.report import report as report
@@ -64,9 +64,9 @@ _MODULES = {
     "warploom.nvvm.errors": "LowerError",
     "warploom.ptx": "Module PtxSyntaxError parse",
     "warploom.runtime.api": "launch sanitize",
-    "warploom.runtime.arguments": "Struct",
     "warploom.runtime.explore": "explore",
     "warploom.runtime.run": "Run",
+    "warploom.runtime.structures": "Struct",
     "warploom.runtime.toml": "LaunchFileError",
     "warploom.view.explain": "explain",
     "warploom.view.report": "report",

@@ -340,3 +340,21 @@ def test_structures_and_tables_hold_the_addresses_of_buffers(fake: Fake) -> None
     wl.launch(text, grid=1, block=32, args=[wl.Struct(inside, np.uint32(3)), [left, foreign]], device="cuda")
     assert [each[0] for each in seen] == [1, 2, 3]
     assert left.tolist() == [0, 0, 0]
+
+
+def test_tables_of_tensor_maps_are_encoded_by_the_driver(fake: Fake) -> None:
+    text = KERNEL.replace(".param .u64 data, .param .u32 count", ".param .align 8 .b8 s[24], .param .u64 map")
+    seen: list[bytes] = []
+
+    def kernel(parameters: bytes) -> None:
+        _, maps, _, one = struct.unpack("<4Q", parameters)
+        seen.extend(ctypes.string_at(address, 128) for address in (maps, maps + 128, one))
+
+    fake.sizes, fake.kernel = (24, 8), kernel
+    maps = [wl.TensorMap.tiled(np.zeros((8, 16), np.float32), box) for box in ((8, 16), (4, 16), (2, 16))]
+    structure = wl.Struct.c(
+        "struct { int n; const CUtensorMap *maps; float *x; }", n=2, maps=maps[:2], x=Tensor(np.zeros(4))
+    )
+    wl.launch(text, grid=1, block=32, args=[structure, maps[2]], device="cuda")
+    assert len({*seen}) == 3
+    assert all(each != bytes(128) for each in seen)

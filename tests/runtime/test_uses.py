@@ -10,8 +10,8 @@ from warploom.runtime.uses import Part, Use, uses_of
 LOADED = "ld.param.u64 %rd1, [p]; cvta.to.global.u64 %rd2, %rd1;"
 
 
-def use_of(body: str, parameter: str = "p") -> Use:
-    """Return the use of a 64-bit parameter of a kernel with this body."""
+def use_of(body: str, parameter: str = "p", *, is_entry: bool = False) -> Use:
+    """Return the use of a 64-bit parameter of a kernel with this body, or of the values it points to."""
     text = f"""
         .version 8.7
         .target sm_90a
@@ -22,7 +22,7 @@ def use_of(body: str, parameter: str = "p") -> Use:
             ret;
         }}
     """
-    return uses_of(parse(text).functions["k"]).parts[Part(parameter)]
+    return uses_of(parse(text).functions["k"]).parts.get(Part(parameter, is_entry=is_entry), Use())
 
 
 @pytest.mark.parametrize(
@@ -83,3 +83,16 @@ def test_a_predicate_does_not_share_its_types_with_the_values_it_selects() -> No
         mov.b32 %r3, %f1; selp.b32 %r4, %r3, 0, %p1;
     """
     assert use_of(body).elements == set()
+
+
+def test_a_value_from_memory_that_is_used_as_an_address_is_an_entry_of_a_table() -> None:
+    body = f"{LOADED} ld.global.u64 %rd3, [%rd2+8]; add.u64 %rd4, %rd3, 16; ld.f32 %f1, [%rd4];"
+    use = use_of(body, is_entry=True)
+    assert (use.is_address, use.read, use.written, use.elements) == (True, True, False, {"f32"})
+    assert use_of(body).is_address
+
+
+def test_a_value_from_memory_that_is_added_to_an_address_is_an_index() -> None:
+    body = f"{LOADED} ld.global.u64 %rd3, [%rd2]; ld.param.u64 %rd4, [q]; add.u64 %rd5, %rd4, %rd3; st.f32 [%rd5], %f1;"
+    assert not use_of(body, is_entry=True).is_address
+    assert use_of(body, "q").written

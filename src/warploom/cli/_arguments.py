@@ -7,7 +7,7 @@ from typing import NoReturn
 from warploom.cli._options import is_integer
 from warploom.diagnostics import UsageError
 from warploom.runtime.buffers import DISTRIBUTIONS, Buffer, read_buffer, stored
-from warploom.runtime.launchfile import SCALAR_TYPES, Argument, number, pointer, read_scalar, scratch
+from warploom.runtime.launch_arguments import SCALAR_TYPES, Argument, number, pointer, read_scalar, scratch
 from warploom.runtime.toml import Document, Step, Table, dotted, suggestion
 
 

@@ -16,6 +16,8 @@ from warploom.layout.strided import Strided, strided
 from warploom.lazy_dataclass import dataclass
 
 TENSOR_MAP_BYTES = 128
+TENSOR_MAP_ALIGN = 64
+"""Alignment of a tensor map in memory. Units: bytes."""
 
 ELEMENT_TYPES = (
     ("u8", 8, 8), ("u16", 16, 16), ("u32", 32, 32), ("s32", 32, 32), ("u64", 64, 64), ("s64", 64, 64),

@@ -75,7 +75,10 @@ def launch(
     - A number has the width of its parameter. None is a null pointer.
     - A TensorMap fills a 128-byte parameter.
     - Bytes or a Struct fill a parameter by value. A Struct may contain pointers.
-    - A list of arrays is passed as the address of a table of their addresses.
+    - A list of arrays is passed as the address of a table of their addresses. None in the list is a null pointer.
+      Views of arrays share the memory of these arrays.
+    - For a pointer, a TensorMap or a Struct, or a list of them, is passed as the address of a buffer with their bytes.
+      The launch does not copy this buffer back.
 
     Options of both:
 

@@ -5,129 +5,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu
-from warploom.isa.model.parameters import Parameter, aligned, argument_error, block_bytes, encode, is_scalar
+from warploom.isa.model.parameters import Parameter, aligned, argument_error, block_bytes, encode
 from warploom.isa.model.signature import Signature
-from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMap, strided
-from warploom.layout.tensormap import TENSOR_MAP_BYTES, TensorMapFields
+from warploom.layout.tensormap import TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorMapFields
+from warploom.runtime.arrays import is_array, is_numpy
 from warploom.runtime.device_buffers import DeviceBuffers
+from warploom.runtime.structures import POINTER, Struct, is_table
 
 if TYPE_CHECKING:
     from warploom.emulator.arena import Arena
 
-_POINTER = "u64"
 _SCALARS: tuple[type[object], ...] = (int, float, np.generic)
 
 
-class _Field(NamedTuple):
-    """Field of a structure. Units: `offset`, `size` and `align` in bytes."""
+class _Table:
+    """Device buffer with the addresses of several arrays, or with tensor maps or structures.
 
-    offset: int
-    type: str
-    value: object
-    size: int
-    align: int
-
-    def parameter(self, whole: Parameter) -> Parameter:
-        """Return this field as a kernel parameter. The structure fills the parameter `whole`."""
-        is_array = isinstance(self.value, (Struct, TensorMap, bytes))
-        name, offset = f"{whole.name}+{self.offset}", whole.offset + self.offset
-        return Parameter(name, self.type, offset, self.size, self.align, is_array, False)
-
-
-class Struct:
-    """Structure that a kernel takes by value, with the layout of a C structure.
-
-    Each field is aligned to its size. Unused bytes are zero. A field is one of these values:
-
-    - An array, passed as its 64-bit address.
-    - A list of arrays, passed as the address of a table of their addresses.
-    - None, a null pointer.
-    - A NumPy scalar, or a pair of a PTX type and a number such as `("f32", 0.5)`.
-    - A TensorMap, bytes, or another Struct.
-
-        wl.Struct(x, np.int32(n), ("f32", 0.5))
-
-    Errors: UsageError launch.argument.
+    `entries` describes each element as a kernel parameter, whose offset counts from the start of the buffer.
     """
 
-    def __init__(self, *fields: object) -> None:
-        self.fields: tuple[_Field, ...] = ()
-        self.size, self.align = 0, 1
-        for value in fields:
-            self._append(value)
-        self.size = aligned(self.size, self.align)
-
-    @classmethod
-    def at(cls, fields: Mapping[int, object]) -> Struct:
-        """Return a structure with the given fields. The keys are byte offsets."""
-        made = cls()
-        for offset in fields:
-            if not isinstance(offset, int) or offset < 0:
-                raise UsageError(
-                    f"a field of a Struct is at {offset!r}; expected an offset of 0 bytes or more",
-                    code="launch.argument",
-                )
-        for offset in sorted(fields):
-            made._append(fields[offset], offset)
-        return made
-
-    def _append(self, value: object, offset: int | None = None) -> None:
-        word, value, size, align = _field(value)
-        start = aligned(self.size, align) if offset is None else offset
-        if start < self.size:
-            raise UsageError(f"two fields of a Struct overlap at byte {start}", code="launch.argument")
-        self.fields = (*self.fields, _Field(start, word, value, size, align))
-        self.size, self.align = start + size, max(self.align, align)
-
-    def __repr__(self) -> str:
-        return f"<Struct of {self.size} bytes>"
-
-    def map(self, change: Callable[[_Field], object]) -> Struct:
-        """Return a copy in which the value of each field is `change(field)`."""
-        made = Struct()
-        made.fields = tuple(field._replace(value=change(field)) for field in self.fields)
-        made.size, made.align = self.size, self.align
-        return made
-
-
-def _field(value: object) -> tuple[str, object, int, int]:
-    """Return the PTX type, value, size and alignment (in bytes) of a field of a structure."""
-    if isinstance(value, TensorMap):
-        return "b8", value, TENSOR_MAP_BYTES, 64
-    if isinstance(value, Struct):
-        return "b8", value, value.size, value.align
-    if isinstance(value, (bytes, bytearray)):
-        return "b8", bytes(value), len(value), 1
-    if is_scalar(value):
-        return f"b{8 * value.itemsize}", value, value.itemsize, value.itemsize
-    if value is None or is_array(value) or _is_array_list(value):
-        return _POINTER, value, 8, 8
-    pair = cast("tuple[object, ...]", value) if isinstance(value, tuple) else ()
-    if len(pair) == 2 and (known := TYPES.get(str(pair[0]))) is not None and known.bytes:
-        return known.name, pair[1], known.bytes, known.bytes
-    raise UsageError(
-        f"a field of a Struct is {value!r}; expected an array, None, a NumPy scalar, a TensorMap, bytes, "
-        "another Struct, or a PTX type with a number, such as ('u32', 5)",
-        code="launch.argument",
-    )
-
-
-class _PointerTable:
-    """Device buffer with the addresses of several arrays."""
-
-    def __init__(self, arrays: Sequence[Any]) -> None:
-        self.arrays = arrays
-        self.table = np.zeros(len(arrays), np.uint64)
+    def __init__(self, entries: Sequence[Parameter], values: Sequence[object]) -> None:
+        self.entries = entries
+        self.values = values
+        self.memory = np.zeros(block_bytes(entries), np.uint8)
 
 
 class Arguments:
@@ -159,7 +68,7 @@ class Arguments:
             )
         self.buffers = DeviceBuffers()
         self.gpu_arrays: list[Any] = []
-        self._tables: list[_PointerTable] = []
+        self._tables: list[tuple[int, _Table]] = []
         self._on_gpu = on_gpu
         pairs = zip(self.parameters, values, strict=True)
         self.values = [self._adopt(number, parameter, value) for number, (parameter, value) in enumerate(pairs)]
@@ -167,14 +76,21 @@ class Arguments:
     def _adopt(self, number: int, parameter: Parameter, value: object) -> object:
         """Check an argument or a structure's field, and add device buffers for its arrays.
 
-        In the result, NumPy arrays replace other host arrays, and pointer tables replace lists of arrays. `number` is
-        the position of the argument.
+        In the result, NumPy arrays replace other host arrays, and tables replace lists. `number` is the position of
+        the argument.
         """
         if value is None or isinstance(value, _SCALARS):
             return value
         if is_array(value):
             _check_array(number, parameter, value)
             return self._buffer(number, parameter, value, "")
+        if parameter.takes_address:
+            if isinstance(value, (TensorMap, Struct)):
+                return self._table(number, parameter, [value])
+            if is_table(value):
+                return self._table(number, parameter, value)
+            if isinstance(value, (list, tuple)):
+                raise argument_error(number, parameter, cast("object", value), _expected(parameter))
         if isinstance(value, TensorMap):
             if parameter.size != TENSOR_MAP_BYTES:
                 raise argument_error(number, parameter, value, _expected(parameter))
@@ -183,17 +99,41 @@ class Arguments:
         if isinstance(value, Struct):
             if not parameter.is_array:
                 raise argument_error(number, parameter, value, _expected(parameter))
+            if value.background is not None and value.size != parameter.size:
+                raise UsageError(
+                    f"argument {number} ({parameter}) is a Struct of {value.size} bytes; expected {parameter.size} "
+                    "bytes",
+                    code="launch.argument",
+                )
+            if value.background is not None and value.align == TENSOR_MAP_ALIGN < parameter.align:
+                raise UsageError(
+                    f"argument {number} ({parameter}) is a Struct with an alignment of {value.align} bytes; the "
+                    f"parameter has {parameter.align}",
+                    code="launch.argument",
+                    hint="CUDA 13 aligns tensor maps to 128 bytes: write `alignas(128) CUtensorMap` in the declaration",
+                )
             return value.map(lambda part: self._adopt(number, part.parameter(parameter), part.value))
-        if _is_array_list(value):
-            if not parameter.takes_address:
-                raise argument_error(number, parameter, value, _expected(parameter))
-            name = parameter.readable_name
-            entries = [replace(parameter, name=f"{name}[{k}]", type=_POINTER) for k in range(len(value))]
-            table = _PointerTable([self._adopt(number, *pair) for pair in zip(entries, value, strict=True)])
-            self.buffers.add(f"the table of argument {number} ({name})", table.table)
-            self._tables.append(table)
-            return table
         return value
+
+    def _table(self, number: int, parameter: Parameter, values: Sequence[object]) -> _Table:
+        """Add a device buffer for the elements of a list. Its address is the value of `parameter`."""
+        name = parameter.readable_name
+        entries: list[Parameter] = []
+        end = 0
+        for k, value in enumerate(values):
+            label = f"{name}[{k}]"
+            entry = replace(parameter, name=label, type=POINTER, offset=end)
+            if isinstance(value, (TensorMap, Struct)):
+                is_map = isinstance(value, TensorMap)
+                size, align = (TENSOR_MAP_BYTES, TENSOR_MAP_ALIGN) if is_map else (value.size, value.align)
+                entry = Parameter(label, "b8", aligned(end, align), aligned(size, align), align, True, False)
+            entries.append(entry)
+            end = entry.offset + entry.size
+        adopted = [self._adopt(number, *pair) for pair in zip(entries, values, strict=True)]
+        table = _Table(entries, adopted)
+        self.buffers.add(f"the table of argument {number} ({name})", table.memory)
+        self._tables.append((number, table))
+        return table
 
     def _buffer(self, number: int, parameter: Parameter, array: Any, prefix: str) -> Any:
         """Add a device buffer for an array in host memory, and return the array as a NumPy array.
@@ -215,10 +155,12 @@ class Arguments:
         self.buffers.add(f"{prefix}argument {number} ({parameter.readable_name})", array)
         return array
 
-    def fill_tables(self, address: Callable[[object], int]) -> None:
-        """Write device addresses to all tables of pointers. `address` returns the address of an array."""
-        for table in self._tables:
-            table.table[:] = [address(array) for array in table.arrays]
+    def fill_tables(self, address: Callable[[object], int], tensor_map: Callable[[TensorMapFields], bytes]) -> None:
+        """Write the contents of all tables. `address` and `tensor_map` are functions as in `device_value`."""
+        for number, table in self._tables:
+            for entry, value in zip(table.entries, table.values, strict=True):
+                data = _encoded(number, entry, value, address, tensor_map)
+                table.memory[entry.offset : entry.offset + len(data)] = np.frombuffer(data, np.uint8)
 
     def device_value(
         self, number: int, address: Callable[[object], int], tensor_map: Callable[[TensorMapFields], bytes]
@@ -232,7 +174,7 @@ class Arguments:
     def contents(self, arena: Arena) -> tuple[Any, ...]:
         """Return views of the arrays in `arena`, the emulator's memory, in parameter order.
 
-        A list of arrays or a Struct becomes a tuple. An argument without an array becomes None.
+        A list or a Struct becomes a tuple. An argument without an array becomes None.
         """
 
         def view(value: Any) -> Any:
@@ -241,8 +183,8 @@ class Arguments:
                     return view(value.array)
                 case Struct():
                     return tuple(view(field.value) for field in value.fields)
-                case _PointerTable():
-                    return tuple(map(view, value.arrays))
+                case _Table():
+                    return tuple(map(view, value.values))
                 case _:
                     return self.buffers.contents(value, arena) if is_array(value) else None
 
@@ -257,15 +199,25 @@ class Arguments:
         """
         block = bytearray(block_bytes(self.parameters) or 1)
         for number, parameter in enumerate(self.parameters):
-            value = _resolve(number, parameter, self.values[number], address, tensor_map)
-            if not parameter.is_array:
-                data = encode(number, parameter, value)
-            elif isinstance(value, (bytes, bytearray)) and len(value) == parameter.size:
-                data = value
-            else:
-                raise argument_error(number, parameter, self.values[number], _expected(parameter))
+            data = _encoded(number, parameter, self.values[number], address, tensor_map)
             block[parameter.offset : parameter.offset + len(data)] = data
         return bytes(block)
+
+
+def _encoded(
+    number: int, parameter: Parameter, value: object, address: Callable[[object], int],
+    tensor_map: Callable[[TensorMapFields], bytes],
+) -> bytes:  # fmt: skip
+    """Return the bytes of an argument, a field or an element of a table.
+
+    Errors: UsageError launch.argument.
+    """
+    found = _resolve(number, parameter, value, address, tensor_map)
+    if not parameter.is_array:
+        return encode(number, parameter, found)
+    if isinstance(found, (bytes, bytearray)) and len(found) == parameter.size:
+        return bytes(found)
+    raise argument_error(number, parameter, value, _expected(parameter))
 
 
 def _resolve(
@@ -278,17 +230,16 @@ def _resolve(
         return address(value)
     if isinstance(value, TensorMap):
         return tensor_map(value.fields(address(value.array)))
-    if isinstance(value, _PointerTable):
-        return address(value.table)
+    if isinstance(value, _Table):
+        return address(value.memory)
     if not isinstance(value, Struct):
         return value
-    block = bytearray(parameter.size)
+    block = bytearray(value.background or b"").ljust(parameter.size, b"\0")
     for part in value.fields:
         place, end = part.parameter(parameter), part.offset + part.size
         if end > parameter.size:
             raise argument_error(number, place, part.value, f"a field within the {parameter.size} bytes")
-        found = _resolve(number, place, part.value, address, tensor_map)
-        block[part.offset : end] = found if isinstance(found, bytes) else encode(number, place, found)
+        block[part.offset : end] = _encoded(number, place, part.value, address, tensor_map)
     return bytes(block)
 
 
@@ -298,7 +249,8 @@ def _kind(value: object) -> str:
 
 def _expected(parameter: Parameter) -> str:
     if not parameter.is_array:
-        return "a number, an array or None" if parameter.takes_address else "a number"
+        addresses = ", an array or None, or a list of arrays, tensor maps or structures"
+        return f"a number{addresses if parameter.takes_address else ''}"
     if parameter.size == TENSOR_MAP_BYTES:
         return f"a TensorMap or {TENSOR_MAP_BYTES} bytes"
     return f"a Struct or {parameter.size} bytes"
@@ -322,20 +274,3 @@ def _check_array(number: int, parameter: Parameter, array: Any) -> None:
             code="launch.argument",
             hint="pass a contiguous copy, or a TensorMap over the view",
         )
-
-
-def is_array(value: object) -> TypeGuard[Any]:
-    """Return True if a value is an array of NumPy, PyTorch, CuPy or JAX."""
-    return isinstance(value, np.ndarray) or is_foreign_type(type(value))
-
-
-def is_numpy(value: object) -> TypeGuard[NDArray[Any]]:
-    """Return True if a value is an array of NumPy."""
-    return isinstance(value, np.ndarray)
-
-
-def _is_array_list(value: object) -> TypeGuard[Sequence[Any]]:
-    if not isinstance(value, (list, tuple)):
-        return False
-    items = cast("Sequence[object]", value)
-    return bool(items) and all(map(is_array, items))

@@ -22,6 +22,7 @@ from warploom.emulator.schedule import Schedule
 from warploom.emulator.stats import Progress
 from warploom.emulator.times import Times
 from warploom.gpu.geometry import Geometry
+from warploom.layout import TensorMapFields
 from warploom.lazy_dataclass import dataclass
 from warploom.numerics.fused import Workers
 from warploom.runtime.arguments import Arguments
@@ -87,8 +88,8 @@ def prepare(
     outputs = len(arena.segments)
     segments = reserve(program, arena)
     workspace = reserve_workspace(arena, geometry.cooperative)
-    arguments.fill_tables(buffers.address)
-    parameters = arguments.block(buffers.address, lambda fields: fields.pack())
+    arguments.fill_tables(buffers.address, TensorMapFields.pack)
+    parameters = arguments.block(buffers.address, TensorMapFields.pack)
     arena.seal()
     buffers.write_to(arena)
     initialise(program, arena, segments, parameters)

@@ -52,7 +52,7 @@ def run(
             return buffers.address(array) if buffers.contains(array) else gpu.address_of(array)
 
         buffers.allocate(gpu)
-        arguments.fill_tables(address)
+        arguments.fill_tables(address, encode_tensor_map)
         buffers.upload(gpu)
         values = [
             value

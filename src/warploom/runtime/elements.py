@@ -6,7 +6,8 @@ import numpy as np
 
 from warploom.diagnostics import UsageError
 from warploom.layout import strided
-from warploom.runtime.arguments import Arguments, is_array, is_numpy
+from warploom.runtime.arguments import Arguments
+from warploom.runtime.arrays import is_array, is_numpy
 from warploom.runtime.kernel import LoadedKernel
 
 

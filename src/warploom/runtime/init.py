@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from warploom.isa.model.capacity import SHARED_KIB, shared_bytes
 from warploom.isa.model.parameters import Parameter, aligned, size_of
 from warploom.isa.model.signature import Signature, read_signature
+from warploom.layout.tensormap import TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES
 from warploom.ptx import Block, Module, Variable
 from warploom.runtime.buffers import DTYPES
 from warploom.runtime.toml import UNFILLED
@@ -21,7 +22,6 @@ from warploom.runtime.uses import Part, Use, Uses, uses_of
 
 _BYTES = 1 << 20  # default size of a buffer
 _SCRATCH = 1 << 16
-_MAP_BYTES, _MAP_ALIGN = 128, 64
 _WARP, _WARPGROUP = 32, 128
 _DTYPES = {
     "f16": "float16", "bf16": "bfloat16", "f32": "float32", "tf32": "float32", "f64": "float64",
@@ -29,7 +29,7 @@ _DTYPES = {
     **{f"{s}{bits}": f"{word}{bits}" for s, word in (("s", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)},
 }  # fmt: skip
 _STATED = "guess: the PTX states only"
-_WIDTH = 60  # longest argument with a comment on the same line
+_WIDTH, _LONGEST = 60, 120  # longest argument with a comment on the same line, and with the comment
 
 Keys = dict[str, str]
 """Keys of a table of the launch file, with their values as TOML text."""
@@ -95,14 +95,17 @@ class _Draft:
 
     def argument(self, parameter: Parameter) -> _Entry:
         """Return the entry of a parameter. Add the buffers of the entry."""
-        parts = {part: use for part, use in self.uses.parts.items() if part.parameter == parameter.name}
+        parts = {
+            part: use for part, use in self.uses.parts.items() if part.parameter == parameter.name and not part.is_entry
+        }
         # The name of the kernel, which may be long, is left out of the declaration.
         declared = str(parameter).replace(f" {self.signature.entry.readable_name}_", " ")
         if parameter.is_array:
             return self._by_value(parameter, f".align {parameter.align} {declared}", parts)
         variable = next(each for each in self.signature.entry.params if each.name == parameter.name)
         declared = " ".join((declared, *variable.attributes))
-        return self._single(parameter.name, declared, parts.get(Part(parameter.name), Use()), parameter.size)
+        part = Part(parameter.name)
+        return self._single(part, parameter.name, declared, parts.get(part, Use()), parameter.size)
 
     def _by_value(self, parameter: Parameter, declared: str, parts: dict[Part, Use]) -> _Entry:
         """Return the entry of a tensor map or a structure, passed by value.
@@ -111,50 +114,63 @@ class _Draft:
         each value inside the parameter.
         """
         whole = parts.get(Part(parameter.name), Use())
-        if parameter.size == _MAP_BYTES and whole.ranks:
+        if parameter.size == TENSOR_MAP_BYTES and whole.ranks:
             return self._tensor_map(parameter.name, declared, whole)
-        if parameter.size == _MAP_BYTES and parameter.align >= _MAP_ALIGN and not parts:
+        if parameter.size == TENSOR_MAP_BYTES and parameter.align >= TENSOR_MAP_ALIGN and not parts:
             return _Entry({}, f"{declared}: never read; its size and alignment are those of a tensor map", [])
         fields: list[_Entry] = []
         end = 0
         for part, use in sorted(parts.items(), key=lambda item: (item[0].offset, -item[1].bytes)):
-            size = _MAP_BYTES if use.ranks and not use.holds_maps else use.bytes
+            size = TENSOR_MAP_BYTES if use.ranks and not use.holds_maps else use.bytes
             if part.offset < end or not size or part.offset + size > parameter.size:
                 continue
             end = part.offset + size
             name = f"{parameter.name}_{part.offset}"
-            if size == _MAP_BYTES:
+            if size == TENSOR_MAP_BYTES:
                 entry = self._tensor_map(name, "", use)
             else:
-                entry = self._single(name, "", use, use.bytes)
+                entry = self._single(part, name, "", use, use.bytes)
                 if "value" in entry.keys:
                     word = f"u{use.type[1:]}" if use.type.startswith("b") else use.type
                     entry.keys["type"] = _quoted(word)
-            entry.comment = entry.comment.removeprefix(": ")
+            entry.comment = _field_comment(part.offset, size, use, entry)
             entry.keys = {"at": str(part.offset), **entry.keys}
             fields.append(entry)
         return _Entry({}, f"{declared}: a structure" if fields else f"{declared}: never read", fields)
 
-    def _single(self, name: str, declared: str, use: Use, size: int) -> _Entry:
+    def _single(self, part: Part, name: str, declared: str, use: Use, size: int) -> _Entry:
         """Return the entry of an address or a number.
 
-        `declared` is the PTX declaration of the parameter, or "" for a structure's field. `size` is in bytes.
+        `name` is the name of a buffer for the address. `declared` is the PTX declaration of the parameter, or "" for a
+        structure's field. `size` is in bytes.
         """
         is_pointer = ".ptr" in declared
-        if use.holds_maps and not use.elements and not use.widths:
+        if use.holds_maps and use.is_stored_to:
             comment = f"{declared}: guess, {_SCRATCH} zeroed bytes; the kernel writes tensor maps there"
             return _Entry({"scratch": str(_SCRATCH)}, comment)
+        if use.holds_maps and not use.elements and not use.widths:
+            entry = self._tensor_map(name, declared, use)
+            keys = ", ".join(f"{key} = {value}" for key, value in entry.keys.items())
+            comment = entry.comment.replace("a tensor map;", "the address of tensor maps, guess: one map;")
+            return _Entry({"tensor_maps": f"[{{ {keys} }}]"}, comment)
+        entries = self.uses.parts.get(part._replace(is_entry=True), Use())
+        if use.is_address and entries.is_address and not use.written and size == 8:
+            buffer = self._array(name, entries)
+            return _Entry({"buffers": f"[{buffer}]"}, f"{declared}: a table of addresses, guess: one address")
         if use.is_address and size == 8:
-            dtype, comment = self._dtype(use)
-            shape = f"[{_BYTES // DTYPES[dtype].itemsize}]  # guess: {_BYTES >> 20} MiB; the PTX states no size"
-            buffer = self._add_buffer(name, _quoted(dtype), shape, _distribution(use, dtype, comment), comment)
-            return _Entry({"buffer": buffer}, declared)
+            return _Entry({"buffer": self._array(name, use)}, declared)
         if not use.loaded:
             return _Entry({"null": "true"} if is_pointer else {"value": "0"}, f"{declared}: never read")
         if is_pointer:
             comment = f"{declared}: guess, {_SCRATCH} zeroed bytes; the use of the address is unknown"
             return _Entry({"scratch": str(_SCRATCH)}, comment)
         return _Entry({"value": _unfilled("a number" + _clue(use, size))}, declared)
+
+    def _array(self, name: str, use: Use) -> str:
+        """Add a buffer for an address with the use `use`, and return its name as TOML text."""
+        dtype, comment = self._dtype(use)
+        shape = f"[{_BYTES // DTYPES[dtype].itemsize}]  # guess: {_BYTES >> 20} MiB; the PTX states no size"
+        return self._add_buffer(name, _quoted(dtype), shape, _distribution(use, dtype, comment), comment)
 
     def _add_buffer(self, parameter: str, dtype: str, shape: str, distribution: str, comment: str) -> str:
         numbered = re.fullmatch(rf"{re.escape(self.signature.name)}_param_(\d+(?:_\d+)?)", parameter)
@@ -291,6 +307,17 @@ def _clue(use: Use, size: int) -> str:
     return " that is multiplied: perhaps a stride" if use.is_scale else ""
 
 
+def _field_comment(offset: int, size: int, use: Use, entry: _Entry) -> str:
+    """Return the comment of a structure's field: its bytes, and its use in the kernel."""
+    comment = entry.comment.removeprefix(": ")
+    if not comment and use.is_address:
+        actions = [word for word, is_set in (("read", use.read), ("written", use.written)) if is_set]
+        comment = f"an address, {_listed(actions or ['used'])}"
+    place = f"bytes {offset} to {offset + size - 1}" if size > 1 else f"byte {offset}"
+    more = "; the kernel computes the offset, so further elements may follow" if use.is_indexed else ""
+    return f"{place}: {comment or f'a number, .{use.type}'}{more}"
+
+
 def _distribution(use: Use, dtype: str, comment: str) -> str:
     if use.written and not use.read:
         return '"zeros"  # only written'
@@ -314,7 +341,7 @@ def _inline(name: str, entries: Iterable[_Entry]) -> Iterator[str]:
     for entry in entries:
         comment = f"# {entry.comment}" if entry.comment else ""
         text = f"{{ {', '.join(f'{key} = {value}' for key, value in entry.keys.items())} }},"
-        if len(text) > _WIDTH:
+        if len(text) > _WIDTH or len(text) + len(comment) > _LONGEST:
             yield from (f"    {line}" for line in (comment, text) if line)
         else:
             yield f"    {text}  {comment}".rstrip()

@@ -6,28 +6,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from warploom.diagnostics import Diagnostic
-from warploom.layout import TensorMap
 from warploom.lazy_dataclass import dataclass
 from warploom.ptx import Module
-from warploom.runtime.arguments import Struct
-from warploom.runtime.buffers import (
-    MEMORY_LIMIT,
-    Array,
-    Buffer,
-    Generated,
-    Stored,
-    make_buffers,
-    read_buffer,
-    read_stored,
-)
+from warploom.runtime.buffers import MEMORY_LIMIT, Array, Buffer, Stored, make_buffers, read_buffer, read_stored
 from warploom.runtime.comparison import Comparison, compare
+from warploom.runtime.launch_arguments import Argument, buffer_name, read_argument
 from warploom.runtime.references import (
     ACCUMULATORS,
     MULTIPLICANDS,
@@ -37,40 +27,10 @@ from warploom.runtime.references import (
     ShapeError,
     exact_values,
 )
-from warploom.runtime.toml import Document, Table, read_file, refuse_unfilled, suggestion
+from warploom.runtime.toml import Document, Table, read_file, refuse_unfilled
 
-SCALAR_TYPES: dict[str, type[np.integer] | type[np.floating]] = {
-    "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "s8": np.int8, "s16": np.int16,
-    "s32": np.int32, "s64": np.int64, "f16": np.float16, "f32": np.float32, "f64": np.float64,
-}  # fmt: skip
 _SCHEDULE = re.compile(r"eager|lazy|random:\d+")
 ONE = (1, 1, 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """Argument of a launch. `make` returns the value, given the arrays of the named buffers.
-
-    `scratch` is the size in bytes of the argument's unnamed buffers.
-    """
-
-    make: Callable[[Mapping[str, Array]], object]
-    scratch: int = 0
-
-
-def pointer(buffer: str) -> Argument:
-    """Return the address of the buffer named `buffer` as an argument."""
-    return Argument(lambda arrays: arrays[buffer])
-
-
-def number(value: int | float | np.generic) -> Argument:
-    """Return a number as an argument. A NumPy scalar keeps its type."""
-    return Argument(lambda _: value)
-
-
-def scratch(nbytes: int) -> Argument:
-    """Return the address of an unnamed buffer of `nbytes` zero bytes as an argument."""
-    return Argument(lambda _: np.zeros(nbytes, np.uint8), nbytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +185,7 @@ def parse_launch_file(text: str, name: str, folder: Path) -> LaunchPlan:
         kernel.optional("name", kernel.string),
         _geometry(root.table("launch")),
         buffers,
-        tuple(_argument(table, buffers) for table in root.tables("argument")),
+        tuple(read_argument(table, buffers) for table in root.tables("argument")),
         _expectation(root.table("expect"), buffers, folder) if "expect" in root else None,
     )
 
@@ -247,114 +207,9 @@ def _geometry(table: Table) -> Geometry:
     )
 
 
-def _buffer_name(table: Table, key: str, buffers: Mapping[str, Buffer]) -> str:
-    name = table.string(key, "the name of a [buffer.NAME] table")
-    if name not in buffers:
-        hint = suggestion(name, buffers) if buffers else f"add a table [buffer.{name}]"
-        table.refuse(key, "value", f'there is no buffer "{name}"', hint)
-    return name
-
-
-_KINDS: dict[str, tuple[str, ...]] = {
-    "buffer": (),
-    "tensor_map": ("box", "element_strides", "interleave", "swizzle", "oob_fill", "l2_promotion"),
-    "value": ("type",),
-    "scratch": (),
-    "null": (),
-    "fields": (),
-}
-
-
-def _argument(table: Table, buffers: Mapping[str, Buffer]) -> Argument:
-    if "fields" not in table:
-        return _single(table, buffers)
-    table.only("fields")
-    parts = [_field(part, buffers) for part in table.tables("fields")]
-
-    def make(arrays: Mapping[str, Array]) -> Struct:
-        fields: dict[int, object] = {}
-        for at, word, part in parts:
-            value = part.make(arrays)
-            fields[at] = (word, value) if isinstance(value, (int, float, np.generic)) else value
-        return Struct.at(fields)
-
-    return Argument(make, sum(part.scratch for _, _, part in parts))
-
-
-def _field(table: Table, buffers: Mapping[str, Buffer]) -> tuple[int, str, Argument]:
-    at = table.integer("at", low=0)
-    if "value" in table and "type" not in table:
-        table.refuse("value", "missing-key", "type is missing", f"type must be one of {', '.join(SCALAR_TYPES)}")
-    return at, table.choice("type", SCALAR_TYPES, "u64"), _single(table, buffers, "at")
-
-
-def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> Argument:
-    """Read the value of an argument or a structure's field. The table may have the other keys `more`."""
-    known = [kind for kind in _KINDS if not (more and kind == "fields")]
-    kinds = [kind for kind in known if kind in table]
-    if len(kinds) != 1:
-        table.only(*known, *more, *(key for keys in _KINDS.values() for key in keys))
-        found = " and ".join(kinds) or "none of them"
-        table.refuse("", "value", f"found {found}; expected exactly one of {', '.join(known)}")
-    table.only(kinds[0], *more, *_KINDS[kinds[0]])
-    match kinds[0]:
-        case "buffer":
-            return pointer(_buffer_name(table, "buffer", buffers))
-        case "tensor_map":
-            return _tensor_map(table, buffers)
-        case "scratch":
-            return scratch(table.integer("scratch", low=1))
-        case "null":
-            if not table.boolean("null"):
-                table.refuse("null", "value", "found false; expected true", "write a null pointer as { null = true }")
-            return number(0)
-        case _:
-            return number(read_scalar(table))
-
-
-def read_scalar(table: Table) -> int | float | np.generic:
-    """Return the number in the key `value`, as a NumPy scalar if the table has a `type`."""
-    value = table.number("value")
-    if "type" not in table:
-        return table.data["value"] if isinstance(table.data["value"], int) else value
-    kind = SCALAR_TYPES[table.choice("type", SCALAR_TYPES)]
-    if issubclass(kind, np.floating):
-        return kind(value)
-    limits = np.iinfo(kind)
-    return kind(table.integer("value", low=int(limits.min), high=int(limits.max)))
-
-
-def _among(table: Table, key: str, choices: tuple[int, ...]) -> int:
-    value = table.integer(key, default=choices[0])
-    if value not in choices:
-        table.refuse(key, "value", f"found {value}; expected one of {', '.join(map(str, choices))}")
-    return value
-
-
-def _tensor_map(table: Table, buffers: Mapping[str, Buffer]) -> Argument:
-    name = _buffer_name(table, "tensor_map", buffers)
-    buffer = buffers[name]
-    lengths = range(1, 6)
-    if isinstance(buffer, Generated):
-        rank = len(buffer.shape)
-        if rank not in lengths:
-            table.refuse("tensor_map", "value", f"{name} has {rank} axes; expected 1 to 5")
-        lengths = range(rank, rank + 1)
-    is_promoted = table.data.get("l2_promotion", "none") != "none"
-    box = table.integers("box", low=1, lengths=lengths)
-    options: dict[str, Any] = {
-        "element_strides": table.optional("element_strides", lambda key: table.integers(key, low=1, lengths=lengths)),
-        "interleave": _among(table, "interleave", (0, 16, 32)),
-        "swizzle": _among(table, "swizzle", (0, 32, 64, 128)),
-        "oob_fill": table.choice("oob_fill", ("zero", "nan"), "zero"),
-        "l2_promotion": _among(table, "l2_promotion", (64, 128, 256)) if is_promoted else "none",
-    }
-    return Argument(lambda arrays: TensorMap.tiled(arrays[name], box, **options))
-
-
 def _expectation(table: Table, buffers: Mapping[str, Buffer], folder: Path) -> Expectation:
     name = table.choice("reference", [*REFERENCES, "file"])
-    result = _buffer_name(table, "result", buffers)
+    result = buffer_name(table, "result", buffers)
     exact = table.boolean("exact")
     absolute, relative = (
         table.optional(key, lambda key: table.number(key, low=0.0)) for key in ("absolute", "relative")
@@ -370,7 +225,7 @@ def _expectation(table: Table, buffers: Mapping[str, Buffer], folder: Path) -> E
         reference = REFERENCES[name]
         table.only(*common, *reference.operands, *reference.options)
         stored = None
-        operands = {role: _buffer_name(table, role, buffers) for role in reference.operands}
+        operands = {role: buffer_name(table, role, buffers) for role in reference.operands}
         options = Options(
             **{name: table.boolean(name) for name in ("transpose_a", "transpose_b", "add_initial", "causal")},
             alpha=table.number("alpha", default=1.0),

@@ -239,6 +239,13 @@ class Table:
         """Return the table at a key. For a missing key, return a table with the items of `default`."""
         return Table(self.document, (*self.path, key), self._read(key, "a table", (dict,), default))
 
+    def array(self, key: str) -> list[object]:
+        """Return the elements of the array at a key, which may not be empty."""
+        value = self._read(key, "an array", (list,))
+        if not value:
+            self.refuse(key, "value", "found an empty array; expected at least one element")
+        return cast("list[object]", value)
+
     def tables(self, key: str) -> list[Table]:
         """Return the tables of the array at a key, or an empty list for a missing key."""
         result: list[Table] = []

@@ -36,10 +36,14 @@ Key = tuple[int, str]
 
 
 class Part(NamedTuple):
-    """Kernel parameter, or the value at a byte offset in a by-value parameter."""
+    """Kernel parameter, or the value at a byte offset in a by-value parameter.
+
+    With `is_entry`, the part stands for the values in the table of addresses that the parameter points to.
+    """
 
     parameter: str
     offset: int = 0
+    is_entry: bool = False
 
 
 @dataclass(slots=True)
@@ -53,9 +57,11 @@ class Use:
     accesses in bits. `widest` is the size in bytes of the largest access of a lane, including vectors. `is_hidden` is
     set if there may be accesses of unknown size. `read` and `written` state the directions. `ranks` are the ranks of
     tensor copies that use the value as a tensor map, or as the address of tensor maps in memory if `holds_maps` is set.
+    `is_stored_to` is set if an instruction stores at the address, without a tensor map.
 
     For a number, `is_compared`, `is_scale` (multiplied) and `is_coordinate` (of a tensor copy) state the use.
-    `is_passed` is set if a function call or a store uses the value.
+    `is_passed` is set if a function call or a store uses the value. `is_indexed` is set if the kernel computes the
+    offset of the value in a by-value parameter.
     """
 
     type: str = ""
@@ -75,6 +81,8 @@ class Use:
     is_scale: bool = False
     is_coordinate: bool = False
     is_passed: bool = False
+    is_indexed: bool = False
+    is_stored_to: bool = False
 
     @property
     def is_address(self) -> bool:
@@ -136,6 +144,7 @@ class _Reading:
         self.points: dict[Key, set[Part]] = {}
         self.holds: dict[Key, set[Part]] = {}
         self.numbers: dict[Key, set[Part]] = {}
+        self.indexed: set[Key] = set()  # addresses of parameters plus computed offsets
         self.waiting: list[tuple[Use, Key]] = []
         self.steps = list(self._walk(kernel.body, None))
         while sum(self._follow(step) for step in self.steps):
@@ -257,7 +266,10 @@ class _Reading:
             ]
             return any(found)
         if any(bound.spec.kind == "address" for _, bound, _ in step.reads):
-            return False  # a value from memory is not a parameter
+            # A value from memory is not a parameter. It may be an address in a table.
+            entries = self._entries(step)
+            found = [_add(self.points, key, entries) for key in step.writes if entries]
+            return any(found)
         points: set[Part] = set()
         holds: set[Part] = set()
         numbers: set[Part] = set()
@@ -270,12 +282,25 @@ class _Reading:
             constants = [bound.operand for _, bound, _ in step.reads if isinstance(bound.operand, Integer)]
             change = sum(constant.value for constant in constants)
             holds = {Part(part.parameter, part.offset + change) for part in holds}
+            computed = [key for _, _, keys in step.reads for key in keys if not self.holds.get(key)]
+        else:
+            computed = []
+        if holds and (computed or any(key in self.indexed for _, _, keys in step.reads for key in keys)):
+            self.indexed.update(step.writes)
         found = [
             _add(table, key, parts)
             for table, parts in ((self.points, points), (self.holds, holds), (self.numbers, numbers))
             for key in step.writes
         ]
         return any(found)
+
+    def _entries(self, step: _Step) -> set[Part]:
+        """Return the parts for the 64-bit values that an instruction loads through parameters."""
+        loaded = TYPES.get(step.binding.slots.get("type", ""))
+        if loaded is None or loaded.bytes != 8 or loaded.kind == "float":
+            return set()
+        keys = [key for _, bound, keys in step.reads if bound.spec.kind == "address" for key in keys]
+        return {part._replace(is_entry=True) for part in _parts(self.points, keys) if not part.is_entry}
 
     def _named(self, operand: Operand | None) -> Iterator[Part]:
         """Yield the parameter that an operand names, with the offset."""
@@ -317,8 +342,10 @@ class _Reading:
 
     def _note_uses(self, step: _Step) -> None:
         loaded = step.binding.slots.get("type", "")
+        is_indexed = any(key in self.indexed for _, _, keys in step.reads for key in keys)
         for part in self._loaded(step) or ():
             use = self._use(part)
+            use.is_indexed |= is_indexed
             use.type, use.bytes, use.loaded = loaded, TYPES[loaded].bytes, True
         for part in _parts(self.numbers, step.coordinates):
             self._use(part).is_coordinate = True
@@ -344,6 +371,8 @@ class _Reading:
                 self._note_passed(passed)
             return
         held, pointed = _parts(self.holds, keys), _parts(self.points, keys)
+        # A value from memory that is added to an address is an index.
+        pointed = {part for part in pointed if not part.is_entry} or pointed
         accesses = [access for access in binding.form.effects_of(Access) if access.address == name]
         read = any(access.kind == "read" for access in accesses)
         written = any(access.kind != "read" for access in accesses)
@@ -365,6 +394,7 @@ class _Reading:
             use.weak = True
             use.read |= read or (written and bool(step.writes))
             use.written |= written
+            use.is_stored_to |= written
             use.is_hidden |= bool(accesses) and not self._describe(use, step, name)
 
     def _note_passed(self, keys: list[Key]) -> None:

@@ -6,6 +6,7 @@ The module imports the standard library only, because the interpreter with Trito
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,16 @@ def buffer(dtype: str, *shape: int, fill: str = "normal", **options: Any) -> Spe
     `references.matrices.derive`).
     """
     return {"kind": "buffer", "dtype": dtype, "shape": list(shape), "fill": fill, **options}
+
+
+def table(dtype: str, *shapes: tuple[int, ...], fill: str = "normal", **options: Any) -> Spec:
+    """Return the description of an argument that is the address of a table of addresses of arrays.
+
+    The arrays have the given shapes, and follow each other in one array of one dimension. `fill` selects its initial
+    values (see `buffer`).
+    """
+    count = sum(math.prod(shape) for shape in shapes)
+    return {"kind": "table", "dtype": dtype, "shape": [count], "shapes": list(shapes), "fill": fill, **options}
 
 
 def out(dtype: str, *shape: int, **options: Any) -> Spec:

@@ -78,11 +78,19 @@ def arguments(case: dict[str, Any]) -> tuple[dict[str, Array], list[object]]:
             values[name] = filled(spec, random)
             if spec["kind"] == "tensor":
                 args.extend(_tensor(spec, values[name]))
+            elif spec["kind"] == "table":
+                args.append(_parts(spec, values[name]))
             else:
                 args.append(values[name])
     if any(spec.get("fill") == "derived" for spec in case["args"].values()):
         derive(values, case["parameters"])
     return values, args
+
+
+def _parts(spec: dict[str, Any], array: Array) -> list[Array]:
+    """Return the arrays of a table of addresses, as views of the array that contains all of them."""
+    ends = np.cumsum([int(np.prod(shape)) for shape in spec["shapes"]])
+    return [part.reshape(shape) for part, shape in zip(np.split(array, ends[:-1]), spec["shapes"], strict=True)]
 
 
 def _tensor(spec: dict[str, Any], array: Array) -> list[object]:

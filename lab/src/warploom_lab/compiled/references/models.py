@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from warploom_lab.compiled.references.registry import Arrays, Options, reference, wide
+from warploom_lab.compiled.references.registry import Array, Arrays, Options, reference, wide
 
 
 @reference
@@ -22,6 +22,18 @@ def grouped(arrays: Arrays, options: Options) -> dict[str, Any]:
             [a[end - size : end] @ b[g] for g, (end, size) in enumerate(zip(ends, arrays["sizes"], strict=True))]
         )
     }
+
+
+@reference
+def grouped_tables(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the expected results of the kernels `grouped_tables_*`: the products of several pairs of matrices."""
+    sizes = np.reshape(arrays["sizes"], (-1, 3)).tolist()
+    left, right = (wide(arrays[name]) for name in ("a", "b"))
+    found: list[Array] = []
+    for m, n, k in sizes:
+        found.append((left[: m * k].reshape(m, k) @ right[: k * n].reshape(k, n)).ravel())
+        left, right = left[m * k :], right[k * n :]
+    return {"c": np.concatenate(found)}
 
 
 @reference

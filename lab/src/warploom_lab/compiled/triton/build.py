@@ -29,12 +29,14 @@ def triton_type(spec: Spec) -> str:
         box = ",".join(str(n) for n in spec["box"])
         layout = f",{spec['layout']}" if spec.get("layout") else ""
         return f"tensordesc<{spec['dtype']}[{box}]{layout}>"
+    if spec["kind"] == "table":
+        return "*i64"
     return f"*{spec['dtype']}" if spec["kind"] == "buffer" else spec["dtype"]
 
 
 def is_aligned(spec: Spec) -> bool:
     """Return True if Triton may assume that an integer or address is a multiple of 16."""
-    if spec["kind"] == "buffer":
+    if spec["kind"] in ("buffer", "table"):
         return not spec.get("unaligned")
     return spec["kind"] == "scalar" and spec["dtype"].startswith("i") and spec["value"] % 16 == 0
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import triton
 import triton.language as tl
 
-from warploom_lab.compiled.description import Case, buffer, out, scalar
+from warploom_lab.compiled.description import Case, buffer, out, scalar, table
 from warploom_lab.compiled.triton.gemm import Request, request
 
 
@@ -75,6 +75,44 @@ def grouped(a, b, c, sizes, N, K, groups, BM: tl.constexpr, BN: tl.constexpr, BK
             tile += tl.num_programs(0)
         done += tiles
         row += m
+
+
+@triton.jit
+def grouped_tables(
+    a, b, c, sizes, strides, groups, NUM_SM: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
+):
+    """Multiply several pairs of matrices, whose addresses, sizes and strides are in tables, as in Triton's tutorial."""
+    tile = tl.program_id(0)
+    done = 0
+    for g in range(groups):
+        gm = tl.load(sizes + g * 3)
+        gn = tl.load(sizes + g * 3 + 1)
+        gk = tl.load(sizes + g * 3 + 2)
+        across = tl.cdiv(gn, BN)
+        tiles = tl.cdiv(gm, BM) * across
+        while tile >= done and tile < done + tiles:
+            lda = tl.load(strides + g * 3)
+            ldb = tl.load(strides + g * 3 + 1)
+            ldc = tl.load(strides + g * 3 + 2)
+            pa = tl.load(a + g).to(tl.pointer_type(tl.float16))
+            pb = tl.load(b + g).to(tl.pointer_type(tl.float16))
+            pc = tl.load(c + g).to(tl.pointer_type(tl.float16))
+            t = tile - done
+            rm = t // across * BM + tl.arange(0, BM)
+            rn = t % across * BN + tl.arange(0, BN)
+            rk = tl.arange(0, BK)
+            at_a = pa + rm[:, None] * lda + rk[None, :]
+            at_b = pb + rk[:, None] * ldb + rn[None, :]
+            acc = tl.zeros((BM, BN), tl.float32)
+            for _ in range(tl.cdiv(gk, BK)):
+                tl.multiple_of(at_a, [16, 16])
+                tl.multiple_of(at_b, [16, 16])
+                acc += tl.dot(tl.load(at_a), tl.load(at_b))
+                at_a += BK
+                at_b += BK * ldb
+            tl.store(pc + ldc * rm[:, None] + rn[None, :], acc.to(tl.float16))
+            tile += NUM_SM
+        done += tiles
 
 
 @triton.jit
@@ -285,6 +323,17 @@ def requests() -> Iterator[Request]:
              "groups": scalar("i32", 3)}, (3,), **near,
         )  # fmt: skip
         yield request(grouped, target, case, warps, BM=32, BN=32, BK=32)
+        if dtype == "fp16":
+            shapes = ((64, 32, 32), (32, 64, 96), (96, 32, 64))
+            case = Case(
+                f"grouped_tables_{warps}w", "grouped_tables",
+                {"a": table(dtype, *((m, k) for m, n, k in shapes)), "b": table(dtype, *((k, n) for m, n, k in shapes)),
+                 "c": table(dtype, *((m, n) for m, n, k in shapes), fill="zeros", checked=True),
+                 "sizes": buffer("i32", 9, fill="values", values=[size for shape in shapes for size in shape]),
+                 "strides": buffer("i32", 9, fill="values", values=[each for m, n, k in shapes for each in (k, n, n)]),
+                 "groups": scalar("i32", 3)}, (4,), **near,
+            )  # fmt: skip
+            yield request(grouped_tables, target, case, warps, NUM_SM=4, BM=32, BN=32, BK=32)
         for fp8 in (False, True):
             weights = buffer("fp8e5", k, n) if fp8 else buffer("u8", k // 2, n, fill="bits")
             case = Case(
