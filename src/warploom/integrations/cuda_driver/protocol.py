@@ -34,6 +34,7 @@ class Kind(IntEnum):
     MAP = 9
     UNMAP = 10
     CALL_BACK = 11
+    PRINT = 12
 
 
 class Disconnected(Exception):
@@ -117,6 +118,11 @@ class Connection:
     def unmap(self, address: int, size: int) -> None:
         """Remove a mapping of the device memory from the program."""
         self._add(Kind.UNMAP, 0, address, size)
+
+    def print(self, text: bytes) -> None:
+        """Print a text on the standard output of the program."""
+        self._add(Kind.PRINT, len(text))
+        self._pending += text
 
     def call_back(self, function: int, *arguments: int) -> int:
         """Call a function of the program with up to four words, and return its result."""

@@ -27,7 +27,7 @@ typedef Word (*Callback)(Word, Word, Word, Word);
 
 enum { SUCCESS = 0, INVALID_VALUE = 1, NOT_INITIALIZED = 3, DEINITIALIZED = 4, NO_DEVICE = 100, NOT_FOUND = 500 };
 enum { CALL = 1, REPLY = 2, RETURN = 3, READ = 4, READ_STRING = 5, WRITE = 6, TO_DEVICE = 7, FROM_DEVICE = 8, MAP = 9,
-       UNMAP = 10, CALL_BACK = 11 };
+       UNMAP = 10, CALL_BACK = 11, PRINT = 12 };
 enum { SYMBOL_FOUND = 0, SYMBOL_NOT_FOUND = 1, SYMBOL_NEEDS_NEWER_VERSION = 2 };
 
 struct Message {
@@ -143,6 +143,18 @@ static Word map(const struct Message *command) {
     return 1;
 }
 
+/* Print a text of a kernel on the program's standard output, in the order of the program's own output. */
+static int print(Word size) {
+    char text[4096];
+    while (size) {
+        size_t part = size < sizeof text ? size : sizeof text;
+        if (receive_all(text, part)) return -1;
+        fwrite(text, 1, part, stdout);
+        size -= part;
+    }
+    return 0;
+}
+
 /* Execute one command of the emulator's process. */
 static int execute(const struct Message *command) {
     void *host = (void *)command->b;
@@ -164,6 +176,8 @@ static int execute(const struct Message *command) {
     case UNMAP:
         munmap((void *)command->b, command->c);
         return 0;
+    case PRINT:
+        return print(command->a);
     case CALL_BACK: {
         Word arguments[4];
         if (receive_all(arguments, sizeof arguments)) return -1;
