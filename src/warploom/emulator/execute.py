@@ -7,7 +7,7 @@ import numpy as np
 
 from warploom.diagnostics import Diagnostic
 from warploom.diagnostics.symbols import readable_name
-from warploom.emulator.address_space import CODE_BASE, GLOBAL_BASE
+from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.arena import Arena
 from warploom.emulator.faults import RunError, Unsupported, diagnostic
 from warploom.emulator.program import GlobalVariable, Program
@@ -24,7 +24,7 @@ from warploom.ptx import Float, Initializer, Integer, Name, Symbol
 
 
 def reserve(program: Program, arena: Arena) -> dict[str, int]:
-    """Reserve memory for the kernel's parameter block and the module's variables.
+    """Reserve memory for the kernel's parameter block, the module's variables and the heap.
 
     Return the address of each variable by name. The parameter block has the name "".
     """
@@ -34,6 +34,8 @@ def reserve(program: Program, arena: Arena) -> dict[str, int]:
         label = f"the {variable.space} variable {readable_name(variable.name)}"
         segment = arena.reserve(label, variable.size, writable=variable.space == "global", kind=variable.space)
         found[variable.name] = segment.start
+    if program.uses_heap:
+        arena.reserve_heap()
     return found
 
 
@@ -83,8 +85,8 @@ def _value(program: Program, variable: GlobalVariable, item: Initializer, segmen
             return item.value
         case Name(text) if text in segments:
             return segments[text]
-        case Name(text) if text in program.functions:
-            return CODE_BASE + program.functions[text].entry
+        case Name(text) if (address := program.address_of(text)) is not None:
+            return address
         case Symbol(name, offset, _, None, "") if name in segments:
             return segments[name] + offset
         case _:

@@ -1,9 +1,11 @@
 """Request to run a grid on the emulator."""
 
+from dataclasses import field
 from typing import Any
 
 from warploom.emulator.grid import Grid
 from warploom.emulator.observers import Observer
+from warploom.emulator.output import Output
 from warploom.emulator.program import Program
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.waves import Waves
@@ -17,7 +19,7 @@ class Request:
     """Request to run a grid.
 
     `parameters` contains the bytes of the kernel's parameter block. `waves` selects some waves; None runs the whole
-    grid.
+    grid. `output` receives the text that the threads print.
 
     Units: `shared` is the dynamic shared memory in bytes, `step_budget` a number of warp instructions.
     """
@@ -35,6 +37,7 @@ class Request:
     observers: tuple[Observer, ...] = ()
     pool: Any = None  # threads for matrix arithmetic (`numerics.fused.Workers`)
     waves: Waves | None = None
+    output: Output = field(default_factory=Output)
 
     def shape(self) -> Grid:
         """Return the sizes of the grid, of its CTAs and clusters, and of shared memory."""
