@@ -126,8 +126,8 @@ class Heap:
         self._write(number)
 
     def contains(self, address: int) -> bool:
-        """Return True if an address is in the heap."""
-        return self.start <= address < self.end
+        """Return True if an address is in the heap or directly before it."""
+        return self.start - GUARD <= address < self.end
 
     def fault(self, what: str, address: int, lane: int) -> Fault:
         """Return the fault of an access to memory of the heap that is not allocated. `what` names the access."""
@@ -143,7 +143,8 @@ class Heap:
             return f"the heap is at {self.start:#x} to {self.end:#x}"
         number = bisect.bisect_right(self._starts, address) - 1
         if number < 0:
-            return "malloc has allocated nothing"
+            first = f", which begins at {self._starts[0]:#x}" if self._starts else ""
+            return f"the address is before the first allocation{first}"
         start, size = self._starts[number], self._sizes[number]
         what = f"the {'' if self._live[number] else 'freed '}allocation of {size} bytes at {start:#x}"
         if address < start + size:

@@ -7,7 +7,6 @@ The library `cuda_runtime.cpp` takes the place of the CUDA runtime and forwards 
 from __future__ import annotations
 
 import ctypes
-import re
 import struct
 import time
 from collections.abc import Callable, Sequence
@@ -294,7 +293,6 @@ def _ptx_of(image: int) -> str:
     while position < len(data):
         kind, _, header, size = struct.unpack_from("<HHIQ", data, position)
         if kind == _PTX_ENTRY:
-            text = data[position + header : position + header + size].rstrip(b"\0").decode()
-            return text
+            return data[position + header : position + header + size].rstrip(b"\0").decode()
         position += header + size
     raise ValueError("the program has no PTX")

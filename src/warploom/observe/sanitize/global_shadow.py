@@ -192,9 +192,9 @@ class GlobalShadow:
         return bool(_known(self.clocks.arrays, self.wave & 0xFF, warp, lane, record, 0))
 
     def forget(self, start: int, size: int) -> None:
-        """Forget all accesses to memory that `malloc` returns, because `malloc` orders them before later accesses.
+        """Forget all accesses to memory that `malloc` returns.
 
-        Units: byte offsets in the emulator's memory.
+        `malloc` orders the accesses before `free` and after `malloc`. Units: byte offsets in the emulator's memory.
         """
         granules = slice(start >> self.arrays.shift, (start + size - 1 >> self.arrays.shift) + 1)
         for array in self.arrays[:4]:
