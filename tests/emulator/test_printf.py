@@ -60,8 +60,10 @@ def calls(draw: st.DrawFn) -> tuple[str, list[int], list[Any]]:
 @given(calls())
 def test_a_conversion_gives_the_text_of_the_c_library(call: tuple[str, list[int], list[Any]]) -> None:
     text, bits, arguments = call
-    # glibc drops zeros of %#g if rounding adds a digit before the point.
+    # glibc differs from C in two cases: it drops zeros of %#g if rounding adds a digit before the point, and it adds
+    # zeros behind a number with the flag 0 and a negative width.
     assume(not ("#" in text and text[-2] in "gG"))
+    assume(not ("0" in text.partition("*")[0] and "*" in text and bits[0] >> 31))
     buffer = ctypes.create_string_buffer(4096)
     size = ctypes.CDLL(None).snprintf(buffer, len(buffer), text.encode(), *arguments)
     assert format_text(parse_format(text.encode()), bits, _strings) == buffer.raw[:size]
