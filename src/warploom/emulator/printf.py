@@ -1,6 +1,7 @@
 """Formatting of text as the device function `printf` does.
 
-Source: CUDA C++ Programming Guide, "Formatted Output". Conversions follow C (ISO C 7.21.6.1), and glibc where C leaves the text open.
+Source: CUDA C++ Programming Guide, "Formatted Output". Conversions follow C (ISO C 7.21.6.1), and glibc where C
+leaves the text open.
 """
 
 import math
