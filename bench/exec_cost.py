@@ -2,8 +2,8 @@
 
     python bench/exec_cost.py [--rounds N]
 
-A CUDA program launches a small kernel many times under `warploom exec`. The same kernel runs by `wl.launch` with a buffer
-of the same size. The processes take turns. The exit status is 1 if a launch takes over 5 ms longer under `exec`.
+A CUDA program launches a small kernel many times under `warploom exec`. The same kernel runs by `wl.launch` with a
+buffer of the same size. The processes take turns. The exit status is 1 if a launch takes over 5 ms longer under `exec`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from integrations import triton_kernels as kernels
 from integrations import triton_odd as odd
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.faults import Trap, Unsupported
+from warploom.emulator.faults import Trap
 from warploom.integrations import triton as emulation
 
 
@@ -167,13 +167,12 @@ def test_a_store_to_a_read_only_array_traps() -> None:
         odd.copy[(1,)](np.zeros(32, np.float32), locked, 32, BLOCK=32)
 
 
-def test_functions_of_the_driver_are_refused_before_anything_runs() -> None:
-    with (
-        emulation.emulate() as runs,
-        pytest.raises(Unsupported, match=r"\(triton_odd\.py:\d+\): the function '__assertfail' is not defined"),
-    ):
-        odd.checked[(1,)](np.ones(1, np.float32), debug=True)
-    assert runs == []
+def test_a_failed_device_assertion_traps() -> None:
+    sentence = (
+        r"triton_odd\.py:\d+: \w+: block: \[0,0,0\], thread: \[0,0,0\] Assertion `expected a positive number` failed"
+    )
+    with emulation.emulate(), pytest.raises(Trap, match=sentence):
+        odd.checked[(1,)](np.zeros(1, np.float32), debug=True)
 
 
 # Sessions --------------------------------------------------------------------------------------------------

@@ -140,19 +140,6 @@ def test_a_block_that_nothing_states_is_missing() -> None:
         wl.launch(kernel("ret;"), grid=1, args=[np.zeros(1)])
 
 
-PRINTS = ".extern .func (.param .b32 r) vprintf (.param .b64 format, .param .b64 values);\n"
-
-
-def test_a_call_of_vprintf_is_refused() -> None:
-    body = """{ .param .b64 a; .param .b64 b; .param .b32 r;
-    st.param.b64 [a], %rd0;
-    st.param.b64 [b], %rd0;
-    call (r), vprintf, (a, b); }
-    ret;"""
-    with pytest.raises(wl.Unsupported, match="vprintf"):
-        wl.launch(kernel(body, before=PRINTS), grid=1, block=32, args=[np.zeros(1)])
-
-
 def test_a_launch_on_a_gpu_does_not_import_the_emulator() -> None:
     program = (
         "import sys, numpy as np, warploom as wl\n"

@@ -37,6 +37,12 @@ def outcome(result: Run, comparison: Comparison | None) -> None:
     _findings(result.findings)
 
 
+def output(printed: Sequence[str]) -> None:
+    """Print the output of a kernel. The next line of the command begins a new line."""
+    text = "".join(printed)
+    print(text, end="" if text.endswith("\n") or not text else "\n")
+
+
 def exploration(found: Exploration) -> None:
     """Print the result of `run --explore`."""
     count = len(found.schedules)

@@ -66,19 +66,22 @@ def run(options: argparse.Namespace) -> int:
     if options.explore is not None:
         return _explore(options, plan, prepared)
     began = perf_counter()
+    printed: list[str] = []
     try:
         with launch_progress(plan.file_name) as advance:
             result = launch(
                 plan.ptx, plan.kernel, **plan.keywords, **tracing, args=prepared.args,
-                schedule=schedule, progress=advance, announce=_workers.say,
+                schedule=schedule, progress=advance, announce=_workers.say, output=printed.append,
             )  # fmt: skip
     except (Trap, Deadlock) as end:
         seconds = perf_counter() - began
+        _show.output(printed)
         _write_trace(end.trace, options.trace)
         if options.time:
             _times.show(end.stats.times, seconds)
         raise
     seconds = perf_counter() - began
+    _show.output(printed)
     _save(saves, prepared.arrays)
     _write_trace(result.trace, options.trace)
     comparison = compare(plan, prepared, schedule, options.memory)

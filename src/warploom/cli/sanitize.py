@@ -4,7 +4,7 @@ import argparse
 import sys
 from dataclasses import replace
 
-from warploom.cli import _workers
+from warploom.cli import _show, _workers
 from warploom.cli._launch import ARGUMENTS, declare_launch, read_plan
 from warploom.cli._options import Add, add_format, add_strict, status_of
 
@@ -36,7 +36,6 @@ def declare(add: Add) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command `sanitize` and return its exit status."""
     from warploom.cli._progress import launch_progress
-    from warploom.cli._show import counted
     from warploom.diagnostics import render, render_json, render_sarif
     from warploom.runtime.api import SCHEDULES, sanitize
     from warploom.runtime.cpu import merge
@@ -44,20 +43,22 @@ def run(options: argparse.Namespace) -> int:
 
     plan = read_plan(options)
     runs: list[Run] = []
+    printed: list[str] = []
     for schedule in SCHEDULES if plan.geometry.schedule is None else (plan.geometry.schedule,):
         prepared = plan.prepare(options.memory)
         with launch_progress(plan.file_name) as advance:
             each = sanitize(
                 plan.ptx, plan.kernel, **plan.keywords, schedules=(schedule,), args=prepared.args, progress=advance,
-                announce=_workers.say, enable=options.enable, disable=options.disable,
+                announce=_workers.say, enable=options.enable, disable=options.disable, output=printed.append,
             )  # fmt: skip
         wrong = prepared.wrong(schedule) if each.error is None else ()
         runs.append(replace(each, findings=(*each.findings, *wrong)))
     done = merge(runs)
     found = done.findings
     if options.format == "text":
+        _show.output(printed[:1])
         print(render(found, color=sys.stdout.isatty()), end="")
-        print(counted(len(found)))
+        print(_show.counted(len(found)))
     else:
         print(render_json(found) if options.format == "json" else render_sarif(found), end="")
     _workers.spread(done.distribution)

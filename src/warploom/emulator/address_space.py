@@ -17,6 +17,7 @@ LOCAL_WINDOW = 0x1D00_0000_0000
 WINDOW_SIZE = 0x1_0000_0000
 LOWEST_WINDOW = 0x1C00_0000_0000  # addresses below belong to no memory: null pointers and small integers
 CODE_BASE = 0x100_0000_0000  # addresses of device functions
+SERVICE_BASE = 0x200_0000_0000  # addresses of device services
 SHARED_START = RESERVED  # first address of a CTA's data; the bits from 24 on are the CTA's rank in its cluster
 CHUNK_MASK = {0: 0, 32: 1, 64: 3, 128: 7}  # swizzle span in bytes -> mask of the row bits that are XORed in
 

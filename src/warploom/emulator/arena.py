@@ -12,6 +12,7 @@ from warploom.diagnostics import UsageError
 from warploom.emulator import access
 from warploom.emulator.address_space import GLOBAL_BASE, LOWEST_WINDOW
 from warploom.emulator.faults import Fault
+from warploom.emulator.heap import HEAP_BYTES, Heap, entries
 
 GAP = 4096
 ALIGNMENT = 1024
@@ -34,12 +35,15 @@ class Segment(NamedTuple):
 class Arena:
     """Global, constant and parameter memory in one array.
 
-    Call `reserve` for each segment, and then `seal` once.
+    Call `reserve` for each segment, and then `seal` once. `heap` is set if the kernel allocates memory. Each block of
+    the heap is one more range of `starts`, `ends` and `state` after those of the segments.
     """
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
+        self.heap: Heap | None = None
         self._end = GLOBAL_BASE + GAP
+        self._heap_start = 0  # 0 without a heap
         self.bytes: NDArray[np.uint8]
         self.starts: NDArray[np.int64]
         self.ends: NDArray[np.int64]
@@ -52,8 +56,13 @@ class Arena:
         self._end += -(-size // ALIGNMENT) * ALIGNMENT + GAP  # a gap of unmapped addresses
         return segment
 
+    def reserve_heap(self) -> None:
+        """Reserve memory for the heap of `malloc`."""
+        self._heap_start = self._end
+        self._end += HEAP_BYTES + GAP
+
     def seal(self) -> None:
-        """Allocate the memory of the reserved segments.
+        """Allocate the reserved memory.
 
         Errors: UsageError launch.memory if the host has too little memory.
         """
@@ -70,28 +79,42 @@ class Arena:
         self._index()
 
     @classmethod
-    def over(cls, memory: NDArray[np.uint8], segments: Sequence[Segment]) -> Arena:
+    def over(
+        cls, memory: NDArray[np.uint8], segments: Sequence[Segment], heap_start: int = 0, heap: Heap | None = None
+    ) -> Arena:  # fmt: skip
         """Return an arena with existing memory, whose first byte has the address GLOBAL_BASE.
 
-        `segments` are in the order of their addresses.
+        `segments` are in the order of their addresses. `heap_start` is the address of the heap behind them, or 0
+        without a heap. `heap` is the heap of an earlier arena with the same memory, or None.
         """
         arena = cls()
-        arena.segments, arena.bytes = [*segments], memory
+        arena.segments, arena.bytes, arena._heap_start = [*segments], memory, heap_start
         arena._index()
+        if heap is not None:
+            heap.attach(arena, len(arena.segments))
+            arena.heap = heap
         return arena
 
     def _index(self) -> None:
         """Create the tables of the segments."""
         starts = [segment.start for segment in self.segments]
         ends = [segment.start + segment.size for segment in self.segments]
+        states = [access.CLEAN if segment.writable else access.LOCKED for segment in self.segments]
+        if self._heap_start:
+            self.heap = Heap(self, len(self.segments), self._heap_start)
+            unused = [self.heap.end] * entries()
+            starts, ends, states = starts + unused, ends + unused, states + [access.CLEAN] * len(unused)
         self.starts, self.ends = np.array([starts, ends], np.int64)
-        self.state = np.array([access.CLEAN if s.writable else access.LOCKED for s in self.segments], np.uint8)
+        self.state = np.array(states, np.uint8)
 
     def fork(self) -> Arena:
         """Return an independent copy of a sealed arena."""
         other = Arena.__new__(Arena)
         other.__dict__.update(self.__dict__)
         other.bytes, other.state = self.bytes.copy(), self.state.copy()
+        if self.heap is not None:
+            other.starts, other.ends = self.starts.copy(), self.ends.copy()
+            other.heap = self.heap.fork(other)
         return other
 
     def view(self, segment: Segment) -> NDArray[np.uint8]:
@@ -116,8 +139,16 @@ class Arena:
         """Return a mask of the addresses inside segments of state space `kind`, such as "global"."""
         position = self.locate(addresses)
         inside = (position >= 0) & (addresses.astype(np.int64) < self.ends[np.maximum(position, 0)])
-        kinds = np.array([segment.kind == kind for segment in self.segments], np.bool_)
+        kinds = np.full(len(self.starts), kind == "global")  # as the heap
+        kinds[: len(self.segments)] = [segment.kind == kind for segment in self.segments]
         return inside & kinds[np.maximum(position, 0)]
+
+    def segment_at(self, number: int) -> Segment:
+        """Return the range with an index in `starts`: a segment, or a block of the heap."""
+        if number < len(self.segments):
+            return self.segments[number]
+        start = int(self.starts[number])
+        return Segment(f"the allocation of malloc at {start:#x}", start, int(self.ends[number]) - start)
 
     def nearest(self, address: int) -> str:
         """Return a phrase with the distance of an address from the nearest segment."""
@@ -138,7 +169,7 @@ class Arena:
 
     def describe(self, address: int) -> str:
         """Return a phrase such as "offset 8 of argument 0 (flags)" for an address in a segment."""
-        segment = self.segments[int(self.locate(np.array([address]))[0])]
+        segment = self.segment_at(int(self.locate(np.array([address]))[0]))
         return f"offset {address - segment.start} of {segment.name}"
 
     def hint(self, address: int) -> str:
@@ -173,6 +204,12 @@ class Arena:
         """
         position = int(self.starts.searchsorted(address, side="right")) - 1
         if position < 0 or address + size > self.ends[position]:
-            message = f"{what} of {size} bytes at global address {address:#x} is out of bounds: {self.nearest(address)}"
-            raise Fault("emulator.out-of-bounds", message, hint=self.hint(address))
+            raise self.unmapped(f"{what} of {size} bytes at global address {address:#x}", address)
         return address - GLOBAL_BASE
+
+    def unmapped(self, what: str, address: int, lane: int = -1) -> Fault:
+        """Return the fault of an access to memory that does not exist or was freed. `what` names the access."""
+        if self.heap is not None and self.heap.contains(address):
+            return self.heap.fault(what, address, lane)
+        message = f"{what} is out of bounds: {self.nearest(address)}"
+        return Fault("emulator.out-of-bounds", message, lane, self.hint(address))

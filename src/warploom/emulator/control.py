@@ -14,6 +14,7 @@ from warploom.emulator.link import Linked, LocalBytes
 from warploom.emulator.memory import Memory
 from warploom.emulator.observers import Dispatcher
 from warploom.emulator.program import Program, RegisterLocation, Storage
+from warploom.emulator.services import Services
 from warploom.emulator.state import State
 from warploom.emulator.values import Register
 from warploom.emulator.warp_splits import Status, describe_lanes, pack, unpack
@@ -38,6 +39,7 @@ class Control:
     program: Program
     linked: Sequence[Linked]
     memory: Memory
+    services: Services
     formal: Callable[[Storage | RegisterLocation], Register | LocalBytes]
     on_exit: Callable[[Rows], None]
     events: Dispatcher
@@ -85,12 +87,13 @@ class Control:
 
     # Calls ------------------------------------------------------------------------------------------------
 
-    def call(self, batch: Batch, function: Any, arguments: Any) -> None:
-        """Call a device function with the active lanes.
+    def call(self, batch: Batch, function: Any, results: Any, arguments: Any) -> None:
+        """Call a device function or a service with the active lanes.
 
         The operand `function` has the address of the function for each lane.
 
-        Errors: Fault emulator.indirect-call if no function is at an address; emulator.call for illegal arguments.
+        Errors: Fault emulator.indirect-call if no function is at an address; emulator.call for illegal arguments; the
+            faults of services.
         """
         splits, pc = self.splits, self.state.pc
         self.state.moved = True
@@ -103,16 +106,28 @@ class Control:
                 continue
             first = int(np.flatnonzero(lanes)[0])
             address = int(entries[position, first])
+            together = lanes & (entries[position] == address)
+            others = lanes & ~together
+            one = batch.single(position, together)
+            service = self.program.services.get(address)
+            if service is not None:
+                try:
+                    self.services.call(service, one, results, arguments)
+                except Fault as fault:
+                    fault.lane += position * 32  # an index in the whole batch
+                    raise
+                if others.any():  # they execute the call again
+                    splits.split(int(row), np.where(others, pc, pc + 1), pc + 1)
+                else:
+                    splits.goto(batch.rows[position : position + 1], pc + 1)
+                continue
             callee = self.program.function_at(address - CODE_BASE)
             if callee is None:
                 message = f"the call goes to {address:#x}, which is not the address of a function"
                 raise Fault("emulator.indirect-call", message, position * 32 + first)
-            together = lanes & (entries[position] == address)
-            others_call = bool((lanes & ~together).any())
-            one = batch.single(position, together)
             for formal, actual in zip(callee.params, arguments or (), strict=True):
                 self._copy(one, self.formal(formal), actual)
-            splits.call(int(row), together, callee.entry, pc, pc if others_call else pc + 1)
+            splits.call(int(row), together, callee.entry, pc, pc if others.any() else pc + 1)
 
     def leave(self, batch: Batch, whole_kernel: bool) -> None:
         """Let the active lanes return from their device function.

@@ -38,10 +38,12 @@ from warploom.emulator.native.context import Stop
 from warploom.emulator.native.engine import NativeEngine, Observed
 from warploom.emulator.native.reporter import Reporter
 from warploom.emulator.observers import Dispatcher, InstructionHandler
+from warploom.emulator.output import Output
 from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
 from warploom.emulator.request import Request
+from warploom.emulator.services import Services
 from warploom.emulator.state import RECENT, Executions
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
@@ -91,6 +93,7 @@ class Emulator:
         """Prepare for a launch on the memory `arena`."""
         self.request = request
         self.arena = self.memory.arena = arena
+        self.services.output = request.output
         self.steps = 0
         self.ctas_done = 0
         self._delays = False
@@ -101,6 +104,7 @@ class Emulator:
         """Drop the references to the objects of the launch."""
         self.state.on_suspend = None
         self.arena = self.memory.arena = Arena()
+        self.services.output = Output()
         if self.native is not None:
             self.native.end_launch()
 
@@ -161,7 +165,10 @@ class Emulator:
         self.pools = RegisterPools(state, program.analysis(registers_at_entry), events)
         copies = CopyExecutor(self.memory, self.mbarriers.complete, self.grid.explicit_cluster)
         self.asynchronous = AsyncOperations(state, copies, self.schedule, self._make_batch, events)
-        self.control = Control(state, program, self.linked, self.memory, self.linker.formal, self._on_exit, events)
+        self.services = Services(state, self.memory, events)
+        self.control = Control(
+            state, program, self.linked, self.memory, self.services, self.linker.formal, self._on_exit, events
+        )
         self.components = Components(
             request.arch, self.parameters, request.pool, self.accumulators, self.memory, self.control, self.barriers,
             self.mbarriers, self.pools, self.asynchronous,

@@ -239,6 +239,17 @@ class Allocate(Event):
     waits: Array
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class HeapAllocation(Event):
+    """Allocation of memory by `malloc`, which may reuse freed memory.
+
+    `start` is a byte offset in `Arena.bytes`. Units: `size` in bytes.
+    """
+
+    start: int
+    size: int
+
+
 # mbarriers ------------------------------------------------------------------------------------------------
 
 

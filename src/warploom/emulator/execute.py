@@ -1,11 +1,10 @@
 """Execution of a whole grid in waves of resident CTAs."""
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from warploom.diagnostics import Diagnostic, Source
 from warploom.diagnostics.symbols import readable_name
-from warploom.emulator.address_space import CODE_BASE
 from warploom.emulator.arena import Arena
 from warploom.emulator.faults import RunError, Unsupported, diagnostic
 from warploom.emulator.program import GlobalVariable, Program
@@ -28,7 +27,7 @@ Source: cooperative_groups/details/driver_abi.h of CUDA 13.0.
 
 
 def reserve(program: Program, arena: Arena) -> dict[str, int]:
-    """Reserve memory for the kernel's parameter block and the module's variables.
+    """Reserve memory for the kernel's parameter block, the module's variables and the heap.
 
     Return the address of each variable by name. The parameter block has the name "".
     """
@@ -38,6 +37,8 @@ def reserve(program: Program, arena: Arena) -> dict[str, int]:
         label = f"the {variable.space} variable {readable_name(variable.name)}"
         segment = arena.reserve(label, variable.size, writable=variable.space == "global", kind=variable.space)
         found[variable.name] = segment.start
+    if program.uses_heap:
+        arena.reserve_heap()
     return found
 
 
@@ -59,17 +60,18 @@ def initialise(program: Program, arena: Arena, segments: Mapping[str, int], para
     arena.write(segments[""], parameters)
     for variable in program.globals:
         if variable.declaration.initializer is not None:
-            functions = {name: function.entry for name, function in program.functions.items()}
-            arena.write(segments[variable.name], initial_bytes(variable, segments, functions, program.source))
+            contents = initial_bytes(variable, segments, program.address_of, program.source)
+            arena.write(segments[variable.name], contents)
 
 
 def initial_bytes(
-    variable: GlobalVariable, segments: Mapping[str, int], functions: Mapping[str, int], source: Source | None
-) -> bytes:
+    variable: GlobalVariable, segments: Mapping[str, int], address_of: Callable[[str], int | None],
+    source: Source | None,
+) -> bytes:  # fmt: skip
     """Return the initial contents of a variable.
 
-    `segments` has the address of each variable that the initial value mentions, and `functions` the program counter at
-    which each function starts, by name.
+    `segments` has the addresses of the variables that the initial value mentions, by name. `address_of` returns the
+    address of a function with a name, or None for an unknown name.
 
     Errors: Unsupported for an initialiser that is not implemented.
     """
@@ -80,7 +82,7 @@ def initial_bytes(
     size = TYPES[declaration.type].bytes
     # ptxas ignores inner braces: it does not fill a short row with zeros before the next row.
     for index, item in enumerate(_leaves(declaration.initializer)):
-        value = _value(variable, item, segments, functions, source)
+        value = _value(variable, item, segments, address_of, source)
         out[index * size : (index + 1) * size] = _encode(value, declaration.type)
     return bytes(out)
 
@@ -94,8 +96,8 @@ def _leaves(initializer: Initializer) -> Iterator[Initializer]:
 
 
 def _value(
-    variable: GlobalVariable, item: Initializer, segments: Mapping[str, int], functions: Mapping[str, int],
-    source: Source | None,
+    variable: GlobalVariable, item: Initializer, segments: Mapping[str, int],
+    address_of: Callable[[str], int | None], source: Source | None,
 ) -> int | float:  # fmt: skip
     match item:
         case Integer(value):
@@ -104,8 +106,8 @@ def _value(
             return item.value
         case Name(text) if text in segments:
             return segments[text]
-        case Name(text) if text in functions:
-            return CODE_BASE + functions[text]
+        case Name(text) if (address := address_of(text)) is not None:
+            return address
         case Symbol(name, offset, _, None, "") if name in segments:
             return segments[name] + offset
         case _:

@@ -17,7 +17,8 @@ class RunError(WarploomError):
     `arrays` has the contents of the arrays among the arguments, in parameter order: a NumPy array for an array or a
     TensorMap, a tuple for a list of arrays or a Struct, and None for any other argument. The caller's own arrays keep
     their contents from before the launch. `findings` are those of the sanitizer, `stats` counts what the emulator
-    executed, and `trace` and `profile` are set if the launch requested them.
+    executed, and `trace` and `profile` are set if the launch requested them. `output` has the text that the kernel
+    printed.
     """
 
     arrays: tuple[Any, ...] = ()
@@ -25,6 +26,7 @@ class RunError(WarploomError):
     stats: Stats
     trace: Any = None
     profile: Any = None
+    output: str = ""
 
     def __new__(cls, diagnostics: Iterable[Diagnostic]) -> Self:
         """Return an error with its own statistics, also when a worker's error is unpickled."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ import numpy as np
 from warploom.diagnostics import Diagnostic
 from warploom.diagnostics.symbols import readable_name
 from warploom.emulator import multiplications
-from warploom.emulator.address_space import CODE_BASE, LOCAL_WINDOW, SHARED_START
+from warploom.emulator.address_space import LOCAL_WINDOW, SHARED_START
 from warploom.emulator.faults import diagnostic
 from warploom.emulator.grid import Topology
 from warploom.emulator.multiplications import AsyncRun, Run
@@ -38,6 +39,8 @@ from warploom.isa.model.special_registers import SpecialRegister, special
 from warploom.isa.model.types import TYPES
 from warploom.lazy_dataclass import dataclass
 from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol, Tuple, Vector
+
+_DEVICE_RUNTIME = re.compile(r"(__)?cuda[A-Z]")  # such as cudaLaunchDeviceV2 and __cudaCDP2LaunchDeviceV2
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,9 +332,9 @@ class Linker:
         variable = scope.variable(text)
         if variable is not None:
             return self._address_of(variable, type)
-        function = self.program.functions.get(text)
-        if function is not None:
-            return integer_constant(CODE_BASE + function.entry, type)
+        address = self.program.address_of(text)
+        if address is not None:
+            return integer_constant(address, type)
         raise _Unresolved("emulator.undeclared", f"'{text}' is neither declared nor an implemented special register")
 
     def _register(self, scope: Scope, text: str, type: str) -> Register:
@@ -410,14 +413,16 @@ class Linker:
             if table.name != ".branchtargets":
                 return None
             return np.array([self._label(scope, name) for name in table.names], np.int64)
-        if text in self.program.functions:
-            return integer_constant(CODE_BASE + self.program.functions[text].entry, "u64")
+        address = self.program.address_of(text)
+        if address is not None:
+            return integer_constant(address, "u64")
         found = scope.location(text)
         if found is not None:
             return self._register_at(found, text, "u64")
-        name = readable_name(text)
-        message = f"the function '{name}' is not defined in the module; functions of the driver are not implemented"
-        raise _Unresolved("emulator.extern", message)
+        if _DEVICE_RUNTIME.match(text):
+            message = f"'{text}' is a function of the CUDA device runtime; launches from the device are not implemented"
+            raise _Unresolved("emulator.device-launch", message)
+        raise _Unresolved("emulator.extern", f"the function '{readable_name(text)}' is not defined in the module")
 
     def _argument(self, scope: Scope, operand: Operand) -> Any:
         if isinstance(operand, Name):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copyreg
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from warploom.diagnostics import Diagnostic, Span
 from warploom.diagnostics.symbols import readable_name
+from warploom.emulator.address_space import SERVICE_BASE
 from warploom.emulator.blocks import find_blocks, names_in
 from warploom.emulator.faults import Unsupported, diagnostic
 from warploom.emulator.program import (
@@ -18,9 +19,11 @@ from warploom.emulator.program import (
     RegisterFiles,
     RegisterLocation,
     Scope,
+    Service,
     Step,
     Storage,
 )
+from warploom.emulator.services import SERVICES
 from warploom.isa.binding.bind import bind
 from warploom.isa.binding.vectors import expand_vectors
 from warploom.isa.instructions.control import IMPLIED
@@ -71,6 +74,7 @@ class _Loader:
         self.dynamic_align = 16
         self.bodies: dict[str, tuple[int, int]] = {}
         self.functions: dict[str, DeviceFunction] = {}
+        self.services: dict[int, Service] = {}
         self.module_scope = Scope(None)
 
     def load(self) -> Program:
@@ -103,6 +107,7 @@ class _Loader:
             static_shared=self.shared_end,
             dynamic_start=aligned(self.shared_end, self.dynamic_align),
             local_bytes=self.local_end,
+            services=self.services,
         )
         find_blocks(program, self.bodies)
         return program
@@ -117,13 +122,32 @@ class _Loader:
         while pending:
             name = pending.pop()
             function = functions[name]
-            if name in mentioned or function.body is None:
+            if name in mentioned:
+                continue
+            if function.body is None:
+                self._bind_service(function)
                 continue
             # With the names in initialisers of the variables that the function uses.
             operands = {id(each): each for i in function.body.instructions() for each in i.operands}
             mentioned[name] = self._with_initializers(names_in(*operands.values()))
             pending.extend(other for other in mentioned[name] if other in functions)
         return mentioned
+
+    def _bind_service(self, declared: Function) -> None:
+        """Bind an external function to the device service of this name, if there is one.
+
+        The linker refuses calls of all other external functions.
+        """
+        service = SERVICES.get(declared.name)
+        if service is None:
+            return
+        sizes = [tuple(size_of(each) for each in group) for group in (declared.params, declared.returns)]
+        expected = [service.parameters, (service.result,) if service.result else ()]
+        if sizes != expected:
+            found, legal = (f"{_listed(each[0])} and results of {_listed(each[1])}" for each in (sizes, expected))
+            message = f"'{service.name}' is declared with parameters of {found} bytes; expected {legal}"
+            self._refuse("emulator.call", message, declared.span)
+        self.services[SERVICE_BASE + list(SERVICES).index(service.name)] = service
 
     def _with_initializers(self, names: Iterable[str]) -> set[str]:
         variables = self.module.variables
@@ -261,6 +285,10 @@ class _Loader:
 
     def _refuse(self, code: str, message: str, span: Span | None, section: str = "") -> None:
         self.problems.append(diagnostic(code, message, self.source, span, "", section))
+
+
+def _listed(sizes: Sequence[int | None]) -> str:
+    return ", ".join(map(str, sizes)) or "no"
 
 
 def names_in_initializer(initializer: Initializer | None) -> Iterator[str]:

@@ -25,6 +25,7 @@ from warploom.isa.instructions.reductions import update
 from warploom.isa.model.records import ThreadCopy
 from warploom.isa.model.semantics import Array, Lanes
 
+_CHUNK = 4096  # bytes of a string that are searched together
 _UNSIGNED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
 
 
@@ -103,6 +104,48 @@ class Memory:
             if (on_access := self._handler(location)) is not None:
                 on_access(self._access("write", array, location, index, part, size, raw))
             access.store_indexed(array.view(raw.dtype), index, access.uniform(part), raw)
+
+    def read_string(self, location: Location, address: int, lanes: Lanes, most: int | None = None) -> bytes:
+        """Return the bytes from a generic address up to a zero byte, or at most `most` bytes.
+
+        All lanes in the mask `lanes` of one warp read the same string. Shapes: lanes (1, 32).
+
+        Errors: Fault emulator.out-of-bounds if the string has no end.
+        """
+        if most == 0:
+            return b""
+        addresses = np.full(lanes.shape, address, np.uint64)
+        ((_, kind, local),) = self._by_window("", addresses, lanes)
+        array, index = self._read_bytes(kind, location, local, lanes, 1)
+        first = int(index[lanes][0])
+        space = self._space_after(kind, int(local[0, 0]))
+        end = first + (space if most is None else min(space, most))
+        at, found = first, -1
+        while at < end and found < 0:
+            chunk = array[at : min(at + _CHUNK, end)].tobytes()
+            found = chunk.find(0)
+            at += len(chunk) if found < 0 else found
+        if found < 0 and (most is None or space < most):
+            self._read_bytes(kind, location, local + np.uint64(space), lanes, 1)  # raises the fault
+        self._read_bytes(kind, location, local, lanes, at - first + (found >= 0), aligned=False)
+        return array[first:at].tobytes()
+
+    def _read_bytes(
+        self, kind: str, location: Location, addresses: Array, lanes: Lanes, size: int, *, aligned: bool = True
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Check a load and create its event. Return the bytes of the memory, and the index of each lane."""
+        array, index = self._reach(kind, location, addresses, lanes, size if aligned else 1, storing=False)
+        if (on_access := self._handler(location)) is not None:
+            on_access(self._access("read", array, location, index, lanes, size))
+        return array, index
+
+    def _space_after(self, space: str, address: int) -> int:
+        """Return the number of bytes from an address to the end of the memory, buffer or allocation around it."""
+        if space == "local":
+            return self.local_bytes - address
+        if space != "global":
+            return self.shared.end - (address & 0xFF_FFFF)
+        return int(self.arena.ends[self.arena.locate(np.array([address]))[0]]) - address
 
     def discard(self, location: Location, addresses: Array, mask: Lanes, size: int) -> None:
         """Make `size` bytes of global memory for each lane in `mask` undetermined.
@@ -194,9 +237,7 @@ class Memory:
         if self._fault[0] == access.READ_ONLY:
             message = f"{size}-byte store at global address {address:#x} writes read-only memory"
             return Fault("emulator.read-only", f"{message}: {self.arena.nearest(address)}", lane)
-        message = f"{size}-byte {verb} at global address {address:#x} is out of bounds"
-        nearest, hint = self.arena.nearest(address), self.arena.hint(address)
-        return Fault("emulator.out-of-bounds", f"{message}: {nearest}", lane, hint)
+        return self.arena.unmapped(f"{size}-byte {verb} at global address {address:#x}", address, lane)
 
     def atomic(
         self, space: str, location: Location, addresses: Array, mask: Lanes, op: str, type: str, values: Array,

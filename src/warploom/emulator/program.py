@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import Source, SourceLine, Span
+from warploom.emulator.address_space import CODE_BASE
 from warploom.isa.binding.bind import Binding
 from warploom.isa.binding.vectors import member_of
 from warploom.isa.model.parameters import Parameter
@@ -126,6 +127,22 @@ class DeviceFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class Service:
+    """Function that the GPU driver defines, such as `vprintf`.
+
+    `run` executes a call (see `services`). `uses_heap` is set if the function changes the heap, which all CTAs share.
+
+    Units: `parameters` and `result` are sizes in bytes; `result` is 0 for a function without a result.
+    """
+
+    name: str
+    parameters: tuple[int, ...]
+    result: int
+    run: Callable[[Any, Any], Any]
+    uses_heap: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class GlobalVariable:
     """Variable of the module in global or constant memory."""
 
@@ -141,8 +158,9 @@ class Program:
 
     A program counter is an index of `steps`, and of `block_end`, `reconvergence` and `following`. `block_end` has the
     end of the basic block, `reconvergence` the program counter at which diverging lanes reconverge, -1 for none, and
-    `following` the instructions that may execute next, without those of called functions. `analyses` is a cache for
-    later launches. Its keys are the functions that compute the results.
+    `following` the instructions that may execute next, without those of called functions. `services` has the device
+    services that the kernel may call, by address. `analyses` is a cache for later launches. Its keys are the functions
+    that compute the results.
     """
 
     module: Module
@@ -157,6 +175,7 @@ class Program:
     static_shared: int
     dynamic_start: int
     local_bytes: int
+    services: dict[int, Service] = field(default_factory=dict[int, Service])
     block_end: list[int] = field(default_factory=list[int])
     reconvergence: list[int] = field(default_factory=list[int])
     following: list[list[int]] = field(default_factory=list[list[int]])
@@ -168,6 +187,17 @@ class Program:
         if analyse not in self.analyses:
             self.analyses[analyse] = analyse(self)
         return self.analyses[analyse]
+
+    @property
+    def uses_heap(self) -> bool:
+        """True if the kernel may allocate or free memory of the heap."""
+        return any(service.uses_heap for service in self.services.values())
+
+    def address_of(self, name: str) -> int | None:
+        """Return the address of a device function or of a service, or None for an unknown name."""
+        if name in self.functions:
+            return CODE_BASE + self.functions[name].entry
+        return next((address for address, service in self.services.items() if service.name == name), None)
 
     def function_at(self, entry: int) -> DeviceFunction | None:
         """Return the device function that starts at the program counter `entry`, or None."""

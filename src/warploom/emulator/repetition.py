@@ -171,7 +171,7 @@ class Repetition:
         self.due = batch + (1 if recording else SPACING)
         if recording:
             self.recording = True
-            self._completed = components.asynchronous.completed
+            self._completed, self._allocated = components.asynchronous.completed, self._heap_changes()
             self.components.memory.watch(self._on_access)
             self._record(rows)
 
@@ -194,7 +194,7 @@ class Repetition:
         self.accesses: dict[tuple[int, int], Access] = {}  # last read at a program counter by a batch, by first warp
         self._changed = False
         self._is_loud = False  # True if a recorded instruction may change the state of other warps
-        self._completed = 0
+        self._completed = self._allocated = 0
         self._written: list[tuple[Array, Array, Array]] = []  # arrays, byte indices and old bytes
 
     # Comparison -------------------------------------------------------------------------------------------
@@ -238,7 +238,11 @@ class Repetition:
 
     def _components(self) -> object:
         each = self.components
-        return each.barriers.snapshot(), each.mbarriers.snapshot(), each.pools.snapshot()
+        return each.barriers.snapshot(), each.mbarriers.snapshot(), each.pools.snapshot(), self._heap_changes()
+
+    def _heap_changes(self) -> int:
+        heap = self.components.memory.arena.heap
+        return 0 if heap is None else heap.changes
 
     # Recording --------------------------------------------------------------------------------------------
 
@@ -274,7 +278,7 @@ class Repetition:
         """Return True if the recorded batches changed memory or the state of other warps."""
         self._compare_written()
         completed = self.components.asynchronous.completed != self._completed
-        return self._changed or completed or self._is_loud
+        return self._changed or completed or self._is_loud or self._heap_changes() != self._allocated
 
     # Loops without an exit --------------------------------------------------------------------------------
 

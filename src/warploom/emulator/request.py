@@ -1,9 +1,11 @@
 """Request to run a grid on the emulator."""
 
+from dataclasses import field
 from typing import Any
 
 from warploom.emulator.grid import Grid
 from warploom.emulator.observers import Observer
+from warploom.emulator.output import Output
 from warploom.emulator.program import Program
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.waves import Waves
@@ -17,7 +19,8 @@ class Request:
     """Request to run a grid.
 
     `parameters` contains the bytes of the kernel's parameter block. `waves` selects some waves; None runs the whole
-    grid. `workspace` is the address of the workspace of a cooperative grid, or 0.
+    grid. `workspace` is the address of the workspace of a cooperative grid, or 0. `output` receives the text that the
+    threads print.
 
     Units: `shared` is the dynamic shared memory in bytes, `step_budget` a number of warp instructions.
     """
@@ -36,6 +39,7 @@ class Request:
     pool: Any = None  # threads for matrix arithmetic (`numerics.fused.Workers`)
     waves: Waves | None = None
     workspace: int = 0
+    output: Output = field(default_factory=Output)
 
     def shape(self) -> Grid:
         """Return the sizes of the grid, of its CTAs and clusters, and of shared memory."""

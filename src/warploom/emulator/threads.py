@@ -34,11 +34,13 @@ def thread_parts(request: Request) -> list[Request]:
     - Observers need the order of all events.
     - CTAs of several clusters may communicate.
     - The program has an atomic operation on global memory.
+    - The program allocates memory, whose addresses depend on the order of the CTAs.
     """
     workers: Workers | None = request.pool
     if workers is None or workers.count < 2 or request.observers or request.waves is not None:
         return []
-    if any(request.program.analysis(inter_cta_communication)) or request.program.analysis(_updates_global_memory):
+    program = request.program
+    if program.uses_heap or any(program.analysis(inter_cta_communication)) or program.analysis(_updates_global_memory):
         return []
     whole = divide(request.program, request.shape())
     size = whole.grid.cluster_size

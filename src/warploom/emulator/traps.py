@@ -12,6 +12,7 @@ _WHEN = {
         "This fault ends the run with an error, and all arrays keep their contents. The attribute `arrays` of the "
         "error has the contents at this point. In `wl.sanitize` and with `raises=False`, the fault is a finding."
     ),
+    "warning": "This finding is a warning. The run continues.",
 }
 _MODULE = "The examples are declarations and functions after the header of a module."
 _BODY = """The examples are statements of a kernel with 128 threads. `%r0` is the index of the thread. The parameter
@@ -22,7 +23,8 @@ _BODY = """The examples are statements of a kernel with 128 threads. `%r0` is th
 class TrapRule:
     """Rule of the emulator. A kernel that violates the rule is refused or stopped.
 
-    `when` is "load" for a check before the kernel starts, and "run" for a check during the run.
+    `when` is "load" for a check before the kernel starts, "run" for a check during the run, and "warning" for a finding
+    that does not end the run.
     """
 
     code: str

@@ -237,7 +237,7 @@ class Warps(Batch):
 
     def call(self, function: Any, results: Any, arguments: Any) -> None:
         """Call a device function with the active lanes. See `Control.call`."""
-        self.components.control.call(self, function, arguments)
+        self.components.control.call(self, function, results, arguments)
 
     def leave(self, whole_kernel: bool) -> None:
         """Let the active lanes return from their device function. See `Control.leave`."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
@@ -54,6 +55,7 @@ def launch(
     step_budget: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
+    output: Callable[[str], object] | None = None,
     stream: object = None,
     wait: bool = True,
     cooperative: bool = False,
@@ -101,6 +103,12 @@ def launch(
       default is the environment variable WARPLOOM_STEP_BUDGET, or 1,000,000,000.
     - `progress` is called repeatedly with the progress of the run. `announce` is called with sentences about a
       distributed run, such as its estimated time.
+    - `output` is called at the end of the run with the text that the kernel printed, if any. The default writes the
+      text to standard output. `Run.output` has the same text. The text is ordered by CTA, and within a CTA by the time
+      of the call, so it does not depend on `workers`. It is cut at 1 MiB, which a warning states.
+
+    On a GPU, the driver writes the text that the kernel prints to the standard output of the process when the launch
+    has ended, and `Run.output` is empty.
 
     Options of a GPU:
 
@@ -136,7 +144,7 @@ def launch(
         "sanitize": sanitize, "raises=False": not raises, "trace": trace is not False,
         "trace_events": trace_events is not None, "profile": profile, "arch": arch is not None,
         "schedule": schedule != "eager", "workers": workers != 1, "step_budget": step_budget is not None,
-        "progress": progress is not None, "announce": announce is not None,
+        "progress": progress is not None, "announce": announce is not None, "output": output is not None,
     }  # fmt: skip
     options = emulator_options if device == "cuda" else gpu_options
     for option in [each for each, is_set in options.items() if is_set]:
@@ -159,7 +167,7 @@ def launch(
     prepared.times.read += read
     done = cpu.run_on(
         prepared, arguments, raises, sanitize=sanitize, trace=trace, trace_events=trace_events, profile=profile,
-        workers=workers, progress=progress, announce=announce,
+        workers=workers, progress=progress, announce=announce, output=output or write_output,
     )  # fmt: skip
     if done.error is None:
         began = perf_counter()
@@ -185,6 +193,7 @@ def sanitize(
     step_budget: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
+    output: Callable[[str], object] | None = None,
 ) -> Run:
     """Run a kernel on the emulator under several schedules, and return the findings of all runs.
 
@@ -192,7 +201,7 @@ def sanitize(
     Each run starts from its own copy of the arguments. A finding that several runs have is listed once. A trap or a
     deadlock is a finding, and the next run follows. Afterwards the arrays hold the results of the first run. If the
     first run ends with a trap or a deadlock, `Run.error` is this error, and the arrays keep the contents from before
-    the call.
+    the call. `Run.output` and `output` get the text that the kernel printed in the first run.
 
     `enable` lists the codes of rules that are off by default, to switch them on. `disable` lists the codes of rules to
     switch off.
@@ -217,11 +226,18 @@ def sanitize(
         fork = each.fork()
         first = first or fork
         observed = {"sanitize": active, "workers": workers, "progress": progress, "announce": announce}
-        runs.append(cpu.run_on(fork, arguments, raises=False, **observed))
+        write = None if runs else output or write_output
+        runs.append(cpu.run_on(fork, arguments, raises=False, output=write, **observed))
     assert first is not None
     if runs[0].error is None:
         arguments.buffers.read_from(first.arena)
     return cpu.merge(runs)
+
+
+def write_output(text: str) -> None:
+    """Write text that a kernel printed to standard output."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def load_launch(

@@ -17,6 +17,7 @@ from warploom.emulator.arena import Arena
 from warploom.emulator.execute import execute, initialise, reserve, reserve_workspace
 from warploom.emulator.faults import Deadlock, RunError, Trap
 from warploom.emulator.observers import Observer
+from warploom.emulator.output import Output
 from warploom.emulator.request import STEP_BUDGET, Request
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.stats import Progress
@@ -113,18 +114,39 @@ def run(
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
     observer: Observer | None = None,
+    output: Callable[[str], object] | None = None,
 ) -> Run:
     """Run a prepared launch, and leave the results in `launch.arena`.
 
     `sanitize` is True for the default rules, or has the codes of the rules that are on. `observer` is an additional
-    observer, which gets no events if `workers` is a Dask cluster. `runtime.api.launch` describes the other options.
+    observer, which gets no events if `workers` is a Dask cluster. `output` is called after the run with the text that
+    the kernel printed, if any; None prints nothing. `runtime.api.launch` describes the other options.
 
     Errors: Trap and Deadlock, with the findings and records of the run up to this point; UsageError launch.*.
     """
     check_workers(workers)
-    for option, callback in (("progress", progress), ("announce", announce)):
+    for option, callback in (("progress", progress), ("announce", announce), ("output", output)):
         if callback is not None and not callable(callback):
             raise UsageError(f"{option} is {callback!r}; expected a function", code="launch.option")
+    printed = Output()
+    launch = replace(launch, request=replace(launch.request, output=printed))
+    try:
+        done = _run(launch, sanitize, trace, trace_events, profile, workers, progress, announce, observer)
+    except RunError as end:
+        end.output, end.findings = printed.text(), (*end.findings, *printed.warnings())
+        raise
+    finally:
+        text = printed.text()
+        if output is not None and text:
+            output(text)
+    return replace(done, findings=(*done.findings, *printed.warnings()), output=text)
+
+
+def _run(
+    launch: EmulatorLaunch, sanitize: bool | frozenset[str], trace: bool | Sequence[int], trace_events: int | None,
+    profile: bool, workers: int | str, progress: Callable[[Progress], None] | None, announce: Announce | None,
+    observer: Observer | None,
+) -> Run:  # fmt: skip
     request, arena, segments = launch.request, launch.arena, launch.segments
     if isinstance(workers, str):
         for option, is_set in (("trace", trace is not False), ("profile", profile)):

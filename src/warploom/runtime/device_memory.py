@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from warploom.diagnostics import UsageError
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.arena import GAP, Arena, Segment
+from warploom.emulator.heap import HEAP_BYTES, Heap
 
 ALIGNMENT = 512
 """Alignment of allocations. Units: bytes."""
@@ -29,11 +30,13 @@ class DeviceMemory:
         self._starts: list[int] = []
         self._next = GLOBAL_BASE + GAP
         self._arena: Arena | None = None
+        self._heap: Heap | None = None
+        self._heap_start = GLOBAL_BASE + len(memory) - HEAP_BYTES - GAP
 
     @property
     def end(self) -> int:
-        """Address after the last byte of the memory."""
-        return GLOBAL_BASE + len(self.bytes)
+        """Address after the last byte for allocations. The heap of device functions follows."""
+        return self._heap_start
 
     def allocate(
         self, name: str, size: int, *, alignment: int = ALIGNMENT, writable: bool = True, kind: str = "global"
@@ -88,6 +91,7 @@ class DeviceMemory:
         """Free all allocations, and set their bytes to zero."""
         for segment in [*self._segments]:
             self.free(segment)
+        self._heap = None
 
     def find(self, address: int) -> Segment | None:
         """Return the allocation that contains an address, or None."""
@@ -102,8 +106,15 @@ class DeviceMemory:
         first = address - GLOBAL_BASE
         return self.bytes[first : first + size]
 
-    def arena(self) -> Arena:
-        """Return the memory of a launch, with all allocations."""
+    def arena(self, *, uses_heap: bool) -> Arena:
+        """Return the memory of a launch, with all allocations.
+
+        The first launch with `uses_heap` creates the heap, which all later launches share.
+        """
+        if uses_heap or self._heap is not None:
+            arena = Arena.over(self.bytes, self._segments, self._heap_start, self._heap)
+            self._heap = arena.heap
+            return arena
         if self._arena is None:
             last = self._segments[-1] if self._segments else None
             used = GAP if last is None else last.start + last.size + GAP - GLOBAL_BASE

@@ -22,9 +22,10 @@ class Run(Displayed):
     """Result of a launch.
 
     `findings` come from the sanitizer or, for a launch on a GPU, from the assembler. `stats` counts what the emulator
-    executed. `trace` and `profile` are set if the launch requested them. `output` is always empty, because kernels that
-    call printf are refused. `distribution` states the work of each worker of a Dask cluster. `error` is the trap or
-    deadlock that ended the run, if the launch was not to raise it.
+    executed. `trace` and `profile` are set if the launch requested them. `output` is the text that the kernel printed,
+    ordered by CTA; it is empty for a launch on a GPU, which prints to standard output. `distribution` states the work
+    of each worker of a Dask cluster. `error` is the trap or deadlock that ended the run, if the launch was not to raise
+    it.
     """
 
     display_kind: ClassVar[str] = "run"
@@ -41,7 +42,7 @@ class Run(Displayed):
     def before(cls, error: Trap | Deadlock) -> Run:
         """Return the part of a run before the trap or deadlock that ended it."""
         findings = error.findings or error.diagnostics
-        return cls(findings, error.stats, error.trace, error.profile, error=error)
+        return cls(findings, error.stats, error.trace, error.profile, output=error.output, error=error)
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:

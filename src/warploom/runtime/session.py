@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -60,7 +60,7 @@ class SessionModule:
         """
         if name not in self._variables:
             declared = {each.name: each for each in self._declared(name)}
-            self._allocate([*declared.values()], {}, self._module.source)
+            self._allocate([*declared.values()], _no_address, self._module.source)
         return self._variables.get(name)
 
     def _declared(self, name: str) -> Iterator[GlobalVariable]:
@@ -79,12 +79,11 @@ class SessionModule:
 
     def addresses(self, program: Program) -> dict[str, int]:
         """Return the addresses of the variables of a program, by name. Errors: as `variable`."""
-        functions = {name: function.entry for name, function in program.functions.items()}
-        self._allocate(program.globals, functions, program.source)
+        self._allocate(program.globals, program.address_of, program.source)
         return {each.name: self._variables[each.name].start for each in program.globals}
 
     def _allocate(
-        self, variables: Sequence[GlobalVariable], functions: dict[str, int], source: Source | None
+        self, variables: Sequence[GlobalVariable], address_of: Callable[[str], int | None], source: Source | None
     ) -> None:  # fmt: skip
         """Allocate and initialise the variables that have no memory yet."""
         new = [each for each in variables if each.name not in self._variables]
@@ -95,7 +94,7 @@ class SessionModule:
             )
         starts = {name: segment.start for name, segment in self._variables.items()} if new else {}
         for each in new:
-            contents = initial_bytes(each, starts, functions, source)
+            contents = initial_bytes(each, starts, address_of, source)
             self.memory.view(starts[each.name], each.size)[:] = memoryview(contents)
 
     def unload(self) -> None:
@@ -139,7 +138,7 @@ class SessionKernel:
             program, geometry.grid, geometry.block, geometry.cluster or (1, 1, 1), geometry.shared, parameters, name,
             Schedule.parse(schedule), is_clustered, step_budget, workspace=workspace,
         )  # fmt: skip
-        arena = memory.arena()
+        arena = memory.arena(uses_heap=program.uses_heap)
         return cpu.run(cpu.EmulatorLaunch(request, arena, segments, len(arena.segments)), **options)
 
     def _workspace(self, geometry: Geometry) -> int:
@@ -150,6 +149,10 @@ class SessionKernel:
             self.workspace = self.module.memory.allocate("the grid's workspace", WORKSPACE_BYTES)
         self.module.memory.view(self.workspace.start, WORKSPACE_BYTES)[:] = 0
         return self.workspace.start
+
+
+def _no_address(_: str) -> None:
+    """Return None: the address of a function depends on the kernel that calls it."""
 
 
 def _entries(module: Module) -> Iterator[str]:

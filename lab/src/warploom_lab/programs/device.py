@@ -7,7 +7,6 @@ The library `cuda_runtime.cpp` takes the place of the CUDA runtime and forwards 
 from __future__ import annotations
 
 import ctypes
-import re
 import struct
 import time
 from collections.abc import Callable, Sequence
@@ -38,8 +37,6 @@ Bytes = NDArray[np.uint8]
 
 _FATBIN_MAGIC = 0xBA55ED50
 _PTX_ENTRY = 1
-_EXTERNAL = re.compile(r"(?P<lines>^\.extern \.func [^;{]*?(?P<name>\w+)\s*\([^;()]*\)\s*);", re.MULTILINE)
-_FAILED_ASSERTION = "__assertfail"
 _ADDRESS = ctypes.c_uint64
 _LARGEST_MAP = 5  # dimensions
 # Codes of element types in the CUDA driver, in the order of the driver's enumeration.
@@ -268,15 +265,6 @@ class Device:
         return cpu.EmulatorLaunch(request, arena, segments, outputs)
 
 
-def _with_body(declaration: re.Match[str]) -> str:
-    """Return a PTX definition for the declaration of a device function that the CUDA driver defines.
-
-    The failed assertion traps, and other functions do nothing.
-    """
-    body = "{ trap; }" if declaration["name"] == _FAILED_ASSERTION else "{ ret; }"
-    return declaration["lines"].removeprefix(".extern ") + body
-
-
 def _integers(address: int, count: int, size: int) -> tuple[int, ...]:
     """Return `count` unsigned integers of `size` bytes from host memory."""
     data = ctypes.string_at(address, count * size) if count else b""
@@ -306,7 +294,6 @@ def _ptx_of(image: int) -> str:
     while position < len(data):
         kind, _, header, size = struct.unpack_from("<HHIQ", data, position)
         if kind == _PTX_ENTRY:
-            text = data[position + header : position + header + size].rstrip(b"\0").decode()
-            return _EXTERNAL.sub(_with_body, text)
+            return data[position + header : position + header + size].rstrip(b"\0").decode()
         position += header + size
     raise ValueError("the program has no PTX")

@@ -16,9 +16,9 @@ from warploom.integrations.cuda_driver.functions import (
     IN_LIBRARY,
     RUNTIME_FUNCTIONS,
     numbered_functions,
-    package_text,
     read_functions,
 )
+from warploom.integrations.cuda_driver.package_data import package_text
 from warploom.integrations.cuda_driver.statuses import Status
 
 _NAME = "libcuda.so.1"

@@ -1,26 +1,23 @@
-"""Devices that the driver library reports, and the functions that describe them."""
+"""Devices that the driver library reports."""
 
 from __future__ import annotations
 
 import struct
 import tomllib
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from warploom.diagnostics import UsageError
-from warploom.integrations.cuda_driver.functions import driver, package_text
-from warploom.integrations.cuda_driver.statuses import DriverError, Status
-
-if TYPE_CHECKING:
-    from warploom.integrations.cuda_driver.program import DriverCall
+from warploom.integrations.cuda_driver.package_data import package_text
 
 DRIVER_VERSION = 13000
 """Version of CUDA that the library implements."""
 DEVICES = ("h100", "h200", "b200", "rtx5090", "a100")
 
 _MAJOR, _MINOR, _PROCESSORS = 75, 76, 16
-_PCI_BUS, _PCI_DEVICE, _PCI_DOMAIN = 33, 34, 50
-_UUID = b"Warploom device\0"
+PCI_BUS, PCI_DEVICE, PCI_DOMAIN = 33, 34, 50
+"""Attributes that state the place on the bus."""
+UUID = b"Warploom device\0"
 
 
 class DeviceModel(NamedTuple):
@@ -65,91 +62,7 @@ def _read_table(name: str) -> dict[str, Any]:
     return tomllib.loads(package_text(f"devices/{name}.toml"))
 
 
-@driver("cuInit", "u32 flags")
-def _initialise(call: DriverCall, flags: int) -> None:
-    if flags:
-        raise DriverError(Status.INVALID_VALUE)
-    call.program.is_initialised = True
-
-
-@driver("cuDriverGetVersion", "out i32 version")
-def _version(call: DriverCall) -> int:
-    return DRIVER_VERSION
-
-
-@driver("cuDeviceGetCount", "out i32 count")
-def _count(call: DriverCall) -> int:
-    return 1
-
-
-@driver("cuDeviceGet", "out i32 device, i32 ordinal")
-def _get(call: DriverCall, ordinal: int) -> int:
-    return call.device(ordinal)
-
-
-@driver("cuDeviceGetName", "ptr name, i32 length, i32 device")
-def _name(call: DriverCall, address: int, length: int, device: int) -> None:
-    call.device(device)
-    if not address or length <= 0:
-        raise DriverError(Status.INVALID_VALUE)
-    name = call.program.model.name.encode()[: length - 1]
-    call.connection.write(address, name + b"\0")
-
-
-@driver("cuDeviceGetUuid cuDeviceGetUuid_v2", "ptr uuid, i32 device")
-def _uuid(call: DriverCall, address: int, device: int) -> None:
-    call.device(device)
-    if not address:
-        raise DriverError(Status.INVALID_VALUE)
-    call.connection.write(address, _UUID)
-
-
-@driver("cuDeviceTotalMem_v2", "out size bytes, i32 device")
-def _total_memory(call: DriverCall, device: int) -> int:
-    call.device(device)
-    return call.program.model.memory
-
-
-@driver("cuDeviceGetAttribute", "out i32 value, i32 attribute, i32 device")
-def _attribute(call: DriverCall, attribute: int, device: int) -> int:
-    call.device(device)
-    found = call.program.model.attributes.get(attribute)
-    if found is None:
-        raise DriverError(Status.INVALID_VALUE)
-    return found
-
-
-@driver("cuDeviceComputeCapability", "out i32 major, out i32 minor, i32 device")
-def _capability(call: DriverCall, device: int) -> tuple[int, int]:
-    call.device(device)
-    return call.program.model.capability
-
-
-@driver("cuDeviceGetPCIBusId", "ptr text, i32 length, i32 device")
-def _bus(call: DriverCall, address: int, length: int, device: int) -> None:
-    call.device(device)
-    attributes = call.program.model.attributes
-    domain, bus, slot = (attributes.get(each, 0) for each in (_PCI_DOMAIN, _PCI_BUS, _PCI_DEVICE))
-    text = f"{domain:04X}:{bus:02X}:{slot:02X}.0".encode() + b"\0"
-    if not address or length < len(text):
-        raise DriverError(Status.INVALID_VALUE)
-    call.connection.write(address, text)
-
-
-@driver("cuDeviceCanAccessPeer", "out i32 can, i32 device, i32 peer")
-def _can_access_peer(call: DriverCall, device: int, peer: int) -> int:
-    call.device(device)
-    call.device(peer)
-    return 0
-
-
-@driver("cuDeviceGetExecAffinitySupport", "out i32 supported, i32 kind, i32 device")
-def _affinity(call: DriverCall, kind: int, device: int) -> int:
-    call.device(device)
-    return 0
-
-
 def identity(model: DeviceModel) -> bytes:
     """Return the bytes that identify the device: its UUID and its place on the bus."""
-    place = (model.attributes.get(each, 0) for each in (_PCI_DOMAIN, _PCI_BUS, _PCI_DEVICE))
-    return _UUID + struct.pack("<3i", *place)
+    place = (model.attributes.get(each, 0) for each in (PCI_DOMAIN, PCI_BUS, PCI_DEVICE))
+    return UUID + struct.pack("<3i", *place)

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from warploom.integrations.cuda_driver.package_data import package_text
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 
 if TYPE_CHECKING:
@@ -101,11 +101,6 @@ def driver(symbols: str, parameters: str) -> Callable[[Callable[..., Any]], Call
         return run
 
     return register
-
-
-def package_text(path: str) -> str:
-    """Return the text of a data file of this package."""
-    return resources.files(__name__.rpartition(".")[0]).joinpath(path).read_text(encoding="utf-8")
 
 
 def read_functions() -> tuple[DriverFunction, ...]:

@@ -16,7 +16,7 @@ from warploom.runtime.run import Run
 
 if TYPE_CHECKING:
     from warploom.gpu.geometry import Geometry
-    from warploom.integrations.cuda_driver.modules import Function
+    from warploom.runtime.session import SessionKernel
 
 _REPORTED_EVENTS = 20_000
 _UNSAFE = re.compile(r"[^\w.-]+")
@@ -88,12 +88,14 @@ class LaunchLog:
 
             self._found(tuple(check(parse(text, name))))
 
-    def launch(self, function: Function, geometry: Geometry, parameters: bytes) -> None:
-        """Run a kernel, and record the launch.
+    def launch(
+        self, kernel: SessionKernel, geometry: Geometry, parameters: bytes, output: Callable[[str], object]
+    ) -> None:  # fmt: skip
+        """Run a kernel, and record the launch. `output` is called with the text that the kernel printed, if any.
 
         Errors: Unsupported and UsageError launch.* before the run; Trap and Deadlock during the run.
         """
-        options, name = self.options, function.readable_name
+        options, name = self.options, kernel.loaded.signature.entry.readable_name
         applies = options.applies_to(name)
         observers: dict[str, Any] = {}
         if applies and options.report is not None:
@@ -104,8 +106,13 @@ class LaunchLog:
         began = perf_counter()
         failure: Trap | Deadlock | None = None
         try:
-            run = function.kernel.launch(
-                geometry, parameters, arch=options.arch, schedule=options.schedule if applies else "eager", **observers
+            run = kernel.launch(
+                geometry,
+                parameters,
+                arch=options.arch,
+                schedule=options.schedule if applies else "eager",
+                output=output,
+                **observers,
             )
         except (Trap, Deadlock) as error:
             failure, run = error, Run.before(error)

@@ -109,7 +109,12 @@ class Launch(NamedTuple):
         program = call.program
         call.connection.synchronize()  # copies of the same call to the device
         try:
-            program.log.launch(*self)
+            program.log.launch(
+                self.function.kernel,
+                self.geometry,
+                self.parameters,
+                output=lambda text: call.connection.print(text.encode()),
+            )
         except Unsupported as error:
             program.log.error(error)
             raise DriverError(Status.NOT_SUPPORTED) from None

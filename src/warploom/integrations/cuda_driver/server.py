@@ -10,6 +10,7 @@ from threading import Lock, Thread
 
 from warploom.integrations.cuda_driver import box_copies as _box_copies
 from warploom.integrations.cuda_driver import contexts as _contexts
+from warploom.integrations.cuda_driver import device_queries as _device_queries
 from warploom.integrations.cuda_driver import graphs as _graphs
 from warploom.integrations.cuda_driver import linker as _linker
 from warploom.integrations.cuda_driver import pools as _pools
@@ -22,7 +23,7 @@ from warploom.integrations.cuda_driver.program import CudaProgram, DriverCall, T
 from warploom.integrations.cuda_driver.protocol import Connection, Disconnected, process_of
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 
-_REGISTERING = (_box_copies, _contexts, _graphs, _linker, _pools, _runtime_library, _tensor_maps)
+_REGISTERING = (_box_copies, _contexts, _device_queries, _graphs, _linker, _pools, _runtime_library, _tensor_maps)
 """Modules whose import registers implementations of driver functions."""
 _BEFORE_INIT = frozenset({"cuInit", "cuDriverGetVersion"})
 _AFTER_FAILURE = frozenset({

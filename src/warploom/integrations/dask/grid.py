@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from warploom.emulator.access import DIRTY
 from warploom.emulator.arena import Arena
 from warploom.emulator.execute import execute
 from warploom.emulator.faults import RunError
+from warploom.emulator.output import Output
 from warploom.emulator.request import Request
 from warploom.emulator.stats import Progress, Stats
 from warploom.emulator.waves import Waves, divide, inter_cta_communication
@@ -56,6 +57,7 @@ class PartResult:
     segments: Mapping[int, NDArray[np.uint8]] | None = None
     report: Report | None = None  # findings of the sanitizer
     ended: RunError | None = None
+    output: Output = field(default_factory=Output)
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -91,6 +93,8 @@ def run_grid(
             announce(estimate(request, job.waves, arena, segments, count))
         parts = split_waves(job.waves, count)
         reason = f"the {job.waves.ctas} CTAs are one wave" if len(parts) == 1 else ""
+        if request.program.uses_heap:
+            reason = "the CTAs allocate memory from one heap"
         results: list[PartResult] = []
         if not reason:
             results = _run_parts(pool, job, parts, progress, report)
@@ -117,7 +121,7 @@ def run_part(job: GridJob, part: range | None, progress: ProgressCallback) -> Pa
     sanitizer = Sanitizer(None if job.sanitize is True else job.sanitize) if job.sanitize else None
     observers = tuple(each for each in (sanitizer, recorder) if each is not None)
     chosen = job.waves if part is None else replace(job.waves, numbers=part)
-    request = replace(job.request, observers=observers, waves=chosen)
+    request = replace(job.request, observers=observers, waves=chosen, output=Output())
     ended: RunError | None = None
     stats, footprint = Stats(), None
     try:
@@ -131,9 +135,10 @@ def run_part(job: GridJob, part: range | None, progress: ProgressCallback) -> Pa
         return PartResult(stats, str(found))
     written = None
     if recorder is None:
-        dirty = np.flatnonzero(arena.state == DIRTY).tolist()
+        dirty = np.flatnonzero(arena.state[: len(arena.segments)] == DIRTY).tolist()
         written = {number: arena.view(arena.segments[number]) for number in dirty}
-    return PartResult(stats, "", footprint, written, None if sanitizer is None else sanitizer.report, ended)
+    report = None if sanitizer is None else sanitizer.report
+    return PartResult(stats, "", footprint, written, report, ended, request.output)
 
 
 def _run_parts(
@@ -211,6 +216,7 @@ def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, t
         for number, contents in (result.segments or {}).items():
             job.arena.view(job.arena.segments[number])[:] = contents
             job.arena.state[number] = DIRTY
+        job.request.output.extend(result.output)
     stats = Stats.total([result.stats for result in ran])
     report, program = Report(frozenset(rules())), job.request.program
     for result in ran:

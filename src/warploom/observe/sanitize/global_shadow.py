@@ -191,6 +191,15 @@ class GlobalShadow:
         """Return True if the access of `record` happens before the next access of a lane."""
         return bool(_known(self.clocks.arrays, self.wave & 0xFF, warp, lane, record, 0))
 
+    def forget(self, start: int, size: int) -> None:
+        """Forget all accesses to memory that `malloc` returns.
+
+        `malloc` orders the accesses before `free` and after `malloc`. Units: byte offsets in the emulator's memory.
+        """
+        granules = slice(start >> self.arrays.shift, (start + size - 1 >> self.arrays.shift) + 1)
+        for array in self.arrays[:4]:
+            array[..., granules] = 0
+
     # Bulk copies ------------------------------------------------------------------------------------------
 
     def _segment(self, offset: int) -> int:
@@ -325,7 +334,7 @@ class GlobalShadow:
         line = self.launch.program.place_of(site)
         why = _REASONS.get(what, "and no wait covers that copy" if in_flight else "and nothing orders the two")
         here = self.context.describe(warp, lane)
-        segment = self.arena.segments[self._segment(address - GLOBAL_BASE)]
+        segment = self.arena.segment_at(self._segment(address - GLOBAL_BASE))
         buffer = f"{segment.name}, byte {address - segment.start}"
         place = f"global memory at {address:#x} to {address + min(size, 1 << self.arrays.shift):#x} ({buffer})"
         return f"this {verb} {place}, which is {did} by {line}, {who}, {why}; {here}"

@@ -134,6 +134,7 @@ class Sanitizer(Observer):
             events.Commit: self._commit,
             events.Wait: self._wait,
             events.Exit: self._exit,
+            events.HeapAllocation: lambda event: self.global_shadow.forget(event.start, event.size),
             events.Allocate: lambda event: self.registers.change(event),  # noqa: PLW0108 - each wave of CTAs has its own
         }
 

@@ -286,9 +286,6 @@ def _hopper_groups() -> Iterator[Case]:
 def _refused() -> Iterator[Case]:
     y = out("i32", 32)
     for name, words, args in (
-        ("prints", "the function 'vprintf' is not defined in the module", {"x": y}),
-        ("asserts", "the function '__assertfail' is not defined in the module", {"x": y}),
-        ("allocates", "the function 'malloc' is not defined in the module", {"x": y}),
         ("samples", "unsupported instruction 'tex.2d.v4.f32.f32'", {"t": scalar("i64", 0), "y": y}),
         ("writes_surface", "unsupported instruction", {"s": scalar("i64", 0)}),
         ("calls_outside", "the function 'outside' is not defined in the module", {"y": y}),

@@ -1,10 +1,5 @@
 // Kernels that the emulator refuses by name before anything runs.
-#include <cassert>
-#include <cstdio>
 #define KERNEL extern "C" __global__ void
-KERNEL prints(const int* x) { printf("%d\n", x[threadIdx.x]); }
-KERNEL asserts(const int* x) { assert(x[threadIdx.x] > 0); }
-KERNEL allocates(int** x) { x[threadIdx.x] = (int*)malloc(64); free(x[threadIdx.x]); }
 KERNEL samples(cudaTextureObject_t t, float* y) { y[threadIdx.x] = tex2D<float>(t, threadIdx.x * 0.5f, 1.0f) + tex1Dfetch<float>(t, 3); }
 KERNEL writes_surface(cudaSurfaceObject_t s) { surf2Dwrite<float>(1.0f, s, threadIdx.x * 4, 2); }
 extern __device__ int outside(int);
