@@ -50,6 +50,7 @@ REFUSED = {
 ALONE = {
     "lsp": ('python -c "import warploom.lsp.server"', ""),
     "mlir": ("warploom lower k.ptx --to nvvm", "llvm.func @count"),
+    "exec": ('python -c "import lz4.block, zstandard, warploom.integrations.cuda_driver.fat_binary"', ""),
     "triton": ('python -c "import triton, warploom.integrations.triton"', ""),
     "farm": (
         "warploom run k.ptx --grid 2 --block 32 --arg zeros:int32:32 --workers dask:2 2>&1",

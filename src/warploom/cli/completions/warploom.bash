@@ -6,11 +6,12 @@
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
 _shtab_warploom_bench_subparsers=(gemm)
-_shtab_warploom_subparsers=(check run sanitize report init lower author explain layout bench tune lsp completion)
+_shtab_warploom_subparsers=(check run sanitize exec report init lower author explain layout bench tune lsp completion)
 
 _shtab_warploom_check_option_strings=(-h --help --format --arch --ptx-version --strict)
 _shtab_warploom_run_option_strings=(-h --help --kernel --grid --block --cluster --shared --arg --arch --schedule --workers --memory --save --explore --time --strict --trace --trace-ctas --trace-events)
 _shtab_warploom_sanitize_option_strings=(-h --help --kernel --grid --block --cluster --shared --arg --arch --schedule --workers --memory --enable --disable --format --strict)
+_shtab_warploom_exec_option_strings=(-h --help --device --kernel --check --sanitize --schedule --report --time)
 _shtab_warploom_report_option_strings=(-h --help --kernel --grid --block --cluster --shared --arg --arch --schedule --workers --memory -o --output --trace-ctas --trace-events)
 _shtab_warploom_init_option_strings=(-h --help --kernel -o --output --force)
 _shtab_warploom_lower_option_strings=(-h --help --to --source --arch)
@@ -29,6 +30,7 @@ _shtab_warploom_run_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_warploom_run___save_COMPGEN=_shtab_compgen_files
 _shtab_warploom_run___trace_COMPGEN=_shtab_compgen_files
 _shtab_warploom_sanitize_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_warploom_exec___report_COMPGEN=_shtab_compgen_files
 _shtab_warploom_report_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_warploom_report__o_COMPGEN=_shtab_compgen_files
 _shtab_warploom_report___output_COMPGEN=_shtab_compgen_files
@@ -52,7 +54,7 @@ _shtab_warploom_bench_gemm___regime_choices=(steady rested)
 _shtab_warploom_bench_pos_0_choices=(gemm)
 _shtab_warploom_tune___peer_choices=(torch cupy)
 _shtab_warploom_completion_pos_0_choices=(bash zsh fish tcsh)
-_shtab_warploom_pos_0_choices=(check run sanitize report init lower author explain layout bench tune lsp completion)
+_shtab_warploom_pos_0_choices=(check run sanitize exec report init lower author explain layout bench tune lsp completion)
 
 _shtab_warploom_check_pos_0_nargs=+
 _shtab_warploom_check__h_nargs=0
@@ -65,6 +67,12 @@ _shtab_warploom_run___strict_nargs=0
 _shtab_warploom_sanitize__h_nargs=0
 _shtab_warploom_sanitize___help_nargs=0
 _shtab_warploom_sanitize___strict_nargs=0
+_shtab_warploom_exec_pos_0_nargs=...
+_shtab_warploom_exec__h_nargs=0
+_shtab_warploom_exec___help_nargs=0
+_shtab_warploom_exec___check_nargs=0
+_shtab_warploom_exec___sanitize_nargs=0
+_shtab_warploom_exec___time_nargs=0
 _shtab_warploom_report__h_nargs=0
 _shtab_warploom_report___help_nargs=0
 _shtab_warploom_init__h_nargs=0

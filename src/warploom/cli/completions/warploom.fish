@@ -50,8 +50,8 @@ function _shtab_warploom_using
   test "$_shtab_warploom_cmdpath" = "$argv"
 end
 
-set -g _shtab_warploom_commands check run sanitize report init lower author explain layout bench 'bench gemm' tune lsp completion
-set -g _shtab_warploom_opts_with_value --arch --arg --bank --block --box --by --byte --byte-id --cluster --column --cta --descriptor --disable --element --enable --explore --format --grid --idesc --interleave --item --json --kernel --lane --major --memory --output --peer --ptx-version --regime --register --repetitions --row --save --schedule --selector --shapes --shared --source --svg --swizzle --tcol --tcp --thread-id --tlane --to --trace --trace-ctas --trace-events --types --workers -o
+set -g _shtab_warploom_commands check run sanitize exec report init lower author explain layout bench 'bench gemm' tune lsp completion
+set -g _shtab_warploom_opts_with_value --arch --arg --bank --block --box --by --byte --byte-id --cluster --column --cta --descriptor --device --disable --element --enable --explore --format --grid --idesc --interleave --item --json --kernel --lane --major --memory --output --peer --ptx-version --regime --register --repetitions --report --row --save --schedule --selector --shapes --shared --source --svg --swizzle --tcol --tcp --thread-id --tlane --to --trace --trace-ctas --trace-events --types --workers -o
 
 complete -c warploom -e
 complete -c warploom -f
@@ -102,6 +102,15 @@ complete -c warploom -n '_shtab_warploom_using sanitize' -l disable -x -d 'switc
 complete -c warploom -n '_shtab_warploom_using sanitize' -l format -xka "text json sarif" -d 'format of the findings (text)'
 complete -c warploom -n '_shtab_warploom_using sanitize' -l strict -d 'exit with status 1 for warnings too'
 complete -c warploom -n '_shtab_warploom_using sanitize; and test $_shtab_warploom_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a launch file or a PTX file; - for standard input'
+complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a exec -d 'Run a CUDA program without a GPU. Its kernels run on the emulator, bit for bit.'
+complete -c warploom -n '_shtab_warploom_using exec' -s h -l help -d 'show this help message and exit'
+complete -c warploom -n '_shtab_warploom_using exec' -l device -x -d 'h100, h200, b200, rtx5090 or a100 (h100)'
+complete -c warploom -n '_shtab_warploom_using exec' -l kernel -x -d 'apply the options below only to kernels with such a name'
+complete -c warploom -n '_shtab_warploom_using exec' -l check -d 'check the PTX of each module'
+complete -c warploom -n '_shtab_warploom_using exec' -l sanitize -d 'report accesses that no synchronization orders'
+complete -c warploom -n '_shtab_warploom_using exec' -l schedule -x -d 'eager, lazy or random:SEED (eager)'
+complete -c warploom -n '_shtab_warploom_using exec' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'write a page about each launch to this folder'
+complete -c warploom -n '_shtab_warploom_using exec' -l time -d 'print the launches and the time of each kernel at the end'
 complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a report -d 'Run a kernel without a GPU and write one HTML page that opens offline: the PTX with execution counts, bank conflicts and coalescing, the findings of the sanitizer, and the pipeline as a timeline.'
 complete -c warploom -n '_shtab_warploom_using report' -s h -l help -d 'show this help message and exit'
 complete -c warploom -n '_shtab_warploom_using report' -l kernel -x -d 'name of the kernel; required if the file has several'

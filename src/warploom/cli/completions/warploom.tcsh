@@ -11,6 +11,7 @@ complete warploom \
         'c/--format=/(text json sarif)/' \
         'c/--save=/f/' \
         'c/--trace=/f/' \
+        'c/--report=/f/' \
         'c/-o=/f/' \
         'c/--output=/f/' \
         'c/--to=/(nvvm llvm ptx)/' \
@@ -20,11 +21,12 @@ complete warploom \
         'c/--regime=/(steady rested)/' \
         'c/--json=/f/' \
         'c/--svg=/f/' \
-        'c/--/(all arch arg bank block box by byte byte-id cluster column csv cta descriptor disable element enable explore force forget format grid help html idesc interleave item json kernel lane list major memory output peer ptx-version regime register repetitions row save schedule selector shapes shared source stdio strict svg swizzle tcol tcp text thread-id time tlane to trace trace-ctas trace-events types version workers)/' \
+        'c/--/(all arch arg bank block box by byte byte-id check cluster column csv cta descriptor device disable element enable explore force forget format grid help html idesc interleave item json kernel lane list major memory output peer ptx-version regime register repetitions report row sanitize save schedule selector shapes shared source stdio strict svg swizzle tcol tcp text thread-id time tlane to trace trace-ctas trace-events types version workers)/' \
         'c/-/(- h o)/' \
         'n/--format/(text json sarif)/' \
         'n/--save/f/' \
         'n/--trace/f/' \
+        'n/--report/f/' \
         'n/-o/f/' \
         'n/--output/f/' \
         'n/--to/(nvvm llvm ptx)/' \
@@ -34,7 +36,7 @@ complete warploom \
         'n/--regime/(steady rested)/' \
         'n/--json/f/' \
         'n/--svg/f/' \
-        'p/1/(check run sanitize report init lower author explain layout bench tune lsp completion)/' \
+        'p/1/(check run sanitize exec report init lower author explain layout bench tune lsp completion)/' \
         'n/check/f/' \
         'n/run/f/' \
         'n/sanitize/f/' \

@@ -14,6 +14,7 @@ _shtab_warploom_commands() {
     bench:'time the kernel library on a GPU against other libraries'
     check:'Report what is illegal in PTX files: the location, the reason, and the legal alternatives.'
     completion:'Print the script that completes commands, options, their values and file names in a shell. docs/install.md states where each shell looks for it.'
+    exec:'Run a CUDA program without a GPU. Its kernels run on the emulator, bit for bit.'
     explain:'Print the page of a rule code, an instruction, a family of instructions, a concept, an operation of MLIR'"'"'s nvvm dialect, an intrinsic, or a builtin of NVIDIA'"'"'s compiler. For a number, print the builtin, the intrinsic and the packed words that it may be.'
     init:'Write a launch file for PTX from a compiler: the parameters that are buffers, tensor maps and numbers, and the geometry that the kernel requires.'
     layout:'Print the lane and register, the byte of shared memory, or the lane and column of tensor memory (tlane and tcol) of each element of an operand of a matrix multiplication, a matrix load or store, or a tensor copy.'
@@ -92,6 +93,21 @@ _shtab_warploom_completion_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_warploom_completion_defaults_added=0
+
+_shtab_warploom_exec_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--device[h100, h200, b200, rtx5090 or a100 (h100)]:NAME:"
+  "--kernel[apply the options below only to kernels with such a name]:REGEX:"
+  "--check[check the PTX of each module]"
+  "--sanitize[report accesses that no synchronization orders]"
+  "--schedule[eager, lazy or random\:SEED (eager)]:NAME:"
+  "--report[write a page about each launch to this folder]:FOLDER:_files"
+  "--time[print the launches and the time of each kernel at the end]"
+  "(-)*::the program and its arguments:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_warploom_exec_defaults_added=0
 
 _shtab_warploom_explain_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -272,6 +288,7 @@ _shtab_warploom() {
         bench) _shtab_warploom_bench ;;
         check) _arguments -C -s $_shtab_warploom_check_options ;;
         completion) _arguments -C -s $_shtab_warploom_completion_options ;;
+        exec) _arguments -C -s $_shtab_warploom_exec_options ;;
         explain) _arguments -C -s $_shtab_warploom_explain_options ;;
         init) _arguments -C -s $_shtab_warploom_init_options ;;
         layout) _arguments -C -s $_shtab_warploom_layout_options ;;
