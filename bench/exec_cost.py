@@ -1,4 +1,4 @@
-"""Measure what `warploom exec` adds to a launch.
+"""Compare a launch under `warploom exec` with `wl.launch`.
 
     python bench/exec_cost.py [--rounds N]
 
@@ -77,7 +77,7 @@ def launched_by_python() -> float:
 
 
 def milliseconds(run: Callable[[], None]) -> float:
-    """Return the shortest time of ten series of calls, for each call."""
+    """Return the time of a call in the fastest of ten series of calls."""
     best = float("inf")
     for _ in range(10):
         began = perf_counter()

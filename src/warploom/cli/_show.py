@@ -38,7 +38,7 @@ def outcome(result: Run, comparison: Comparison | None) -> None:
 
 
 def output(printed: Sequence[str]) -> None:
-    """Print the output of a kernel. The next line of the command begins a new line."""
+    """Print the output of a kernel. Add a line break if the output does not end with one."""
     text = "".join(printed)
     print(text, end="" if text.endswith("\n") or not text else "\n")
 

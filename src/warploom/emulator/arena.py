@@ -82,9 +82,9 @@ class Arena:
     def over(
         cls, memory: NDArray[np.uint8], segments: Sequence[Segment], heap_start: int = 0, heap: Heap | None = None
     ) -> Arena:  # fmt: skip
-        """Return an arena with existing memory, whose first byte has the address GLOBAL_BASE.
+        """Return an arena that uses existing memory, whose first byte has the address GLOBAL_BASE.
 
-        `segments` are in the order of their addresses. `heap_start` is the address of the heap behind them, or 0
+        `segments` are in the order of their addresses. `heap_start` is the address of the heap after them, or 0
         without a heap. `heap` is the heap of an earlier arena with the same memory, or None.
         """
         arena = cls()

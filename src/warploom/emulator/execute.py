@@ -70,8 +70,8 @@ def initial_bytes(
 ) -> bytes:  # fmt: skip
     """Return the initial contents of a variable.
 
-    `segments` has the addresses of the variables that the initial value mentions, by name. `address_of` returns the
-    address of a function with a name, or None for an unknown name.
+    `segments` has the addresses of the variables that the initializer mentions, by name. `address_of` returns the
+    address of a function with a name, or None for an unknown name. `source` is the text of the module, for messages.
 
     Errors: Unsupported for an initialiser that is not implemented.
     """

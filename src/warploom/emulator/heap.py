@@ -48,7 +48,7 @@ class Heap:
         return other
 
     def attach(self, segments: Segments, first: int) -> None:
-        """Use the entries of other segments, from number `first` on."""
+        """Move the heap to the entries of `segments` that start at index `first`."""
         self._segments, self._first = segments, first
         for number in range(len(self._starts)):
             self._write(number)

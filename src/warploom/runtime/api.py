@@ -235,7 +235,7 @@ def sanitize(
 
 
 def write_output(text: str) -> None:
-    """Write text that a kernel printed to standard output."""
+    """Write the text of a kernel's `printf` calls to standard output."""
     sys.stdout.write(text)
     sys.stdout.flush()
 

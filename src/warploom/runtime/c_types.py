@@ -96,7 +96,7 @@ class Record:
 
     @property
     def names(self) -> list[str]:
-        """Names of the members, with those of anonymous members."""
+        """Names of the members. The names in an anonymous member replace it."""
         return [name for name, _ in members_of(self)]
 
 
@@ -104,7 +104,7 @@ CType: TypeAlias = Scalar | Pointer | Opaque | Array | Record
 
 
 def members_of(kind: Record) -> Iterator[tuple[str, CType]]:
-    """Yield the names and types of all members, with those of anonymous members."""
+    """Yield the names and types of the members. The members of an anonymous member replace it."""
     for member in kind.members:
         if member.name:
             yield member.name, member.type
@@ -133,7 +133,7 @@ def _extents(kind: CType) -> Iterator[int]:
 
 
 class TooLarge(UsageError):
-    """A type is larger than the parameters of a kernel can be."""
+    """Refusal of a type that is larger than the parameters of a kernel can be."""
 
 
 def array_of(element: CType, extents: Sequence[int]) -> CType:

@@ -82,7 +82,7 @@ def _is_native(kind: type[Any]) -> bool:
 
 
 def _hidden(kind: type[Any]) -> set[str]:
-    """Return the names of the members whose own members belong to the structure."""
+    """Return the names of the anonymous members (`_anonymous_` of ctypes)."""
     return {name for base in kind.__mro__ for name in vars(base).get("_anonymous_", ())}
 
 

@@ -121,8 +121,8 @@ class SessionKernel:
     ) -> Run:  # fmt: skip
         """Run the kernel on the memory of its module.
 
-        `parameters` are the bytes of the parameter block. `options` are those of `cpu.run`. `launch` of the public
-        interface describes the other arguments.
+        `parameters` are the bytes of the parameter block. `options` are keyword arguments of `cpu.run`. `wl.launch`
+        describes the other arguments.
 
         Errors: Unsupported and UsageError launch.* before the run; Trap and Deadlock during the run.
         """

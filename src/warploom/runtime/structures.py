@@ -42,7 +42,8 @@ class Field(NamedTuple):
 class Struct:
     """Structure that a kernel takes by value, with the layout of a C structure.
 
-    Each field is aligned to its size. Unused bytes are zero. A field is one of these values:
+    A number or a pointer is aligned to its size, a TensorMap to 64 bytes, a Struct to its largest alignment. Unused
+    bytes are zero. A field is one of these values:
 
     - An array, passed as its 64-bit address.
     - A list of arrays, TensorMaps or Structs, passed as the address of a buffer: the buffer has the addresses of the
@@ -132,7 +133,7 @@ class Struct:
 
     @classmethod
     def patched(cls, raw: bytes | bytearray | memoryview, fields: Mapping[int, object]) -> Struct:
-        """Return the bytes of a structure, such as a recorded parameter, in which fields are replaced.
+        """Return a structure that consists of recorded bytes, with some fields replaced.
 
         The keys of `fields` are byte offsets, and its values are fields as in `Struct`.
 

@@ -284,3 +284,66 @@ def test_operations_of_a_graph_run_in_order(driver: Driver) -> None:
     )
     driver.expect("cuGraphLaunch", executable, None)
     assert result.raw == words(0, 9, *(2 * i + 1 for i in range(2, 32)))
+
+
+HEAP = """
+.version 8.0
+.target sm_90
+.address_size 64
+
+.extern .func (.param .b64 result) malloc(.param .b64 size);
+.extern .func free(.param .b64 address);
+
+.visible .entry fill(.param .u64 pointer)
+{
+    .reg .b64 %pointer, %address, %size;
+    .param .b64 result, size;
+    mov.u64 %size, 64;
+    st.param.b64 [size], %size;
+    call.uni (result), malloc, (size);
+    ld.param.b64 %address, [result];
+    st.u32 [%address+60], 77;
+    ld.param.u64 %pointer, [pointer];
+    st.global.u64 [%pointer], %address;
+    ret;
+}
+
+.visible .entry read(.param .u64 pointer)
+{
+    .reg .b64 %pointer, %address;
+    .reg .b32 %value;
+    ld.param.u64 %pointer, [pointer];
+    ld.global.u64 %address, [%pointer];
+    ld.u32 %value, [%address+60];
+    st.global.u32 [%pointer+8], %value;
+    ret;
+}
+
+.visible .entry release(.param .u64 pointer)
+{
+    .reg .b64 %pointer, %address;
+    .param .b64 address;
+    ld.param.u64 %pointer, [pointer];
+    ld.global.u64 %address, [%pointer];
+    st.param.b64 [address], %address;
+    call.uni free, (address);
+    ret;
+}
+"""
+
+
+def test_the_heap_keeps_its_contents_between_launches(driver: Driver) -> None:
+    module, data = driver.module(HEAP), driver.allocate(16)
+    for name in ("fill", "read"):
+        assert driver.launch(driver.function(module, name), [U64(data)], block=1) is Status.SUCCESS
+    assert driver.download(data + 8, 4) == words(77)
+    for name, status in (("release", Status.SUCCESS), ("read", Status.ILLEGAL_ADDRESS)):
+        assert driver.launch(driver.function(module, name), [U64(data)], block=1) is status
+    assert [each.code for each in driver.seen.diagnostics] == ["emulator.use-after-free"]
+
+
+def test_a_reset_forgets_a_failure(driver: Driver) -> None:
+    assert scaled(driver, driver.allocate(64), 0) is Status.ILLEGAL_ADDRESS
+    driver.expect("cuDevicePrimaryCtxReset_v2", 0)
+    driver.expect("cuCtxSetCurrent", POINTER(driver.value("cuDevicePrimaryCtxRetain", POINTER, 0)))
+    assert scaled(driver, driver.allocate(128), 0) is Status.SUCCESS

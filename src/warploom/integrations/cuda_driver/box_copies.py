@@ -1,4 +1,4 @@
-"""Driver functions that copy boxes: rows and planes of memory."""
+"""Driver functions for 2D and 3D copies."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _copy(call: DriverCall, to: _Side, source: _Side, width: int, height: int, d
 
 
 def copy_plane(call: DriverCall, address: int) -> Operation:
-    """Return the copy that a CUDA_MEMCPY2D of the program describes. Errors: DriverError."""
+    """Return a function that performs the 2D copy of the CUDA_MEMCPY2D at an address. Errors: DriverError."""
     if not address:
         raise DriverError(Status.INVALID_VALUE)
     x, y, kind, host, device, _, pitch, to_x, to_y, to_kind, to_host, to_device, _, to_pitch, width, height = (
@@ -76,7 +76,7 @@ def copy_plane(call: DriverCall, address: int) -> Operation:
 
 
 def copy_box(call: DriverCall, address: int) -> Operation:
-    """Return the copy that a CUDA_MEMCPY3D of the program describes. Errors: DriverError."""
+    """Return a function that performs the 3D copy of the CUDA_MEMCPY3D at an address. Errors: DriverError."""
     if not address:
         raise DriverError(Status.INVALID_VALUE)
     fields = _BOX.unpack(call.connection.read(address, _BOX.size))

@@ -49,7 +49,7 @@ def library_folder() -> Path:
 
 
 def _is_own(library: Path) -> bool:
-    """Return True if a library exists that only this user can have written."""
+    """Return True if a library exists, belongs to this user, and only this user can write it."""
     try:
         found = [library.stat(), library.parent.stat()]
     except OSError:
@@ -81,7 +81,7 @@ def _compile(source: str, generated: str, folder: Path) -> None:
 
 
 def _definitions() -> Iterator[str]:
-    """Yield the lines of functions.inc: functions that forward their calls, and tables."""
+    """Yield the lines of functions.inc: the forwarding functions, and the tables `functions` and `errors`."""
     words = {each.symbol: each.words for each in read_functions()} | RUNTIME_FUNCTIONS
     for number, symbol in enumerate(numbered_functions()):
         if symbol == "runtime_check":

@@ -16,14 +16,14 @@ DEVICES = ("h100", "h200", "b200", "rtx5090", "a100")
 
 _MAJOR, _MINOR, _PROCESSORS = 75, 76, 16
 PCI_BUS, PCI_DEVICE, PCI_DOMAIN = 33, 34, 50
-"""Attributes that state the place on the bus."""
+"""Attributes with the PCI address."""
 UUID = b"Warploom device\0"
 
 
 class DeviceModel(NamedTuple):
     """Device with its answers to queries.
 
-    `attributes` and `limits` are by the numbers of `cuDeviceGetAttribute` and `cuCtxGetLimit`.
+    `attributes` and `limits` have the numbers of CUdevice_attribute and CUlimit as keys.
 
     Units: `memory` in bytes.
     """
@@ -46,7 +46,7 @@ class DeviceModel(NamedTuple):
 
 @cache
 def read_device(name: str) -> DeviceModel:
-    """Return the device with a name of DEVICES, in any case. Errors: UsageError exec.device."""
+    """Return the device with a name of DEVICES. Upper and lower case are equal. Errors: UsageError exec.device."""
     if name.lower() not in DEVICES:
         raise UsageError(f"unknown device '{name}'; expected one of {', '.join(DEVICES)}", code="exec.device")
     table = _read_table(name.lower())
@@ -63,6 +63,6 @@ def _read_table(name: str) -> dict[str, Any]:
 
 
 def identity(model: DeviceModel) -> bytes:
-    """Return the bytes that identify the device: its UUID and its place on the bus."""
+    """Return the bytes that identify the device: its UUID and its PCI address."""
     place = (model.attributes.get(each, 0) for each in (PCI_DOMAIN, PCI_BUS, PCI_DEVICE))
     return UUID + struct.pack("<3i", *place)

@@ -32,16 +32,16 @@ class ProgramMemory(Protocol):
 
 
 class PtxEntry(NamedTuple):
-    """PTX of a fat binary. `number` is the number of its target, such as 90."""
+    """PTX of a fat binary. `number` is 10 times the compute capability of its target, such as 90, without a suffix."""
 
     number: int
     text: str
 
 
 def read_image(program: ProgramMemory, address: int) -> list[PtxEntry]:
-    """Return the PTX of device code at an address of the program.
+    """Return the PTX entries of the device code at an address of the program.
 
-    The device code is a PTX text, a fat binary, or the wrapper of a fat binary.
+    The device code is a PTX text, which gives one entry, a fat binary, or the wrapper of a fat binary.
 
     Errors: UsageError exec.image for other data, and for code without PTX.
     """
@@ -61,7 +61,7 @@ def read_image(program: ProgramMemory, address: int) -> list[PtxEntry]:
             raise UsageError(f"a fat binary has {length} bytes; expected at most {_LARGEST}", code="exec.image")
         return [*_ptx_entries(program.read(address + size, length))]
     if magic == _ELF:
-        raise UsageError("a module contains only GPU code and no PTX", code="exec.image", hint=BUILD_HINT)
+        raise UsageError("a module contains GPU code (SASS) and no PTX", code="exec.image", hint=BUILD_HINT)
     return [PtxEntry(0, _check_text(program.read_string(address, _LARGEST)))]
 
 

@@ -5,8 +5,10 @@ An implementation declares its parameters in a short form of C:
     @driver("cuMemAlloc_v2", "out u64 address, size bytes")
     def allocate(call: DriverCall, size: int) -> int:
 
-Parameters with `out` are not passed. The function returns their values, and the caller writes them to the program. If
-the program passes a null pointer for such a parameter, the call has the status INVALID_VALUE, except for `out?`.
+The types are i32, u32, i64, u64, u8, f32, size, ptr and str. Parameters are passed by position. Parameters with `out`
+are not passed: the function returns their values, and the caller writes them to the program. If the program passes a
+null pointer for an `out` parameter, the call has the status INVALID_VALUE. `out?` marks an optional result, which is
+not written if its pointer is null.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ class DriverFunction(NamedTuple):
 
     @property
     def is_per_thread(self) -> bool:
-        """True if the default stream of the function belongs to the calling thread."""
+        """True for the variants `_ptds` and `_ptsz`, which use the default stream of the calling thread."""
         return self.symbol.endswith(_PER_THREAD)
 
 

@@ -1,4 +1,4 @@
-"""Graphs of operations."""
+"""CUDA graphs: nodes with operations, and their order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Operation = Callable[["DriverCall"], None]
 
 
 class NodeKind(IntEnum):
-    """Kind of a node, with the driver's numbers."""
+    """Kind of a node, with the numbers of CUgraphNodeType."""
 
     KERNEL = 0
     COPY = 1
@@ -31,7 +31,7 @@ class NodeKind(IntEnum):
 
 @dataclass(eq=False)
 class Node:
-    """Node of a graph. `detail` is what the driver's functions ask of the node, such as the parameters of a kernel."""
+    """Node of a graph. `detail` has the parameters of the node, such as the launch of a kernel, or None."""
 
     kind: NodeKind
     operation: Operation
@@ -41,9 +41,10 @@ class Node:
 
 @dataclass(eq=False)
 class Graph:
-    """Graph of operations. A node that was added later may come before others.
+    """CUDA graph.
 
-    Memory that a capture allocates and frees remains allocated, because the graph needs it in each run.
+    Dependencies may be added after the nodes, so the order of `nodes` is not an order of execution. Memory that is
+    allocated in a capture stays allocated, because the graph needs it in each run.
     """
 
     nodes: list[Node] = field(default_factory=list[Node])

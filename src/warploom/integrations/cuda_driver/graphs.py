@@ -162,7 +162,10 @@ def _kind(call: DriverCall, handle: int) -> int:
 
 
 def _list(call: DriverCall, nodes: list[Node], address: int, count: int) -> None:
-    """Write the handles of nodes, or their number if `address` is null."""
+    """Write the number of nodes to `count`, and their handles to `address` unless it is null.
+
+    The program passes the size of the array at `address` in `count`. Unused elements become 0.
+    """
     if not count:
         raise DriverError(Status.INVALID_VALUE)
     if address:

@@ -1,4 +1,4 @@
-"""Execution of launches with the options of `warploom exec`, and what the user sees of them."""
+"""Execution of launches with the options of `warploom exec`, and the output about them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST_NAME = 60
 
 @dataclass(frozen=True)
 class LaunchOptions:
-    """Options that apply to the launches of kernels whose readable names contain a match of `kernel`.
+    """Options that apply to the launches of kernels whose demangled names contain a match of `kernel`.
 
     `report` is the folder of the reports, or None.
     """
@@ -38,13 +38,13 @@ class LaunchOptions:
     report: Path | None = None
 
     def applies_to(self, name: str) -> bool:
-        """Return True if the options apply to a kernel with a readable name."""
+        """Return True if the options apply to a kernel with a demangled name."""
         return self.kernel is None or self.kernel.search(name) is not None
 
 
 @dataclass
 class KernelRecord:
-    """Launches of one kernel. Units: `seconds` of elapsed time, `instructions` of warps."""
+    """Launches of one kernel. Units: `seconds` of elapsed time, `instructions` in warp instructions."""
 
     launches: int = 0
     instructions: int = 0

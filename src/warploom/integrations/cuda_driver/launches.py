@@ -31,6 +31,7 @@ _BUFFER, _BUFFER_SIZE, _END = 1, 2, 0
 _FAILURES = {
     "emulator.out-of-bounds": Status.ILLEGAL_ADDRESS,
     "emulator.read-only": Status.ILLEGAL_ADDRESS,
+    "emulator.use-after-free": Status.ILLEGAL_ADDRESS,
     "emulator.misaligned": Status.MISALIGNED_ADDRESS,
     "emulator.assert": Status.ASSERT,
     "emulator.runaway": Status.LAUNCH_TIMEOUT,
@@ -131,8 +132,7 @@ class Launch(NamedTuple):
 def prepare_launch(call: DriverCall, handle: int, shape: Shape, values: int, extra: int) -> Launch:
     """Return a launch of the function with a handle.
 
-    `values` is the address of a table of pointers to the arguments. `extra` is the address of a list that names a
-    buffer with all arguments instead.
+    `values` and `extra` are the addresses of the arguments `kernelParams` and `extra` of cuLaunchKernel.
 
     Errors: DriverError.
     """
@@ -164,17 +164,18 @@ def _check(call: DriverCall, function: Function, geometry: Geometry) -> None:
     """Refuse a launch that the device cannot execute. Errors: UsageError launch.shared, launch.geometry."""
     if geometry.shared > function.dynamic_shared:
         raise UsageError(
-            f"the launch of {function.readable_name} asks for {geometry.shared} bytes of dynamic shared memory; the "
-            f"kernel allows {function.dynamic_shared}",
+            f"expected at most {function.dynamic_shared} bytes of dynamic shared memory for kernel "
+            f"{function.readable_name}, got {geometry.shared}",
             code="launch.shared",
-            hint="raise the attribute MAX_DYNAMIC_SHARED_SIZE_BYTES of the kernel before the launch",
+            hint="set cudaFuncAttributeMaxDynamicSharedMemorySize before the launch",
         )
     if geometry.cooperative:
         each = _resident(call, function, prod(geometry.block), geometry.shared)
         most = each * call.program.model.processors
         if prod(geometry.grid) > most:
             raise UsageError(
-                f"a cooperative launch has {prod(geometry.grid)} CTAs; the device can hold {most} at a time",
+                f"expected at most {most} CTAs in a cooperative launch of kernel {function.readable_name}, got "
+                f"{prod(geometry.grid)}",
                 code="launch.geometry",
             )
 

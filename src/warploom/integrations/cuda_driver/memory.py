@@ -242,7 +242,7 @@ def _enqueue_copy(
 
 
 def _on_device(call: DriverCall, *addresses: int) -> None:
-    """Refuse addresses outside of the device memory. Errors: DriverError INVALID_VALUE."""
+    """Refuse addresses that are not in the device memory. Errors: DriverError INVALID_VALUE."""
     if not all(map(call.program.is_device_address, addresses)):
         raise DriverError(Status.INVALID_VALUE)
 

@@ -55,7 +55,7 @@ class Function:
 
     @property
     def readable_name(self) -> str:
-        """Name of the kernel in its readable form."""
+        """Demangled name of the kernel."""
         return self.kernel.loaded.signature.entry.readable_name
 
 
@@ -93,7 +93,7 @@ def read_ptx(call: DriverCall, address: int) -> str:
 def _choose(entries: Sequence[PtxEntry], capability: tuple[int, int]) -> PtxEntry:
     """Return the PTX for the highest target that the device can run. Errors: UsageError exec.image."""
     if not entries:
-        raise UsageError("a module contains only GPU code and no PTX", code="exec.image", hint=BUILD_HINT)
+        raise UsageError("a module contains GPU code (SASS) and no PTX", code="exec.image", hint=BUILD_HINT)
     number = 10 * capability[0] + capability[1]
     device = read_target(f"sm_{number}a")
     assert device is not None
@@ -102,7 +102,7 @@ def _choose(entries: Sequence[PtxEntry], capability: tuple[int, int]) -> PtxEntr
     if not fitting:
         names = ", ".join(target.name for target, _ in found) or "an unknown target"
         raise UsageError(
-            f"a module has PTX for {names}; the device needs PTX for sm_{number} or lower",
+            f"a module has PTX for {names}; expected PTX for sm_{number}a, or sm_{number} or lower without a suffix",
             code="exec.image",
             hint="choose another device with --device, or build the program for this one",
         )

@@ -19,7 +19,7 @@ _PROPERTIES = 88  # bytes of CUmemPoolProps
 
 @dataclass(eq=False)
 class Pool:
-    """Memory pool with its attributes by number."""
+    """Memory pool. `attributes` has the numbers of CUmemPool_attribute as keys."""
 
     attributes: dict[int, int] = field(default_factory=lambda: dict.fromkeys(_REUSE, 1) | dict.fromkeys(range(4, 9), 0))
 

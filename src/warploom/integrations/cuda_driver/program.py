@@ -41,7 +41,8 @@ class Context:
 class Mapped:
     """Allocation that the program can access, at the address that kernels use.
 
-    `is_managed` is False for memory of the host. `flags` are those of `cuMemHostAlloc`. Units: `size` in bytes.
+    `is_managed` is True for managed memory, and False for pinned host memory. `flags` are those of `cuMemHostAlloc`.
+    Units: `size` in bytes.
     """
 
     segment: Segment
@@ -96,7 +97,7 @@ class CudaProgram:
         return self._handles[id(item)]
 
     def get(self, kind: type[_Object] | tuple[type[_Object], ...], handle: int, status: Status) -> _Object:
-        """Return the object of a kind that a handle names. Errors: DriverError with `status` for other handles."""
+        """Return the object of type `kind` with a handle. Errors: DriverError with `status` if there is none."""
         found = self._objects.get(handle)
         if not isinstance(found, kind):
             raise DriverError(status)
@@ -145,7 +146,7 @@ class DriverCall:
     refuse: Callable[[str], None]
 
     def device(self, ordinal: int) -> int:
-        """Return a device's number. Errors: DriverError INVALID_DEVICE for any number except 0."""
+        """Check the number of a device, and return it. Only 0 is valid. Errors: DriverError INVALID_DEVICE."""
         if ordinal != 0:
             raise DriverError(Status.INVALID_DEVICE)
         return ordinal
@@ -160,5 +161,5 @@ class DriverCall:
     def get(
         self, kind: type[_Object] | tuple[type[_Object], ...], handle: int, status: Status = Status.INVALID_HANDLE
     ) -> _Object:
-        """Return the object of a kind that a handle names. Errors: as `CudaProgram.get`."""
+        """Return the object of type `kind` with a handle. Errors: as `CudaProgram.get`."""
         return self.program.get(kind, handle, status)

@@ -1,8 +1,8 @@
 """Messages between the driver library in a CUDA program and the server.
 
 The library sends a call: the number of a function and its argument words. The server then sends commands that read and
-write the memory of the program, and at last the status of the call. Commands without an answer are sent together with
-the next command that needs one.
+write the memory of the program, and at last the status of the call. Commands without an answer are buffered until a
+command that needs an answer, or until the end of the call.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Kind(IntEnum):
 
 
 class Disconnected(Exception):
-    """The program has closed the connection, or has ended."""
+    """Loss of the connection to a program, which has closed it or has ended."""
 
 
 class Call(NamedTuple):
@@ -55,7 +55,10 @@ class Connection:
     """
 
     def __init__(self, peer: socket.socket, memory: int, size: int) -> None:
-        """Send the file descriptor of the device memory and its size in bytes."""
+        """Open a connection by the Unix socket `peer`, and send the device memory.
+
+        `memory` is the file descriptor of the device memory, and `size` its size in bytes.
+        """
         self._peer = peer
         self._pending = bytearray()
         rights = array.array("i", [memory])
@@ -125,7 +128,7 @@ class Connection:
         self._pending += text
 
     def call_back(self, function: int, *arguments: int) -> int:
-        """Call a function of the program with up to four words, and return its result."""
+        """Call the function at an address of the program with up to four 64-bit arguments. Return its result."""
         self._add(Kind.CALL_BACK, function)
         self._pending += struct.pack("=4Q", *arguments, *[0] * (4 - len(arguments)))
         self._send()

@@ -63,9 +63,11 @@ def _check(
     call: DriverCall, version: int, seconds: int, result: int, runtime: int, check: int, function: int, process: int,
     thread: int,
 ) -> None:  # fmt: skip
-    """Answer the question of the runtime library whether the driver is the one that it expects.
+    """Answer the integrity check of the CUDA runtime with a keyed hash.
 
-    The answer is a keyed hash of the process, of addresses in the library, and of the devices.
+    The hash covers the version and the time `seconds` that the runtime passes, the numbers of the process and the
+    thread, the addresses of the tables `runtime` and `check` and of the function, and the device. It is written to
+    `result`.
     """
     words = _FIXED.get(version % 10)
     if words is None:

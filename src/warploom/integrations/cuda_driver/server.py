@@ -55,7 +55,7 @@ class Server:
         Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
-        """Refuse new connections."""
+        """Stop accepting connections. Open connections continue until the program closes them."""
         self._socket.close()
 
     def _accept(self) -> None:
@@ -75,7 +75,7 @@ class Server:
             program = self._program(process)
             try:
                 connection = Connection(peer, program.file, self._model.memory)
-                call = DriverCall(program, ThreadState(), connection, self._refuse)
+                call = DriverCall(program, ThreadState(), connection, self._report_missing)
                 while True:
                     number, words = connection.receive()
                     connection.finish(self._execute(call, number, words))
@@ -96,7 +96,7 @@ class Server:
         symbol, implementation = self._functions[number]
         program = call.program
         if implementation is None:
-            self._refuse(f"the driver function {symbol}")
+            self._report_missing(f"the driver function {symbol}")
             return Status.NOT_SUPPORTED
         try:
             with program.lock:
@@ -110,11 +110,11 @@ class Server:
         except Disconnected:
             raise
         except Exception as error:  # noqa: BLE001 -- the program must get an answer
-            self._log.say(f"{symbol} failed with {type(error).__name__}: {error}")
+            self._log.say(f"internal error in {symbol}: {type(error).__name__}: {error}; please report it")
             return Status.UNKNOWN
         return Status.SUCCESS
 
-    def _refuse(self, what: str) -> None:
+    def _report_missing(self, what: str) -> None:
         """Print once that something is not implemented."""
         with self._lock:
             if what in self._refused:

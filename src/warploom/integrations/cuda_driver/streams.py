@@ -33,7 +33,8 @@ _numbers = count(1)
 class Capture:
     """Capture of operations into a graph.
 
-    `origin` is the stream at which it began. `latest` has the nodes that the next operation of each stream follows.
+    `origin` is the stream at which it began. `latest` has the nodes on which the next
+    operation of each stream depends.
     `is_valid` is False after an operation that cannot be captured.
     """
 
@@ -56,7 +57,7 @@ class Stream:
 
 @dataclass(eq=False)
 class Event:
-    """Event.
+    """CUDA event.
 
     `recorded` is the time of its last record, or None. If the record was captured, `capture` is the capture, and
     `nodes` are the nodes after which the event occurs. Units: seconds.
@@ -124,7 +125,7 @@ def _destroy_stream(call: DriverCall, handle: int) -> None:
 
 
 def _stream(call: DriverCall, handle: int) -> Stream:
-    """Return a stream. The default streams have flags and a priority of 0."""
+    """Return a stream. The flags and the priority of the default streams are 0."""
     check_stream(call, handle)
     return Stream(0, 0, handle) if handle in _DEFAULT_STREAMS else call.get(Stream, handle)
 

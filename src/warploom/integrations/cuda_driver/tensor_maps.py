@@ -63,7 +63,7 @@ def _encode(
     except (ValueError, OverflowError, struct.error) as error:
         broken, data = [str(error)], b""
     if broken:
-        call.program.log.error(UsageError(f"a tensor map is not legal: {'; '.join(broken)}", code="exec.tensor-map"))
+        call.program.log.error(UsageError(f"invalid tensor map: {'; '.join(broken)}", code="exec.tensor-map"))
         raise DriverError(Status.INVALID_VALUE)
     call.connection.write(target, data)
 
