@@ -21,7 +21,10 @@ _MOST_ROWS = 1 << 26
 
 
 class _Side(NamedTuple):
-    """Source or destination of a copy. Units: `pitch` bytes from row to row, `slice` bytes from plane to plane."""
+    """Source or destination of a copy.
+
+    Units: `pitch` bytes from row to row, `slice` bytes from plane to plane.
+    """
 
     address: int
     pitch: int
@@ -32,7 +35,10 @@ def _side(
     call: DriverCall, kind: int, host: int, device: int, position: tuple[int, int, int], pitch: int, height: int,
     width: int,
 ) -> _Side:  # fmt: skip
-    """Return one side of a copy. `position` is the offset of the box in bytes, rows and planes. Errors: DriverError."""
+    """Return one side of a copy.
+
+    `position` is the offset of the box in bytes, rows and planes. Errors: DriverError.
+    """
     if kind == _ARRAY:
         call.refuse("a copy from or to a CUDA array")
         raise DriverError(Status.NOT_SUPPORTED)

@@ -26,7 +26,9 @@ _OPTIONS = ("-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", f"-Wl,
 
 
 def library_folder() -> Path:
-    """Return a folder with the compiled driver library `libcuda.so.1`. The library is compiled on first use.
+    """Return a folder with the compiled driver library `libcuda.so.1`.
+
+    The library is compiled on first use.
 
     Errors: UsageError exec.compiler if there is no C compiler, or if it fails.
     """

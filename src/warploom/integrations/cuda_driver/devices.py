@@ -46,7 +46,10 @@ class DeviceModel(NamedTuple):
 
 @cache
 def read_device(name: str) -> DeviceModel:
-    """Return the device with a name of DEVICES. Upper and lower case are equal. Errors: UsageError exec.device."""
+    """Return the device with a name of DEVICES.
+
+    Upper and lower case are equal. Errors: UsageError exec.device.
+    """
     if name.lower() not in DEVICES:
         raise UsageError(f"unknown device '{name}'; expected one of {', '.join(DEVICES)}", code="exec.device")
     table = _read_table(name.lower())

@@ -32,7 +32,10 @@ class ProgramMemory(Protocol):
 
 
 class PtxEntry(NamedTuple):
-    """PTX of a fat binary. `number` is 10 times the compute capability of its target, such as 90, without a suffix."""
+    """PTX of a fat binary.
+
+    `number` is 10 times the compute capability of its target, such as 90, without a suffix.
+    """
 
     number: int
     text: str

@@ -78,7 +78,10 @@ class Graph:
 
 @dataclass(eq=False)
 class ExecutableGraph:
-    """Graph that is ready to run. `operations` has the operation of each node, in an order in which they can run."""
+    """Graph that is ready to run.
+
+    `operations` has the operation of each node, in an order in which they can run.
+    """
 
     operations: dict[Node, Operation]
     flags: int = 0

@@ -91,7 +91,9 @@ class LaunchLog:
     def launch(
         self, kernel: SessionKernel, geometry: Geometry, parameters: bytes, output: Callable[[str], object]
     ) -> None:  # fmt: skip
-        """Run a kernel, and record the launch. `output` is called with the text that the kernel printed, if any.
+        """Run a kernel, and record the launch.
+
+        `output` is called with the text that the kernel printed, if any.
 
         Errors: Unsupported and UsageError launch.* before the run; Trap and Deadlock during the run.
         """

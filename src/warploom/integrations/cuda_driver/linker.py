@@ -1,4 +1,7 @@
-"""Driver functions that link device code. The result of a link is the PTX itself, which modules can load."""
+"""Driver functions that link device code.
+
+The result of a link is the PTX itself, which modules can load.
+"""
 
 from __future__ import annotations
 

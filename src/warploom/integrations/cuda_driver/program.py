@@ -27,7 +27,10 @@ _HANDLE_STEP = 16
 
 @dataclass(eq=False)
 class Context:
-    """Context of the device. `storage` has the values that NVIDIA's runtime library keeps in a context, by key."""
+    """Context of the device.
+
+    `storage` has the values that NVIDIA's runtime library keeps in a context, by key.
+    """
 
     flags: int = 0
     is_primary: bool = False

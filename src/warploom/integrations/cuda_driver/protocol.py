@@ -113,7 +113,10 @@ class Connection:
         self._add(Kind.FROM_DEVICE, offset, address, size)
 
     def map(self, offset: int, address: int, size: int) -> bool:
-        """Map a range of the device memory at an address of the program. Return False if the address is in use."""
+        """Map a range of the device memory at an address of the program.
+
+        Return False if the address is in use.
+        """
         self._add(Kind.MAP, offset, address, size)
         self._send()
         return self._reply() == bytes(8)

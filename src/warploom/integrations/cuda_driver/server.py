@@ -36,7 +36,9 @@ _AFTER_FAILURE = frozenset({
 
 
 class Server:
-    """Server for the programs of one user. Each thread of a program has a connection and a thread of the server.
+    """Server for the programs of one user.
+
+    Each thread of a program has a connection and a thread of the server.
 
     `name` is the name of its socket, for the environment variable WARPLOOM_EXEC.
     """

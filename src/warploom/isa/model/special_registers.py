@@ -73,7 +73,10 @@ def _lanes_below(geometry: Geometry) -> Array:
 
 
 def _environment(index: int) -> ValueOf:
-    """Return the value of %envreg: the registers 1 and 2 have the address of the grid's workspace, high word first."""
+    """Return the value of a register %envreg.
+
+    The registers 1 and 2 have the high and the low word of the address of a cooperative grid's workspace.
+    """
     shift = {1: 32, 2: 0}.get(index)
     return lambda g: 0 if shift is None else g.workspace >> shift & 0xFFFF_FFFF
 
