@@ -243,9 +243,9 @@ def test_a_kernel_that_is_not_there_is_named(fake: Fake) -> None:
         Gpu().kernel(KERNEL, "half")
 
 
-@pytest.mark.parametrize("options", [{"stream": 3}, {"cooperative": True}])
+@pytest.mark.parametrize("options", [{"stream": 3}, {"programmatic": True}])
 def test_the_emulator_refuses_options_of_a_gpu(options: dict[str, Any]) -> None:
-    with pytest.raises(wl.UsageError, match=r"device='cpu' does not support (stream|cooperative)"):
+    with pytest.raises(wl.UsageError, match=r"device='cpu' does not support (stream|programmatic)"):
         wl.launch(KERNEL, grid=4, block=64, args=[np.zeros(1), 1], **options)
 
 

@@ -26,6 +26,7 @@ class Launch:
     dynamic_shared: int = 512
     total_shared: int = 2048
     explicit_cluster: bool = True
+    workspace: int = 0x1234_5678_9ABC_DEF0
     sm_count: int = 5
     ticks: int = (7 << 32) + 9
 

@@ -80,7 +80,7 @@ def _kernel(call: DriverCall, address: int) -> Launch:
 
 
 def _kernel_2(call: DriverCall, address: int) -> Launch:
-    """Return the launch that the second form of the parameters describes, which may name a kernel of a library."""
+    """Return the launch that CUDA_KERNEL_NODE_PARAMS_v2 describes, which may name a kernel of a library."""
     function, *numbers, values, extra, kernel, _ = _fields(call, address, _KERNEL_WITH_CONTEXT)
     grid, block = cast("tuple[int, int, int]", tuple(numbers[:3])), cast("tuple[int, int, int]", tuple(numbers[3:6]))
     return prepare_launch(call, function or kernel, Shape(grid, block, numbers[6]), values, extra)
