@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
     path = os.pathsep.join(filter(None, [str(folder), os.environ.get("LD_LIBRARY_PATH")]))
     changes = {
         "LD_LIBRARY_PATH": path, "WARPLOOM_EXEC": server.name, "TRITON_LIBCUDA_PATH": str(folder),
-        "NUMBA_CUDA_DRIVER": str(folder / "libcuda.so.1"),
+        "NUMBA_CUDA_DRIVER": str(folder / "libcuda.so.1"), "CUPY_COMPILE_WITH_PTX": "1",
     }  # fmt: skip
     try:
         status = _wait([program, *command[1:]], os.environ | changes)
