@@ -6,11 +6,11 @@ import ctypes
 
 from warploom_lab.driver.case import Driver, Word, calls, case
 from warploom_lab.driver.kernels import EMPTY
+from warploom_lab.driver.structures import host_function
 
 _WORD = Word()
 _INT = ctypes.c_int()
 _GLOBAL, _THREAD, _RELAXED = 0, 1, 2
-_HostFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 calls("capture", {
     "begin_default": ("cuStreamBeginCapture_v2", 0, _RELAXED),
@@ -120,7 +120,7 @@ def unsafe_calls(cuda: Driver) -> None:
 @case
 def calls_of_the_captured_stream(cuda: Driver) -> None:
     function, event, address = cuda.function("nothing"), cuda.event(), cuda.allocate()
-    callback = _HostFunction(lambda data: None)
+    callback = host_function(lambda data: None)
     for name, *arguments in (
         ("cuStreamSynchronize",), ("cuStreamQuery",), ("cuStreamGetFlags", _INT), ("cuStreamGetPriority", _INT),
         ("cuStreamGetId", _WORD), ("cuStreamGetCtx", _WORD), ("cuStreamWaitEvent", event, 0),

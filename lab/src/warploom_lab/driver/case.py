@@ -17,6 +17,7 @@ import ctypes
 from collections.abc import Callable
 from ctypes import c_uint64 as Word  # noqa: N812 -- the word of a call, which a case passes by reference
 from enum import Enum
+from functools import partial
 from typing import Any, NamedTuple
 
 from warploom_lab.driver.kernels import KERNELS
@@ -94,11 +95,11 @@ class Driver:
         return self("cuLaunchKernel", function, *grid, *block, shared, stream, values, extra)
 
 
-def _argument(value: object) -> object:
+def _argument(value: Any) -> Any:
     if isinstance(value, int):
         return Word(value & _MASK)
-    if isinstance(value, ctypes._SimpleCData | ctypes.Structure):  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        return ctypes.byref(value)
+    if isinstance(value, ctypes._SimpleCData | ctypes.Structure):  # pyright: ignore[reportPrivateUsage]
+        return ctypes.byref(value)  # pyright: ignore[reportUnknownArgumentType]
     return value
 
 
@@ -124,7 +125,7 @@ CASES: dict[str, Case] = {}
 def case(run: Callable[[Driver], None] | None = None, *, alone: bool = False) -> Any:
     """Add a case to the table. Use `@case`, or `@case(alone=True)` for a case that ends its context."""
     if run is None:
-        return lambda found: case(found, alone=alone)  # pyright: ignore[reportUnknownLambdaType]
+        return partial(case, alone=alone)
     name = f"{run.__module__.rpartition('.')[2]}.{run.__name__}"
     add(name, run, Isolation.ALONE if alone else Isolation.FRESH)
     return run

@@ -32,6 +32,10 @@ for _area in AREAS:
     import_module(f"warploom_lab.driver.{_area}")
 
 
+class RecordError(Exception):
+    """Record that cannot be made, read or written. The message is a sentence for the user."""
+
+
 def _run(library: ctypes.CDLL, name: str) -> list[list[object]]:
     """Run a case in the primary context, and return its answers."""
     cuda = Driver(library)
@@ -112,32 +116,48 @@ def _describe() -> dict[str, object]:
 
 
 def _describe_in_process(pipe: Connection) -> None:
-    pipe.send(_describe())
+    try:
+        pipe.send(_describe())
+    except (OSError, SetupError):
+        pipe.close()
 
 
 def record(names: Sequence[str]) -> dict[str, Any]:
-    """Return the driver's version, the device's name, and the answers of each case by name."""
+    """Return the driver's version, the device's name, and the answers of each case by name.
+
+    Errors: RecordError without a driver library or a device.
+    """
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_describe_in_process, args=(sender,))
     process.start()
     sender.close()
-    described = receiver.recv()
-    process.join()
+    try:
+        described = receiver.recv()
+    except EOFError:
+        raise RecordError("this machine has no libcuda.so.1 that finds a device") from None
+    finally:
+        process.join()
     return {**described, "cases": dict(sorted(run_cases(names)))}
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """Read a record. Errors: OSError, ValueError."""
-    return json.loads(path.read_text(encoding="utf-8"))
+    """Read a record. Errors: RecordError."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RecordError(f"the record {path} cannot be read: {error}") from None
 
 
 def write_record(found: dict[str, Any], path: Path) -> None:
-    """Write a record with one line for each case. Errors: OSError."""
+    """Write a record with one line for each case. Errors: RecordError."""
     head = {key: value for key, value in found.items() if key != "cases"}
     lines = [f'  "{name}": {json.dumps(answers)}' for name, answers in found["cases"].items()]
     text = json.dumps(head)[:-1] + ', "cases": {\n' + ",\n".join(lines) + "\n}}\n"
-    path.write_text(text, encoding="utf-8")
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RecordError(f"the record {path} cannot be written: {error.strerror}") from None
 
 
 def differences(found: dict[str, Any], expected: dict[str, Any]) -> Iterator[str]:
@@ -167,7 +187,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the cases, write or compare the answers, and return the exit status."""
+    """Run the cases, write or compare the answers, and return the exit status. Errors: RecordError."""
     words: list[str] = options.words
     names = [name for name in CASES if not words or any(word in name for word in words)]
     found = record(names)
@@ -192,7 +212,11 @@ def main() -> int:
     """Run the command, and return its exit status."""
     parser = argparse.ArgumentParser(description="Compare the status codes of the CUDA driver with a record.")
     add_options(parser)
-    return run(parser.parse_args())
+    try:
+        return run(parser.parse_args())
+    except RecordError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
 
 
 if __name__ == "__main__":

@@ -128,7 +128,7 @@ def _plane(cuda: Driver, address: int, functions: tuple[str, ...] = ("cuMemcpy2D
     } | changes  # fmt: skip
     for function in functions:
         cuda(function, Copy2D(**fields))
-    cuda.note(str(changes))
+    cuda.note("changed", *changes)
 
 
 @case
@@ -176,4 +176,4 @@ def boxes(cuda: Driver) -> None:
             "to_pitch": 32, "to_rows": 4, "width": 16, "height": 2, "depth": 2,
         } | changes  # fmt: skip
         cuda("cuMemcpy3D_v2", Copy3D(**fields))
-        cuda.note(str(sorted(changes)))
+        cuda.note("changed", *changes)

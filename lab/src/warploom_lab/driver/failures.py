@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable
 
 from warploom_lab.driver.case import Driver, Isolation, Word, add, case
-from warploom_lab.driver.structures import Values
+from warploom_lab.driver.structures import Values, host_function
 
 _WORD = Word()
 _INT = ctypes.c_int()
@@ -191,7 +191,7 @@ def failure_in_a_graph(cuda: Driver) -> None:
 @case(alone=True)
 def callback_after_a_failure(cuda: Driver) -> None:
     seen: list[int] = []
-    host = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: seen.append(1))
+    host = host_function(lambda data: seen.append(1))
     stream, function = cuda.stream(), cuda.function("trapped")
     cuda.launch(function, stream=stream)
     cuda("cuStreamSynchronize", stream)

@@ -13,12 +13,12 @@ from warploom_lab.driver.structures import (
     HostNode,
     UpdateResult,
     Values,
+    host_function,
     kernel_node,
 )
 
 _WORD = Word()
 _INT = ctypes.c_int()
-_HostFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 calls("graphs", {
     "create_null": ("cuGraphCreate", None, 0),
@@ -142,7 +142,7 @@ def dependencies(cuda: Driver) -> None:
 def kinds(cuda: Driver) -> None:
     graph, node, kind = _graph(cuda), Word(), ctypes.c_int()
     address, function = cuda.allocate(), cuda.function("nothing")
-    callback = _HostFunction(lambda data: None)
+    callback = host_function(lambda data: None)
     host = HostNode(ctypes.cast(callback, ctypes.c_void_p).value or 0, 0)
     context = cuda.new("cuCtxGetCurrent")
     child, event = _graph(cuda), cuda.event()

@@ -44,7 +44,8 @@ calls("modules", {
     ),
     "load_undefined_variable": (
         "cuModuleLoadData", _WORD,
-        EMPTY + b".extern .global .u32 missing;\n.visible .entry k() { .reg .b32 %r; ld.global.u32 %r, [missing]; ret; }",
+        EMPTY + b".extern .global .u32 missing;\n"
+        b".visible .entry k() { .reg .b32 %r; ld.global.u32 %r, [missing]; ret; }",
     ),
     "load_too_much_shared": (
         "cuModuleLoadData", _WORD,

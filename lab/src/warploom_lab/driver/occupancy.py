@@ -61,7 +61,17 @@ def best(cuda: Driver) -> None:
     module = cuda.module()
     for name in ("nothing", "bounded", "required", "kept"):
         function = cuda.function(name, module)
-        for shared, limit in ((0, 0), (0, 100), (0, 32), (0, 5), (0, -1), (0, 4096), (10_000, 0), (49153, 0), (1 << 20, 0)):
+        for shared, limit in (
+            (0, 0),
+            (0, 100),
+            (0, 32),
+            (0, 5),
+            (0, -1),
+            (0, 4096),
+            (10_000, 0),
+            (49153, 0),
+            (1 << 20, 0),
+        ):
             grid, block = ctypes.c_int(-9), ctypes.c_int(-9)
             cuda(_BEST, grid, block, function, None, shared, limit)
             cuda.note(f"{name} {shared} {limit}", grid.value, block.value)
@@ -75,7 +85,11 @@ def best(cuda: Driver) -> None:
 @case
 def best_with_a_callback(cuda: Driver) -> None:
     function = cuda.function("nothing")
-    size = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)(lambda threads: threads * 64)
+
+    def shared(threads: int) -> int:
+        return threads * 64
+
+    size = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)(shared)
     grid, block = ctypes.c_int(-9), ctypes.c_int(-9)
     cuda(_BEST, grid, block, function, size, 0, 0)
     cuda.note("best", grid.value, block.value)
@@ -86,7 +100,18 @@ def available_shared(cuda: Driver) -> None:
     module = cuda.module()
     for name in ("nothing", "kept"):
         function = cuda.function(name, module)
-        for ctas, threads in ((1, 32), (2, 32), (4, 128), (32, 32), (33, 32), (0, 32), (1, 0), (1, 1025), (-1, 32), (3, 1024)):
+        for ctas, threads in (
+            (1, 32),
+            (2, 32),
+            (4, 128),
+            (32, 32),
+            (33, 32),
+            (0, 32),
+            (1, 0),
+            (1, 1025),
+            (-1, 32),
+            (3, 1024),
+        ):
             size = Word(99)
             cuda("cuOccupancyAvailableDynamicSMemPerBlock", size, function, ctas, threads)
             cuda.note(f"{name} {ctas} {threads}", size.value)
@@ -98,7 +123,13 @@ def cluster_sizes(cuda: Driver) -> None:
     module = cuda.module()
     for name in ("nothing", "clustered"):
         function, value = cuda.function(name, module), ctypes.c_int()
-        for block, shared in (((32, 1, 1), 0), ((1024, 1, 1), 0), ((1025, 1, 1), 0), ((32, 1, 1), 1 << 20), ((0, 1, 1), 0)):
+        for block, shared in (
+            ((32, 1, 1), 0),
+            ((1024, 1, 1), 0),
+            ((1025, 1, 1), 0),
+            ((32, 1, 1), 1 << 20),
+            ((0, 1, 1), 0),
+        ):
             value.value = -9
             chosen = configuration((16, 1, 1), block, shared=shared)
             cuda("cuOccupancyMaxPotentialClusterSize", value, function, chosen)
@@ -112,10 +143,25 @@ def active_clusters(cuda: Driver) -> None:
     module = cuda.module()
     function, clustered = cuda.function("nothing", module), cuda.function("clustered", module)
     for sizes in ((1, 1, 1), (2, 1, 1), (0, 0, 0), (16, 1, 1), (32, 1, 1), (3, 1, 1)):
-        cuda("cuOccupancyMaxActiveClusters", _INT, function, configuration((96, 1, 1), (32, 1, 1), attribute(_CLUSTER, *sizes)))
+        cuda(
+            "cuOccupancyMaxActiveClusters",
+            _INT,
+            function,
+            configuration((96, 1, 1), (32, 1, 1), attribute(_CLUSTER, *sizes)),
+        )
     cuda("cuOccupancyMaxActiveClusters", _INT, function, configuration((96, 1, 1), (32, 1, 1)))
-    cuda("cuOccupancyMaxActiveClusters", _INT, function, configuration((0, 1, 1), (32, 1, 1), attribute(_CLUSTER, 2, 1, 1)))
-    cuda("cuOccupancyMaxActiveClusters", _INT, function, configuration((96, 1, 1), (2048, 1, 1), attribute(_CLUSTER, 2, 1, 1)))
+    cuda(
+        "cuOccupancyMaxActiveClusters",
+        _INT,
+        function,
+        configuration((0, 1, 1), (32, 1, 1), attribute(_CLUSTER, 2, 1, 1)),
+    )
+    cuda(
+        "cuOccupancyMaxActiveClusters",
+        _INT,
+        function,
+        configuration((96, 1, 1), (2048, 1, 1), attribute(_CLUSTER, 2, 1, 1)),
+    )
     cuda("cuOccupancyMaxActiveClusters", _INT, clustered, configuration((96, 1, 1), (32, 1, 1)))
     cuda("cuOccupancyMaxActiveClusters", None, function, configuration())
     cuda("cuOccupancyMaxActiveClusters", _INT, function, None)

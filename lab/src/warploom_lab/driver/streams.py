@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 
 from warploom_lab.driver.case import Driver, Word, calls, case
+from warploom_lab.driver.structures import host_function
 
 _WORD = Word()
 _INT = ctypes.c_int()
 _FLOAT = ctypes.c_float()
-_HostFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _Callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
 
 calls("streams", {
@@ -81,7 +81,7 @@ def context_and_device(cuda: Driver) -> None:
 
 @case
 def numbers(cuda: Driver) -> None:
-    found = []
+    found: list[int] = []
     for stream in (0, 1, 2, cuda.stream(), cuda.stream()):
         number = Word()
         cuda("cuStreamGetId", stream, number)
@@ -197,7 +197,7 @@ def waits(cuda: Driver) -> None:
 @case
 def host_functions(cuda: Driver) -> None:
     seen: list[int] = []
-    function = _HostFunction(lambda data: seen.append(data or 0))
+    function = host_function(lambda data: seen.append(data or 0))
     stream = cuda.stream()
     cuda("cuLaunchHostFunc", stream, function, 5)
     cuda("cuLaunchHostFunc", 0, function, None)
@@ -210,7 +210,11 @@ def host_functions(cuda: Driver) -> None:
 @case
 def callbacks(cuda: Driver) -> None:
     seen: list[int] = []
-    function = _Callback(lambda stream, status, data: seen.append(status))
+
+    def note(stream: int | None, status: int, data: int | None) -> None:
+        seen.append(status)
+
+    function = _Callback(note)
     stream = cuda.stream()
     cuda("cuStreamAddCallback", stream, function, None, 0)
     cuda("cuStreamAddCallback", 0, function, None, 0)
@@ -225,11 +229,11 @@ def callbacks(cuda: Driver) -> None:
 def calls_in_a_host_function(cuda: Driver) -> None:
     seen: list[int] = []
 
-    def run(_: object) -> None:
+    def run(_: int | None) -> None:
         seen.append(cuda.call("cuMemAlloc_v2", Word(), 16))
         seen.append(cuda.call("cuStreamQuery", 0))
 
-    function, stream = _HostFunction(run), cuda.stream()
+    function, stream = host_function(run), cuda.stream()
     cuda("cuLaunchHostFunc", stream, function, None)
     cuda("cuStreamSynchronize", stream)
     cuda.note("statuses", *seen)
@@ -241,10 +245,9 @@ def values_in_memory(cuda: Driver) -> None:
     cuda("cuStreamWriteValue32_v2", stream, address, 0x01020304, 0)
     cuda("cuStreamWriteValue32_v2", stream, address + 2, 1, 0)
     cuda("cuStreamWriteValue64_v2", stream, address + 4, 1, 0)
-    cuda("cuStreamWriteValue32_v2", stream, address, 1, 0x100)
     cuda("cuStreamWaitValue32_v2", stream, address, 0x01020304, 1)
     cuda("cuStreamWaitValue32_v2", stream, address + 2, 1, 0)
-    cuda("cuStreamWaitValue32_v2", stream, address, 0, 9)
+    cuda("cuStreamWaitValue32_v2", stream, address, 0x01020304, 9)
     cuda("cuStreamSynchronize", stream)
     cuda("cuMemcpyDtoH_v2", data, address, 4)
     cuda.note("bytes", data.raw[:4].hex())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import tomllib
 from functools import cache
@@ -20,6 +21,7 @@ DEVICES = ("h100", "h200", "b200", "rtx5090", "a100")
 
 _MAJOR, _MINOR, _PROCESSORS = 75, 76, 16
 _PCI_BUS, _PCI_DEVICE, _PCI_DOMAIN = 33, 34, 50
+_BUS = re.compile(r"(?:([0-9a-fA-F]{1,8}):)?([0-9a-fA-F]{1,2}):([0-9a-fA-F]{1,2})(?:\.[0-7])?")
 _UUID = b"Warploom device\0"
 
 
@@ -128,12 +130,25 @@ def _capability(call: DriverCall, device: int) -> tuple[int, int]:
 @driver("cuDeviceGetPCIBusId", "ptr text, i32 length, i32 device")
 def _bus(call: DriverCall, address: int, length: int, device: int) -> None:
     call.device(device)
-    attributes = call.program.model.attributes
-    domain, bus, slot = (attributes.get(each, 0) for each in (_PCI_DOMAIN, _PCI_BUS, _PCI_DEVICE))
-    text = f"{domain:04X}:{bus:02X}:{slot:02X}.0".encode() + b"\0"
+    text = "{:04X}:{:02X}:{:02X}.0".format(*_place(call.program.model)).encode() + b"\0"
     if not address or length < len(text):
         raise DriverError(Status.INVALID_VALUE)
     call.connection.write(address, text)
+
+
+def _place(model: DeviceModel) -> tuple[int, ...]:
+    """Return the domain, bus and device number of a device on the PCI bus."""
+    return tuple(model.attributes.get(each, 0) for each in (_PCI_DOMAIN, _PCI_BUS, _PCI_DEVICE))
+
+
+@driver("cuDeviceGetByPCIBusId", "out i32 device, str text")
+def _by_bus(call: DriverCall, text: str) -> int:
+    found = _BUS.fullmatch(text)
+    if found is None:
+        raise DriverError(Status.INVALID_VALUE)
+    if tuple(int(part or "0", 16) for part in found.groups()) != _place(call.program.model):
+        raise DriverError(Status.INVALID_DEVICE)
+    return 0
 
 
 @driver("cuDeviceCanAccessPeer", "out i32 can, i32 device, i32 peer")
@@ -146,10 +161,11 @@ def _can_access_peer(call: DriverCall, device: int, peer: int) -> int:
 @driver("cuDeviceGetExecAffinitySupport", "out i32 supported, i32 kind, i32 device")
 def _affinity(call: DriverCall, kind: int, device: int) -> int:
     call.device(device)
+    if kind != 0:
+        raise DriverError(Status.INVALID_VALUE)
     return 0
 
 
 def identity(model: DeviceModel) -> bytes:
     """Return the bytes that identify the device: its UUID and its place on the bus."""
-    place = (model.attributes.get(each, 0) for each in (_PCI_DOMAIN, _PCI_BUS, _PCI_DEVICE))
-    return _UUID + struct.pack("<3i", *place)
+    return _UUID + struct.pack("<3i", *_place(model))
