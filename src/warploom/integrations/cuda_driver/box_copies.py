@@ -67,7 +67,10 @@ def _copy(call: DriverCall, to: _Side, source: _Side, width: int, height: int, d
 
 
 def _checked(call: DriverCall, to: _Side, source: _Side, width: int, height: int, depth: int) -> Operation:
-    """Return the copy of a box. Errors: DriverError INVALID_VALUE for rows outside of the allocation of the first."""
+    """Return the copy of a box.
+
+    Errors: DriverError INVALID_VALUE if a row is outside of the allocation of the first row.
+    """
     for side in (to, source):
         if width and height and depth and call.program.is_device_address(side.address):
             segment_at(call, side.address, (depth - 1) * side.slice + (height - 1) * side.pitch + width)

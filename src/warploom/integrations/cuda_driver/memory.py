@@ -114,10 +114,9 @@ def _allocate_from_pool(call: DriverCall, size: int, pool: int, stream: int) -> 
 
 def free(call: DriverCall, address: int) -> None:
     """Free an allocation. Errors: DriverError INVALID_VALUE."""
-    segment = segment_at(call, address)
-    if segment.start != address or segment.kind != "global":
+    if call.program.owners.pop(address, None) is None:
         raise DriverError(Status.INVALID_VALUE)
-    del call.program.owners[address]
+    segment = segment_at(call, address)
     mapped = call.program.mapped.pop(address, None)
     if mapped is not None:
         call.connection.unmap(address, mapped.size)
