@@ -86,6 +86,12 @@ class Driver:
         self.expect(name, ctypes.byref(result), *arguments)
         return result.value
 
+    def value_after(self, name: str, *arguments: object) -> int:
+        """Return the integer that a function writes to its last argument."""
+        result = ctypes.c_int()
+        self.expect(name, *arguments, ctypes.byref(result))
+        return result.value
+
     def allocate(self, size: int) -> int:
         """Allocate device memory, and return its address."""
         return self.value("cuMemAlloc_v2", ctypes.c_uint64, ctypes.c_size_t(size))

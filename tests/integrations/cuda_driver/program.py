@@ -87,7 +87,7 @@ def main(what: str) -> None:
     elif what == "race":
         check(launch(b"race", numbers(), grid=2))
     elif what == "beyond":
-        print("status", launch(b"twice", numbers(16)))
+        print("status", launch(b"twice", numbers(16)), cuda.cuCtxSynchronize())
     elif what == "exit":
         sys.exit(7)
     elif what == "fork":

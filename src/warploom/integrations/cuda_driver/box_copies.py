@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from warploom.integrations.cuda_driver.functions import driver
 from warploom.integrations.cuda_driver.graph import NodeKind, Operation
-from warploom.integrations.cuda_driver.memory import copy
+from warploom.integrations.cuda_driver.memory import LARGEST_PITCH, copy, segment_at
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 from warploom.integrations.cuda_driver.streams import enqueue
 
@@ -45,12 +45,15 @@ def _side(
     if kind not in (_HOST, _DEVICE, _UNIFIED):
         raise DriverError(Status.INVALID_VALUE)
     x, y, z = position
+    start = host if kind == _HOST else device
     pitch = pitch or x + width
-    if pitch < x + width:
+    if not x + width <= pitch <= LARGEST_PITCH or (width and not start):
         raise DriverError(Status.INVALID_VALUE)
     plane = pitch * (height or 1)
-    start = host if kind == _HOST else device
-    return _Side(start + x + y * pitch + z * plane, pitch, plane)
+    first = start + x + y * pitch + z * plane
+    if width and kind == _DEVICE and not call.program.is_device_address(first):
+        raise DriverError(Status.INVALID_VALUE)
+    return _Side(first, pitch, plane)
 
 
 def _copy(call: DriverCall, to: _Side, source: _Side, width: int, height: int, depth: int) -> None:
@@ -69,6 +72,17 @@ def _copy(call: DriverCall, to: _Side, source: _Side, width: int, height: int, d
             copy(call, first + row * to.pitch, second + row * source.pitch, width)
 
 
+def _checked(call: DriverCall, to: _Side, source: _Side, width: int, height: int, depth: int) -> Operation:
+    """Return the copy of a box.
+
+    Errors: DriverError INVALID_VALUE if a row is outside of the allocation of the first row.
+    """
+    for side in (to, source):
+        if width and height and depth and call.program.is_device_address(side.address):
+            segment_at(call, side.address, (depth - 1) * side.slice + (height - 1) * side.pitch + width)
+    return lambda now: _copy(now, to, source, width, height, depth)
+
+
 def copy_plane(call: DriverCall, address: int) -> Operation:
     """Return a function that performs the 2D copy of the CUDA_MEMCPY2D at an address. Errors: DriverError."""
     if not address:
@@ -78,7 +92,7 @@ def copy_plane(call: DriverCall, address: int) -> Operation:
     )
     source = _side(call, kind, host, device, (x, y, 0), pitch, 0, width)
     to = _side(call, to_kind, to_host, to_device, (to_x, to_y, 0), to_pitch, 0, width)
-    return lambda now: _copy(now, to, source, width, height, 1)
+    return _checked(call, to, source, width, height, 1)
 
 
 def copy_box(call: DriverCall, address: int) -> Operation:
@@ -88,10 +102,12 @@ def copy_box(call: DriverCall, address: int) -> Operation:
     fields = _BOX.unpack(call.connection.read(address, _BOX.size))
     width, height, depth = fields[-3:]
     sides: list[_Side] = []
-    for x, y, z, _, kind, host, device, _, _, pitch, rows in (fields[:11], fields[11:22]):
+    for x, y, z, level, kind, host, device, _, reserved, pitch, rows in (fields[:11], fields[11:22]):
+        if level or reserved or (rows and depth > 1 and rows < y + height):
+            raise DriverError(Status.INVALID_VALUE)
         sides.append(_side(call, kind, host, device, (x, y, z), pitch, rows, width))
     source, to = sides
-    return lambda now: _copy(now, to, source, width, height, depth)
+    return _checked(call, to, source, width, height, depth)
 
 
 @driver("cuMemcpy2D_v2 cuMemcpy2DUnaligned_v2", "ptr parameters")

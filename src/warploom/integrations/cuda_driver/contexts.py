@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warploom.integrations.cuda_driver.functions import driver
+from warploom.integrations.cuda_driver.memory import free
 from warploom.integrations.cuda_driver.program import Context
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 
@@ -14,12 +15,21 @@ if TYPE_CHECKING:
 _API_VERSION = 3020
 _MAPS_HOST = 8  # the context flag of mapped host memory, which every context has
 _MOST_FLAGS = 0xFF
+_SCHEDULES = (0, 1, 2, 4)
+CACHE_CONFIGURATIONS, SHARED_CONFIGURATIONS = range(4), range(3)
+"""Values of CUfunc_cache and CUsharedconfig."""
 _LOWEST_PRIORITY, _HIGHEST_PRIORITY = 0, -5
-_PRINTF_BYTES, _HEAP_BYTES = 1, 2
+_BANKS_OF_4_BYTES = 1
 
 
 def _context(call: DriverCall, handle: int) -> Context:
     return call.get(Context, handle, Status.INVALID_CONTEXT)
+
+
+def _check_flags(flags: int) -> None:
+    """Refuse flags that a context cannot have. Errors: DriverError INVALID_VALUE."""
+    if flags > _MOST_FLAGS or flags & 7 not in _SCHEDULES:
+        raise DriverError(Status.INVALID_VALUE)
 
 
 @driver("cuDevicePrimaryCtxRetain", "out ptr context, i32 device")
@@ -47,8 +57,7 @@ def _reset(call: DriverCall, device: int) -> None:
 @driver("cuDevicePrimaryCtxSetFlags cuDevicePrimaryCtxSetFlags_v2", "i32 device, u32 flags")
 def _set_primary_flags(call: DriverCall, device: int, flags: int) -> None:
     call.device(device)
-    if flags > _MOST_FLAGS:
-        raise DriverError(Status.INVALID_VALUE)
+    _check_flags(flags)
     call.program.primary.flags = flags
 
 
@@ -61,8 +70,7 @@ def _state(call: DriverCall, device: int) -> tuple[int, int]:
 
 def _create(call: DriverCall, flags: int, device: int) -> int:
     call.device(device)
-    if flags > _MOST_FLAGS:
-        raise DriverError(Status.INVALID_VALUE)
+    _check_flags(flags)
     context = Context(flags, number=next(call.program.next_context))
     call.thread.contexts.append(context)
     return call.program.handle_of(context)
@@ -90,6 +98,8 @@ def _destroy(call: DriverCall, handle: int) -> None:
         raise DriverError(Status.INVALID_CONTEXT)
     if call.thread.contexts[-1:] == [context]:
         call.thread.contexts.pop()
+    for address in [each for each, owner in call.program.owners.items() if owner is context]:
+        free(call, address)
     call.program.drop(context)
 
 
@@ -136,8 +146,7 @@ def _flags(call: DriverCall) -> int:
 
 @driver("cuCtxSetFlags", "u32 flags")
 def _set_flags(call: DriverCall, flags: int) -> None:
-    if flags > _MOST_FLAGS:
-        raise DriverError(Status.INVALID_VALUE)
+    _check_flags(flags)
     call.context.flags = flags
 
 
@@ -171,15 +180,30 @@ def _set_limit(call: DriverCall, limit: int, value: int) -> None:
     call.context.limits[limit] = value
 
 
-@driver("cuCtxGetCacheConfig cuCtxGetSharedMemConfig", "out i32 configuration")
+@driver("cuCtxGetCacheConfig", "out i32 configuration")
 def _cache(call: DriverCall) -> int:
-    _ = call.context
-    return 0
+    return call.context.cache
 
 
-@driver("cuCtxSetCacheConfig cuCtxSetSharedMemConfig", "i32 configuration")
+@driver("cuCtxSetCacheConfig", "i32 configuration")
 def _set_cache(call: DriverCall, configuration: int) -> None:
+    context = call.context
+    if configuration not in CACHE_CONFIGURATIONS:
+        raise DriverError(Status.INVALID_VALUE)
+    context.cache = configuration
+
+
+@driver("cuCtxGetSharedMemConfig", "out i32 configuration")
+def _shared(call: DriverCall) -> int:
     _ = call.context
+    return _BANKS_OF_4_BYTES
+
+
+@driver("cuCtxSetSharedMemConfig", "i32 configuration")
+def _set_shared(call: DriverCall, configuration: int) -> None:
+    _ = call.context
+    if configuration not in SHARED_CONFIGURATIONS:
+        raise DriverError(Status.INVALID_VALUE)
 
 
 @driver("cuCtxGetApiVersion", "ptr context, out u32 version")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from warploom.integrations.cuda_driver.devices import DRIVER_VERSION, PCI_BUS, PCI_DEVICE, PCI_DOMAIN, UUID
+from warploom.integrations.cuda_driver.devices import DRIVER_VERSION, UUID, pci_address
 from warploom.integrations.cuda_driver.functions import driver
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import DriverCall
+
+_BUS = re.compile(r"(?:([0-9a-fA-F]{1,8}):)?([0-9a-fA-F]{1,2}):([0-9a-fA-F]{1,2})(?:\.[0-7])?")
 
 
 @driver("cuInit", "u32 flags")
@@ -75,12 +78,20 @@ def _capability(call: DriverCall, device: int) -> tuple[int, int]:
 @driver("cuDeviceGetPCIBusId", "ptr text, i32 length, i32 device")
 def _bus(call: DriverCall, address: int, length: int, device: int) -> None:
     call.device(device)
-    attributes = call.program.model.attributes
-    domain, bus, slot = (attributes.get(each, 0) for each in (PCI_DOMAIN, PCI_BUS, PCI_DEVICE))
-    text = f"{domain:04X}:{bus:02X}:{slot:02X}.0".encode() + b"\0"
+    text = "{:04X}:{:02X}:{:02X}.0".format(*pci_address(call.program.model)).encode() + b"\0"
     if not address or length < len(text):
         raise DriverError(Status.INVALID_VALUE)
     call.connection.write(address, text)
+
+
+@driver("cuDeviceGetByPCIBusId", "out i32 device, str text")
+def _by_bus(call: DriverCall, text: str) -> int:
+    found = _BUS.fullmatch(text)
+    if found is None:
+        raise DriverError(Status.INVALID_VALUE)
+    if tuple(int(part or "0", 16) for part in found.groups()) != pci_address(call.program.model):
+        raise DriverError(Status.INVALID_DEVICE)
+    return 0
 
 
 @driver("cuDeviceCanAccessPeer", "out i32 can, i32 device, i32 peer")
@@ -93,4 +104,6 @@ def _can_access_peer(call: DriverCall, device: int, peer: int) -> int:
 @driver("cuDeviceGetExecAffinitySupport", "out i32 supported, i32 kind, i32 device")
 def _affinity(call: DriverCall, kind: int, device: int) -> int:
     call.device(device)
+    if kind != 0:
+        raise DriverError(Status.INVALID_VALUE)
     return 0

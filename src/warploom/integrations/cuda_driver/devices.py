@@ -15,8 +15,7 @@ DRIVER_VERSION = 13000
 DEVICES = ("h100", "h200", "b200", "rtx5090", "a100")
 
 _MAJOR, _MINOR, _PROCESSORS = 75, 76, 16
-PCI_BUS, PCI_DEVICE, PCI_DOMAIN = 33, 34, 50
-"""Attributes with the PCI address."""
+_PCI_BUS, _PCI_DEVICE, _PCI_DOMAIN = 33, 34, 50
 UUID = b"Warploom device\0"
 
 
@@ -65,7 +64,11 @@ def _read_table(name: str) -> dict[str, Any]:
     return tomllib.loads(package_text(f"devices/{name}.toml"))
 
 
+def pci_address(model: DeviceModel) -> tuple[int, ...]:
+    """Return the domain, bus and device number of a device on the PCI bus."""
+    return tuple(model.attributes.get(each, 0) for each in (_PCI_DOMAIN, _PCI_BUS, _PCI_DEVICE))
+
+
 def identity(model: DeviceModel) -> bytes:
     """Return the bytes that identify the device: its UUID and its PCI address."""
-    place = (model.attributes.get(each, 0) for each in (PCI_DOMAIN, PCI_BUS, PCI_DEVICE))
-    return UUID + struct.pack("<3i", *place)
+    return UUID + struct.pack("<3i", *pci_address(model))

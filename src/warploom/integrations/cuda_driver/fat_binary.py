@@ -31,6 +31,10 @@ class ProgramMemory(Protocol):
         ...
 
 
+class InvalidImage(UsageError):
+    """Refusal of data that is not device code."""
+
+
 class PtxEntry(NamedTuple):
     """PTX of a fat binary.
 
@@ -46,7 +50,7 @@ def read_image(program: ProgramMemory, address: int) -> list[PtxEntry]:
 
     The device code is a PTX text, which gives one entry, a fat binary, or the wrapper of a fat binary.
 
-    Errors: UsageError exec.image for other data, and for code without PTX.
+    Errors: UsageError exec.image for code without PTX; InvalidImage for other data.
     """
     (magic,) = struct.unpack("<I", program.read(address, 4))
     if magic == _WRAPPER:
@@ -69,9 +73,9 @@ def read_image(program: ProgramMemory, address: int) -> list[PtxEntry]:
 
 
 def _check_text(text: str) -> str:
-    """Return a PTX text. Errors: UsageError exec.image for other texts."""
+    """Return a PTX text. Errors: InvalidImage for other texts."""
     if ".version" not in text:
-        raise UsageError("a module is neither PTX nor a fat binary", code="exec.image")
+        raise InvalidImage("a module is neither PTX nor a fat binary", code="exec.image")
     return text
 
 

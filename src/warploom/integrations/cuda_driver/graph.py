@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,12 +32,18 @@ class NodeKind(IntEnum):
 
 @dataclass(eq=False)
 class Node:
-    """Node of a graph. `detail` has the parameters of the node, such as the launch of a kernel, or None."""
+    """Node of a graph.
 
+    `detail` has the parameters of the node, such as the launch of a kernel, or None. In a clone of a graph, `original`
+    is the node of that graph.
+    """
+
+    graph: Graph
     kind: NodeKind
     operation: Operation
     dependencies: list[Node] = field(default_factory=list["Node"])
     detail: object = None
+    original: Node | None = None
 
 
 @dataclass(eq=False)
@@ -53,27 +60,13 @@ class Graph:
         self, kind: NodeKind, operation: Operation, dependencies: Sequence[Node] = (), detail: object = None
     ) -> Node:  # fmt: skip
         """Add a node, and return it."""
-        node = Node(kind, operation, [*dependencies], detail)
+        node = Node(self, kind, operation, [*dependencies], detail)
         self.nodes.append(node)
         return node
 
     def in_order(self) -> list[Node]:
-        """Return the nodes in an order in which each follows its dependencies."""
-        done: dict[Node, None] = {}
-
-        def visit(node: Node) -> None:
-            if node not in done:
-                for before in node.dependencies:
-                    visit(before)
-                done[node] = None
-
-        for node in self.nodes:
-            visit(node)
-        return [*done]
-
-    def edges(self) -> Iterator[tuple[Node, Node]]:
-        """Yield each pair of a node and a node that depends on it."""
-        return ((before, node) for node in self.nodes for before in node.dependencies)
+        """Return the nodes in an order in which each follows its dependencies. Errors: graphlib.CycleError."""
+        return [*TopologicalSorter({node: node.dependencies for node in self.nodes}).static_order()]
 
 
 @dataclass(eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from graphlib import CycleError
 from typing import TYPE_CHECKING, cast
 
 from warploom.integrations.cuda_driver.box_copies import copy_box
@@ -20,6 +21,7 @@ _KERNEL = struct.Struct("=Q7I4xQQ")
 _KERNEL_WITH_CONTEXT = struct.Struct("=Q7I4xQQQQ")
 _FILL = struct.Struct("=QQIIQQ")
 _HOST = struct.Struct("=QQ")
+_INSTANTIATION_FLAGS = 15  # free on launch, upload, launch on a device, priorities of nodes
 _MOST_NODES = 1 << 20
 _NEW = "out ptr node, ptr graph, ptr dependencies, size count"
 
@@ -28,7 +30,15 @@ def _nodes(call: DriverCall, address: int, count: int) -> list[Node]:
     if count > _MOST_NODES or (count and not address):
         raise DriverError(Status.INVALID_VALUE)
     data = call.connection.read(address, 8 * count) if count else b""
-    return [call.get(Node, handle) for (handle,) in struct.iter_unpack("=Q", data)]
+    return [call.get(Node, handle, Status.INVALID_VALUE) for (handle,) in struct.iter_unpack("=Q", data)]
+
+
+def _in_order(call: DriverCall, graph: int) -> list[Node]:
+    """Return the nodes of a graph in an order in which they can run. Errors: DriverError."""
+    try:
+        return call.get(Graph, graph).in_order()
+    except CycleError:
+        raise DriverError(Status.INVALID_VALUE) from None
 
 
 def _add(
@@ -36,8 +46,10 @@ def _add(
     detail: object = None,
 ) -> int:  # fmt: skip
     """Add a node to a graph, and return its handle."""
-    before = _nodes(call, dependencies, count)
-    return call.program.handle_of(call.get(Graph, graph).add(kind, operation, before, detail))
+    target, before = call.get(Graph, graph), _nodes(call, dependencies, count)
+    if len({*before}) < count or not {*before} <= {*target.nodes}:
+        raise DriverError(Status.INVALID_VALUE)
+    return call.program.handle_of(target.add(kind, operation, before, detail))
 
 
 def _fields(call: DriverCall, address: int, layout: struct.Struct) -> tuple[int, ...]:
@@ -64,9 +76,19 @@ def _destroy(call: DriverCall, handle: int) -> None:
 def _clone(call: DriverCall, handle: int) -> int:
     clone = Graph()
     copies: dict[Node, Node] = {}
-    for node in call.get(Graph, handle).in_order():
+    for node in _in_order(call, handle):
         copies[node] = clone.add(node.kind, node.operation, [copies[each] for each in node.dependencies], node.detail)
+        copies[node].original = node
     return call.program.handle_of(clone)
+
+
+@driver("cuGraphNodeFindInClone", "out ptr node, ptr original, ptr clone")
+def _find_in_clone(call: DriverCall, original: int, clone: int) -> int:
+    wanted = call.get(Node, original)
+    found = [node for node in call.get(Graph, clone).nodes if node.original is wanted]
+    if not found:
+        raise DriverError(Status.INVALID_VALUE)
+    return call.program.handle_of(found[0])
 
 
 # Nodes ------------------------------------------------------------------------------------------------------------
@@ -108,13 +130,15 @@ def _add_fill(call: DriverCall, graph: int, dependencies: int, count: int, param
     address, pitch, value, element, width, height = _fields(call, parameters, _FILL)
     if element not in (1, 2, 4):
         raise DriverError(Status.INVALID_VALUE)
-    operation: Operation = lambda now: fill(now, address, value, element, width, pitch, height)  # noqa: E731
+    operation = fill(call, address, value, element, width, pitch, height)
     return _add(call, graph, dependencies, count, NodeKind.FILL, operation)
 
 
 @driver("cuGraphAddHostNode", f"{_NEW}, ptr parameters")
 def _add_host(call: DriverCall, graph: int, dependencies: int, count: int, parameters: int) -> int:
     function, data = _fields(call, parameters, _HOST)
+    if not function:
+        raise DriverError(Status.INVALID_VALUE)
     operation: Operation = lambda now: call_host(now, function, data)  # noqa: E731
     return _add(call, graph, dependencies, count, NodeKind.HOST, operation)
 
@@ -126,7 +150,9 @@ def _add_empty(call: DriverCall, graph: int, dependencies: int, count: int) -> i
 
 @driver("cuGraphAddChildGraphNode", f"{_NEW}, ptr child")
 def _add_graph(call: DriverCall, graph: int, dependencies: int, count: int, child: int) -> int:
-    steps = [node.operation for node in call.get(Graph, child).in_order()]
+    if child == graph:
+        raise DriverError(Status.INVALID_VALUE)
+    steps = [node.operation for node in _in_order(call, child)]
 
     def run(now: DriverCall) -> None:
         for step in steps:
@@ -149,11 +175,31 @@ def _add_wait(call: DriverCall, graph: int, dependencies: int, count: int, event
 
 @driver("cuGraphAddDependencies", "ptr graph, ptr before, ptr after, size count")
 def _add_dependencies(call: DriverCall, graph: int, before: int, after: int, count: int) -> None:
-    call.get(Graph, graph)
+    nodes = call.get(Graph, graph).nodes
     for first, second in zip(_nodes(call, before, count), _nodes(call, after, count), strict=True):
-        if first in second.dependencies or first is second:
+        if first in second.dependencies or first is second or first not in nodes or second not in nodes:
             raise DriverError(Status.INVALID_VALUE)
         second.dependencies.append(first)
+
+
+@driver("cuGraphRemoveDependencies", "ptr graph, ptr before, ptr after, size count")
+def _remove_dependencies(call: DriverCall, graph: int, before: int, after: int, count: int) -> None:
+    call.get(Graph, graph)
+    for first, second in zip(_nodes(call, before, count), _nodes(call, after, count), strict=True):
+        if first not in second.dependencies:
+            raise DriverError(Status.INVALID_VALUE)
+        second.dependencies.remove(first)
+
+
+@driver("cuGraphDestroyNode", "ptr node")
+def _destroy_node(call: DriverCall, handle: int) -> None:
+    node = call.get(Node, handle)
+    graph = node.graph
+    graph.nodes.remove(node)
+    for other in graph.nodes:
+        if node in other.dependencies:
+            other.dependencies.remove(node)
+    call.program.drop(node)
 
 
 @driver("cuGraphNodeGetType", "ptr node, out i32 kind")
@@ -191,6 +237,24 @@ def _get_dependencies(call: DriverCall, handle: int, nodes: int, count: int) -> 
     _list(call, call.get(Node, handle).dependencies, nodes, count)
 
 
+@driver("cuGraphNodeGetDependentNodes", "ptr node, ptr nodes, ptr count")
+def _get_dependents(call: DriverCall, handle: int, nodes: int, count: int) -> None:
+    node = call.get(Node, handle)
+    _list(call, [other for other in node.graph.nodes if node in other.dependencies], nodes, count)
+
+
+@driver("cuGraphGetEdges", "ptr graph, ptr before, ptr after, ptr count")
+def _get_edges(call: DriverCall, graph: int, before: int, after: int, count: int) -> None:
+    pairs = [(first, second) for second in call.get(Graph, graph).nodes for first in second.dependencies]
+    if bool(before) != bool(after):
+        raise DriverError(Status.INVALID_VALUE)
+    room = call.connection.read(count, 8) if count else b""
+    for i, address in enumerate((before, after)):
+        if count:
+            call.connection.write(count, room)
+        _list(call, [pair[i] for pair in pairs], address, count)
+
+
 def _set_kernel(call: DriverCall, node: int, ready: Launch) -> None:
     found = call.get(Node, node)
     if found.kind is not NodeKind.KERNEL:
@@ -212,7 +276,9 @@ def _set_parameters_2(call: DriverCall, node: int, parameters: int) -> None:
 
 
 def _instantiate(call: DriverCall, handle: int, flags: int = 0) -> int:
-    nodes = call.get(Graph, handle).in_order()
+    if flags & ~_INSTANTIATION_FLAGS:
+        raise DriverError(Status.INVALID_VALUE)
+    nodes = _in_order(call, handle)
     return call.program.handle_of(ExecutableGraph({node: node.operation for node in nodes}, flags))
 
 
@@ -268,18 +334,36 @@ def _update(call: DriverCall, handle: int, graph: int, node: int) -> int:
 
 @driver("cuGraphExecUpdate_v2", "ptr executable, ptr graph, ptr result")
 def _update_2(call: DriverCall, handle: int, graph: int, result: int) -> None:
-    _replace(call, handle, graph)
-    if result:
-        call.connection.write(result, bytes(4))
+    if not result:
+        raise DriverError(Status.INVALID_VALUE)
+    outcome = _replace(call, handle, graph)
+    call.connection.write(result, struct.pack("=i4xQQ", outcome, 0, 0))
+    if outcome:
+        raise DriverError(Status.GRAPH_EXEC_UPDATE_FAILURE)
+
+
+_UPDATED, _TOPOLOGY_CHANGED, _KIND_CHANGED = 0, 2, 3
 
 
 def _replace(call: DriverCall, handle: int, graph: int) -> int:
-    """Replace the operations of an executable graph by those of a graph with the same kinds of nodes."""
-    executable, nodes = call.get(ExecutableGraph, handle), call.get(Graph, graph).in_order()
-    if [node.kind for node in nodes] != [node.kind for node in executable.operations]:
-        raise DriverError(Status.GRAPH_EXEC_UPDATE_FAILURE)
+    """Replace the operations of an executable graph by those of a graph with the same nodes and edges.
+
+    Return the driver's number of the result.
+    """
+    executable, nodes = call.get(ExecutableGraph, handle), _in_order(call, graph)
+    before = [*executable.operations]
+    if len(nodes) != len(before) or _edges(nodes) != _edges(before):
+        return _TOPOLOGY_CHANGED
+    if [node.kind for node in nodes] != [node.kind for node in before]:
+        return _KIND_CHANGED
     executable.operations = {node: node.operation for node in nodes}
-    return 0
+    return _UPDATED
+
+
+def _edges(nodes: list[Node]) -> list[set[int]]:
+    """Return the positions of the dependencies of each node."""
+    positions = {node: i for i, node in enumerate(nodes)}
+    return [{positions[each] for each in node.dependencies if each in positions} for node in nodes]
 
 
 def _set_executable(call: DriverCall, handle: int, node: int, ready: Launch) -> None:

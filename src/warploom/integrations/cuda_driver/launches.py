@@ -12,11 +12,11 @@ from warploom.emulator.faults import Deadlock, Trap, Unsupported
 from warploom.gpu.geometry import Geometry
 from warploom.integrations.cuda_driver.functions import driver
 from warploom.integrations.cuda_driver.graph import NodeKind
-from warploom.integrations.cuda_driver.modules import Function, most_threads, registers, static_shared
-from warploom.integrations.cuda_driver.statuses import DriverError, Status
+from warploom.integrations.cuda_driver.modules import NON_PORTABLE, Function, most_threads, registers, static_shared
+from warploom.integrations.cuda_driver.statuses import DriverError, KernelFailure, Status
 from warploom.integrations.cuda_driver.streams import check_stream, enqueue
 from warploom.isa.model.parameters import block_bytes
-from warploom.runtime.limits import read_geometry
+from warploom.runtime.limits import ClusterError, read_geometry
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import DriverCall
@@ -26,6 +26,7 @@ _ATTRIBUTE = struct.Struct("=I4x64s")
 _COOPERATIVE, _CLUSTER, _PROGRAMMATIC = 2, 4, 6
 _KNOWN_ATTRIBUTES = range(15)
 _MOST_ATTRIBUTES = 64
+_PORTABLE_CLUSTER = 8
 _BUFFER, _BUFFER_SIZE, _END = 1, 2, 0
 
 _FAILURES = {
@@ -105,7 +106,7 @@ class Launch(NamedTuple):
     def __call__(self, call: DriverCall) -> None:
         """Run the kernel, and wait for its end.
 
-        Errors: DriverError. The status of a failed kernel remains the status of all later calls.
+        Errors: DriverError; KernelFailure, whose status is also that of all later calls.
         """
         program = call.program
         call.connection.synchronize()  # copies of the same call to the device
@@ -126,7 +127,7 @@ class Launch(NamedTuple):
             program.log.error(error)
             code = error.diagnostics[0].code if error.diagnostics else ""
             program.failure = _FAILURES.get(code, Status.LAUNCH_FAILED)
-            raise DriverError(program.failure) from None
+            raise KernelFailure(program.failure) from None
 
 
 def prepare_launch(call: DriverCall, handle: int, shape: Shape, values: int, extra: int) -> Launch:
@@ -141,12 +142,16 @@ def prepare_launch(call: DriverCall, handle: int, shape: Shape, values: int, ext
         raise DriverError(Status.INVALID_VALUE)
     try:
         signature = function.kernel.loaded.signature
-        geometry = read_geometry(signature, shape.grid, shape.block, shape.cluster, shape.shared)
+        cluster = shape.cluster or function.cluster
+        geometry = read_geometry(signature, shape.grid, shape.block, cluster, shape.shared)
         geometry = replace(geometry, cooperative=shape.is_cooperative)
         _check(call, function, geometry)
     except Unsupported as error:
         call.program.log.error(error)
         raise DriverError(Status.NOT_SUPPORTED) from None
+    except ClusterError as error:
+        call.program.log.error(error)
+        raise DriverError(Status.INVALID_CLUSTER_SIZE) from None
     except UsageError as error:
         call.program.log.error(error)
         raise DriverError(Status.INVALID_VALUE) from None
@@ -161,7 +166,10 @@ def _enqueue(call: DriverCall, handle: int, shape: Shape, stream: int, values: i
 
 
 def _check(call: DriverCall, function: Function, geometry: Geometry) -> None:
-    """Refuse a launch that the device cannot execute. Errors: UsageError launch.shared, launch.geometry."""
+    """Refuse a launch that the device cannot execute.
+
+    Errors: UsageError launch.shared, launch.geometry; DriverError COOPERATIVE_LAUNCH_TOO_LARGE.
+    """
     if geometry.shared > function.dynamic_shared:
         raise UsageError(
             f"expected at most {function.dynamic_shared} bytes of dynamic shared memory for kernel "
@@ -169,15 +177,22 @@ def _check(call: DriverCall, function: Function, geometry: Geometry) -> None:
             code="launch.shared",
             hint="set cudaFuncAttributeMaxDynamicSharedMemorySize before the launch",
         )
+    if geometry.cluster_size > _PORTABLE_CLUSTER and not function.settings.get(NON_PORTABLE):
+        raise ClusterError(
+            f"a cluster has {geometry.cluster_size} CTAs; the kernel allows {_PORTABLE_CLUSTER}",
+            code="launch.geometry",
+            hint="set the attribute NON_PORTABLE_CLUSTER_SIZE_ALLOWED of the kernel before the launch",
+        )
     if geometry.cooperative:
         each = _resident(call, function, prod(geometry.block), geometry.shared)
         most = each * call.program.model.processors
         if prod(geometry.grid) > most:
-            raise UsageError(
+            text = (
                 f"expected at most {most} CTAs in a cooperative launch of kernel {function.readable_name}, got "
-                f"{prod(geometry.grid)}",
-                code="launch.geometry",
+                f"{prod(geometry.grid)}"
             )
+            call.program.log.error(UsageError(text, code="launch.geometry"))
+            raise DriverError(Status.COOPERATIVE_LAUNCH_TOO_LARGE)
 
 
 def _parameters(call: DriverCall, function: Function, values: int, extra: int) -> bytes:
@@ -240,6 +255,12 @@ def _resident(call: DriverCall, function: Function, threads: int, shared: int) -
     )
 
 
+def _check_flags(flags: int) -> None:
+    """Refuse unknown flags. Errors: DriverError INVALID_VALUE."""
+    if flags not in (0, 1):
+        raise DriverError(Status.INVALID_VALUE)
+
+
 @driver("cuOccupancyMaxActiveBlocksPerMultiprocessor", "out i32 count, ptr function, i32 threads, size shared")
 def _occupancy(call: DriverCall, handle: int, threads: int, shared: int) -> int:
     if threads <= 0:
@@ -252,6 +273,7 @@ def _occupancy(call: DriverCall, handle: int, threads: int, shared: int) -> int:
     "out i32 count, ptr function, i32 threads, size shared, u32 flags",
 )
 def _occupancy_with_flags(call: DriverCall, handle: int, threads: int, shared: int, flags: int) -> int:
+    _check_flags(flags)
     return _occupancy(call, handle, threads, shared)
 
 
@@ -279,6 +301,7 @@ def _best_block(
 def _best_block_with_flags(
     call: DriverCall, handle: int, callback: int, shared: int, limit: int, flags: int
 ) -> tuple[int, int]:  # fmt: skip
+    _check_flags(flags)
     return _best_block(call, handle, callback, shared, limit)
 
 
@@ -295,12 +318,16 @@ def _available_shared(call: DriverCall, handle: int, ctas: int, threads: int) ->
 @driver("cuOccupancyMaxPotentialClusterSize", "out i32 size, ptr function, ptr configuration")
 def _largest_cluster(call: DriverCall, handle: int, configuration: int) -> int:
     function = call.get(Function, handle)
-    return 16 if function.settings.get(14) else 8
+    if not configuration:
+        raise DriverError(Status.INVALID_VALUE)
+    return 16 if function.settings.get(NON_PORTABLE) else _PORTABLE_CLUSTER
 
 
 @driver("cuOccupancyMaxActiveClusters", "out i32 count, ptr function, ptr configuration")
 def _active_clusters(call: DriverCall, handle: int, configuration: int) -> int:
     function = call.get(Function, handle)
+    if not configuration:
+        raise DriverError(Status.INVALID_VALUE)
     *numbers, _, attributes, count = _CONFIGURATION.unpack(call.connection.read(configuration, _CONFIGURATION.size))
     if count > _MOST_ATTRIBUTES or (count and not attributes):
         raise DriverError(Status.INVALID_VALUE)

@@ -44,7 +44,7 @@ def _add_data(call: DriverCall, state: int, kind: int, data: int, size: int, *op
     if kind == _PTX:
         link.texts.append(call.connection.read(data, size).rstrip(b"\0").decode(errors="replace"))
     else:
-        link.texts.append(read_ptx(call, data))
+        link.texts.append(read_ptx(call, call.connection, data))
     if len(link.texts) > 1:
         call.refuse("linking of several modules")
         raise DriverError(Status.NOT_SUPPORTED)

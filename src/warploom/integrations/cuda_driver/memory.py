@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from warploom.diagnostics import UsageError
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.arena import Segment
 from warploom.integrations.cuda_driver.functions import driver
-from warploom.integrations.cuda_driver.graph import NodeKind, do_nothing
+from warploom.integrations.cuda_driver.graph import NodeKind, Operation, do_nothing
 from warploom.integrations.cuda_driver.program import Context, Mapped
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 from warploom.integrations.cuda_driver.streams import capture_of, enqueue
@@ -22,7 +21,10 @@ if TYPE_CHECKING:
 
 _PAGE = 4096
 _PITCH = 512
+LARGEST_PITCH = (1 << 31) - 1
+"""Largest number of bytes from row to row. Source: the device's attribute MAX_PITCH."""
 _HOST_FLAGS = 7  # portable, mapped, write-combined
+_REGISTER_FLAGS = 15  # portable, mapped, memory of a device, read-only
 _MANAGED_FLAGS = (1, 2)  # global, host
 
 # Allocations ------------------------------------------------------------------------------------------------------
@@ -30,13 +32,15 @@ _MANAGED_FLAGS = (1, 2)  # global, host
 
 def allocate(call: DriverCall, size: int, alignment: int = _PITCH) -> Segment:
     """Allocate device memory. Errors: DriverError INVALID_VALUE, OUT_OF_MEMORY."""
-    _ = call.context
+    context, program = call.context, call.program
     if size == 0:
         raise DriverError(Status.INVALID_VALUE)
     try:
-        return call.program.memory.allocate(call.program.allocation_name(), size, alignment=alignment)
+        segment = program.memory.allocate(program.allocation_name(), size, alignment=alignment)
     except UsageError:
         raise DriverError(Status.OUT_OF_MEMORY) from None
+    program.owners[segment.start] = context
+    return segment
 
 
 def _allocate_mapped(call: DriverCall, size: int, *, is_managed: bool, flags: int) -> int:
@@ -52,12 +56,16 @@ def _allocate_mapped(call: DriverCall, size: int, *, is_managed: bool, flags: in
 
 def text_address(call: DriverCall, text: str) -> int:
     """Return an address at which the program can read a text. The text remains there."""
-    texts = call.program.texts
-    if text not in texts:
-        data = text.encode() + b"\0"
-        texts[text] = _allocate_mapped(call, len(data), is_managed=False, flags=0)
-        call.program.memory.view(texts[text], len(data))[:] = memoryview(data)
-    return texts[text]
+    return data_address(call, text.encode() + b"\0")
+
+
+def data_address(call: DriverCall, data: bytes) -> int:
+    """Return an address at which the program can read bytes. The bytes remain there."""
+    constants = call.program.constants
+    if data not in constants:
+        constants[data] = _allocate_mapped(call, len(data), is_managed=False, flags=0)
+        call.program.memory.view(constants[data], len(data))[:] = memoryview(data)
+    return constants[data]
 
 
 def segment_at(call: DriverCall, address: int, size: int = 0) -> Segment:
@@ -84,6 +92,8 @@ def _allocate_pitch(call: DriverCall, width: int, height: int, element: int) -> 
     if element not in (4, 8, 16):
         raise DriverError(Status.INVALID_VALUE)
     pitch = -(-width // _PITCH) * _PITCH
+    if pitch > LARGEST_PITCH:
+        raise DriverError(Status.INVALID_VALUE)
     return allocate(call, pitch * height).start, pitch
 
 
@@ -97,14 +107,16 @@ def _allocate_async(call: DriverCall, size: int, stream: int) -> int:
 
 @driver("cuMemAllocFromPoolAsync", "out u64 address, size bytes, ptr pool, ptr stream")
 def _allocate_from_pool(call: DriverCall, size: int, pool: int, stream: int) -> int:
+    if not pool:
+        raise DriverError(Status.INVALID_VALUE)
     return _allocate_async(call, size, stream)
 
 
-def _free(call: DriverCall, address: int) -> None:
-    _ = call.context
-    segment = segment_at(call, address)
-    if segment.start != address or segment.kind != "global":
+def free(call: DriverCall, address: int) -> None:
+    """Free an allocation. Errors: DriverError INVALID_VALUE."""
+    if call.program.owners.pop(address, None) is None:
         raise DriverError(Status.INVALID_VALUE)
+    segment = segment_at(call, address)
     mapped = call.program.mapped.pop(address, None)
     if mapped is not None:
         call.connection.unmap(address, mapped.size)
@@ -113,10 +125,11 @@ def _free(call: DriverCall, address: int) -> None:
 
 @driver("cuMemFree_v2", "u64 address")
 def _free_memory(call: DriverCall, address: int) -> None:
+    _ = call.context
     if address and (mapped := call.program.mapped.get(address)) is not None and not mapped.is_managed:
         raise DriverError(Status.INVALID_VALUE)
     if address:
-        _free(call, address)
+        free(call, address)
 
 
 @driver("cuMemFreeAsync", "u64 address, ptr stream")
@@ -125,7 +138,7 @@ def _free_async(call: DriverCall, address: int, stream: int) -> None:
         segment_at(call, address)
         enqueue(call, stream, NodeKind.FREE, do_nothing)
     else:
-        _free(call, address)
+        free(call, address)
 
 
 @driver("cuMemHostAlloc", "out ptr address, size bytes, u32 flags")
@@ -149,10 +162,11 @@ def _allocate_managed(call: DriverCall, size: int, flags: int) -> int:
 
 @driver("cuMemFreeHost", "ptr address")
 def _free_host(call: DriverCall, address: int) -> None:
+    _ = call.context
     mapped = call.program.mapped.get(address)
     if mapped is None or mapped.is_managed:
         raise DriverError(Status.INVALID_VALUE)
-    _free(call, address)
+    free(call, address)
 
 
 @driver("cuMemHostGetDevicePointer_v2", "out u64 address, ptr host, u32 flags")
@@ -178,19 +192,26 @@ def _host_flags(call: DriverCall, address: int) -> int:
 @driver("cuMemHostRegister_v2", "ptr address, size bytes, u32 flags")
 def _register(call: DriverCall, address: int, size: int, flags: int) -> None:
     _ = call.context
-    if not address or not size:
+    program = call.program
+    if not address or not size or flags & ~_REGISTER_FLAGS:
         raise DriverError(Status.INVALID_VALUE)
-    if address in call.program.registered:
+    if (found := program.memory.find(address)) is not None:
+        mapped = program.mapped.get(found.start)
+        is_host = mapped is not None and not mapped.is_managed
+        raise DriverError(Status.HOST_MEMORY_ALREADY_REGISTERED if is_host else Status.INVALID_VALUE)
+    if any(start < address + size and address < start + length for start, length in program.registered.items()):
         raise DriverError(Status.HOST_MEMORY_ALREADY_REGISTERED)
-    call.program.registered.add(address)
+    program.registered[address] = size
 
 
 @driver("cuMemHostUnregister", "ptr address")
 def _unregister(call: DriverCall, address: int) -> None:
     _ = call.context
+    if not address:
+        raise DriverError(Status.INVALID_VALUE)
     if address not in call.program.registered:
         raise DriverError(Status.HOST_MEMORY_NOT_REGISTERED)
-    call.program.registered.remove(address)
+    del call.program.registered[address]
 
 
 @driver("cuMemGetAddressRange_v2", "out? u64 start, out? size bytes, u64 address")
@@ -204,6 +225,18 @@ def _range(call: DriverCall, address: int) -> tuple[int, int]:
 # Copies -----------------------------------------------------------------------------------------------------------
 
 
+def check_copy(call: DriverCall, to: int, source: int, size: int) -> None:
+    """Refuse null pointers, and ranges of device memory that are not within one allocation.
+
+    Errors: DriverError INVALID_VALUE.
+    """
+    for address in (to, source):
+        if size and not address:
+            raise DriverError(Status.INVALID_VALUE)
+        if size and call.program.is_device_address(address):
+            segment_at(call, address, size)
+
+
 def copy(call: DriverCall, to: int, source: int, size: int) -> None:
     """Copy bytes between the program's memory and device memory, or within one of them.
 
@@ -211,11 +244,9 @@ def copy(call: DriverCall, to: int, source: int, size: int) -> None:
     """
     if not size:
         return
+    check_copy(call, to, source, size)
     program, connection = call.program, call.connection
     to_device, from_device = program.is_device_address(to), program.is_device_address(source)
-    for address, is_on_device in ((to, to_device), (source, from_device)):
-        if is_on_device:
-            segment_at(call, address, size)
     if to_device and from_device:
         connection.synchronize()
         program.memory.view(to, size)[:] = program.memory.view(source, size)
@@ -229,15 +260,14 @@ def copy(call: DriverCall, to: int, source: int, size: int) -> None:
 
 def _copy_checked(call: DriverCall, to: int, source: int, size: int) -> None:
     _ = call.context
-    if size and not (to and source):
-        raise DriverError(Status.INVALID_VALUE)
     copy(call, to, source, size)
 
 
 def _enqueue_copy(
     call: DriverCall, stream: int, run: Callable[[DriverCall, int, int, int], None], to: int, source: int, size: int
 ) -> None:  # fmt: skip
-    """Copy bytes in the order of a stream."""
+    """Copy bytes in the order of a stream. Errors: as `check_copy`, before the copy."""
+    check_copy(call, to, source, size)
     enqueue(call, stream, NodeKind.COPY, lambda now: run(now, to, source, size))
 
 
@@ -312,33 +342,40 @@ def _copy_peer_async(
 # Fills ------------------------------------------------------------------------------------------------------------
 
 
-def fill(call: DriverCall, address: int, value: int, element: int, width: int, pitch: int = 0, height: int = 1) -> None:
-    """Fill rows of device memory with a value of `element` bytes.
+def fill(
+    call: DriverCall, address: int, value: int, element: int, width: int, pitch: int = 0, height: int = 1
+) -> Operation:  # fmt: skip
+    """Return the operation that fills rows of device memory with a value of `element` bytes.
 
     Units: `width` elements, `pitch` bytes. Errors: DriverError INVALID_VALUE.
     """
     _ = call.context
     if not width or not height:
-        return
+        return do_nothing
     if address % element or (height > 1 and (pitch < width * element or pitch % element)):
         raise DriverError(Status.INVALID_VALUE)
     segment_at(call, address, (height - 1) * pitch + width * element)
-    call.connection.synchronize()
     row = np.full(width, value & ((1 << 8 * element) - 1), f"u{element}").view(np.uint8)
-    for i in range(height):
-        call.program.memory.view(address + i * pitch, row.size)[:] = row
+
+    def run(now: DriverCall) -> None:
+        segment_at(now, address, (height - 1) * pitch + width * element)
+        now.connection.synchronize()
+        for i in range(height):
+            now.program.memory.view(address + i * pitch, row.size)[:] = row
+
+    return run
 
 
 def _declare_fill(element: int) -> None:
     """Register the functions that fill memory with values of `element` bytes."""
 
     def fill_row(call: DriverCall, address: int, value: int, count: int, stream: int = 0) -> None:
-        enqueue(call, stream, NodeKind.FILL, lambda now: fill(now, address, value, element, count))
+        enqueue(call, stream, NodeKind.FILL, fill(call, address, value, element, count))
 
     def fill_rows(
         call: DriverCall, address: int, pitch: int, value: int, width: int, height: int, stream: int = 0
     ) -> None:  # fmt: skip
-        enqueue(call, stream, NodeKind.FILL, lambda now: fill(now, address, value, element, width, pitch, height))
+        enqueue(call, stream, NodeKind.FILL, fill(call, address, value, element, width, pitch, height))
 
     row, rows = "u64 address, u32 value, size count", "u64 address, size pitch, u32 value, size width, size height"
     bits = 8 * element
@@ -350,85 +387,3 @@ def _declare_fill(element: int) -> None:
 
 for _element in (1, 2, 4):
     _declare_fill(_element)
-
-# Attributes of addresses ------------------------------------------------------------------------------------------
-
-_HOST_MEMORY, _DEVICE_MEMORY = 1, 2
-
-
-def _pointer_attribute(call: DriverCall, attribute: int, address: int) -> bytes | None:
-    """Return an attribute of an address, or None if it has no such attribute."""
-    segment = call.program.memory.find(address)
-    if segment is None:
-        return None
-    mapped = call.program.mapped.get(segment.start)
-    is_host = mapped is not None and not mapped.is_managed
-    host = address if mapped is not None else 0
-    context = call.thread.contexts[-1] if call.thread.contexts else call.program.primary
-    values: dict[int, tuple[str, int]] = {
-        1: ("Q", call.program.handle_of(context)),
-        2: ("I", _HOST_MEMORY if is_host else _DEVICE_MEMORY),
-        3: ("Q", address),
-        4: ("Q", host),
-        6: ("I", 0),
-        7: ("Q", segment.start),
-        8: ("I", int(mapped is not None and mapped.is_managed)),
-        9: ("I", 0),
-        10: ("I", 1),
-        11: ("Q", segment.start),
-        12: ("Q", segment.size),
-        13: ("I", 1),
-    }
-    if attribute not in values:
-        raise DriverError(Status.NOT_SUPPORTED)
-    layout, value = values[attribute]
-    return struct.pack(f"={layout}", value)
-
-
-@driver("cuPointerGetAttribute", "ptr data, i32 attribute, u64 address")
-def _get_attribute(call: DriverCall, data: int, attribute: int, address: int) -> None:
-    _ = call.context
-    found = _pointer_attribute(call, attribute, address)
-    if found is None or not data or (attribute == 4 and found == bytes(8)):
-        raise DriverError(Status.INVALID_VALUE)
-    call.connection.write(data, found)
-
-
-@driver("cuPointerGetAttributes", "u32 count, ptr attributes, ptr data, u64 address")
-def _get_attributes(call: DriverCall, count: int, attributes: int, data: int, address: int) -> None:
-    _ = call.context
-    if not (count and attributes and data):
-        raise DriverError(Status.INVALID_VALUE)
-    numbers, targets = call.connection.read_all([(attributes, 4 * count), (data, 8 * count)])
-    for attribute, target in zip(
-        struct.unpack(f"={count}i", numbers), struct.unpack(f"={count}Q", targets), strict=True
-    ):
-        found = _pointer_attribute(call, attribute, address)
-        size = 4 if attribute in (2, 6, 8, 9, 10, 13) else 8
-        unknown = b"\xfe\xff\xff\xff" if attribute == 9 else bytes(size)  # device -2 for memory without a device
-        call.connection.write(target, unknown if found is None else found)
-
-
-@driver("cuPointerSetAttribute", "ptr value, i32 attribute, u64 address")
-def _set_attribute(call: DriverCall, value: int, attribute: int, address: int) -> None:
-    segment_at(call, address)
-
-
-@driver("cuMemAdvise", "u64 address, size bytes, i32 advice, i32 device")
-def _advise(call: DriverCall, address: int, size: int, advice: int, device: int) -> None:
-    segment_at(call, address, size)
-
-
-@driver("cuMemAdvise_v2", "u64 address, size bytes, i32 advice, u64 place")
-def _advise_2(call: DriverCall, address: int, size: int, advice: int, place: int) -> None:
-    segment_at(call, address, size)
-
-
-@driver("cuMemPrefetchAsync", "u64 address, size bytes, i32 device, ptr stream")
-def _prefetch(call: DriverCall, address: int, size: int, device: int, stream: int) -> None:
-    segment_at(call, address, size)
-
-
-@driver("cuMemPrefetchAsync_v2", "u64 address, size bytes, u64 place, u32 flags, ptr stream")
-def _prefetch_2(call: DriverCall, address: int, size: int, place: int, flags: int, stream: int) -> None:
-    segment_at(call, address, size)

@@ -7,13 +7,16 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warploom.diagnostics import UsageError, WarploomError
 from warploom.emulator.arena import Segment
-from warploom.integrations.cuda_driver.fat_binary import BUILD_HINT, PtxEntry, read_image
+from warploom.integrations.cuda_driver.contexts import CACHE_CONFIGURATIONS, SHARED_CONFIGURATIONS
+from warploom.integrations.cuda_driver.fat_binary import BUILD_HINT, InvalidImage, ProgramMemory, PtxEntry, read_image
 from warploom.integrations.cuda_driver.functions import driver
 from warploom.integrations.cuda_driver.memory import text_address
+from warploom.integrations.cuda_driver.program import Lasting
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 from warploom.isa.model.availability import Target, read_target
 from warploom.isa.model.capacity import shared_bytes
@@ -29,19 +32,39 @@ _MOST_THREADS = 1024
 _LAZY = 2
 _TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.MULTILINE)
 _DYNAMIC_SHARED = 8
-_SETTINGS = (9, 14, 15)  # carveout, non-portable cluster sizes, scheduling policy of clusters
+NON_PORTABLE = 14
+"""Attribute of a kernel that allows clusters of more than 8 CTAs."""
+_CLUSTER = (11, 12, 13)
+_SETTINGS = {9: range(-1, 101), NON_PORTABLE: range(2), 15: range(3)}
+"""Values of the other attributes that a program can set: carveout, sizes of clusters, scheduling of clusters."""
 
 
 @dataclass(eq=False)
-class DriverModule:
-    """Module or library. `functions` has the kernels that the program has asked for, by name."""
+class DriverModule(Lasting):
+    """Module or library. `functions` has the kernels that the program has asked for, by name.
+
+    A library remains after a reset of the device, with new variables.
+    """
 
     session: SessionModule
+    is_library: bool = False
     functions: dict[str, Function] = field(default_factory=dict[str, "Function"])
+
+    @property
+    def lasts(self) -> bool:
+        """True for a library."""
+        return self.is_library
+
+    def renew(self) -> None:
+        """Allocate the memory of the kernels again."""
+        session = self.session
+        self.session = SessionModule(session.memory, session.text, session.name)
+        for name, function in self.functions.items():
+            function.kernel = self.session.kernel(name)
 
 
 @dataclass(eq=False)
-class Function:
+class Function(Lasting):
     """Kernel with the attributes that the program sets.
 
     Units: `dynamic_shared` is the largest size of dynamic shared memory in bytes.
@@ -54,17 +77,30 @@ class Function:
     settings: dict[int, int] = field(default_factory=dict[int, int])
 
     @property
+    def lasts(self) -> bool:
+        """True for a kernel of a library."""
+        return self.module.is_library
+
+    @property
+    def cluster(self) -> tuple[int, int, int] | None:
+        """Shape of clusters that the program has set."""
+        x, y, z = (self.settings.get(each, 0) for each in _CLUSTER)
+        return (x, y or 1, z or 1) if x else None
+
+    @property
     def readable_name(self) -> str:
         """Demangled name of the kernel."""
         return self.kernel.loaded.signature.entry.readable_name
 
 
-def load(call: DriverCall, address: int) -> DriverModule:
-    """Load device code at an address of the program.
+def load(call: DriverCall, image: ProgramMemory, address: int, *, is_library: bool = False) -> DriverModule:
+    """Load device code at an address of an image, which is the memory of the program or a file.
 
-    Errors: DriverError INVALID_VALUE, NO_BINARY_FOR_GPU, INVALID_PTX. The cause is also reported to the user.
+    Errors: as `read_ptx`. The cause is also reported to the user.
     """
-    text, program = read_ptx(call, address), call.program
+    if not is_library:
+        _ = call.context
+    text, program = read_ptx(call, image, address), call.program
     name = program.log.module_name()
     try:
         session = SessionModule(program.memory, text, name)
@@ -72,22 +108,29 @@ def load(call: DriverCall, address: int) -> DriverModule:
         program.log.error(error)
         raise DriverError(Status.INVALID_PTX) from None
     program.log.loaded(text, name)
-    return DriverModule(session)
+    return DriverModule(session, is_library)
 
 
-def read_ptx(call: DriverCall, address: int) -> str:
-    """Return the PTX for the device in the device code at an address of the program.
+def read_ptx(call: DriverCall, image: ProgramMemory, address: int) -> str:
+    """Return the PTX for the device in the device code at an address of an image.
 
-    Errors: DriverError INVALID_VALUE, NO_BINARY_FOR_GPU. The cause is also reported to the user.
+    Errors: DriverError INVALID_VALUE, INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU. The cause is also reported to the
+    user.
     """
-    _ = call.context
     if not address:
         raise DriverError(Status.INVALID_VALUE)
+    status = Status.NO_BINARY_FOR_GPU
     try:
-        return _choose(read_image(call.connection, address), call.program.model.capability).text
+        entries = read_image(image, address)
+        if entries and not any(_target(entry.text) for entry in entries):
+            status = Status.INVALID_PTX
+        return _choose(entries, call.program.model.capability).text
+    except InvalidImage as error:
+        call.program.log.error(error)
+        raise DriverError(Status.INVALID_IMAGE) from None
     except UsageError as error:
         call.program.log.error(error)
-        raise DriverError(Status.NO_BINARY_FOR_GPU) from None
+        raise DriverError(status) from None
 
 
 def _choose(entries: Sequence[PtxEntry], capability: tuple[int, int]) -> PtxEntry:
@@ -109,18 +152,60 @@ def _choose(entries: Sequence[PtxEntry], capability: tuple[int, int]) -> PtxEntr
     return max(fitting, key=lambda pair: (pair[0].number, pair[0].suffix))[1]
 
 
+class _FileImage:
+    """Device code of a file. Addresses start at 1, because 0 is the null pointer."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return `size` bytes at an address, with zeros after the end."""
+        return self._data[address - 1 : address - 1 + size].ljust(size, b"\0")
+
+    def read_string(self, address: int, limit: int) -> str:
+        """Return the string at an address."""
+        return self.read(address, min(limit, len(self._data))).partition(b"\0")[0].decode(errors="replace")
+
+
+def _load_file(call: DriverCall, name: str, *, is_library: bool = False) -> int:
+    """Load a file of device code. A relative path starts at the folder of the program."""
+    try:
+        data = (Path(f"/proc/{call.program.process}/cwd") / name).read_bytes()
+    except OSError:
+        raise DriverError(Status.FILE_NOT_FOUND) from None
+    return call.program.handle_of(load(call, _FileImage(data), 1, is_library=is_library))
+
+
+@driver("cuModuleLoad", "out ptr module, str name")
+def _load_module_file(call: DriverCall, name: str) -> int:
+    return _load_file(call, name)
+
+
+@driver(
+    "cuLibraryLoadFromFile",
+    "out ptr library, str name, ptr jit_options, ptr jit_values, u32 jit_count, ptr options, ptr values, u32 count",
+)
+def _load_library_file(call: DriverCall, name: str, *options: int) -> int:
+    return _load_file(call, name, is_library=True)
+
+
 def _target(text: str) -> Target | None:
     found = _TARGET.search(text)
     return None if found is None else read_target(found[1])
 
 
-def function_of(module: DriverModule, name: str) -> Function:
-    """Return a kernel of a module. Errors: DriverError NOT_FOUND."""
+def function_of(call: DriverCall, module: DriverModule, name: str) -> Function:
+    """Return a kernel of a module. Errors: DriverError NOT_FOUND, INVALID_PTX."""
     if name not in module.session.kernels:
         raise DriverError(Status.NOT_FOUND)
     if name not in module.functions:
-        kernel = module.session.kernel(name)
-        module.functions[name] = Function(module, name, kernel, _STATIC_LIMIT)
+        try:
+            kernel = module.session.kernel(name)
+            static = kernel.loaded.program.static_shared
+        except WarploomError as error:
+            call.program.log.error(error)
+            raise DriverError(Status.INVALID_PTX) from None
+        module.functions[name] = Function(module, name, kernel, max(_STATIC_LIMIT - static, 0))
     return module.functions[name]
 
 
@@ -152,12 +237,14 @@ def _unload(call: DriverCall, handle: int) -> None:
 
 @driver("cuModuleLoadData cuModuleLoadFatBinary", "out ptr module, ptr image")
 def _load_module(call: DriverCall, address: int) -> int:
-    return call.program.handle_of(load(call, address))
+    return call.program.handle_of(load(call, call.connection, address))
 
 
 @driver("cuModuleLoadDataEx", "out ptr module, ptr image, u32 count, ptr options, ptr values")
 def _load_module_with_options(call: DriverCall, address: int, count: int, options: int, values: int) -> int:
-    return call.program.handle_of(load(call, address))
+    if count and not (options and values):
+        raise DriverError(Status.INVALID_VALUE)
+    return call.program.handle_of(load(call, call.connection, address))
 
 
 @driver(
@@ -165,22 +252,22 @@ def _load_module_with_options(call: DriverCall, address: int, count: int, option
     "out ptr library, ptr image, ptr jit_options, ptr jit_values, u32 jit_count, ptr options, ptr values, u32 count",
 )
 def _load_library(call: DriverCall, address: int, *options: int) -> int:
-    return call.program.handle_of(load(call, address))
+    return call.program.handle_of(load(call, call.connection, address, is_library=True))
 
 
 @driver("runtime_load_module", "out ptr module, ptr image")
 def _load_for_runtime(call: DriverCall, address: int) -> int:
-    return call.program.handle_of(load(call, address))
+    return call.program.handle_of(load(call, call.connection, address))
 
 
 @driver("runtime_load_module_with_options", "out ptr module, ptr image, ptr first, ptr second, u32 count")
 def _load_for_runtime_with_options(call: DriverCall, address: int, first: int, second: int, count: int) -> int:
-    return call.program.handle_of(load(call, address))
+    return call.program.handle_of(load(call, call.connection, address))
 
 
 @driver("runtime_load_fat_binary", "ptr image, out ptr module, ptr first, ptr second, u32 count")
 def _load_fat_binary_for_runtime(call: DriverCall, address: int, first: int, second: int, count: int) -> int:
-    return call.program.handle_of(load(call, address))
+    return call.program.handle_of(load(call, call.connection, address))
 
 
 @driver("cuModuleUnload", "ptr module")
@@ -200,21 +287,23 @@ def _loading_mode(call: DriverCall) -> int:
 
 @driver("cuModuleGetFunction", "out ptr function, ptr module, str name")
 def _get_function(call: DriverCall, handle: int, name: str) -> int:
-    return call.program.handle_of(function_of(_module(call, handle), name))
+    return call.program.handle_of(function_of(call, _module(call, handle), name))
 
 
 @driver("cuLibraryGetKernel", "out ptr kernel, ptr library, str name")
 def _get_kernel(call: DriverCall, handle: int, name: str) -> int:
-    return call.program.handle_of(function_of(_module(call, handle), name))
+    return call.program.handle_of(function_of(call, _module(call, handle), name))
 
 
 @driver("cuLibraryGetModule", "out ptr module, ptr library")
 def _get_module(call: DriverCall, handle: int) -> int:
+    _ = call.context
     return call.program.handle_of(_module(call, handle))
 
 
 @driver("cuKernelGetFunction", "out ptr function, ptr kernel")
 def _get_kernel_function(call: DriverCall, handle: int) -> int:
+    _ = call.context
     return call.program.handle_of(call.get(Function, handle))
 
 
@@ -233,7 +322,7 @@ def _functions(call: DriverCall, address: int, count: int, handle: int) -> None:
     if not address:
         raise DriverError(Status.INVALID_VALUE)
     module = _module(call, handle)
-    handles = [call.program.handle_of(function_of(module, name)) for name in module.session.kernels[:count]]
+    handles = [call.program.handle_of(function_of(call, module, name)) for name in module.session.kernels[:count]]
     call.connection.write(address, struct.pack(f"={len(handles)}Q", *handles))
 
 
@@ -245,6 +334,7 @@ def _get_global(call: DriverCall, handle: int, name: str) -> tuple[int, int]:
 
 @driver("cuLibraryGetGlobal", "out? u64 address, out? size bytes, ptr library, str name")
 def _get_library_global(call: DriverCall, handle: int, name: str) -> tuple[int, int]:
+    _ = call.context
     return _get_global(call, handle, name)
 
 
@@ -286,10 +376,10 @@ def _attribute(call: DriverCall, function: Function, attribute: int) -> int:
             _DYNAMIC_SHARED: lambda: function.dynamic_shared,
             9: lambda: function.settings.get(9, -1),
             10: lambda: int(loaded.signature.extents(".explicitcluster") is not None),
-            11: lambda: cluster[0],
-            12: lambda: cluster[1],
-            13: lambda: cluster[2],
-            14: lambda: function.settings.get(14, 0),
+            _CLUSTER[0]: lambda: cluster[0] or function.settings.get(_CLUSTER[0], 0),
+            _CLUSTER[1]: lambda: cluster[1] or function.settings.get(_CLUSTER[1], 0),
+            _CLUSTER[2]: lambda: cluster[2] or function.settings.get(_CLUSTER[2], 0),
+            NON_PORTABLE: lambda: function.settings.get(NON_PORTABLE, 0),
             15: lambda: function.settings.get(15, 0),
         }
         if attribute not in values:
@@ -306,7 +396,9 @@ def _set_attribute(call: DriverCall, function: Function, attribute: int, value: 
         if not 0 <= value <= shared_bytes(10 * major + minor) - static_shared(function):
             raise DriverError(Status.INVALID_VALUE)
         function.dynamic_shared = value
-    elif attribute in _SETTINGS:
+    elif attribute in _CLUSTER and function.kernel.loaded.signature.extents(".reqnctapercluster"):
+        raise DriverError(Status.NOT_PERMITTED)
+    elif value in _SETTINGS.get(attribute, range(17 if attribute in _CLUSTER else 0)):
         function.settings[attribute] = value
     else:
         raise DriverError(Status.INVALID_VALUE)
@@ -334,14 +426,24 @@ def _set_kernel_attribute(call: DriverCall, attribute: int, value: int, handle: 
     _set_attribute(call, call.get(Function, handle), attribute, value)
 
 
-@driver("cuFuncSetCacheConfig cuFuncSetSharedMemConfig", "ptr function, i32 configuration")
+@driver("cuFuncSetCacheConfig", "ptr function, i32 configuration")
 def _configure(call: DriverCall, handle: int, configuration: int) -> None:
     call.get(Function, handle)
+    if configuration not in CACHE_CONFIGURATIONS:
+        raise DriverError(Status.INVALID_VALUE)
+
+
+@driver("cuFuncSetSharedMemConfig", "ptr function, i32 configuration")
+def _configure_shared(call: DriverCall, handle: int, configuration: int) -> None:
+    call.get(Function, handle)
+    if configuration not in SHARED_CONFIGURATIONS:
+        raise DriverError(Status.INVALID_VALUE)
 
 
 @driver("cuKernelSetCacheConfig", "ptr kernel, i32 configuration, i32 device")
 def _configure_kernel(call: DriverCall, handle: int, configuration: int, device: int) -> None:
-    call.get(Function, handle)
+    _configure(call, handle, configuration)
+    call.device(device)
 
 
 @driver("cuFuncIsLoaded", "out i32 state, ptr function")

@@ -35,9 +35,22 @@ class Context:
     flags: int = 0
     is_primary: bool = False
     uses: int = 0
+    cache: int = 0
     number: int = 0
     limits: dict[int, int] = field(default_factory=dict[int, int])
     storage: dict[int, int] = field(default_factory=dict[int, int])
+
+
+class Lasting:
+    """Object that may remain after a reset of the device."""
+
+    @property
+    def lasts(self) -> bool:
+        """True if the object remains."""
+        return False
+
+    def renew(self) -> None:
+        """Allocate device memory again after a reset."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +75,27 @@ class ThreadState:
     capture_mode: int = 0
 
 
+@dataclass(eq=False)
+class CaptureState:
+    """State of a capture of operations.
+
+    `mode` is 0 (global), 1 (of a thread) or 2 (relaxed), and `thread` is the thread that began the capture.
+    `waits_for_default` is True if one of its streams waits for the legacy default stream. `is_valid` is False after an
+    operation that cannot be captured, and `has_ended` is True after the end.
+    """
+
+    mode: int
+    thread: ThreadState
+    waits_for_default: bool = False
+    is_valid: bool = True
+    has_ended: bool = False
+
+
 class CudaProgram:
     """CUDA program and its device. One lock protects the state, so that calls execute one after the other.
 
-    `failure` is the status of a kernel that failed. All later calls return this status, as on a GPU.
+    `failure` is the status of a kernel that failed. All later calls return this status, as on a GPU. `owners` has the
+    context of each allocation, and `synchronous` the attribute SYNC_MEMOPS, by address.
     """
 
     def __init__(self, process: int, model: DeviceModel, log: LaunchLog) -> None:
@@ -82,8 +112,11 @@ class CudaProgram:
         self.mapped: dict[int, Mapped] = {}
         self.pool: object = None
         self.default_pool: object = None
-        self.registered: set[int] = set()
-        self.texts: dict[str, int] = {}
+        self.registered: dict[int, int] = {}
+        self.owners: dict[int, Context] = {}
+        self.synchronous: dict[int, bool] = {}
+        self.captures: list[CaptureState] = []
+        self.constants: dict[bytes, int] = {}
         self._objects: dict[int, object] = {}
         self._handles: dict[int, int] = {}
         self._numbers = count(_FIRST_HANDLE, _HANDLE_STEP)
@@ -121,16 +154,23 @@ class CudaProgram:
         return GLOBAL_BASE <= address < GLOBAL_BASE + self.model.memory
 
     def reset(self) -> None:
-        """Destroy all objects and allocations except contexts, and forget a failure."""
-        for item in [each for each in self._objects.values() if not isinstance(each, Context)]:
-            self.drop(item)
+        """Destroy all allocations and objects except contexts and libraries, and forget a failure."""
+        lasting = [each for each in self._objects.values() if isinstance(each, Lasting) and each.lasts]
+        for item in [*self._objects.values()]:
+            if not isinstance(item, Context) and item not in lasting:
+                self.drop(item)
         self.memory.clear()
         self.mapped.clear()
         self.registered.clear()
-        self.texts.clear()
+        self.constants.clear()
+        self.owners.clear()
+        self.synchronous.clear()
+        self.captures.clear()
         self.pool = self.default_pool = None
         self.failure = None
-        self.primary.flags = self.primary.uses = 0
+        for item in lasting:
+            item.renew()
+        self.primary.flags = self.primary.uses = self.primary.cache = 0
         self.primary.limits.clear()
         self.primary.storage.clear()
 

@@ -13,17 +13,21 @@ from warploom.integrations.cuda_driver import contexts as _contexts
 from warploom.integrations.cuda_driver import device_queries as _device_queries
 from warploom.integrations.cuda_driver import graphs as _graphs
 from warploom.integrations.cuda_driver import linker as _linker
+from warploom.integrations.cuda_driver import pointers as _pointers
 from warploom.integrations.cuda_driver import pools as _pools
 from warploom.integrations.cuda_driver import runtime_library as _runtime_library
 from warploom.integrations.cuda_driver import tensor_maps as _tensor_maps
+from warploom.integrations.cuda_driver.captures import check_captures
 from warploom.integrations.cuda_driver.devices import DeviceModel
 from warploom.integrations.cuda_driver.functions import implementation_of, numbered_functions
 from warploom.integrations.cuda_driver.launch_log import LaunchLog
 from warploom.integrations.cuda_driver.program import CudaProgram, DriverCall, ThreadState
 from warploom.integrations.cuda_driver.protocol import Connection, Disconnected, process_of
-from warploom.integrations.cuda_driver.statuses import DriverError, Status
+from warploom.integrations.cuda_driver.statuses import DriverError, KernelFailure, Status
 
-_REGISTERING = (_box_copies, _contexts, _device_queries, _graphs, _linker, _pools, _runtime_library, _tensor_maps)
+_REGISTERING = (
+    _box_copies, _contexts, _device_queries, _graphs, _linker, _pointers, _pools, _runtime_library, _tensor_maps,
+)  # fmt: skip
 """Modules whose import registers implementations of driver functions."""
 _BEFORE_INIT = frozenset({"cuInit", "cuDriverGetVersion"})
 _AFTER_FAILURE = frozenset({
@@ -106,7 +110,11 @@ class Server:
                     return Status.NOT_INITIALIZED
                 if program.failure is not None and symbol not in _AFTER_FAILURE:
                     return program.failure
+                if program.captures:
+                    check_captures(call, symbol)
                 implementation(call, words)
+        except KernelFailure:
+            return Status.SUCCESS  # a launch ends before its kernel; the next calls fail
         except DriverError as error:
             return error.status
         except Disconnected:

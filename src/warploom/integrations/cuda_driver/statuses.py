@@ -146,3 +146,7 @@ class DriverError(Exception):
     def __init__(self, status: Status) -> None:
         super().__init__(status.symbol)
         self.status = status
+
+
+class KernelFailure(DriverError):
+    """Failure of a kernel after its launch. The later calls of the program return `status`."""

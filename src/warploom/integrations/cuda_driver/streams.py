@@ -12,7 +12,8 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from warploom.integrations.cuda_driver.functions import driver
-from warploom.integrations.cuda_driver.graph import Graph, Node, NodeKind, Operation
+from warploom.integrations.cuda_driver.graph import Graph, Node, NodeKind, Operation, do_nothing
+from warploom.integrations.cuda_driver.program import CaptureState
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 
 if TYPE_CHECKING:
@@ -22,27 +23,31 @@ _STREAM_FLAGS = (0, 1)
 _EVENT_FLAGS = 7  # blocking synchronization, no timing, interprocess
 _NO_TIMING = 2
 _INTERPROCESS = 4
-_DEFAULT_STREAMS = (0, 1, 2)
-_NOT_CAPTURING, _CAPTURING = 0, 1
-_CAPTURE_MODES = (0, 1, 2)
+DEFAULT_STREAMS = (0, 1, 2)
+_LEGACY_STREAMS = (0, 1)
+_NON_BLOCKING = 1
+_EXTERNAL = 1  # flag of a record or a wait that becomes a node of its own
 _PRIORITIES = range(-5, 1)
-_numbers = count(1)
+numbers = count(1)
 
 
-@dataclass(eq=False)
-class Capture:
+@dataclass(eq=False, kw_only=True)
+class Capture(CaptureState):
     """Capture of operations into a graph.
 
-    `origin` is the stream at which it began. `latest` has the nodes on which the next
-    operation of each stream depends.
-    `is_valid` is False after an operation that cannot be captured.
+    `origin` is the stream at which it began. `latest` has the nodes on which the next operation of each stream depends.
     """
 
     graph: Graph
     origin: Stream
     number: int
     latest: dict[Stream, list[Node]]
-    is_valid: bool = True
+
+    def add_stream(self, stream: Stream, after: list[Node]) -> None:
+        """Capture the operations of a stream, of which the next one follows some nodes."""
+        stream.capture = self
+        self.latest[stream] = after
+        self.waits_for_default |= not stream.flags & _NON_BLOCKING
 
 
 @dataclass(eq=False)
@@ -72,7 +77,7 @@ class Event:
 def check_stream(call: DriverCall, handle: int) -> None:
     """Refuse a handle that names no stream. Errors: DriverError INVALID_HANDLE, INVALID_CONTEXT."""
     _ = call.context
-    if handle not in _DEFAULT_STREAMS:
+    if handle not in DEFAULT_STREAMS:
         call.get(Stream, handle)
 
 
@@ -82,18 +87,50 @@ def capture_of(call: DriverCall, handle: int) -> tuple[Stream, Capture] | None:
     Errors: as `check_stream`.
     """
     check_stream(call, handle)
-    if handle in _DEFAULT_STREAMS:
+    if handle in DEFAULT_STREAMS:
         return None
     stream = call.get(Stream, handle)
     return None if stream.capture is None else (stream, stream.capture)
 
 
+def invalidate(captures: Iterable[CaptureState], status: Status) -> None:
+    """Make captures invalid, and fail if there are any. Errors: DriverError with `status`."""
+    found = [*captures]
+    for capture in found:
+        capture.is_valid = False
+    if found:
+        raise DriverError(status)
+
+
+def valid_capture_of(call: DriverCall, handle: int) -> tuple[Stream, Capture] | None:
+    """Return a stream and its capture, or None, before an operation of the stream.
+
+    Errors: as `check_stream`; DriverError STREAM_CAPTURE_INVALIDATED, and STREAM_CAPTURE_IMPLICIT for the legacy
+    default stream while a stream that waits for it is captured.
+    """
+    found = capture_of(call, handle)
+    if handle in _LEGACY_STREAMS:
+        refuse_legacy_stream(call)
+    if found is not None and not found[1].is_valid:
+        raise DriverError(Status.STREAM_CAPTURE_INVALIDATED)
+    return found
+
+
+def refuse_legacy_stream(call: DriverCall) -> None:
+    """Refuse the legacy default stream while a stream that waits for it is captured.
+
+    Errors: DriverError STREAM_CAPTURE_IMPLICIT.
+    """
+    captures = (each for each in call.program.captures if each.waits_for_default)
+    invalidate(captures, Status.STREAM_CAPTURE_IMPLICIT)
+
+
 def enqueue(call: DriverCall, handle: int, kind: NodeKind, operation: Operation, detail: object = None) -> None:
     """Execute an operation of a stream, or add it to the graph into which the stream is captured.
 
-    Errors: as `check_stream`, and those of the operation.
+    Errors: as `valid_capture_of`, and those of the operation.
     """
-    found = capture_of(call, handle)
+    found = valid_capture_of(call, handle)
     if found is None:
         operation(call)
         return
@@ -106,7 +143,7 @@ def _create(call: DriverCall, flags: int, priority: int) -> int:
     if flags not in _STREAM_FLAGS:
         raise DriverError(Status.INVALID_VALUE)
     nearest = min(max(priority, _PRIORITIES[0]), _PRIORITIES[-1])
-    return call.program.handle_of(Stream(flags, nearest, next(_numbers)))
+    return call.program.handle_of(Stream(flags, nearest, next(numbers)))
 
 
 @driver("cuStreamCreate", "out ptr stream, u32 flags")
@@ -127,7 +164,7 @@ def _destroy_stream(call: DriverCall, handle: int) -> None:
 def _stream(call: DriverCall, handle: int) -> Stream:
     """Return a stream. The flags and the priority of the default streams are 0."""
     check_stream(call, handle)
-    return Stream(0, 0, handle) if handle in _DEFAULT_STREAMS else call.get(Stream, handle)
+    return Stream(0, 0, handle) if handle in DEFAULT_STREAMS else call.get(Stream, handle)
 
 
 @driver("cuStreamGetFlags", "ptr stream, out u32 flags")
@@ -159,109 +196,30 @@ def _stream_device(call: DriverCall, handle: int) -> int:
 
 @driver("cuStreamSynchronize cuStreamQuery", "ptr stream")
 def _synchronize_stream(call: DriverCall, handle: int) -> None:
-    if (found := capture_of(call, handle)) is not None:
-        found[1].is_valid = False
-        raise DriverError(Status.STREAM_CAPTURE_UNSUPPORTED)
+    if (found := valid_capture_of(call, handle)) is not None:
+        invalidate(found[1:], Status.STREAM_CAPTURE_UNSUPPORTED)
 
 
 @driver("cuStreamWaitEvent", "ptr stream, ptr event, u32 flags")
 def _wait_event(call: DriverCall, stream: int, event: int, flags: int) -> None:
-    check_stream(call, stream)
-    found = call.get(Event, event)
-    if found.capture is None:
-        return
-    waiting = Stream(0, 0, 0) if stream in _DEFAULT_STREAMS else call.get(Stream, stream)
-    if waiting.capture is None:
-        waiting.capture = found.capture
-    elif waiting.capture is not found.capture:
-        raise DriverError(Status.STREAM_CAPTURE_MERGE)
-    before = found.capture.latest.get(waiting, [])
-    found.capture.latest[waiting] = [*dict.fromkeys([*before, *found.nodes])]
-
-
-# Captures ---------------------------------------------------------------------------------------------------------
-
-
-@driver("cuStreamBeginCapture_v2", "ptr stream, i32 mode")
-def _begin_capture(call: DriverCall, handle: int, mode: int) -> None:
-    check_stream(call, handle)
-    if handle in _DEFAULT_STREAMS:
-        raise DriverError(Status.STREAM_CAPTURE_UNSUPPORTED)
-    stream = call.get(Stream, handle)
-    if mode not in _CAPTURE_MODES:
+    capturing, found = valid_capture_of(call, stream), call.get(Event, event)
+    if flags not in (0, _EXTERNAL) or (flags and capturing is None):
         raise DriverError(Status.INVALID_VALUE)
-    if stream.capture is not None:
-        raise DriverError(Status.ILLEGAL_STATE)
-    stream.capture = Capture(Graph(), stream, next(_numbers), {stream: []})
-
-
-@driver("cuStreamEndCapture", "ptr stream, out ptr graph")
-def _end_capture(call: DriverCall, handle: int) -> int:
-    found = capture_of(call, handle)
-    if found is None:
-        raise DriverError(Status.ILLEGAL_STATE)
-    stream, capture = found
-    if stream is not capture.origin:
-        raise DriverError(Status.STREAM_CAPTURE_UNMATCHED)
-    reached = _predecessors(capture.latest[stream])
-    for other in capture.latest:
-        other.capture = None
-    if not capture.is_valid:
+    if flags and capturing is not None:
+        waiting, capture = capturing
+        capture.latest[waiting] = [capture.graph.add(NodeKind.WAIT_EVENT, do_nothing, capture.latest[waiting])]
+    elif found.capture is None:
+        invalidate(() if capturing is None else capturing[1:], Status.STREAM_CAPTURE_ISOLATION)
+    elif found.capture.has_ended or stream in DEFAULT_STREAMS:
+        raise DriverError(Status.CAPTURED_EVENT)
+    elif capturing is not None and capturing[1] is not found.capture:
+        invalidate([capturing[1], found.capture], Status.STREAM_CAPTURE_MERGE)
+    elif not found.capture.is_valid:
         raise DriverError(Status.STREAM_CAPTURE_INVALIDATED)
-    if not all(reached.issuperset(nodes) for nodes in capture.latest.values()):
-        raise DriverError(Status.STREAM_CAPTURE_UNJOINED)
-    return call.program.handle_of(capture.graph)
-
-
-def _predecessors(nodes: Iterable[Node]) -> set[Node]:
-    """Return nodes and all nodes on which they depend."""
-    found, pending = set[Node](), [*nodes]
-    while pending:
-        node = pending.pop()
-        if node not in found:
-            found.add(node)
-            pending += node.dependencies
-    return found
-
-
-@driver("cuStreamIsCapturing", "ptr stream, out i32 state")
-def _is_capturing(call: DriverCall, handle: int) -> int:
-    return _NOT_CAPTURING if capture_of(call, handle) is None else _CAPTURING
-
-
-def _capture_info(call: DriverCall, handle: int) -> tuple[int, int, int]:
-    """Return the state of a stream's capture, its number and the handle of its graph."""
-    found = capture_of(call, handle)
-    if found is None:
-        return _NOT_CAPTURING, 0, 0
-    return _CAPTURING, found[1].number, call.program.handle_of(found[1].graph)
-
-
-@driver("cuStreamGetCaptureInfo_v2", "ptr stream, out i32 state, out? u64 id, out? ptr graph, ptr nodes, ptr count")
-def _get_capture(call: DriverCall, handle: int, nodes: int, count: int) -> tuple[int, int, int]:
-    return _capture_info(call, handle)
-
-
-@driver(
-    "cuStreamGetCaptureInfo_v3",
-    "ptr stream, out i32 state, out? u64 id, out? ptr graph, ptr nodes, ptr edges, ptr count",
-)
-def _get_capture_3(call: DriverCall, handle: int, nodes: int, edges: int, count: int) -> tuple[int, int, int]:
-    return _capture_info(call, handle)
-
-
-@driver("cuThreadExchangeStreamCaptureMode", "ptr mode")
-def _exchange_mode(call: DriverCall, address: int) -> None:
-    if not address:
-        raise DriverError(Status.INVALID_VALUE)
-    mode = int.from_bytes(call.connection.read(address, 4), "little")
-    call.connection.write(address, call.thread.capture_mode.to_bytes(4, "little"))
-    call.thread.capture_mode = mode
-
-
-@driver("cuStreamAttachMemAsync", "ptr stream, u64 address, size bytes, u32 flags")
-def _attach(call: DriverCall, stream: int, address: int, size: int, flags: int) -> None:
-    check_stream(call, stream)
+    else:
+        waiting = call.get(Stream, stream)
+        before = found.capture.latest.get(waiting, [])
+        found.capture.add_stream(waiting, [*dict.fromkeys([*before, *found.nodes])])
 
 
 # Functions of the host --------------------------------------------------------------------------------------------
@@ -281,9 +239,10 @@ def call_host(call: DriverCall, function: int, data: int) -> None:
 
 @driver("cuStreamAddCallback", "ptr stream, ptr function, ptr data, u32 flags")
 def _add_callback(call: DriverCall, stream: int, function: int, data: int, flags: int) -> None:
-    check_stream(call, stream)
+    found = valid_capture_of(call, stream)
     if not function or flags:
         raise DriverError(Status.INVALID_VALUE)
+    invalidate(() if found is None else found[1:], Status.STREAM_CAPTURE_UNSUPPORTED)
     call.connection.call_back(function, stream, int(Status.SUCCESS), data)
 
 
@@ -306,7 +265,7 @@ def _destroy_event(call: DriverCall, handle: int) -> None:
 @driver("cuEventRecord", "ptr event, ptr stream")
 def _record(call: DriverCall, handle: int, stream: int) -> None:
     event = call.get(Event, handle)
-    found = capture_of(call, stream)
+    found = valid_capture_of(call, stream)
     event.capture, event.nodes = (None, ()) if found is None else (found[1], tuple(found[1].latest[found[0]]))
     if found is None:
         record_event(event)
@@ -319,17 +278,36 @@ def record_event(event: Event) -> None:
 
 @driver("cuEventRecordWithFlags", "ptr event, ptr stream, u32 flags")
 def _record_with_flags(call: DriverCall, handle: int, stream: int, flags: int) -> None:
-    _record(call, handle, stream)
+    if flags not in (0, _EXTERNAL):
+        raise DriverError(Status.INVALID_VALUE)
+    if not flags:
+        _record(call, handle, stream)
+        return
+    event, found = call.get(Event, handle), valid_capture_of(call, stream)
+    if found is None:
+        raise DriverError(Status.INVALID_VALUE)
+    origin, capture = found
+    node = capture.graph.add(NodeKind.RECORD_EVENT, lambda now: record_event(event), capture.latest[origin])
+    capture.latest[origin] = [node]
+
+
+def _uncaptured(call: DriverCall, handle: int) -> Event:
+    """Return an event. Errors: DriverError INVALID_HANDLE; CAPTURED_EVENT if its last record was captured."""
+    event = call.get(Event, handle)
+    if event.capture is not None:
+        event.capture.is_valid = False
+        raise DriverError(Status.CAPTURED_EVENT)
+    return event
 
 
 @driver("cuEventQuery cuEventSynchronize", "ptr event")
 def _synchronize_event(call: DriverCall, handle: int) -> None:
-    call.get(Event, handle)
+    _uncaptured(call, handle)
 
 
 @driver("cuEventElapsedTime cuEventElapsedTime_v2", "out f32 milliseconds, ptr start, ptr end")
 def _elapsed(call: DriverCall, start: int, end: int) -> float:
-    events = [call.get(Event, handle) for handle in (start, end)]
+    events = [_uncaptured(call, handle) for handle in (start, end)]
     times = [event.recorded for event in events if not event.flags & _NO_TIMING and event.recorded is not None]
     if len(times) < len(events):
         raise DriverError(Status.INVALID_HANDLE)

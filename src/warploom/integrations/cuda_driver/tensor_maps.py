@@ -21,6 +21,8 @@ _TYPES = (
 _CODES = {name: code for code, (name, *_) in enumerate(ELEMENT_TYPES)}
 _SWIZZLE_128 = 3  # the larger codes are a swizzle of 128 bytes with another atomicity
 _LARGEST_RANK = 5
+_LAYOUT_COUNTS = (3, 7, 4, 2)  # interleaves, swizzles, promotions and fills
+_ALIGNMENT = 64  # bytes, of a tensor map
 _COMMON = "ptr map, i32 type, u32 rank, ptr address, ptr extents, ptr strides"
 _LAYOUT = "ptr steps, i32 interleave, i32 swizzle, i32 promotion, i32 fill"
 """Parameters that all functions have."""
@@ -41,7 +43,9 @@ def _encode(
     """Write a tensor map to the program. Errors: DriverError INVALID_VALUE."""
     target, element, rank, address, extents, strides = common
     steps, interleave, swizzle, promotion, fill = layout
-    if not target or not 1 <= rank <= _LARGEST_RANK or not 0 <= element < len(_TYPES):
+    if not target or target % _ALIGNMENT or not 1 <= rank <= _LARGEST_RANK or not 0 <= element < len(_TYPES):
+        raise DriverError(Status.INVALID_VALUE)
+    if not all(0 <= code < count for code, count in zip(layout[1:], _LAYOUT_COUNTS, strict=True)):
         raise DriverError(Status.INVALID_VALUE)
     try:
         found = TensorMapFields(

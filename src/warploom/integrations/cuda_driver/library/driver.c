@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,7 +26,8 @@
 typedef uint64_t Word;
 typedef Word (*Callback)(Word, Word, Word, Word);
 
-enum { SUCCESS = 0, INVALID_VALUE = 1, NOT_INITIALIZED = 3, DEINITIALIZED = 4, NO_DEVICE = 100, NOT_FOUND = 500 };
+enum { SUCCESS = 0, INVALID_VALUE = 1, NOT_INITIALIZED = 3, DEINITIALIZED = 4, NO_DEVICE = 100, NOT_FOUND = 500,
+       NOT_PERMITTED = 800 };
 enum { CALL = 1, REPLY = 2, RETURN = 3, READ = 4, READ_STRING = 5, WRITE = 6, TO_DEVICE = 7, FROM_DEVICE = 8, MAP = 9,
        UNMAP = 10, CALL_BACK = 11, PRINT = 12 };
 enum { SYMBOL_FOUND = 0, SYMBOL_NOT_FOUND = 1, SYMBOL_NEEDS_NEWER_VERSION = 2 };
@@ -45,13 +47,21 @@ static pthread_mutex_t setup = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t at_thread_exit;
 static pthread_once_t keys = PTHREAD_ONCE_INIT;
 static __thread int connection = -1;
+static __thread int in_callback; /* true while the thread executes a function of the program for the emulator */
+
+/* End the program as the access of a wrong address does, because the program passed such an address. */
+static int check_address(void) {
+    if (errno != EFAULT) return -1;
+    fprintf(stderr, "warploom: the program passed an address that it cannot access to a driver function\n");
+    return raise(SIGSEGV);
+}
 
 static int send_all(const void *data, size_t size) {
     const char *next = data;
     while (size) {
         ssize_t sent = send(connection, next, size, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR) continue;
-        if (sent <= 0) return -1;
+        if (sent <= 0) return check_address();
         next += sent, size -= sent;
     }
     return 0;
@@ -62,7 +72,7 @@ static int receive_all(void *data, size_t size) {
     while (size) {
         ssize_t received = recv(connection, next, size, 0);
         if (received < 0 && errno == EINTR) continue;
-        if (received <= 0) return -1;
+        if (received <= 0) return received ? check_address() : -1;
         next += received, size -= received;
     }
     return 0;
@@ -181,7 +191,10 @@ static int execute(const struct Message *command) {
     case CALL_BACK: {
         Word arguments[4];
         if (receive_all(arguments, sizeof arguments)) return -1;
-        return reply_word(((Callback)command->a)(arguments[0], arguments[1], arguments[2], arguments[3]));
+        in_callback = 1;
+        Word result = ((Callback)command->a)(arguments[0], arguments[1], arguments[2], arguments[3]);
+        in_callback = 0;
+        return reply_word(result);
     }
     default:
         return -1;
@@ -191,6 +204,7 @@ static int execute(const struct Message *command) {
 /* Forward a call of function `number`. Return its status. */
 static Word forward(uint32_t number, const Word *words, uint32_t count) {
     if (lost) return DEINITIALIZED;
+    if (in_callback) return NOT_PERMITTED;
     if (owner && owner != getpid()) return NOT_INITIALIZED; /* a context does not survive a fork */
     if (connection < 0) {
         Word status = connect_thread();
