@@ -27,6 +27,8 @@ AREAS = (
 """Modules of this package that have cases."""
 _SECONDS = 60
 """Time after which a case is ended."""
+_SETUP = "setup"
+"""Name of the answer of a case whose setup failed."""
 
 for _area in AREAS:
     import_module(f"warploom_lab.driver.{_area}")
@@ -46,7 +48,7 @@ def _run(library: ctypes.CDLL, name: str) -> list[list[object]]:
             cuda.require("cuCtxSetCurrent", context)
         CASES[name].run(cuda)
     except SetupError as error:
-        cuda.note("setup", str(error))
+        cuda.note(_SETUP, str(error))
     if CASES[name].isolation is Isolation.FRESH:
         while cuda.call("cuCtxPopCurrent_v2", Word()) == 0:
             pass
@@ -72,7 +74,10 @@ def run_cases(names: Sequence[str]) -> Iterator[tuple[str, list[list[object]]]]:
 
 
 def _run_group(names: Sequence[str]) -> Iterator[tuple[str, list[list[object]]]]:
-    """Run cases in one process. After a case that ends the process, the others run in a new one."""
+    """Run cases in one process.
+
+    After a case that ends the process, or that makes the context useless, the others run in a new one.
+    """
     context = multiprocessing.get_context("fork")
     pending = [*names]
     while pending:
@@ -80,10 +85,15 @@ def _run_group(names: Sequence[str]) -> Iterator[tuple[str, list[list[object]]]]
         process = context.Process(target=_serve, args=(pending, sender))
         process.start()
         sender.close()
+        is_first = True
         while pending:
             answers = _receive(receiver)
+            if answers is not None and not is_first and answers[-1][0] == _SETUP:
+                process.kill()
+                break
             if answers is not None:
                 yield pending.pop(0), answers
+                is_first = False
                 continue
             process.kill()
             process.join()
