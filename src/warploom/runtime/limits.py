@@ -75,6 +75,10 @@ def _runs_on(target: Target) -> str:
     return f"{target.name} or higher" if not target.suffix else " or ".join(each.name for each in known)
 
 
+class ClusterError(UsageError):
+    """Cluster that the kernel or the grid does not allow. The code is launch.geometry."""
+
+
 def read_geometry(
     signature: Signature, grid: Extent, block: Extent | None, cluster: Extent | None, shared: int
 ) -> Geometry:
@@ -82,7 +86,7 @@ def read_geometry(
 
     If `block` or `cluster` is None, the kernel's directive applies. `shared` is in bytes of dynamic shared memory.
 
-    Errors: UsageError launch.geometry, launch.shared.
+    Errors: UsageError launch.geometry, launch.shared; ClusterError.
     """
     required, most = signature.extents(".reqntid"), signature.extents(".maxntid")
     block = required if block is None else block
@@ -207,21 +211,25 @@ def _check_extents(name: str, extents: Extents, most: Extents) -> None:
 def _cluster(signature: Signature, grid: Extents, cluster: Extents | None) -> Extents | None:
     required = signature.extents(".reqnctapercluster")
     if required is not None and cluster not in (None, required):
-        raise _refuse(f"cluster is {cluster}; the kernel's .reqnctapercluster requires exactly {required}")
+        raise _refuse_cluster(f"cluster is {cluster}; the kernel's .reqnctapercluster requires exactly {required}")
     cluster = required or cluster
     if cluster is None:
         if signature.directive(".explicitcluster") is not None:
-            raise _refuse("the kernel's .explicitcluster requires cluster dimensions; none were given")
+            raise _refuse_cluster("the kernel's .explicitcluster requires cluster dimensions; none were given")
         return None
     most = signature.directive(".maxclusterrank")
     limit = min(MAX_CLUSTER, *most) if most else MAX_CLUSTER
     if prod(cluster) > limit:
-        raise _refuse(f"cluster {cluster} has {prod(cluster)} CTAs; expected at most {limit}")
+        raise _refuse_cluster(f"cluster {cluster} has {prod(cluster)} CTAs; expected at most {limit}")
     for axis, extent, part in zip(_AXES, grid, cluster, strict=True):
         if extent % part:
-            raise _refuse(f"grid.{axis} is {extent}; expected a multiple of cluster.{axis}, which is {part}")
+            raise _refuse_cluster(f"grid.{axis} is {extent}; expected a multiple of cluster.{axis}, which is {part}")
     return cluster
 
 
 def _refuse(message: str) -> UsageError:
     return UsageError(message, code="launch.geometry")
+
+
+def _refuse_cluster(message: str) -> ClusterError:
+    return ClusterError(message, code="launch.geometry")

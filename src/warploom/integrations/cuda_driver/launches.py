@@ -16,7 +16,7 @@ from warploom.integrations.cuda_driver.modules import Function, most_threads, re
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 from warploom.integrations.cuda_driver.streams import check_stream, enqueue
 from warploom.isa.model.parameters import block_bytes
-from warploom.runtime.limits import read_geometry
+from warploom.runtime.limits import ClusterError, read_geometry
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import DriverCall
@@ -35,7 +35,6 @@ _FAILURES = {
     "emulator.assert": Status.ASSERT,
     "emulator.runaway": Status.LAUNCH_TIMEOUT,
     "emulator.deadlock": Status.LAUNCH_TIMEOUT,
-    "emulator.trap": Status.ILLEGAL_INSTRUCTION,
 }
 """Status after a failed kernel by the code of the error. Other errors lead to LAUNCH_FAILED."""
 
@@ -149,7 +148,8 @@ def prepare_launch(call: DriverCall, handle: int, shape: Shape, values: int, ext
         raise DriverError(Status.NOT_SUPPORTED) from None
     except UsageError as error:
         call.program.log.error(error)
-        raise DriverError(Status.INVALID_VALUE) from None
+        is_cluster = isinstance(error, ClusterError)
+        raise DriverError(Status.INVALID_CLUSTER_SIZE if is_cluster else Status.INVALID_VALUE) from None
     return Launch(function, geometry, _parameters(call, function, values, extra))
 
 
@@ -265,7 +265,7 @@ def _best_block(
     most = min(most_threads(function), limit or most_threads(function))
     best = (0, 0, 0)
     for threads in range(most // _WARP * _WARP or most, 0, -_WARP):
-        size = call.connection.call_back(callback, threads) if callback else shared
+        size = call.call_back(callback, threads) if callback else shared
         resident = _resident(call, function, threads, size)
         best = max(best, (resident * threads, threads, resident))
     return best[2] * call.program.model.processors, best[1]
