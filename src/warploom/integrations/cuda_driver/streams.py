@@ -34,7 +34,7 @@ class Capture:
     """Capture of operations into a graph.
 
     `origin` is the stream at which it began. `latest` has the nodes that the next operation of each stream follows.
-    `is_valid` is False after an operation that cannot be captured.
+    `is_valid` is False after an operation that cannot be captured. `has_ended` is True after the end of the capture.
     """
 
     graph: Graph
@@ -42,6 +42,7 @@ class Capture:
     number: int
     latest: dict[Stream, list[Node]]
     is_valid: bool = True
+    has_ended: bool = False
 
 
 @dataclass(eq=False)
@@ -169,6 +170,8 @@ def _wait_event(call: DriverCall, stream: int, event: int, flags: int) -> None:
     found = call.get(Event, event)
     if found.capture is None:
         return
+    if found.capture.has_ended:
+        raise DriverError(Status.INVALID_VALUE)
     waiting = Stream(0, 0, 0) if stream in _DEFAULT_STREAMS else call.get(Stream, stream)
     if waiting.capture is None:
         waiting.capture = found.capture
@@ -203,6 +206,7 @@ def _end_capture(call: DriverCall, handle: int) -> int:
     if stream is not capture.origin:
         raise DriverError(Status.STREAM_CAPTURE_UNMATCHED)
     reached = _predecessors(capture.latest[stream])
+    capture.has_ended = True
     for other in capture.latest:
         other.capture = None
     if not capture.is_valid:
@@ -275,7 +279,7 @@ def _launch_host(call: DriverCall, stream: int, function: int, data: int) -> Non
 
 def call_host(call: DriverCall, function: int, data: int) -> None:
     """Call a function of the program with the address of its data."""
-    call.connection.call_back(function, data)
+    call.call_back(function, data)
 
 
 @driver("cuStreamAddCallback", "ptr stream, ptr function, ptr data, u32 flags")
@@ -283,7 +287,7 @@ def _add_callback(call: DriverCall, stream: int, function: int, data: int, flags
     check_stream(call, stream)
     if not function or flags:
         raise DriverError(Status.INVALID_VALUE)
-    call.connection.call_back(function, stream, int(Status.SUCCESS), data)
+    call.call_back(function, stream, int(Status.SUCCESS), data)
 
 
 # Events -----------------------------------------------------------------------------------------------------------
@@ -311,6 +315,21 @@ def _record(call: DriverCall, handle: int, stream: int) -> None:
         record_event(event)
 
 
+def check_event(call: DriverCall, handle: int) -> Event:
+    """Return an event of which the program may ask whether it has occurred.
+
+    Errors: DriverError INVALID_HANDLE; CAPTURED_EVENT if its last record belongs to a capture, which becomes invalid;
+    INVALID_VALUE if this capture has ended.
+    """
+    event = call.get(Event, handle)
+    if event.capture is not None:
+        if event.capture.has_ended:
+            raise DriverError(Status.INVALID_VALUE)
+        event.capture.is_valid = False
+        raise DriverError(Status.CAPTURED_EVENT)
+    return event
+
+
 def record_event(event: Event) -> None:
     """Record an event now."""
     event.recorded = time.perf_counter()
@@ -323,7 +342,7 @@ def _record_with_flags(call: DriverCall, handle: int, stream: int, flags: int) -
 
 @driver("cuEventQuery cuEventSynchronize", "ptr event")
 def _synchronize_event(call: DriverCall, handle: int) -> None:
-    call.get(Event, handle)
+    check_event(call, handle)
 
 
 @driver("cuEventElapsedTime cuEventElapsedTime_v2", "out f32 milliseconds, ptr start, ptr end")
