@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warploom.integrations.cuda_driver.functions import driver
+from warploom.integrations.cuda_driver.modules import DriverModule
 from warploom.integrations.cuda_driver.program import Context
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 
@@ -41,7 +42,13 @@ def _release(call: DriverCall, device: int) -> None:
 @driver("cuDevicePrimaryCtxReset cuDevicePrimaryCtxReset_v2", "i32 device")
 def _reset(call: DriverCall, device: int) -> None:
     call.device(device)
-    call.program.reset()
+    program = call.program
+    for address, mapped in program.mapped.items():
+        call.connection.unmap(address, mapped.size)
+    libraries = [each for each in program.all(DriverModule) if each.is_library]
+    program.reset({*libraries, *(function for each in libraries for function in each.functions.values())})
+    for library in libraries:
+        library.restart()
 
 
 @driver("cuDevicePrimaryCtxSetFlags cuDevicePrimaryCtxSetFlags_v2", "i32 device, u32 flags")

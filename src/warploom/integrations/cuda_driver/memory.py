@@ -6,8 +6,6 @@ import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from warploom.diagnostics import UsageError
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.arena import Segment
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
 
 _PAGE = 4096
 _PITCH = 512
+_MOST_BYTES = 1 << 24  # of a copy through the connection
 _HOST_FLAGS = 7  # portable, mapped, write-combined
 _MANAGED_FLAGS = (1, 2)  # global, host
 
@@ -150,9 +149,10 @@ def _allocate_managed(call: DriverCall, size: int, flags: int) -> int:
 @driver("cuMemFreeHost", "ptr address")
 def _free_host(call: DriverCall, address: int) -> None:
     mapped = call.program.mapped.get(address)
-    if mapped is None or mapped.is_managed:
+    if address and (mapped is None or mapped.is_managed):
         raise DriverError(Status.INVALID_VALUE)
-    _free(call, address)
+    if address:
+        _free(call, address)
 
 
 @driver("cuMemHostGetDevicePointer_v2", "out u64 address, ptr host, u32 flags")
@@ -224,7 +224,9 @@ def copy(call: DriverCall, to: int, source: int, size: int) -> None:
     elif from_device:
         connection.from_device(source - GLOBAL_BASE, to, size)
     else:
-        connection.write(to, connection.read(source, size))
+        for start in range(0, size, _MOST_BYTES):
+            part = min(_MOST_BYTES, size - start)
+            connection.write(to + start, connection.read(source + start, part))
 
 
 def _copy_checked(call: DriverCall, to: int, source: int, size: int) -> None:
@@ -324,9 +326,9 @@ def fill(call: DriverCall, address: int, value: int, element: int, width: int, p
         raise DriverError(Status.INVALID_VALUE)
     segment_at(call, address, (height - 1) * pitch + width * element)
     call.connection.synchronize()
-    row = np.full(width, value & ((1 << 8 * element) - 1), f"u{element}").view(np.uint8)
     for i in range(height):
-        call.program.memory.view(address + i * pitch, row.size)[:] = row
+        row = call.program.memory.view(address + i * pitch, width * element)
+        row.view(f"u{element}")[:] = value & ((1 << 8 * element) - 1)
 
 
 def _declare_fill(element: int) -> None:

@@ -34,10 +34,21 @@ _SETTINGS = (9, 14, 15)  # carveout, non-portable cluster sizes, scheduling poli
 
 @dataclass(eq=False)
 class DriverModule:
-    """Module or library. `functions` has the kernels that the program has asked for, by name."""
+    """Module or library. `functions` has the kernels that the program has asked for, by name.
+
+    A library belongs to no context. Its handles remain valid after a reset of the device.
+    """
 
     session: SessionModule
+    is_library: bool = False
     functions: dict[str, Function] = field(default_factory=dict[str, "Function"])
+
+    def restart(self) -> None:
+        """Forget the variables and the parameter memory, which a reset of the device has freed."""
+        old = self.session
+        self.session = SessionModule(old.memory, old.text, old.name)
+        for function in self.functions.values():
+            function.kernel = self.session.kernel(function.name)
 
 
 @dataclass(eq=False)
@@ -59,11 +70,14 @@ class Function:
         return self.kernel.loaded.signature.entry.readable_name
 
 
-def load(call: DriverCall, address: int) -> DriverModule:
-    """Load device code at an address of the program.
+def load(call: DriverCall, address: int, *, is_library: bool = False) -> DriverModule:
+    """Load device code at an address of the program. A library needs no context.
 
-    Errors: DriverError INVALID_VALUE, NO_BINARY_FOR_GPU, INVALID_PTX. The cause is also reported to the user.
+    Errors: DriverError INVALID_CONTEXT, INVALID_VALUE, NO_BINARY_FOR_GPU, INVALID_PTX. The cause is also reported to
+    the user.
     """
+    if not is_library:
+        _ = call.context
     text, program = read_ptx(call, address), call.program
     name = program.log.module_name()
     try:
@@ -72,7 +86,7 @@ def load(call: DriverCall, address: int) -> DriverModule:
         program.log.error(error)
         raise DriverError(Status.INVALID_PTX) from None
     program.log.loaded(text, name)
-    return DriverModule(session)
+    return DriverModule(session, is_library)
 
 
 def read_ptx(call: DriverCall, address: int) -> str:
@@ -80,7 +94,6 @@ def read_ptx(call: DriverCall, address: int) -> str:
 
     Errors: DriverError INVALID_VALUE, NO_BINARY_FOR_GPU. The cause is also reported to the user.
     """
-    _ = call.context
     if not address:
         raise DriverError(Status.INVALID_VALUE)
     try:
@@ -165,7 +178,7 @@ def _load_module_with_options(call: DriverCall, address: int, count: int, option
     "out ptr library, ptr image, ptr jit_options, ptr jit_values, u32 jit_count, ptr options, ptr values, u32 count",
 )
 def _load_library(call: DriverCall, address: int, *options: int) -> int:
-    return call.program.handle_of(load(call, address))
+    return call.program.handle_of(load(call, address, is_library=True))
 
 
 @driver("runtime_load_module", "out ptr module, ptr image")
@@ -285,7 +298,7 @@ def _attribute(call: DriverCall, function: Function, attribute: int) -> int:
             7: lambda: 0,
             _DYNAMIC_SHARED: lambda: function.dynamic_shared,
             9: lambda: function.settings.get(9, -1),
-            10: lambda: int(loaded.signature.extents(".explicitcluster") is not None),
+            10: lambda: int(loaded.signature.directive(".explicitcluster") is not None),
             11: lambda: cluster[0],
             12: lambda: cluster[1],
             13: lambda: cluster[2],

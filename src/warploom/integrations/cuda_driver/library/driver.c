@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -25,7 +26,8 @@
 typedef uint64_t Word;
 typedef Word (*Callback)(Word, Word, Word, Word);
 
-enum { SUCCESS = 0, INVALID_VALUE = 1, NOT_INITIALIZED = 3, DEINITIALIZED = 4, NO_DEVICE = 100, NOT_FOUND = 500 };
+enum { SUCCESS = 0, INVALID_VALUE = 1, NOT_INITIALIZED = 3, DEINITIALIZED = 4, NO_DEVICE = 100, NOT_FOUND = 500,
+       NOT_PERMITTED = 800 };
 enum { CALL = 1, REPLY = 2, RETURN = 3, READ = 4, READ_STRING = 5, WRITE = 6, TO_DEVICE = 7, FROM_DEVICE = 8, MAP = 9,
        UNMAP = 10, CALL_BACK = 11, PRINT = 12 };
 enum { SYMBOL_FOUND = 0, SYMBOL_NOT_FOUND = 1, SYMBOL_NEEDS_NEWER_VERSION = 2 };
@@ -40,11 +42,13 @@ static uint8_t *memory;    /* the emulated device memory, for copies */
 static Word memory_size;
 static int memory_file = -1;
 static pid_t owner;        /* process that opened the first connection */
+static Word image;         /* number of this execution: a process that calls exec has another number afterwards */
 static int lost;           /* set if the emulator's process has ended */
 static pthread_mutex_t setup = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t at_thread_exit;
 static pthread_once_t keys = PTHREAD_ONCE_INIT;
 static __thread int connection = -1;
+static __thread int in_callback; /* set while the emulator's process has called a function of the program */
 
 static int send_all(const void *data, size_t size) {
     const char *next = data;
@@ -75,8 +79,10 @@ static int receive_memory(void) {
     struct iovec part = {&hello, sizeof hello};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     ssize_t received;
+    errno = 0;
     do received = recvmsg(connection, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC);
     while (received < 0 && errno == EINTR);
+    if (received >= 0 && message.msg_flags & MSG_CTRUNC) errno = EMFILE;
     struct cmsghdr *attached = CMSG_FIRSTHDR(&message);
     if (received != sizeof hello || !attached || attached->cmsg_type != SCM_RIGHTS) return -1;
     int file;
@@ -86,12 +92,18 @@ static int receive_memory(void) {
         return 0;
     }
     void *found = mmap(NULL, hello.a, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    if (found == MAP_FAILED) return -1;
+    if (found == MAP_FAILED) {
+        close(file);
+        return -1;
+    }
     memory = found, memory_size = hello.a, memory_file = file, owner = getpid();
     return 0;
 }
 
-static void close_connection(void *file) { close((int)(intptr_t)file - 1); }
+static void close_connection(void *file) {
+    close((int)(intptr_t)file - 1);
+    connection = -1; /* destructors that run later may call functions */
+}
 
 static void create_key(void) { pthread_key_create(&at_thread_exit, close_connection); }
 
@@ -109,13 +121,25 @@ static Word connect_thread(void) {
     connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
     pthread_mutex_lock(&setup);
-    int failed = connection < 0 || connect(connection, (struct sockaddr *)&address, size) || receive_memory();
+    if (!image) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        image = (Word)now.tv_sec * 1000000000 + now.tv_nsec;
+    }
+    int failed = connection < 0 || connect(connection, (struct sockaddr *)&address, size) ||
+                 send_all(&image, sizeof image) || receive_memory();
+    int cause = errno;
     pthread_mutex_unlock(&setup);
     if (failed) {
         if (connection >= 0) close(connection);
         connection = -1;
-        fprintf(stderr, "warploom: cannot connect to the emulator; its process has ended\n");
-        lost = 1;
+        lost = cause == ECONNREFUSED;
+        const char *reason = lost              ? "its process has ended"
+                             : cause == ENOMEM ? "the program's address space is limited (ulimit -v)"
+                             : cause == EMFILE ? "the program has too many open files (ulimit -n)"
+                             : cause           ? strerror(cause)
+                                               : "it has no memory for the device";
+        fprintf(stderr, "warploom: cannot connect to the emulator: %s\n", reason);
         return NO_DEVICE;
     }
     pthread_once(&keys, create_key);
@@ -155,16 +179,26 @@ static int print(Word size) {
     return 0;
 }
 
+/* Fault at an address of the program that cannot be accessed, as a driver in the same process would. */
+static int fault(volatile char *data, Word size, int writes) {
+    int cause = errno;
+    for (Word i = 0; cause == EFAULT && i < size; i++) {
+        char byte = data[i];
+        if (writes) data[i] = byte;
+    }
+    return -1;
+}
+
 /* Execute one command of the emulator's process. */
 static int execute(const struct Message *command) {
     void *host = (void *)command->b;
     switch (command->kind) {
     case READ:
-        return reply((void *)command->a, command->b);
+        return reply((void *)command->a, command->b) ? fault((char *)command->a, command->b, 0) : 0;
     case READ_STRING:
         return reply((void *)command->a, strnlen((char *)command->a, command->b));
     case WRITE:
-        return receive_all((void *)command->a, command->b);
+        return receive_all((void *)command->a, command->b) ? fault((char *)command->a, command->b, 1) : 0;
     case TO_DEVICE:
         if (device_address(command)) memcpy(device_address(command), host, command->c);
         return 0;
@@ -181,7 +215,10 @@ static int execute(const struct Message *command) {
     case CALL_BACK: {
         Word arguments[4];
         if (receive_all(arguments, sizeof arguments)) return -1;
-        return reply_word(((Callback)command->a)(arguments[0], arguments[1], arguments[2], arguments[3]));
+        in_callback = 1;
+        Word result = ((Callback)command->a)(arguments[0], arguments[1], arguments[2], arguments[3]);
+        in_callback = 0;
+        return reply_word(result);
     }
     default:
         return -1;
@@ -191,6 +228,7 @@ static int execute(const struct Message *command) {
 /* Forward a call of function `number`. Return its status. */
 static Word forward(uint32_t number, const Word *words, uint32_t count) {
     if (lost) return DEINITIALIZED;
+    if (in_callback) return NOT_PERMITTED;
     if (owner && owner != getpid()) return NOT_INITIALIZED; /* a context does not survive a fork */
     if (connection < 0) {
         Word status = connect_thread();
