@@ -15,6 +15,8 @@ from warploom.emulator.heap import HEAP_BYTES, Heap
 
 ALIGNMENT = 512
 """Alignment of allocations. Units: bytes."""
+PAGE_BYTES = 4096
+"""Alignment of allocations that a program can map."""
 
 
 class DeviceMemory:

@@ -81,6 +81,8 @@ def test_clusters_of_a_kernel(driver: Driver) -> None:
     pair = driver.function(module, "pair")
     assert driver.value("cuFuncGetAttribute", ctypes.c_int32, 10, pair) == 1
     assert driver.value("cuFuncGetAttribute", ctypes.c_int32, 11, pair) == 2
+    assert driver.cuFuncSetAttribute(pair, 9, 101) is Status.INVALID_VALUE
+    driver.expect("cuFuncSetAttribute", pair, 9, 100)
     assert driver.launch(pair, [], grid=3) is Status.INVALID_CLUSTER_SIZE
     assert driver.launch(driver.function(module, "cluster"), [], block=2000) is Status.INVALID_VALUE
 
@@ -165,3 +167,106 @@ def test_malformed_messages_end_only_their_connection(driver: Driver, message: b
         peer.shutdown(socket.SHUT_WR)
         assert peer.recv(1) == b""
     driver.expect("cuCtxSynchronize")
+
+
+MANAGED = """
+.version 8.0
+.target sm_90
+.address_size 64
+.global .align 4 .u32 plain = 1;
+.global .attribute(.managed) .align 4 .u32 shared_value = 7;
+.visible .entry add()
+{
+    .reg .b32 %old;
+    atom.global.add.u32 %old, [shared_value], 5;
+    ret;
+}
+"""
+
+
+def test_a_managed_variable_is_accessible_to_the_program(driver: Driver) -> None:
+    handle = library(driver, MANAGED)
+    kernel = POINTER(driver.value("cuLibraryGetKernel", POINTER, handle, b"add"))
+    size = SIZE()
+    address = driver.value("cuLibraryGetManaged", U64, ctypes.byref(size), handle, b"shared_value")
+    value = ctypes.c_uint32.from_address(address)
+    assert (value.value, size.value) == (7, 4)
+    value.value = 30
+    assert driver.launch(kernel, []) is Status.SUCCESS
+    assert value.value == 30 + 32 * 5
+    assert driver.value("cuLibraryGetManaged", U64, None, handle, b"shared_value") == address
+    assert driver.cuLibraryGetManaged(None, None, handle, b"plain") is Status.NOT_FOUND
+    driver.expect("cuLibraryUnload", handle)
+    assert f"{address:x}-" not in Path("/proc/self/maps").read_text(encoding="utf-8")
+
+
+VIRTUAL = """
+.version 8.0
+.target sm_90
+.address_size 64
+.func (.param .b32 result) first(.param .b64 self);
+.func (.param .b32 result) second(.param .b64 self);
+.global .align 8 .u64 table[2] = {first, second};
+.global .align 8 .u64 instance;
+
+.func (.param .b32 result) unused(.param .b64 self)
+{
+    st.param.b32 [result], 1;
+    ret;
+}
+.visible .entry create()
+{
+    .reg .b64 %table;
+    .reg .b32 %r;
+    { .param .b64 self; .param .b32 value; st.param.b64 [self], 0; call (value), unused, (self);
+      ld.param.b32 %r, [value]; }
+    mov.u64 %table, table;
+    st.global.u64 [instance], %table;
+    ret;
+}
+.func (.param .b32 result) first(.param .b64 self)
+{
+    st.param.b32 [result], 11;
+    ret;
+}
+.func (.param .b32 result) second(.param .b64 self)
+{
+    .reg .b64 %table;
+    mov.u64 %table, table;
+    st.param.b32 [result], 22;
+    ret;
+}
+.visible .entry use(.param .u64 results)
+{
+    .reg .b64 %results, %table, %function;
+    .reg .b32 %value;
+    ld.param.u64 %results, [results];
+    ld.global.u64 %table, [instance];
+    ld.u64 %function, [%table+8];
+    {
+        .param .b64 self;
+        .param .b32 value;
+        st.param.b64 [self], %table;
+        prototype: .callprototype (.param .b32 _) _ (.param .b64 _);
+        call (value), %function, (self), prototype;
+        ld.param.b32 %value, [value];
+    }
+    st.global.u32 [%results], %value;
+    ret;
+}
+"""
+
+
+def test_a_kernel_calls_virtual_functions_of_an_instance_from_another_kernel(driver: Driver) -> None:
+    module, results = driver.module(VIRTUAL), driver.allocate(4)
+    assert driver.launch(driver.function(module, "create"), [], block=1) is Status.SUCCESS
+    assert driver.launch(driver.function(module, "use"), [U64(results)], block=1) is Status.SUCCESS
+    assert driver.download(results, 4) == struct.pack("=I", 22)
+
+
+def test_an_unknown_function_has_no_address(driver: Driver) -> None:
+    found, status = POINTER(1), ctypes.c_int(-1)
+    driver.expect("cuGetProcAddress_v2", b"cuNoSuch", ctypes.byref(found), 12000, U64(0), ctypes.byref(status))
+    assert (found.value, status.value) == (None, 1)
+    driver.expect("cuGetProcAddress_v2", b"cuNoSuch", ctypes.byref(found), 12000, U64(0), None)
+    assert driver.cuGetProcAddress(b"cuNoSuch", ctypes.byref(found), 12000, U64(0)) is Status.NOT_FOUND

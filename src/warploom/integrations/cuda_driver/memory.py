@@ -14,11 +14,11 @@ from warploom.integrations.cuda_driver.graph import NodeKind, do_nothing
 from warploom.integrations.cuda_driver.program import Context, Mapped
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 from warploom.integrations.cuda_driver.streams import capture_of, enqueue
+from warploom.runtime.device_memory import PAGE_BYTES
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import DriverCall
 
-_PAGE = 4096
 _PITCH = 512
 _MOST_BYTES = 1 << 24  # of a copy through the connection
 _HOST_FLAGS = 7  # portable, mapped, write-combined
@@ -40,13 +40,28 @@ def allocate(call: DriverCall, size: int, alignment: int = _PITCH) -> Segment:
 
 def _allocate_mapped(call: DriverCall, size: int, *, is_managed: bool, flags: int) -> int:
     """Allocate memory that the program and kernels can access at the same address, and return the address."""
-    segment = allocate(call, size, _PAGE)
-    mapped = -(-size // _PAGE) * _PAGE
-    if not call.connection.map(segment.start - GLOBAL_BASE, segment.start, mapped):
+    segment = allocate(call, size, PAGE_BYTES)
+    try:
+        map_segment(call, segment, is_managed=is_managed, flags=flags)
+    except DriverError:
         call.program.memory.free(segment)
+        raise
+    return segment.start
+
+
+def map_segment(call: DriverCall, segment: Segment, *, is_managed: bool, flags: int) -> None:
+    """Let the program access an allocation that starts at a page. Errors: DriverError OUT_OF_MEMORY."""
+    mapped = -(-segment.size // PAGE_BYTES) * PAGE_BYTES
+    if not call.connection.map(segment.start - GLOBAL_BASE, segment.start, mapped):
         raise DriverError(Status.OUT_OF_MEMORY)
     call.program.mapped[segment.start] = Mapped(segment, mapped, is_managed, flags)
-    return segment.start
+
+
+def unmap_segment(call: DriverCall, segment: Segment) -> None:
+    """Remove an allocation from the program if the program can access it."""
+    mapped = call.program.mapped.pop(segment.start, None)
+    if mapped is not None:
+        call.connection.unmap(segment.start, mapped.size)
 
 
 def text_address(call: DriverCall, text: str) -> int:
@@ -104,9 +119,7 @@ def _free(call: DriverCall, address: int) -> None:
     segment = segment_at(call, address)
     if segment.start != address or segment.kind != "global":
         raise DriverError(Status.INVALID_VALUE)
-    mapped = call.program.mapped.pop(address, None)
-    if mapped is not None:
-        call.connection.unmap(address, mapped.size)
+    unmap_segment(call, segment)
     call.program.memory.free(segment)
 
 

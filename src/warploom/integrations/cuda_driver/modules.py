@@ -13,7 +13,7 @@ from warploom.diagnostics import UsageError, WarploomError
 from warploom.emulator.arena import Segment
 from warploom.integrations.cuda_driver.fat_binary import BUILD_HINT, PtxEntry, read_image
 from warploom.integrations.cuda_driver.functions import driver
-from warploom.integrations.cuda_driver.memory import text_address
+from warploom.integrations.cuda_driver.memory import map_segment, text_address, unmap_segment
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 from warploom.isa.model.availability import Target, read_target
 from warploom.isa.model.capacity import shared_bytes
@@ -29,7 +29,8 @@ _MOST_THREADS = 1024
 _LAZY = 2
 _TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.MULTILINE)
 _DYNAMIC_SHARED = 8
-_SETTINGS = (9, 14, 15)  # carveout, non-portable cluster sizes, scheduling policy of clusters
+_CARVEOUT, _MOST_CARVEOUT = 9, 100  # percent of the shared memory
+_SETTINGS = (_CARVEOUT, 14, 15)  # carveout, non-portable cluster sizes, scheduling policy of clusters
 
 
 @dataclass(eq=False)
@@ -156,6 +157,8 @@ def _unload(call: DriverCall, handle: int) -> None:
     module = _module(call, handle)
     for function in module.functions.values():
         call.program.drop(function)
+    for segment in module.session.variables.values():
+        unmap_segment(call, segment)
     module.session.unload()
     call.program.drop(module)
 
@@ -256,6 +259,17 @@ def _get_global(call: DriverCall, handle: int, name: str) -> tuple[int, int]:
     return found.start, found.size
 
 
+@driver("cuLibraryGetManaged", "out? u64 address, out? size bytes, ptr library, str name")
+def _get_managed(call: DriverCall, handle: int, name: str) -> tuple[int, int]:
+    module = _module(call, handle)
+    if not module.session.is_managed(name):
+        raise DriverError(Status.NOT_FOUND)
+    found = _variable(call, module, name)
+    if found.start not in call.program.mapped:
+        map_segment(call, found, is_managed=True, flags=0)
+    return found.start, found.size
+
+
 @driver("cuLibraryGetGlobal", "out? u64 address, out? size bytes, ptr library, str name")
 def _get_library_global(call: DriverCall, handle: int, name: str) -> tuple[int, int]:
     return _get_global(call, handle, name)
@@ -319,6 +333,8 @@ def _set_attribute(call: DriverCall, function: Function, attribute: int, value: 
         if not 0 <= value <= shared_bytes(10 * major + minor) - static_shared(function):
             raise DriverError(Status.INVALID_VALUE)
         function.dynamic_shared = value
+    elif attribute == _CARVEOUT and not -1 <= value <= _MOST_CARVEOUT:
+        raise DriverError(Status.INVALID_VALUE)
     elif attribute in _SETTINGS:
         function.settings[attribute] = value
     else:

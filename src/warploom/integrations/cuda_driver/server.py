@@ -29,9 +29,10 @@ _REGISTERING = (_box_copies, _contexts, _device_queries, _graphs, _linker, _pool
 _BEFORE_INIT = frozenset({"cuInit", "cuDriverGetVersion"})
 _AFTER_FAILURE = frozenset({
     "cuInit", "cuDriverGetVersion", "cuCtxGetCurrent", "cuCtxSetCurrent", "cuCtxPopCurrent_v2", "cuCtxPushCurrent_v2",
-    "cuCtxGetApiVersion", "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRetain",
-    "cuDeviceGet", "cuDeviceGetCount", "cuDeviceGetAttribute", "cuDeviceGetName", "cuDevicePrimaryCtxGetState",
-    "runtime_get_context", "runtime_put", "runtime_delete", "runtime_get", "runtime_check",
+    "cuCtxGetApiVersion", "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxRelease_v2",
+    "cuDevicePrimaryCtxRetain", "cuDeviceGet", "cuDeviceGetCount", "cuDeviceGetAttribute", "cuDeviceGetName",
+    "cuDevicePrimaryCtxGetState", "runtime_get_context", "runtime_put", "runtime_delete", "runtime_get",
+    "runtime_check",
 })  # fmt: skip
 """Functions that work after a kernel has failed."""
 

@@ -304,7 +304,7 @@ EXPORT Word cuGetProcAddress_v2(const char *name, void **address, Word version, 
     }
     if (status) *status = best ? SYMBOL_FOUND : is_known ? SYMBOL_NEEDS_NEWER_VERSION : SYMBOL_NOT_FOUND;
     *address = best ? best->address : NULL;
-    return best ? SUCCESS : NOT_FOUND;
+    return SUCCESS;
 }
 
 EXPORT Word cuGetProcAddress_v2_ptsz(const char *name, void **address, Word version, Word flags, int *status) {
@@ -312,7 +312,8 @@ EXPORT Word cuGetProcAddress_v2_ptsz(const char *name, void **address, Word vers
 }
 
 EXPORT Word cuGetProcAddress(const char *name, void **address, Word version, Word flags) {
-    return cuGetProcAddress_v2(name, address, version, flags, NULL);
+    Word status = cuGetProcAddress_v2(name, address, version, flags, NULL);
+    return status || *address ? status : NOT_FOUND;
 }
 
 /* Tables of functions that NVIDIA's runtime library asks for by an identifier. Their first word is their size. */
