@@ -169,6 +169,28 @@ def test_malformed_messages_end_only_their_connection(driver: Driver, message: b
     driver.expect("cuCtxSynchronize")
 
 
+@pytest.mark.parametrize(
+    "image",
+    [
+        b"garbage",
+        struct.pack("<IIQQ", 0x466243B1, 1, 0, 0),
+        struct.pack("<IHHQ", 0xBA55ED50, 1, 16, 64) + bytes(64),
+        struct.pack("<IHHQ", 0xBA55ED50, 1, 16, 1 << 40) + bytes(64),
+        struct.pack(
+            "<IHHQHHIIIIIIIIIQQQ", 0xBA55ED50, 1, 16, 64, 1, 0, 64, 0, 0, 0, 0, 0, 90, 0, 0, 0x8000, 0, 1 << 20
+        ),
+    ],
+)
+def test_damaged_device_code_is_refused(driver: Driver, image: bytes) -> None:
+    data = ctypes.create_string_buffer(image + bytes(64))
+    if image.startswith(struct.pack("<I", 0x466243B1)):  # a wrapper that contains itself
+        struct.pack_into("<Q", data, 8, ctypes.addressof(data))
+    status = driver.cuModuleLoadData(ctypes.byref(POINTER()), data)
+    assert status in (Status.INVALID_IMAGE, Status.NO_BINARY_FOR_GPU)
+    assert [each.code for each in driver.seen.diagnostics] == ["exec.image"]
+    assert driver.seen.sentences == []
+
+
 MANAGED = """
 .version 8.0
 .target sm_90

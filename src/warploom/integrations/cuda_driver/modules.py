@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from warploom.diagnostics import UsageError, WarploomError
 from warploom.emulator.arena import Segment
-from warploom.integrations.cuda_driver.fat_binary import BUILD_HINT, PtxEntry, read_image
+from warploom.integrations.cuda_driver.fat_binary import BUILD_HINT, PtxEntry, UnknownImage, read_image
 from warploom.integrations.cuda_driver.functions import driver
 from warploom.integrations.cuda_driver.memory import map_segment, text_address, unmap_segment
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
@@ -74,8 +74,7 @@ class Function:
 def load(call: DriverCall, address: int, *, is_library: bool = False) -> DriverModule:
     """Load device code at an address of the program. A library needs no context.
 
-    Errors: DriverError INVALID_CONTEXT, INVALID_VALUE, NO_BINARY_FOR_GPU, INVALID_PTX. The cause is also reported to
-    the user.
+    Errors: DriverError INVALID_CONTEXT, INVALID_PTX, and those of `read_ptx`. The cause is also reported to the user.
     """
     if not is_library:
         _ = call.context
@@ -93,7 +92,7 @@ def load(call: DriverCall, address: int, *, is_library: bool = False) -> DriverM
 def read_ptx(call: DriverCall, address: int) -> str:
     """Return the PTX for the device in the device code at an address of the program.
 
-    Errors: DriverError INVALID_VALUE, NO_BINARY_FOR_GPU. The cause is also reported to the user.
+    Errors: DriverError INVALID_VALUE, INVALID_IMAGE, NO_BINARY_FOR_GPU. The cause is also reported to the user.
     """
     if not address:
         raise DriverError(Status.INVALID_VALUE)
@@ -101,7 +100,8 @@ def read_ptx(call: DriverCall, address: int) -> str:
         return _choose(read_image(call.connection, address), call.program.model.capability).text
     except UsageError as error:
         call.program.log.error(error)
-        raise DriverError(Status.NO_BINARY_FOR_GPU) from None
+        is_unknown = isinstance(error, UnknownImage)
+        raise DriverError(Status.INVALID_IMAGE if is_unknown else Status.NO_BINARY_FOR_GPU) from None
 
 
 def _choose(entries: Sequence[PtxEntry], capability: tuple[int, int]) -> PtxEntry:
