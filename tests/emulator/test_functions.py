@@ -88,7 +88,12 @@ def test_a_table_of_functions_is_called_lane_by_lane(space: str) -> None:
 
 
 def test_recursion_through_a_table_is_refused() -> None:
-    again = SQUARE.replace("mul.lo.u32 %r2, %r1, %r1;", "mov.u64 %rd1, table; mov.u32 %r2, %r1;").replace(
+    call = (
+        "mov.u64 %rd1, table; ld.global.u64 %rd2, [%rd1]; mov.u32 %r2, %r1;\n"
+        "{ .param .b32 value, got; st.param.b32 [value], %r1;\n"
+        "P: .callprototype (.param .b32 _) _ (.param .b32 _);\ncall (got), %rd2, (value), P; }"
+    )
+    again = SQUARE.replace("mul.lo.u32 %r2, %r1, %r1;", call).replace(
         ".reg .u32 %r<3>;", ".reg .u32 %r<3>; .reg .u64 %rd<3>;"
     )
     text = texts.kernel(
@@ -97,6 +102,16 @@ def test_recursion_through_a_table_is_refused() -> None:
     )
     with pytest.raises(WarploomError, match="recursion is not implemented: square -> square"):
         wl.launch(text, grid=1, block=32, args=[np.zeros(32, np.uint32)])
+
+
+def test_a_function_may_use_the_table_that_contains_it() -> None:
+    """A destructor stores the address of the table of its class, which contains the destructor."""
+    own = SQUARE.replace("mul.lo.u32 %r2, %r1, %r1;", "mov.u64 %rd1, table; mul.lo.u32 %r2, %r1, %r1;").replace(
+        ".reg .u32 %r<3>;", ".reg .u32 %r<3>; .reg .u64 %rd<3>;"
+    )
+    before = ".func (.param .b32 result) square(.param .b32 x);\n.global .u64 table[1] = {square};\n" + own
+    found = texts.run(CALL.format(target="square", prototype=""), before=before)
+    np.testing.assert_array_equal(found, np.arange(32) ** 2)
 
 
 def test_what_is_copied_asynchronously_may_be_polled() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.address_space import CODE_BASE
 from warploom.emulator.batch import Batch
 from warploom.emulator.events import WarpBarrier
 from warploom.emulator.faults import Fault, refuse
@@ -121,7 +120,7 @@ class Control:
                 else:
                     splits.goto(batch.rows[position : position + 1], pc + 1)
                 continue
-            callee = self.program.function_at(address - CODE_BASE)
+            callee = self.program.function_at(address)
             if callee is None:
                 message = f"the call goes to {address:#x}, which is not the address of a function"
                 raise Fault("emulator.indirect-call", message, position * 32 + first)

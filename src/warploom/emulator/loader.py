@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copyreg
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from warploom.diagnostics import Diagnostic, Span
 from warploom.diagnostics.symbols import readable_name
-from warploom.emulator.address_space import SERVICE_BASE
+from warploom.emulator.address_space import CODE_BASE, SERVICE_BASE
 from warploom.emulator.blocks import find_blocks, names_in
 from warploom.emulator.faults import Unsupported, diagnostic
 from warploom.emulator.program import (
@@ -30,9 +30,23 @@ from warploom.isa.instructions.control import IMPLIED
 from warploom.isa.model.parameters import aligned, parameter_block, size_of
 from warploom.isa.model.signature import read_signature
 from warploom.isa.model.types import TYPES
-from warploom.ptx import Block, Function, Initializer, Instruction, Label, Module, Name, Statement, Symbol, Variable
+from warploom.ptx import (
+    Block,
+    Directive,
+    Function,
+    Initializer,
+    Instruction,
+    Label,
+    Module,
+    Name,
+    Statement,
+    Symbol,
+    Variable,
+)
 
-_TABLES = (".branchtargets", ".callprototype", ".calltargets")  # directives that follow a label, which is their name
+_CODE_STEP = 16  # bytes between the addresses of device functions
+_PROTOTYPES = (".callprototype", ".calltargets")
+_TABLES = (".branchtargets", *_PROTOTYPES)  # directives that follow a label, which is their name
 
 
 def load(module: Module, kernel: str | None = None) -> Program:
@@ -72,6 +86,7 @@ class _Loader:
         self.local_end = 0
         self.globals: dict[str, GlobalVariable] = {}
         self.dynamic_align = 16
+        self.calls: dict[str, set[str]] = {}  # functions that a function may call, with other names
         self.bodies: dict[str, tuple[int, int]] = {}
         self.functions: dict[str, DeviceFunction] = {}
         self.services: dict[int, Service] = {}
@@ -91,7 +106,7 @@ class _Loader:
         for name in reached:
             if name != self.kernel.name:
                 self._flatten_device(self.module.functions[name])
-        self._check_recursion(reached)
+        self._check_recursion()
         if self.problems:
             raise Unsupported(self.problems)
         program = Program(
@@ -129,9 +144,23 @@ class _Loader:
                 continue
             # With the names in initialisers of the variables that the function uses.
             operands = {id(each): each for i in function.body.instructions() for each in i.operands}
-            mentioned[name] = self._with_initializers(names_in(*operands.values()))
+            names = set(names_in(*operands.values()))
+            mentioned[name] = self._with_initializers(names)
             pending.extend(other for other in mentioned[name] if other in functions)
+            calls_addresses = _calls_addresses(function.body)
+            self.calls[name] = mentioned[name] if calls_addresses else names
+            if calls_addresses:
+                pending.extend(self._functions_in_tables())
         return mentioned
+
+    def _functions_in_tables(self) -> set[str]:
+        """Return the functions whose addresses the variables of the module contain.
+
+        Another kernel may have passed these addresses to this kernel, for example in the instances of a class.
+        """
+        variables = self.module.variables.values()
+        names = {name for each in variables for name in names_in_initializer(each.initializer)}
+        return names & self.module.functions.keys()
 
     def _bind_service(self, declared: Function) -> None:
         """Bind an external function to the device service of this name, if there is one.
@@ -161,8 +190,8 @@ class _Loader:
                     pending.extend(names_in_initializer(variables[name].initializer))
         return found
 
-    def _check_recursion(self, reached: Mapping[str, set[str]]) -> None:
-        calls = {name: {n for n in names if n in reached} for name, names in reached.items()}
+    def _check_recursion(self) -> None:
+        calls = {name: names & self.calls.keys() for name, names in self.calls.items()}
         done: set[str] = set()
 
         def visit(name: str, path: tuple[str, ...]) -> None:
@@ -177,7 +206,8 @@ class _Loader:
                 visit(other, (*path, name))
             done.add(name)
 
-        visit(self.kernel.name, ())
+        for name in self.calls:
+            visit(name, ())
 
     # Variables and parameters ---------------------------------------------------------------------------
 
@@ -230,7 +260,9 @@ class _Loader:
         scope = Scope(self.module_scope)
         locations = [tuple(self._formal(v, scope) for v in group) for group in (function.params, function.returns)]
         entry = self._flatten(function, scope)
-        self.functions[function.name] = DeviceFunction(function.name, entry, locations[0], locations[1])
+        number = [*self.module.functions].index(function.name) if function.span is None else function.span.start
+        address = CODE_BASE + _CODE_STEP * number
+        self.functions[function.name] = DeviceFunction(function.name, address, entry, locations[0], locations[1])
 
     def _formal(self, variable: Variable, scope: Scope) -> Storage | RegisterLocation:
         self._declare(variable, scope)
@@ -285,6 +317,14 @@ class _Loader:
 
     def _refuse(self, code: str, message: str, span: Span | None, section: str = "") -> None:
         self.problems.append(diagnostic(code, message, self.source, span, "", section))
+
+
+def _calls_addresses(body: Block) -> bool:
+    """Return True if a function calls other functions by their addresses. Each such call names a prototype."""
+    return any(
+        _calls_addresses(each) if isinstance(each, Block) else isinstance(each, Directive) and each.name in _PROTOTYPES
+        for each in body.statements
+    )
 
 
 def _listed(sizes: Sequence[int | None]) -> str:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import Source, SourceLine, Span
-from warploom.emulator.address_space import CODE_BASE
 from warploom.isa.binding.bind import Binding
 from warploom.isa.binding.vectors import member_of
 from warploom.isa.model.parameters import Parameter
@@ -118,9 +117,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class DeviceFunction:
-    """Device function: the program counter of its entry, and the locations of its parameters and results."""
+    """Device function: the program counter of its entry, and the locations of its parameters and results.
+
+    All kernels of a module use the same address, because they may exchange addresses through memory.
+    """
 
     name: str
+    address: int
     entry: int
     params: tuple[Storage | RegisterLocation, ...]
     returns: tuple[Storage | RegisterLocation, ...]
@@ -196,12 +199,12 @@ class Program:
     def address_of(self, name: str) -> int | None:
         """Return the address of a device function or of a service, or None for an unknown name."""
         if name in self.functions:
-            return CODE_BASE + self.functions[name].entry
+            return self.functions[name].address
         return next((address for address, service in self.services.items() if service.name == name), None)
 
-    def function_at(self, entry: int) -> DeviceFunction | None:
-        """Return the device function that starts at the program counter `entry`, or None."""
-        return next((each for each in self.functions.values() if each.entry == entry), None)
+    def function_at(self, address: int) -> DeviceFunction | None:
+        """Return the device function with an address, or None."""
+        return next((each for each in self.functions.values() if each.address == address), None)
 
     def preceding(self) -> list[list[int]]:
         """Return, for each program counter, the instructions that may execute before. Calls are left out."""

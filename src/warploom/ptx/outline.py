@@ -7,7 +7,7 @@ text, so the outline only finds where they end.
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 
 from warploom.diagnostics import Source
 from warploom.diagnostics.source import LineTable
@@ -23,6 +23,7 @@ _UP_TO_BRACE = re.compile(rf'(?:[^{{}}"/#]++|{_OPAQUE}|/(?![/*]))*+([{{}}])', re
 _MODULE_WORD = re.compile(rf"\n\s*+(?:{'|'.join(map(re.escape, sorted(MODULE_WORDS)))})(?!\w)", re.ASCII)
 _UP_TO_SEMICOLON = re.compile(rf'(?:[^;"/#]++|{_OPAQUE}|/(?![/*]))*+;', re.ASCII)
 _BRACED = re.compile(r"\{[^{}]*+\}")
+_PROTOTYPE = re.compile(r"\.call(?:prototype|targets)\b")
 _NAME = re.compile(rf"(?<![\w$%.]){NAME}", re.ASCII)
 
 
@@ -36,6 +37,7 @@ class _Declaration:
     start: int
     end: int
     names: frozenset[str]
+    is_function: bool
 
 
 class Outline:
@@ -95,9 +97,21 @@ class Outline:
             name = pending.pop()
             found.add(name)
             for each in self._by_name[name]:
-                mentioned = self._by_name.keys() & _NAME.findall(self.source.text, each.start, each.end)
-                pending |= mentioned - found
+                pending |= self._mentioned(each) - found
+                if each.is_function and _PROTOTYPE.search(self.source.text, each.start, each.end) is not None:
+                    pending |= self._tables - found
         return found
+
+    def _mentioned(self, declaration: _Declaration) -> set[str]:
+        """Return the declared names in the text of a declaration."""
+        return self._by_name.keys() & _NAME.findall(self.source.text, declaration.start, declaration.end)
+
+    @cached_property
+    def _tables(self) -> set[str]:
+        """Names of the variables whose initial values contain functions. A call by an address may use any of them."""
+        functions = {name for each in self._declared if each.is_function for name in each.names}
+        tables = (each for each in self._declared if not each.is_function and self._mentioned(each) & functions)
+        return {name for each in tables for name in each.names}
 
 
 def read_outline(text: str, name: str) -> Outline | None:
@@ -147,14 +161,14 @@ class _Outliner(Parser):
                 self._skip_braces()
                 if function.kind == "entry":
                     self.kernels.append(function.name)
-            self.declared.append(_Declaration(start, cursor.pos, frozenset([function.name])))
+            self.declared.append(_Declaration(start, cursor.pos, frozenset([function.name]), True))
         elif cursor.at(*STATE_SPACES):
             end = _UP_TO_SEMICOLON.match(self.source.text, start)
             if end is None:
                 cursor.expected("';'")
             cursor.seek(end.end())
             text = _BRACED.sub("", end[0])
-            self.declared.append(_Declaration(start, cursor.pos, frozenset(_NAME.findall(text))))
+            self.declared.append(_Declaration(start, cursor.pos, frozenset(_NAME.findall(text)), False))
         elif cursor.accept(".section"):
             cursor.skip_to("{")
             self._skip_braces()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ from warploom.emulator.heap import HEAP_BYTES, Heap
 
 ALIGNMENT = 512
 """Alignment of allocations. Units: bytes."""
+PAGE_BYTES = 4096
+"""Alignment of allocations that a program can map."""
 
 
 class DeviceMemory:
@@ -23,8 +26,10 @@ class DeviceMemory:
     access beyond the end of an allocation is an error. New allocations are zero.
     """
 
-    def __init__(self, memory: NDArray[np.uint8]) -> None:
+    def __init__(self, memory: NDArray[np.uint8], clear: Callable[[int, int], None]) -> None:
+        """`clear` sets bytes to zero. Its arguments are the index of the first byte and the number of bytes."""
         self.bytes = memory
+        self._clear = clear
         self.free_bytes = len(memory)
         self._segments: list[Segment] = []
         self._starts: list[int] = []
@@ -83,7 +88,7 @@ class DeviceMemory:
         """Free an allocation, and set its bytes to zero."""
         position = bisect_right(self._starts, segment.start) - 1
         del self._starts[position], self._segments[position]
-        self.view(segment.start, segment.size)[:] = 0
+        self._clear(segment.start - GLOBAL_BASE, segment.size)
         self.free_bytes += segment.size
         self._arena = None
 

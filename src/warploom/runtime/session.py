@@ -16,10 +16,10 @@ from warploom.emulator.request import STEP_BUDGET, Request
 from warploom.emulator.schedule import Schedule
 from warploom.gpu.geometry import Geometry
 from warploom.isa.model.parameters import block_bytes, size_of
-from warploom.ptx import Module, parse
+from warploom.ptx import Module, Variable, parse
 from warploom.ptx.outline import read_outline
 from warploom.runtime import cpu
-from warploom.runtime.device_memory import DeviceMemory
+from warploom.runtime.device_memory import ALIGNMENT, PAGE_BYTES, DeviceMemory
 from warploom.runtime.kernel import LoadedKernel, load_kernel
 from warploom.runtime.limits import architecture, check_limits
 from warploom.runtime.run import Run
@@ -28,8 +28,8 @@ from warploom.runtime.run import Run
 class SessionModule:
     """Module whose variables keep their contents between launches.
 
-    `kernels` lists the names of its kernels. A variable is allocated and initialised when a kernel or a caller first
-    needs it.
+    `kernels` lists the names of its kernels. `variables` has the memory of the variables by name. A variable is
+    allocated and initialised when a kernel or a caller first needs it.
 
     Errors: PtxSyntaxError; UsageError launch.memory.
     """
@@ -41,7 +41,7 @@ class SessionModule:
         outline = read_outline(text, name)
         self.kernels = [*_entries(self._module)] if outline is None else [*outline.kernels]
         self._kernels: dict[str, SessionKernel] = {}
-        self._variables: dict[str, Segment] = {}
+        self.variables: dict[str, Segment] = {}
 
     @cached_property
     def _module(self) -> Module:
@@ -58,10 +58,15 @@ class SessionModule:
 
         Errors: Unsupported for an initial value that is not implemented; UsageError launch.memory.
         """
-        if name not in self._variables:
+        if name not in self.variables:
             declared = {each.name: each for each in self._declared(name)}
             self._allocate([*declared.values()], _no_address, self._module.source)
-        return self._variables.get(name)
+        return self.variables.get(name)
+
+    def is_managed(self, name: str) -> bool:
+        """Return True if the module defines a managed variable with this name. It starts at a page of memory."""
+        declared = self._module.variables.get(name)
+        return declared is not None and _is_managed(declared)
 
     def _declared(self, name: str) -> Iterator[GlobalVariable]:
         """Yield a variable and the variables whose addresses its initial value contains."""
@@ -80,19 +85,20 @@ class SessionModule:
     def addresses(self, program: Program) -> dict[str, int]:
         """Return the addresses of the variables of a program, by name. Errors: as `variable`."""
         self._allocate(program.globals, program.address_of, program.source)
-        return {each.name: self._variables[each.name].start for each in program.globals}
+        return {each.name: self.variables[each.name].start for each in program.globals}
 
     def _allocate(
         self, variables: Sequence[GlobalVariable], address_of: Callable[[str], int | None], source: Source | None
     ) -> None:  # fmt: skip
         """Allocate and initialise the variables that have no memory yet."""
-        new = [each for each in variables if each.name not in self._variables]
+        new = [each for each in variables if each.name not in self.variables]
         for each in new:
             label = f"the {each.space} variable {readable_name(each.name)}"
-            self._variables[each.name] = self.memory.allocate(
-                label, each.size, writable=each.space == "global", kind=each.space
-            )
-        starts = {name: segment.start for name, segment in self._variables.items()} if new else {}
+            self.variables[each.name] = self.memory.allocate(
+                label, each.size, writable=each.space == "global", kind=each.space,
+                alignment=PAGE_BYTES if _is_managed(each.declaration) else ALIGNMENT,
+            )  # fmt: skip
+        starts = {name: segment.start for name, segment in self.variables.items()} if new else {}
         for each in new:
             contents = initial_bytes(each, starts, address_of, source)
             self.memory.view(starts[each.name], each.size)[:] = memoryview(contents)
@@ -100,7 +106,7 @@ class SessionModule:
     def unload(self) -> None:
         """Free the memory of the module's variables and of its kernels' parameters."""
         kernels = self._kernels.values()
-        segments = [*self._variables.values(), *(each.block for each in kernels), *(each.workspace for each in kernels)]
+        segments = [*self.variables.values(), *(each.block for each in kernels), *(each.workspace for each in kernels)]
         for segment in filter(None, segments):
             self.memory.free(segment)
 
@@ -149,6 +155,10 @@ class SessionKernel:
             self.workspace = self.module.memory.allocate("the grid's workspace", WORKSPACE_BYTES)
         self.module.memory.view(self.workspace.start, WORKSPACE_BYTES)[:] = 0
         return self.workspace.start
+
+
+def _is_managed(variable: Variable) -> bool:
+    return any(".managed" in text for text in variable.attributes)
 
 
 def _no_address(_: str) -> None:

@@ -95,6 +95,22 @@ def main(what: str) -> None:
         if child == 0:
             os._exit(cuda.cuCtxSynchronize())
         print("child", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    elif what == "replace":
+        check(launch(b"twice", numbers()))
+        os.execv(sys.executable, [sys.executable, __file__, "free"])
+    elif what == "free":
+        free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        check(cuda.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total)))
+        print(total.value - free.value)
+    elif what == "fault":
+        cuda.cuMemcpyHtoD_v2(ctypes.c_uint64(numbers()), ctypes.c_void_p(16), ctypes.c_size_t(4))
+    elif what == "fault-arguments":
+        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+        check(cuda.cuModuleLoadData(ctypes.byref(module), PTX))
+        check(cuda.cuModuleGetFunction(ctypes.byref(function), module, b"twice"))
+        cuda.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, None, ctypes.c_void_p(16), None)
+    elif what == "fault-result":
+        cuda.cuCtxGetApiVersion(None, ctypes.c_void_p(16))
     elif what == "hang":
         print("ready", flush=True)
         time.sleep(60)

@@ -84,6 +84,32 @@ def test_a_context_does_not_survive_a_fork() -> None:
     assert run(program=python("fork")).stdout == "child 3\n"
 
 
+def test_a_process_that_executes_another_program_starts_with_an_unused_device() -> None:
+    done = run(program=python("replace"))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
+
+
+@pytest.mark.parametrize("what", ["fault", "fault-arguments", "fault-result"])
+def test_an_address_that_cannot_be_accessed_is_a_fault_of_the_program(what: str) -> None:
+    done = run(program=python(what))
+    assert (done.returncode, done.stderr) == (128 + signal.SIGSEGV, "")
+
+
+@pytest.mark.parametrize(("limit", "reason"), [("-v 8000000", "ulimit -v"), ("-n 4", "ulimit -n")])
+def test_a_limit_of_the_program_is_named(limit: str, reason: str) -> None:
+    done = run(program=("/bin/sh", "-c", f"ulimit {limit}; exec {sys.executable} {PROGRAM} name"))
+    assert done.stdout == "status 100\n"
+    assert reason in done.stderr
+
+
+def test_a_limit_of_the_server_is_named() -> None:
+    limited = ["/bin/sh", "-c", 'ulimit -f 1000; exec "$@"', "sh", *command(program=python("name"))]
+    done = subprocess.run(limited, capture_output=True, text=True, check=False, timeout=300)
+    assert done.stdout == "status 100\n"
+    assert "the device memory of" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_killed_program_leaves_nothing(tmp_path: Path) -> None:
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     process = subprocess.Popen(

@@ -51,7 +51,10 @@ def _release(call: DriverCall, device: int) -> None:
 @driver("cuDevicePrimaryCtxReset cuDevicePrimaryCtxReset_v2", "i32 device")
 def _reset(call: DriverCall, device: int) -> None:
     call.device(device)
-    call.program.reset()
+    program = call.program
+    for address, mapped in program.mapped.items():
+        call.connection.unmap(address, mapped.size)
+    program.reset()
 
 
 @driver("cuDevicePrimaryCtxSetFlags cuDevicePrimaryCtxSetFlags_v2", "i32 device, u32 flags")

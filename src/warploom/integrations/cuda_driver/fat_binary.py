@@ -14,6 +14,7 @@ _HEADER = struct.Struct("<IHHQ")
 _WRAPPED = struct.Struct("<IIQQ")
 _ENTRY = struct.Struct("<HHIIIIIIIIIQQQ")
 _PTX = 1
+_PLAIN_WRAPPER = 1
 _LZ4, _ZSTD = 0x2000, 0x8000
 _LARGEST = 1 << 30  # bytes
 BUILD_HINT = "build the program with PTX, for example with -gencode arch=compute_90a,code=compute_90a"
@@ -55,12 +56,15 @@ def read_image(program: ProgramMemory, address: int) -> list[PtxEntry]:
     (magic,) = struct.unpack("<I", program.read(address, 4))
     if magic == _WRAPPER:
         _, version, data, _ = _WRAPPED.unpack(program.read(address, _WRAPPED.size))
-        if version != 1:
+        if version != _PLAIN_WRAPPER:
             raise UsageError(
                 "the program contains code that its linker combined from several files (-rdc=true), which is not "
                 "implemented",
                 code="exec.image",
             )
+        (magic,) = struct.unpack("<I", program.read(data, 4))
+        if magic != _FAT_BINARY:
+            raise InvalidImage("the wrapper of a fat binary contains no fat binary", code="exec.image")
         return read_image(program, data)
     if magic == _FAT_BINARY:
         _, _, size, length = _HEADER.unpack(program.read(address, _HEADER.size))

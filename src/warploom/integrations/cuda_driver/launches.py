@@ -37,7 +37,6 @@ _FAILURES = {
     "emulator.assert": Status.ASSERT,
     "emulator.runaway": Status.LAUNCH_TIMEOUT,
     "emulator.deadlock": Status.LAUNCH_TIMEOUT,
-    "emulator.trap": Status.ILLEGAL_INSTRUCTION,
 }
 """Status after a failed kernel by the code of the error. Other errors lead to LAUNCH_FAILED."""
 
@@ -288,7 +287,7 @@ def _best_block(
     most = min(most_threads(function), limit or most_threads(function))
     best = (0, 0, 0)
     for threads in range(most // _WARP * _WARP or most, 0, -_WARP):
-        size = call.connection.call_back(callback, threads) if callback else shared
+        size = call.call_back(callback, threads) if callback else shared
         resident = _resident(call, function, threads, size)
         best = max(best, (resident * threads, threads, resident))
     return best[2] * call.program.model.processors, best[1]

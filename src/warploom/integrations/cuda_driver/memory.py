@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from warploom.diagnostics import UsageError
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.arena import Segment
@@ -15,14 +13,15 @@ from warploom.integrations.cuda_driver.graph import NodeKind, Operation, do_noth
 from warploom.integrations.cuda_driver.program import Context, Mapped
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 from warploom.integrations.cuda_driver.streams import capture_of, enqueue
+from warploom.runtime.device_memory import PAGE_BYTES
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import DriverCall
 
-_PAGE = 4096
 _PITCH = 512
 LARGEST_PITCH = (1 << 31) - 1
 """Largest number of bytes from row to row. Source: the device's attribute MAX_PITCH."""
+_MOST_BYTES = 1 << 24  # of a copy through the connection
 _HOST_FLAGS = 7  # portable, mapped, write-combined
 _REGISTER_FLAGS = 15  # portable, mapped, memory of a device, read-only
 _MANAGED_FLAGS = (1, 2)  # global, host
@@ -45,13 +44,28 @@ def allocate(call: DriverCall, size: int, alignment: int = _PITCH) -> Segment:
 
 def _allocate_mapped(call: DriverCall, size: int, *, is_managed: bool, flags: int) -> int:
     """Allocate memory that the program and kernels can access at the same address, and return the address."""
-    segment = allocate(call, size, _PAGE)
-    mapped = -(-size // _PAGE) * _PAGE
-    if not call.connection.map(segment.start - GLOBAL_BASE, segment.start, mapped):
+    segment = allocate(call, size, PAGE_BYTES)
+    try:
+        map_segment(call, segment, is_managed=is_managed, flags=flags)
+    except DriverError:
         call.program.memory.free(segment)
+        raise
+    return segment.start
+
+
+def map_segment(call: DriverCall, segment: Segment, *, is_managed: bool, flags: int) -> None:
+    """Let the program access an allocation that starts at a page. Errors: DriverError OUT_OF_MEMORY."""
+    mapped = -(-segment.size // PAGE_BYTES) * PAGE_BYTES
+    if not call.connection.map(segment.start - GLOBAL_BASE, segment.start, mapped):
         raise DriverError(Status.OUT_OF_MEMORY)
     call.program.mapped[segment.start] = Mapped(segment, mapped, is_managed, flags)
-    return segment.start
+
+
+def unmap_segment(call: DriverCall, segment: Segment) -> None:
+    """Remove an allocation from the program if the program can access it."""
+    mapped = call.program.mapped.pop(segment.start, None)
+    if mapped is not None:
+        call.connection.unmap(segment.start, mapped.size)
 
 
 def text_address(call: DriverCall, text: str) -> int:
@@ -117,9 +131,7 @@ def free(call: DriverCall, address: int) -> None:
     if call.program.owners.pop(address, None) is None:
         raise DriverError(Status.INVALID_VALUE)
     segment = segment_at(call, address)
-    mapped = call.program.mapped.pop(address, None)
-    if mapped is not None:
-        call.connection.unmap(address, mapped.size)
+    unmap_segment(call, segment)
     call.program.memory.free(segment)
 
 
@@ -164,9 +176,10 @@ def _allocate_managed(call: DriverCall, size: int, flags: int) -> int:
 def _free_host(call: DriverCall, address: int) -> None:
     _ = call.context
     mapped = call.program.mapped.get(address)
-    if mapped is None or mapped.is_managed:
+    if address and (mapped is None or mapped.is_managed):
         raise DriverError(Status.INVALID_VALUE)
-    free(call, address)
+    if address:
+        free(call, address)
 
 
 @driver("cuMemHostGetDevicePointer_v2", "out u64 address, ptr host, u32 flags")
@@ -255,7 +268,9 @@ def copy(call: DriverCall, to: int, source: int, size: int) -> None:
     elif from_device:
         connection.from_device(source - GLOBAL_BASE, to, size)
     else:
-        connection.write(to, connection.read(source, size))
+        for start in range(0, size, _MOST_BYTES):
+            part = min(_MOST_BYTES, size - start)
+            connection.write(to + start, connection.read(source + start, part))
 
 
 def _copy_checked(call: DriverCall, to: int, source: int, size: int) -> None:
@@ -355,13 +370,13 @@ def fill(
     if address % element or (height > 1 and (pitch < width * element or pitch % element)):
         raise DriverError(Status.INVALID_VALUE)
     segment_at(call, address, (height - 1) * pitch + width * element)
-    row = np.full(width, value & ((1 << 8 * element) - 1), f"u{element}").view(np.uint8)
 
     def run(now: DriverCall) -> None:
         segment_at(now, address, (height - 1) * pitch + width * element)
         now.connection.synchronize()
         for i in range(height):
-            now.program.memory.view(address + i * pitch, row.size)[:] = row
+            row = now.program.memory.view(address + i * pitch, width * element)
+            row.view(f"u{element}")[:] = value & ((1 << 8 * element) - 1)
 
     return run
 

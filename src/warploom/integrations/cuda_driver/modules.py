@@ -15,7 +15,7 @@ from warploom.emulator.arena import Segment
 from warploom.integrations.cuda_driver.contexts import CACHE_CONFIGURATIONS, SHARED_CONFIGURATIONS
 from warploom.integrations.cuda_driver.fat_binary import BUILD_HINT, InvalidImage, ProgramMemory, PtxEntry, read_image
 from warploom.integrations.cuda_driver.functions import driver
-from warploom.integrations.cuda_driver.memory import text_address
+from warploom.integrations.cuda_driver.memory import map_segment, text_address, unmap_segment
 from warploom.integrations.cuda_driver.program import Lasting
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 from warploom.isa.model.availability import Target, read_target
@@ -228,6 +228,8 @@ def _unload(call: DriverCall, handle: int) -> None:
     module = _module(call, handle)
     for function in module.functions.values():
         call.program.drop(function)
+    for segment in module.session.variables.values():
+        unmap_segment(call, segment)
     module.session.unload()
     call.program.drop(module)
 
@@ -332,6 +334,17 @@ def _get_global(call: DriverCall, handle: int, name: str) -> tuple[int, int]:
     return found.start, found.size
 
 
+@driver("cuLibraryGetManaged", "out? u64 address, out? size bytes, ptr library, str name")
+def _get_managed(call: DriverCall, handle: int, name: str) -> tuple[int, int]:
+    module = _module(call, handle)
+    if not module.session.is_managed(name):
+        raise DriverError(Status.NOT_FOUND)
+    found = _variable(call, module, name)
+    if found.start not in call.program.mapped:
+        map_segment(call, found, is_managed=True, flags=0)
+    return found.start, found.size
+
+
 @driver("cuLibraryGetGlobal", "out? u64 address, out? size bytes, ptr library, str name")
 def _get_library_global(call: DriverCall, handle: int, name: str) -> tuple[int, int]:
     _ = call.context
@@ -375,7 +388,7 @@ def _attribute(call: DriverCall, function: Function, attribute: int) -> int:
             7: lambda: 0,
             _DYNAMIC_SHARED: lambda: function.dynamic_shared,
             9: lambda: function.settings.get(9, -1),
-            10: lambda: int(loaded.signature.extents(".explicitcluster") is not None),
+            10: lambda: int(loaded.signature.directive(".explicitcluster") is not None),
             _CLUSTER[0]: lambda: cluster[0] or function.settings.get(_CLUSTER[0], 0),
             _CLUSTER[1]: lambda: cluster[1] or function.settings.get(_CLUSTER[1], 0),
             _CLUSTER[2]: lambda: cluster[2] or function.settings.get(_CLUSTER[2], 0),

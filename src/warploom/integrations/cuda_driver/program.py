@@ -23,6 +23,8 @@ from warploom.runtime.device_memory import DeviceMemory
 _Object = TypeVar("_Object")
 _FIRST_HANDLE = 0x5741_5250_0000  # far from small integers and from addresses
 _HANDLE_STEP = 16
+_RETURNED_BYTES = 1 << 20
+"""Size from which a freed range is returned to the system rather than filled with zeros."""
 
 
 @dataclass(eq=False)
@@ -108,7 +110,8 @@ class CudaProgram:
         self.file = os.memfd_create("warploom", os.MFD_CLOEXEC)
         os.ftruncate(self.file, model.memory)
         self._mapping = mmap.mmap(self.file, model.memory)
-        self.memory = DeviceMemory(np.frombuffer(self._mapping, np.uint8))
+        self._bytes = np.frombuffer(self._mapping, np.uint8)
+        self.memory = DeviceMemory(self._bytes, self._clear)
         self.mapped: dict[int, Mapped] = {}
         self.pool: object = None
         self.default_pool: object = None
@@ -138,6 +141,10 @@ class CudaProgram:
         if not isinstance(found, kind):
             raise DriverError(status)
         return found
+
+    def all(self, kind: type[_Object]) -> list[_Object]:
+        """Return all objects of a kind that have a handle."""
+        return [each for each in self._objects.values() if isinstance(each, kind)]
 
     def drop(self, item: object) -> None:
         """Make the handle of an object invalid."""
@@ -174,8 +181,19 @@ class CudaProgram:
         self.primary.limits.clear()
         self.primary.storage.clear()
 
+    def _clear(self, first: int, size: int) -> None:
+        """Set bytes of the device memory to zero. Whole pages are returned to the system."""
+        start, end = -(-first // mmap.PAGESIZE) * mmap.PAGESIZE, (first + size) // mmap.PAGESIZE * mmap.PAGESIZE
+        if end - start < _RETURNED_BYTES:
+            start = end = first
+        else:
+            self._mapping.madvise(mmap.MADV_REMOVE, start, end - start)
+        self._bytes[first:start] = 0
+        self._bytes[end : first + size] = 0
+
     def close(self) -> None:
         """Release the device memory."""
+        self._mapping.madvise(mmap.MADV_REMOVE)
         os.close(self.file)
 
 
@@ -200,6 +218,17 @@ class DriverCall:
         if not self.thread.contexts:
             raise DriverError(Status.INVALID_CONTEXT)
         return self.thread.contexts[-1]
+
+    def call_back(self, function: int, *arguments: int) -> int:
+        """Call a function of the program with up to four words, and return its result.
+
+        Other threads of the program may call driver functions meanwhile, because the function may wait for them.
+        """
+        self.program.lock.release()
+        try:
+            return self.connection.call_back(function, *arguments)
+        finally:
+            self.program.lock.acquire()
 
     def get(
         self, kind: type[_Object] | tuple[type[_Object], ...], handle: int, status: Status = Status.INVALID_HANDLE

@@ -17,6 +17,7 @@ from typing import NamedTuple
 _MESSAGE = struct.Struct("=IIQQQ")
 _WORD = struct.Struct("=Q")
 _MOST_STRING = 1 << 16
+_MOST_WORDS = 64
 _PERMISSION = struct.Struct("=iII")  # process, user and group of a peer
 
 
@@ -70,7 +71,9 @@ class Connection:
 
     def receive(self) -> Call:
         """Return the next call."""
-        _, count, function, _, _ = _MESSAGE.unpack(self._receive(_MESSAGE.size))
+        kind, count, function, _, _ = _MESSAGE.unpack(self._receive(_MESSAGE.size))
+        if kind != Kind.CALL or count > _MOST_WORDS:
+            raise Disconnected
         return Call(function, struct.unpack(f"={count}Q", self._receive(8 * count)))
 
     def finish(self, status: int) -> None:
@@ -153,21 +156,35 @@ class Connection:
         self._pending.clear()
 
     def _reply(self) -> bytes:
-        _, _, size, _, _ = _MESSAGE.unpack(self._receive(_MESSAGE.size))
+        kind, _, size, _, _ = _MESSAGE.unpack(self._receive(_MESSAGE.size))
+        if kind != Kind.REPLY:
+            raise Disconnected
         return self._receive(size)
 
     def _receive(self, size: int) -> bytes:
-        data = bytearray(size)
-        view = memoryview(data)
-        while view:
-            try:
-                received = self._peer.recv_into(view)
-            except OSError:
-                raise Disconnected from None
-            if not received:
-                raise Disconnected
-            view = view[received:]
-        return bytes(data)
+        return _receive(self._peer, size)
+
+
+def _receive(peer: socket.socket, size: int) -> bytes:
+    data = bytearray(size)
+    view = memoryview(data)
+    while view:
+        try:
+            received = peer.recv_into(view)
+        except OSError:
+            raise Disconnected from None
+        if not received:
+            raise Disconnected
+        view = view[received:]
+    return bytes(data)
+
+
+def image_of(peer: socket.socket) -> int:
+    """Return the number by which a process states which program it executes. It is the first word of a connection.
+
+    Errors: Disconnected.
+    """
+    return _WORD.unpack(_receive(peer, _WORD.size))[0]
 
 
 def process_of(peer: socket.socket) -> tuple[int, int]:

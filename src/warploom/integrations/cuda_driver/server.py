@@ -8,6 +8,7 @@ import socket
 from pathlib import Path
 from threading import Lock, Thread
 
+from warploom.diagnostics.wording import os_reason
 from warploom.integrations.cuda_driver import box_copies as _box_copies
 from warploom.integrations.cuda_driver import contexts as _contexts
 from warploom.integrations.cuda_driver import device_queries as _device_queries
@@ -22,7 +23,7 @@ from warploom.integrations.cuda_driver.devices import DeviceModel
 from warploom.integrations.cuda_driver.functions import implementation_of, numbered_functions
 from warploom.integrations.cuda_driver.launch_log import LaunchLog
 from warploom.integrations.cuda_driver.program import CudaProgram, DriverCall, ThreadState
-from warploom.integrations.cuda_driver.protocol import Connection, Disconnected, process_of
+from warploom.integrations.cuda_driver.protocol import Connection, Disconnected, image_of, process_of
 from warploom.integrations.cuda_driver.statuses import DriverError, KernelFailure, Status
 
 _REGISTERING = (
@@ -32,9 +33,10 @@ _REGISTERING = (
 _BEFORE_INIT = frozenset({"cuInit", "cuDriverGetVersion"})
 _AFTER_FAILURE = frozenset({
     "cuInit", "cuDriverGetVersion", "cuCtxGetCurrent", "cuCtxSetCurrent", "cuCtxPopCurrent_v2", "cuCtxPushCurrent_v2",
-    "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRetain",
-    "cuDeviceGet", "cuDeviceGetCount", "cuDeviceGetAttribute", "cuDeviceGetName", "cuDevicePrimaryCtxGetState",
-    "runtime_get_context", "runtime_put", "runtime_delete", "runtime_get", "runtime_check",
+    "cuCtxGetApiVersion", "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxRelease_v2",
+    "cuDevicePrimaryCtxRetain", "cuDeviceGet", "cuDeviceGetCount", "cuDeviceGetAttribute", "cuDeviceGetName",
+    "cuDevicePrimaryCtxGetState", "runtime_get_context", "runtime_put", "runtime_delete", "runtime_get",
+    "runtime_check",
 })  # fmt: skip
 """Functions that work after a kernel has failed."""
 
@@ -52,7 +54,7 @@ class Server:
         self._model = model
         self._log = log
         self._functions = [(symbol, implementation_of(symbol)) for symbol in numbered_functions()]
-        self._programs: dict[int, CudaProgram] = {}
+        self._programs: dict[tuple[int, int], CudaProgram] = {}
         self._refused: set[str] = set()
         self._lock = Lock()
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -78,8 +80,8 @@ class Server:
             process, user = process_of(peer)
             if user != os.getuid():
                 return
-            program = self._program(process)
             try:
+                program = self._program(process, image_of(peer))
                 connection = Connection(peer, program.file, self._model.memory)
                 call = DriverCall(program, ThreadState(), connection, self._report_missing)
                 while True:
@@ -87,18 +89,26 @@ class Server:
                     connection.finish(self._execute(call, number, words))
             except Disconnected:
                 return
+            except OSError as error:
+                self._log.say(f"the device memory of {self._model.memory} bytes is not available: {os_reason(error)}")
 
-    def _program(self, process: int) -> CudaProgram:
-        """Return the state of a process. Forget processes that have ended."""
+    def _program(self, process: int, image: int) -> CudaProgram:
+        """Return the state of a program. Forget programs that have ended or have been replaced by `exec`.
+
+        Errors: OSError if there is no memory for the device.
+        """
         with self._lock:
-            for number in [each for each in self._programs if not Path(f"/proc/{each}").exists()]:
-                self._programs.pop(number).close()
-            if process not in self._programs:
-                self._programs[process] = CudaProgram(process, self._model, self._log)
-            return self._programs[process]
+            for key in [*self._programs]:
+                if (key[0] == process and key[1] != image) or not Path(f"/proc/{key[0]}").exists():
+                    self._programs.pop(key).close()
+            if (process, image) not in self._programs:
+                self._programs[process, image] = CudaProgram(process, self._model, self._log)
+            return self._programs[process, image]
 
     def _execute(self, call: DriverCall, number: int, words: tuple[int, ...]) -> Status:
         """Execute a call, and return its status."""
+        if number >= len(self._functions):
+            raise Disconnected
         symbol, implementation = self._functions[number]
         program = call.program
         if implementation is None:

@@ -234,7 +234,7 @@ def _launch_host(call: DriverCall, stream: int, function: int, data: int) -> Non
 
 def call_host(call: DriverCall, function: int, data: int) -> None:
     """Call a function of the program with the address of its data."""
-    call.connection.call_back(function, data)
+    call.call_back(function, data)
 
 
 @driver("cuStreamAddCallback", "ptr stream, ptr function, ptr data, u32 flags")
@@ -243,7 +243,7 @@ def _add_callback(call: DriverCall, stream: int, function: int, data: int, flags
     if not function or flags:
         raise DriverError(Status.INVALID_VALUE)
     invalidate(() if found is None else found[1:], Status.STREAM_CAPTURE_UNSUPPORTED)
-    call.connection.call_back(function, stream, int(Status.SUCCESS), data)
+    call.call_back(function, stream, int(Status.SUCCESS), data)
 
 
 # Events -----------------------------------------------------------------------------------------------------------
@@ -269,6 +269,21 @@ def _record(call: DriverCall, handle: int, stream: int) -> None:
     event.capture, event.nodes = (None, ()) if found is None else (found[1], tuple(found[1].latest[found[0]]))
     if found is None:
         record_event(event)
+
+
+def check_event(call: DriverCall, handle: int) -> Event:
+    """Return an event of which the program may ask whether it has occurred.
+
+    Errors: DriverError INVALID_HANDLE; CAPTURED_EVENT if its last record belongs to a capture, which becomes invalid;
+    INVALID_VALUE if this capture has ended.
+    """
+    event = call.get(Event, handle)
+    if event.capture is not None:
+        if event.capture.has_ended:
+            raise DriverError(Status.INVALID_VALUE)
+        event.capture.is_valid = False
+        raise DriverError(Status.CAPTURED_EVENT)
+    return event
 
 
 def record_event(event: Event) -> None:

@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -42,6 +43,7 @@ static uint8_t *memory;    /* the emulated device memory, for copies */
 static Word memory_size;
 static int memory_file = -1;
 static pid_t owner;        /* process that opened the first connection */
+static Word image;         /* number of this execution: a process that calls exec has another number afterwards */
 static int lost;           /* set if the emulator's process has ended */
 static pthread_mutex_t setup = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t at_thread_exit;
@@ -85,8 +87,10 @@ static int receive_memory(void) {
     struct iovec part = {&hello, sizeof hello};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     ssize_t received;
+    errno = 0;
     do received = recvmsg(connection, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC);
     while (received < 0 && errno == EINTR);
+    if (received >= 0 && message.msg_flags & MSG_CTRUNC) errno = EMFILE;
     struct cmsghdr *attached = CMSG_FIRSTHDR(&message);
     if (received != sizeof hello || !attached || attached->cmsg_type != SCM_RIGHTS) return -1;
     int file;
@@ -96,12 +100,18 @@ static int receive_memory(void) {
         return 0;
     }
     void *found = mmap(NULL, hello.a, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    if (found == MAP_FAILED) return -1;
+    if (found == MAP_FAILED) {
+        close(file);
+        return -1;
+    }
     memory = found, memory_size = hello.a, memory_file = file, owner = getpid();
     return 0;
 }
 
-static void close_connection(void *file) { close((int)(intptr_t)file - 1); }
+static void close_connection(void *file) {
+    close((int)(intptr_t)file - 1);
+    connection = -1; /* destructors that run later may call functions */
+}
 
 static void create_key(void) { pthread_key_create(&at_thread_exit, close_connection); }
 
@@ -119,13 +129,25 @@ static Word connect_thread(void) {
     connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
     pthread_mutex_lock(&setup);
-    int failed = connection < 0 || connect(connection, (struct sockaddr *)&address, size) || receive_memory();
+    if (!image) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        image = (Word)now.tv_sec * 1000000000 + now.tv_nsec;
+    }
+    int failed = connection < 0 || connect(connection, (struct sockaddr *)&address, size) ||
+                 send_all(&image, sizeof image) || receive_memory();
+    int cause = errno;
     pthread_mutex_unlock(&setup);
     if (failed) {
         if (connection >= 0) close(connection);
         connection = -1;
-        fprintf(stderr, "warploom: cannot connect to the emulator; its process has ended\n");
-        lost = 1;
+        lost = cause == ECONNREFUSED;
+        const char *reason = lost              ? "its process has ended"
+                             : cause == ENOMEM ? "the program's address space is limited (ulimit -v)"
+                             : cause == EMFILE ? "the program has too many open files (ulimit -n)"
+                             : cause           ? strerror(cause)
+                                               : "it has no memory for the device";
+        fprintf(stderr, "warploom: cannot connect to the emulator: %s\n", reason);
         return NO_DEVICE;
     }
     pthread_once(&keys, create_key);
@@ -280,7 +302,7 @@ EXPORT Word cuGetProcAddress_v2(const char *name, void **address, Word version, 
     }
     if (status) *status = best ? SYMBOL_FOUND : is_known ? SYMBOL_NEEDS_NEWER_VERSION : SYMBOL_NOT_FOUND;
     *address = best ? best->address : NULL;
-    return best ? SUCCESS : NOT_FOUND;
+    return SUCCESS;
 }
 
 EXPORT Word cuGetProcAddress_v2_ptsz(const char *name, void **address, Word version, Word flags, int *status) {
@@ -288,7 +310,8 @@ EXPORT Word cuGetProcAddress_v2_ptsz(const char *name, void **address, Word vers
 }
 
 EXPORT Word cuGetProcAddress(const char *name, void **address, Word version, Word flags) {
-    return cuGetProcAddress_v2(name, address, version, flags, NULL);
+    Word status = cuGetProcAddress_v2(name, address, version, flags, NULL);
+    return status || *address ? status : NOT_FOUND;
 }
 
 /* Tables of functions that NVIDIA's runtime library asks for by an identifier. Their first word is their size. */
