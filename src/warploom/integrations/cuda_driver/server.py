@@ -120,6 +120,7 @@ class Server:
         except Disconnected:
             raise
         except Exception as error:  # noqa: BLE001 -- the program must get an answer
+            self._log.findings += 1
             self._log.say(f"{symbol} failed with {type(error).__name__}: {error}")
             return Status.UNKNOWN
         return Status.SUCCESS
