@@ -320,7 +320,10 @@ class _Loader:
 
 
 def _calls_addresses(body: Block) -> bool:
-    """Return True if a function calls other functions by their addresses. Each such call names a prototype."""
+    """Return True if a function calls other functions by their addresses.
+
+    Each such call names a prototype.
+    """
     return any(
         _calls_addresses(each) if isinstance(each, Block) else isinstance(each, Directive) and each.name in _PROTOTYPES
         for each in body.statements

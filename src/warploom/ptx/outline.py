@@ -108,7 +108,10 @@ class Outline:
 
     @cached_property
     def _tables(self) -> set[str]:
-        """Names of the variables whose initial values contain functions. A call by an address may use any of them."""
+        """Names of the variables whose initial values contain functions.
+
+        A call by an address may use any of them.
+        """
         functions = {name for each in self._declared if each.is_function for name in each.names}
         tables = (each for each in self._declared if not each.is_function and self._mentioned(each) & functions)
         return {name for each in tables for name in each.names}

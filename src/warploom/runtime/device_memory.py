@@ -123,5 +123,6 @@ class DeviceMemory:
         if self._arena is None:
             last = self._segments[-1] if self._segments else None
             used = GAP if last is None else last.start + last.size + GAP - GLOBAL_BASE
-            self._arena = Arena.over(self.bytes[:used], self._segments)
+            # The emulator views the bytes as wider elements, so their number is a multiple of every element's size.
+            self._arena = Arena.over(self.bytes[: -(-used // GAP) * GAP], self._segments)
         return self._arena

@@ -26,6 +26,18 @@ PTX = b"""
     ret;
 }
 
+.const .align 4 .u32 factor = 21;
+
+.visible .entry constant(.param .u64 values)
+{
+    .reg .b64 %address;
+    .reg .b32 %value;
+    ld.param.u64 %address, [values];
+    ld.const.u32 %value, [factor];
+    st.global.u32 [%address], %value;
+    ret;
+}
+
 .visible .entry race(.param .u64 values)
 {
     .reg .b64 %address;
@@ -84,6 +96,11 @@ def main(what: str) -> None:
         values = numbers()
         check(launch(b"twice", values))
         print(result(values))
+    elif what == "constant":
+        values = ctypes.c_uint64()
+        check(cuda.cuMemAlloc_v2(ctypes.byref(values), ctypes.c_size_t(4)))
+        check(launch(b"constant", values.value))
+        print(result(values.value))
     elif what == "race":
         check(launch(b"race", numbers(), grid=2))
     elif what == "beyond":

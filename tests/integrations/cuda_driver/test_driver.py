@@ -339,7 +339,8 @@ def test_the_heap_keeps_its_contents_between_launches(driver: Driver) -> None:
         assert driver.launch(driver.function(module, name), [U64(data)], block=1) is Status.SUCCESS
     assert driver.download(data + 8, 4) == words(77)
     for name, status in (("release", Status.SUCCESS), ("read", Status.ILLEGAL_ADDRESS)):
-        assert driver.launch(driver.function(module, name), [U64(data)], block=1) is status
+        assert driver.launch(driver.function(module, name), [U64(data)], block=1) is Status.SUCCESS
+        assert driver.cuCtxSynchronize() is status
     assert [each.code for each in driver.seen.diagnostics] == ["emulator.use-after-free"]
 
 

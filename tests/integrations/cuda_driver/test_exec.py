@@ -70,6 +70,12 @@ def test_times_and_reports(tmp_path: Path) -> None:
     assert page.name == "0001-twice.html"
 
 
+@pytest.mark.parametrize("engine", ["interpreter", "compiler"])
+def test_both_engines_run_a_program(engine: str) -> None:
+    done = run(program=python("constant"), WARPLOOM_ENGINE=engine)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "21\n", "")
+
+
 def test_threads_of_a_program_share_its_memory() -> None:
     assert run(program=python("threads")).stdout == f"{[168] * 4}\n"
 

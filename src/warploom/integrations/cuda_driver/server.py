@@ -130,6 +130,7 @@ class Server:
         except Disconnected:
             raise
         except Exception as error:  # noqa: BLE001 -- the program must get an answer
+            self._log.findings += 1
             self._log.say(f"internal error in {symbol}: {type(error).__name__}: {error}; please report it")
             return Status.UNKNOWN
         return Status.SUCCESS
