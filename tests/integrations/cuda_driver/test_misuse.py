@@ -149,3 +149,14 @@ def test_launches_of_wrong_shapes_have_their_own_statuses(driver: Driver) -> Non
     assert driver.launch(function, values, grid=3) is Status.INVALID_CLUSTER_SIZE
     assert driver.launch(function, values, grid=2) is Status.SUCCESS
     assert driver.launch(function, values, block=2048) is Status.INVALID_VALUE
+
+
+def test_texts_of_the_driver_end_with_its_context(driver: Driver) -> None:
+    def name() -> bytes | None:
+        function = driver.function(driver.module(SCALE), "scale")
+        return ctypes.string_at(driver.value("cuFuncGetName", POINTER, function))
+
+    assert name() == b"scale"
+    driver.expect("cuDevicePrimaryCtxRelease_v2", 0)
+    driver.value("cuDevicePrimaryCtxRetain", POINTER, 0)
+    assert name() == b"scale"

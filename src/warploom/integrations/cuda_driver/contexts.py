@@ -49,8 +49,10 @@ def retain_primary(call: DriverCall) -> None:
 
 def _free_memory(call: DriverCall, context: Context) -> None:
     """Free the memory of a context."""
-    for address in [each for each, owner in call.program.owners.items() if owner is context]:
+    program = call.program
+    for address in [each for each, owner in program.owners.items() if owner is context]:
         free(call, address)
+    program.constants = {data: address for data, address in program.constants.items() if address in program.owners}
 
 
 @driver("cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2", "i32 device")
