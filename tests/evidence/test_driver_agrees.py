@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from warploom.integrations.cuda_driver.statuses import Status
-from warploom_lab.driver.cases import AREAS, CASES, read_record
+from warploom_lab.driver.case import CASES
+from warploom_lab.driver.cases import AREAS, read_record
 
 RECORD = Path(__file__).with_name("driver") / "h100.json"
 
@@ -31,23 +32,59 @@ UNIMPLEMENTED = frozenset({
 """Functions that return NOT_SUPPORTED, because they are not implemented."""
 
 LATE = "the PTX of a kernel is read when the program first needs the kernel, so that large modules load fast"
-ARRAYS = "CUDA arrays are not implemented"
+VERSION = "PTX of a newer version runs, as far as the emulator knows its instructions"
+ENDED = "the driver ends the program; the emulator returns a status"
+RANDOM = "the record has the distance from an address that the operating system chose"
 DIFFERENT = {
-    "copies.boxes": ARRAYS,
-    "copies.planes": ARRAYS,
-    "graphs.enabled_nodes": "nodes cannot be disabled",
+    "calls.error_texts": ENDED,
+    "calls.name_zero_length": ENDED,
+    "calls.search_null": ENDED,
+    "calls.search_unknown_names": ENDED,
+    "capture.mode_null": ENDED,
+    "contexts.destroy_twice": "the driver returns INVALID_CONTEXT in one run and CONTEXT_IS_DESTROYED in another; the "
+    "emulator always returns INVALID_CONTEXT",
+    "contexts.destroyed_context_is_pushed": ENDED,
+    "copies.box_peer_null": ENDED,
+    "graphs.child_graphs": ENDED,
+    "graphs.enabled_nodes": "nodes cannot be disabled; the emulator returns NOT_SUPPORTED",
+    "launches.bounds_of_the_kernel": "the driver also accepts one thread for a kernel with .reqntid; the emulator "
+    "returns INVALID_VALUE",
+    "launches.large_parameters": LATE,
+    "libraries.images": ENDED,
+    "libraries.kernel_of_unloaded_library": ENDED,
+    "libraries.unload_twice": ENDED,
+    "memory.fill_beyond_the_end": "the driver accepts a fill of any memory, and the context fails later; the emulator "
+    "returns INVALID_VALUE",
+    "memory.free_async_of_plain_memory": "the driver accepts that memory is freed again; the emulator returns "
+    "INVALID_VALUE",
+    "modules.attributes": "the driver counts the constants of the whole module for each kernel; the emulator counts "
+    "those that the kernel uses",
+    "modules.load_32_bits": LATE,
     "modules.load_duplicate_names": LATE,
-    "modules.load_future_version": "newer PTX runs, as far as the emulator knows its instructions",
+    "modules.load_future_version": VERSION,
     "modules.load_missing_semicolon": LATE,
-    "modules.load_too_much_shared": LATE,
     "modules.load_truncated": LATE,
-    "modules.load_undefined_variable": LATE,
+    "modules.load_undefined_extern": LATE,
     "modules.load_unknown_instruction": LATE,
     "modules.load_unknown_register": LATE,
     "modules.load_wrong_type": LATE,
-    "modules.load_wrong_version": "newer PTX runs, as far as the emulator knows its instructions",
-    "modules.log_of_the_compiler": "there is no compiler whose messages a program could ask for",
+    "modules.load_wrong_version": VERSION,
+    "modules.log_of_the_compiler": "there is no compiler whose messages a program could ask for; the emulator accepts "
+    "all options",
+    "modules.mode_null": ENDED,
+    "modules.set_attributes": ENDED,
+    "occupancy.available_shared": ENDED,
+    "pointers.of_freed_memory": RANDOM,
+    "pointers.of_pageable_memory": RANDOM,
+    "pointers.of_registered_memory": "kernels cannot access registered memory of the program; the emulator has no "
+    "attributes of it",
+    "streams.attribute_null": ENDED,
+    "streams.destroy_twice": ENDED,
+    "streams.destroyed_stream": ENDED,
     "streams.values_in_memory": "operations of streams on values in memory are not implemented",
+    "tensor_maps.im2col_lower_null": ENDED,
+    "tensor_maps.im2col_upper_null": ENDED,
+    "tensor_maps.null_map": ENDED,
 }
 """Cases in which the emulator answers otherwise, with the reason."""
 

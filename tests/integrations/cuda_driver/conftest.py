@@ -30,3 +30,4 @@ def driver(loaded_driver: Driver) -> Iterator[Driver]:
     loaded_driver.seen.diagnostics.clear()
     yield loaded_driver
     loaded_driver.expect("cuDevicePrimaryCtxReset_v2", 0)
+    loaded_driver.forget_failure()

@@ -75,6 +75,11 @@ class Driver:
         function.restype = Status
         return function
 
+    def forget_failure(self) -> None:
+        """Forget the failure of a kernel, which lasts until the end of a program. The tests share one process."""
+        for program in self.server._programs.values():  # pyright: ignore[reportPrivateUsage]
+            program.failure = None
+
     def expect(self, name: str, *arguments: object) -> None:
         """Call a function that must succeed."""
         status = getattr(self, name)(*arguments)

@@ -211,7 +211,7 @@ def test_a_missing_function_is_refused_by_name(driver: Driver) -> None:
 
 def test_each_module_without_ptx_is_refused_with_advice(driver: Driver) -> None:
     result = POINTER()
-    image = b"\x7fELF" + bytes(64)
+    image = b"\x7fELF" + bytes(14) + (190).to_bytes(2, "little") + bytes(64)
     assert driver.cuModuleLoadData(ctypes.byref(result), image) is Status.NO_BINARY_FOR_GPU
     (found,) = driver.seen.diagnostics
     assert "no PTX" in found.message
@@ -344,8 +344,9 @@ def test_the_heap_keeps_its_contents_between_launches(driver: Driver) -> None:
     assert [each.code for each in driver.seen.diagnostics] == ["emulator.use-after-free"]
 
 
-def test_a_reset_forgets_a_failure(driver: Driver) -> None:
-    assert scaled(driver, driver.allocate(64), 0) is Status.ILLEGAL_ADDRESS
+def test_a_failure_outlives_a_reset(driver: Driver) -> None:
+    assert scaled(driver, driver.allocate(64), 0) is Status.SUCCESS
+    assert driver.cuCtxSynchronize() is Status.ILLEGAL_ADDRESS
     driver.expect("cuDevicePrimaryCtxReset_v2", 0)
-    driver.expect("cuCtxSetCurrent", POINTER(driver.value("cuDevicePrimaryCtxRetain", POINTER, 0)))
-    assert scaled(driver, driver.allocate(128), 0) is Status.SUCCESS
+    assert driver.cuCtxSynchronize() is Status.CONTEXT_IS_DESTROYED
+    assert driver.cuDevicePrimaryCtxRetain(ctypes.byref(POINTER()), 0) is Status.ILLEGAL_ADDRESS

@@ -69,14 +69,16 @@ def test_waits_for_other_work_are_not_captured(driver: Driver) -> None:
     driver.expect("cuEventRecord", event, first)
     assert driver.cuStreamWaitEvent(second, event, 0) is Status.STREAM_CAPTURE_MERGE
     assert {end(driver, each)[0] for each in (first, second)} == {Status.STREAM_CAPTURE_INVALIDATED}
-    assert driver.cuEventSynchronize(event) is Status.CAPTURED_EVENT
+    assert driver.cuEventSynchronize(event) is Status.INVALID_VALUE
 
 
 def test_wrong_operations_are_refused_when_they_are_captured(driver: Driver) -> None:
     address, stream = driver.allocate(64), capturing(driver)
     assert driver.cuMemsetD32Async(U64(address + 1), 0, SIZE(4), stream) is Status.INVALID_VALUE
-    assert driver.cuMemcpyDtoDAsync_v2(U64(address), U64(address + 32), SIZE(64), stream) is Status.INVALID_VALUE
-    assert end(driver, stream)[0] is Status.SUCCESS
+    copy = (U64(address), U64(address + 32), SIZE(64), stream)
+    assert driver.cuMemcpyDtoDAsync_v2(*copy) is Status.STREAM_CAPTURE_INVALIDATED
+    assert end(driver, stream)[0] is Status.STREAM_CAPTURE_INVALIDATED
+    assert driver.cuMemcpyDtoDAsync_v2(*copy) is Status.INVALID_VALUE
 
 
 def test_a_graph_with_a_cycle_cannot_run(driver: Driver) -> None:
@@ -95,6 +97,7 @@ def test_a_library_outlives_a_reset(driver: Driver) -> None:
     library = POINTER(driver.value("cuLibraryLoadData", POINTER, SCALE.encode(), None, None, 0, None, None, 0))
     kernel = POINTER(driver.value("cuLibraryGetKernel", POINTER, library, b"scale"))
     driver.expect("cuDevicePrimaryCtxReset_v2", 0)
+    driver.value("cuDevicePrimaryCtxRetain", POINTER, 0)
     address = driver.allocate(128)
     assert driver.launch(kernel, [U64(address), ctypes.c_uint32(3)]) is Status.SUCCESS
     assert driver.download(address, 128) == (3).to_bytes(4, "little") * 32
@@ -116,7 +119,7 @@ def test_registered_memory_does_not_overlap(driver: Driver) -> None:
     driver.expect("cuMemHostRegister_v2", POINTER(start), SIZE(2048), 0)
     inside = POINTER(start + 100)
     assert driver.cuMemHostRegister_v2(inside, SIZE(8), 0) is Status.HOST_MEMORY_ALREADY_REGISTERED
-    assert driver.cuMemHostUnregister(inside) is Status.HOST_MEMORY_NOT_REGISTERED
+    assert driver.cuMemHostUnregister(inside) is Status.INVALID_VALUE
     driver.expect("cuMemHostUnregister", POINTER(start))
 
 
@@ -146,3 +149,14 @@ def test_launches_of_wrong_shapes_have_their_own_statuses(driver: Driver) -> Non
     assert driver.launch(function, values, grid=3) is Status.INVALID_CLUSTER_SIZE
     assert driver.launch(function, values, grid=2) is Status.SUCCESS
     assert driver.launch(function, values, block=2048) is Status.INVALID_VALUE
+
+
+def test_texts_of_the_driver_end_with_its_context(driver: Driver) -> None:
+    def name() -> bytes | None:
+        function = driver.function(driver.module(SCALE), "scale")
+        return ctypes.string_at(driver.value("cuFuncGetName", POINTER, function))
+
+    assert name() == b"scale"
+    driver.expect("cuDevicePrimaryCtxRelease_v2", 0)
+    driver.value("cuDevicePrimaryCtxRetain", POINTER, 0)
+    assert name() == b"scale"

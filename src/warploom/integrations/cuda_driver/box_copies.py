@@ -32,14 +32,14 @@ class _Side(NamedTuple):
 
 
 def _side(
-    call: DriverCall, kind: int, host: int, device: int, position: tuple[int, int, int], pitch: int, height: int,
-    width: int,
+    call: DriverCall, kind: int, host: int, device: int, array: int, position: tuple[int, int, int], pitch: int,
+    height: int, width: int,
 ) -> _Side:  # fmt: skip
     """Return one side of a copy.
 
     `position` is the offset of the box in bytes, rows and planes. Errors: DriverError.
     """
-    if kind == _ARRAY:
+    if kind == _ARRAY and array:
         call.refuse("a copy from or to a CUDA array")
         raise DriverError(Status.NOT_SUPPORTED)
     if kind not in (_HOST, _DEVICE, _UNIFIED):
@@ -87,25 +87,45 @@ def copy_plane(call: DriverCall, address: int) -> Operation:
     """Return a function that performs the 2D copy of the CUDA_MEMCPY2D at an address. Errors: DriverError."""
     if not address:
         raise DriverError(Status.INVALID_VALUE)
-    x, y, kind, host, device, _, pitch, to_x, to_y, to_kind, to_host, to_device, _, to_pitch, width, height = (
-        _PLANE.unpack(call.connection.read(address, _PLANE.size))
-    )
-    source = _side(call, kind, host, device, (x, y, 0), pitch, 0, width)
-    to = _side(call, to_kind, to_host, to_device, (to_x, to_y, 0), to_pitch, 0, width)
+    (
+        x,
+        y,
+        kind,
+        host,
+        device,
+        array,
+        pitch,
+        to_x,
+        to_y,
+        to_kind,
+        to_host,
+        to_device,
+        to_array,
+        to_pitch,
+        width,
+        height,
+    ) = _PLANE.unpack(call.connection.read(address, _PLANE.size))
+    source = _side(call, kind, host, device, array, (x, y, 0), pitch, 0, width)
+    to = _side(call, to_kind, to_host, to_device, to_array, (to_x, to_y, 0), to_pitch, 0, width)
     return _checked(call, to, source, width, height, 1)
 
 
-def copy_box(call: DriverCall, address: int) -> Operation:
-    """Return a function that performs the 3D copy of the CUDA_MEMCPY3D at an address. Errors: DriverError."""
+def copy_box(call: DriverCall, address: int, *, is_node: bool = False) -> Operation:
+    """Return a function that performs the 3D copy of the CUDA_MEMCPY3D at an address.
+
+    The copy of a node may not be empty. Errors: DriverError.
+    """
     if not address:
         raise DriverError(Status.INVALID_VALUE)
     fields = _BOX.unpack(call.connection.read(address, _BOX.size))
     width, height, depth = fields[-3:]
+    if is_node and not (width and height and depth):
+        raise DriverError(Status.INVALID_VALUE)
     sides: list[_Side] = []
-    for x, y, z, level, kind, host, device, _, reserved, pitch, rows in (fields[:11], fields[11:22]):
-        if level or reserved or (rows and depth > 1 and rows < y + height):
+    for x, y, z, _, kind, host, device, array, _, pitch, rows in (fields[:11], fields[11:22]):
+        if rows and rows < y + height:
             raise DriverError(Status.INVALID_VALUE)
-        sides.append(_side(call, kind, host, device, (x, y, z), pitch, rows, width))
+        sides.append(_side(call, kind, host, device, array, (x, y, z), pitch, rows, width))
     source, to = sides
     return _checked(call, to, source, width, height, depth)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from warploom.caches import cache_directory
 from warploom.diagnostics import UsageError
+from warploom.integrations.cuda_driver.devices import DRIVER_VERSION
 from warploom.integrations.cuda_driver.functions import (
     IN_LIBRARY,
     RUNTIME_FUNCTIONS,
@@ -94,6 +95,7 @@ def _definitions() -> Iterator[str]:
         linkage = "static" if symbol in RUNTIME_FUNCTIONS else "EXPORT"
         values = f"const Word words[] = {{{', '.join(names) or '0'}}};"
         yield f"{linkage} Word {symbol}({parameters}) {{ {values} return forward({number}, words, {len(names)}); }}"
+    yield f"enum {{ DRIVER_VERSION = {DRIVER_VERSION} }};"
     yield "static const struct Function functions[] = {"
     for each in read_functions():
         symbol, per_thread = each.symbol, int(each.is_per_thread)

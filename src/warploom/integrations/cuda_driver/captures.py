@@ -22,6 +22,7 @@ from warploom.integrations.cuda_driver.streams import (
     invalidate,
     numbers,
     refuse_legacy_stream,
+    valid_capture_of,
 )
 
 if TYPE_CHECKING:
@@ -36,21 +37,24 @@ _SYNCHRONOUS = frozenset({
     "cuMemsetD2D16_v2", "cuMemsetD2D32_v2",
 })  # fmt: skip
 """Functions that use the legacy default stream and wait for it."""
-_UNSAFE = _SYNCHRONOUS | {
-    "cuMemAlloc_v2",
-    "cuMemAllocPitch_v2",
-    "cuMemAllocHost_v2",
-    "cuMemAllocManaged",
-    "cuMemHostAlloc",
-    "cuMemFree_v2",
-    "cuMemFreeHost",
-    "cuMemHostRegister_v2",
-    "cuMemHostUnregister",
-    "cuEventQuery",
-    "cuEventSynchronize",
-    "cuStreamQuery",
-    "cuStreamSynchronize",
-}
+_UNSAFE = frozenset(
+    {
+        "cuCtxSetLimit",
+        "cuMemAlloc_v2",
+        "cuMemAllocPitch_v2",
+        "cuMemAllocHost_v2",
+        "cuMemAllocManaged",
+        "cuMemHostAlloc",
+        "cuMemFree_v2",
+        "cuMemFreeHost",
+        "cuMemHostRegister_v2",
+        "cuMemHostUnregister",
+        "cuEventQuery",
+        "cuEventSynchronize",
+        "cuStreamQuery",
+        "cuStreamSynchronize",
+    }
+)
 """Functions that may wait for other work. A capture that is not relaxed forbids them."""
 
 
@@ -66,6 +70,17 @@ def check_captures(call: DriverCall, symbol: str) -> None:
         refuse_legacy_stream(call)
     if symbol in _UNSAFE:
         invalidate((each for each in captures if _forbids(each, call)), Status.STREAM_CAPTURE_UNSUPPORTED)
+
+
+def captured_work(call: DriverCall, symbol: str, stream: int | None) -> CaptureState | None:
+    """Return the capture to which a function adds an operation of a stream, or None.
+
+    Errors: as `valid_capture_of`.
+    """
+    if not stream or not symbol.startswith(("cuLaunch", "cuMemcpy", "cuMemset")):
+        return None
+    found = valid_capture_of(call, stream)
+    return None if found is None else found[1]
 
 
 def _forbids(capture: CaptureState, call: DriverCall) -> bool:
@@ -92,12 +107,12 @@ def _begin_capture(call: DriverCall, handle: int, mode: int) -> None:
 
 @driver("cuStreamEndCapture", "ptr stream, ptr graph")
 def _end_capture(call: DriverCall, handle: int, target: int) -> None:
-    if not target:
-        raise DriverError(Status.INVALID_VALUE)
     found = capture_of(call, handle)
     if found is None:
         raise DriverError(Status.ILLEGAL_STATE)
     stream, capture = found
+    if target:
+        call.connection.write(target, bytes(8))
     if stream is not capture.origin:
         invalidate([capture], Status.STREAM_CAPTURE_UNMATCHED)
     if capture.mode != _RELAXED and capture.thread is not call.thread:
@@ -109,7 +124,8 @@ def _end_capture(call: DriverCall, handle: int, target: int) -> None:
     call.program.captures.remove(capture)
     is_joined = all(reached.issuperset(nodes) for nodes in capture.latest.values())
     graph = call.program.handle_of(capture.graph) if capture.is_valid and is_joined else 0
-    call.connection.write(target, graph.to_bytes(8, "little"))
+    if target:
+        call.connection.write(target, graph.to_bytes(8, "little"))
     if not graph:
         raise DriverError(Status.STREAM_CAPTURE_UNJOINED if capture.is_valid else Status.STREAM_CAPTURE_INVALIDATED)
 
@@ -167,7 +183,5 @@ def _exchange_mode(call: DriverCall, address: int) -> None:
     if not address:
         raise DriverError(Status.INVALID_VALUE)
     mode = int.from_bytes(call.connection.read(address, 4), "little")
-    if mode not in _MODES:
-        raise DriverError(Status.INVALID_VALUE)
     call.connection.write(address, call.thread.capture_mode.to_bytes(4, "little"))
     call.thread.capture_mode = mode

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import DriverCall
 
 _API_VERSION = 3020
-_MAPS_HOST = 8  # the context flag of mapped host memory, which every context has
+_MAPS_HOST = 8  # the context flag of mapped host memory, which the primary context always has
 _MOST_FLAGS = 0xFF
 _SCHEDULES = (0, 1, 2, 4)
 CACHE_CONFIGURATIONS, SHARED_CONFIGURATIONS = range(4), range(3)
 """Values of CUfunc_cache and CUsharedconfig."""
 _LOWEST_PRIORITY, _HIGHEST_PRIORITY = 0, -5
 _BANKS_OF_4_BYTES = 1
-
-
-def _context(call: DriverCall, handle: int) -> Context:
-    return call.get(Context, handle, Status.INVALID_CONTEXT)
+_STACK, _PRINTED, _HEAP, _FETCHED = 0, 1, 2, 5  # limits
+_STACK_STEP = 16  # bytes
+_LEAST_LIMITS = {_PRINTED: 512 << 10, _HEAP: 4 << 20}  # smaller values become these
+_MOST_LIMITS = {_STACK: 512 << 10, _FETCHED: 128}
 
 
 def _check_flags(flags: int) -> None:
@@ -35,8 +35,24 @@ def _check_flags(flags: int) -> None:
 @driver("cuDevicePrimaryCtxRetain", "out ptr context, i32 device")
 def _retain(call: DriverCall, device: int) -> int:
     call.device(device)
-    call.program.primary.uses += 1
+    retain_primary(call)
     return call.program.handle_of(call.program.primary)
+
+
+def retain_primary(call: DriverCall) -> None:
+    """Count a use of the primary context. Errors: DriverError with the failure of a kernel if it must be created."""
+    program = call.program
+    if program.failure is not None and program.primary.is_destroyed:
+        raise DriverError(program.failure)
+    program.primary.uses += 1
+
+
+def _free_memory(call: DriverCall, context: Context) -> None:
+    """Free the memory of a context."""
+    program = call.program
+    for address in [each for each, owner in program.owners.items() if owner is context]:
+        free(call, address)
+    program.constants = {data: address for data, address in program.constants.items() if address in program.owners}
 
 
 @driver("cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2", "i32 device")
@@ -46,6 +62,8 @@ def _release(call: DriverCall, device: int) -> None:
     if not primary.uses:
         raise DriverError(Status.INVALID_CONTEXT)
     primary.uses -= 1
+    if primary.is_destroyed:
+        _free_memory(call, primary)
 
 
 @driver("cuDevicePrimaryCtxReset cuDevicePrimaryCtxReset_v2", "i32 device")
@@ -61,6 +79,8 @@ def _reset(call: DriverCall, device: int) -> None:
 def _set_primary_flags(call: DriverCall, device: int, flags: int) -> None:
     call.device(device)
     _check_flags(flags)
+    if flags & _MAPS_HOST:
+        raise DriverError(Status.INVALID_VALUE)
     call.program.primary.flags = flags
 
 
@@ -96,31 +116,30 @@ def _create_4(call: DriverCall, parameters: int, flags: int, device: int) -> int
 
 @driver("cuCtxDestroy cuCtxDestroy_v2", "ptr context")
 def _destroy(call: DriverCall, handle: int) -> None:
-    context = _context(call, handle)
+    context = call.context_of(handle)
     if context.is_primary:
         raise DriverError(Status.INVALID_CONTEXT)
     if call.thread.contexts[-1:] == [context]:
         call.thread.contexts.pop()
-    for address in [each for each, owner in call.program.owners.items() if owner is context]:
-        free(call, address)
-    call.program.drop(context)
+    _free_memory(call, context)
+    context.uses = 0
 
 
 @driver("cuCtxPushCurrent cuCtxPushCurrent_v2", "ptr context")
 def _push(call: DriverCall, handle: int) -> None:
-    call.thread.contexts.append(_context(call, handle))
+    call.thread.contexts.append(call.context_of(handle))
 
 
 @driver("cuCtxPopCurrent cuCtxPopCurrent_v2", "out? ptr context")
 def _pop(call: DriverCall) -> int:
-    context = call.context
-    call.thread.contexts.pop()
-    return call.program.handle_of(context)
+    if not call.thread.contexts:
+        raise DriverError(Status.INVALID_CONTEXT)
+    return call.program.handle_of(call.thread.contexts.pop())
 
 
 @driver("cuCtxSetCurrent", "ptr context")
 def _set_current(call: DriverCall, handle: int) -> None:
-    contexts = [_context(call, handle)] if handle else []
+    contexts = [call.context_of(handle)] if handle else []
     call.thread.contexts[-1:] = contexts
 
 
@@ -132,19 +151,21 @@ def _get_current(call: DriverCall) -> int:
 
 @driver("cuCtxGetDevice", "out i32 device")
 def _device(call: DriverCall) -> int:
-    _ = call.context
+    if not call.thread.contexts:
+        raise DriverError(Status.INVALID_CONTEXT)
     return 0
 
 
 @driver("cuCtxGetDevice_v2", "out i32 device, ptr context")
 def _device_2(call: DriverCall, handle: int) -> int:
-    _ = _context(call, handle) if handle else call.context
+    _ = call.context_of(handle) if handle else call.context
     return 0
 
 
 @driver("cuCtxGetFlags", "out u32 flags")
 def _flags(call: DriverCall) -> int:
-    return call.context.flags | _MAPS_HOST
+    context = call.context
+    return context.flags | (_MAPS_HOST if context.is_primary else 0)
 
 
 @driver("cuCtxSetFlags", "u32 flags")
@@ -155,7 +176,7 @@ def _set_flags(call: DriverCall, flags: int) -> None:
 
 @driver("cuCtxGetId", "ptr context, out u64 number")
 def _number(call: DriverCall, handle: int) -> int:
-    return (_context(call, handle) if handle else call.context).number
+    return (call.context_of(handle) if handle else call.context).number
 
 
 @driver("cuCtxSynchronize", "")
@@ -165,7 +186,7 @@ def _synchronize(call: DriverCall) -> None:
 
 @driver("cuCtxSynchronize_v2", "ptr context")
 def _synchronize_2(call: DriverCall, handle: int) -> None:
-    _ = _context(call, handle) if handle else call.context
+    _ = call.context_of(handle) if handle else call.context
 
 
 @driver("cuCtxGetLimit", "out size value, i32 limit")
@@ -180,7 +201,11 @@ def _limit(call: DriverCall, limit: int) -> int:
 def _set_limit(call: DriverCall, limit: int, value: int) -> None:
     if limit not in call.program.model.limits:
         raise DriverError(Status.UNSUPPORTED_LIMIT if limit in (3, 9) else Status.INVALID_VALUE)
-    call.context.limits[limit] = value
+    most = _MOST_LIMITS.get(limit)
+    if most is not None and value > most:
+        raise DriverError(Status.INVALID_VALUE)
+    step = _STACK_STEP if limit == _STACK else 1
+    call.context.limits[limit] = max(-(-value // step) * step, _LEAST_LIMITS.get(limit, 0))
 
 
 @driver("cuCtxGetCacheConfig", "out i32 configuration")
@@ -211,7 +236,7 @@ def _set_shared(call: DriverCall, configuration: int) -> None:
 
 @driver("cuCtxGetApiVersion", "ptr context, out u32 version")
 def _api_version(call: DriverCall, handle: int) -> int:
-    _ = _context(call, handle) if handle else call.context
+    _ = call.context_of(handle) if handle else call.context
     return _API_VERSION
 
 

@@ -37,11 +37,11 @@ def _get(call: DriverCall, ordinal: int) -> int:
     return call.device(ordinal)
 
 
-@driver("cuDeviceGetName", "ptr name, i32 length, i32 device")
+@driver("cuDeviceGetName", "ptr name, u32 length, i32 device")
 def _name(call: DriverCall, address: int, length: int, device: int) -> None:
-    call.device(device)
-    if not address or length <= 0:
+    if not address or not length:
         raise DriverError(Status.INVALID_VALUE)
+    call.device(device)
     name = call.program.model.name.encode()[: length - 1]
     call.connection.write(address, name + b"\0")
 
@@ -104,6 +104,4 @@ def _can_access_peer(call: DriverCall, device: int, peer: int) -> int:
 @driver("cuDeviceGetExecAffinitySupport", "out i32 supported, i32 kind, i32 device")
 def _affinity(call: DriverCall, kind: int, device: int) -> int:
     call.device(device)
-    if kind != 0:
-        raise DriverError(Status.INVALID_VALUE)
     return 0

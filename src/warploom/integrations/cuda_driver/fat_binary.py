@@ -17,6 +17,7 @@ _PTX = 1
 _PLAIN_WRAPPER = 1
 _LZ4, _ZSTD = 0x2000, 0x8000
 _LARGEST = 1 << 30  # bytes
+_MACHINE_OFFSET, _CUDA_MACHINE = 18, 190  # field of the header of an ELF file, and its value for GPU code
 BUILD_HINT = "build the program with PTX, for example with -gencode arch=compute_90a,code=compute_90a"
 
 
@@ -39,11 +40,17 @@ class InvalidImage(UsageError):
 class PtxEntry(NamedTuple):
     """PTX of a fat binary.
 
-    `number` is 10 times the compute capability of its target, such as 90, without a suffix.
+    `number` is 10 times the compute capability of its target, such as 90, without a suffix. It is 0 for a PTX text
+    outside of a fat binary.
     """
 
     number: int
     text: str
+
+    @property
+    def is_text(self) -> bool:
+        """True for a PTX text outside of a fat binary."""
+        return not self.number
 
 
 def read_image(program: ProgramMemory, address: int) -> list[PtxEntry]:
@@ -72,6 +79,8 @@ def read_image(program: ProgramMemory, address: int) -> list[PtxEntry]:
             raise UsageError(f"a fat binary has {length} bytes; expected at most {_LARGEST}", code="exec.image")
         return [*_ptx_entries(program.read(address + size, length))]
     if magic == _ELF:
+        if struct.unpack("<H", program.read(address + _MACHINE_OFFSET, 2)) != (_CUDA_MACHINE,):
+            raise InvalidImage("a module is an ELF file of another machine", code="exec.image")
         raise UsageError("a module contains GPU code (SASS) and no PTX", code="exec.image", hint=BUILD_HINT)
     return [PtxEntry(0, _check_text(program.read_string(address, _LARGEST)))]
 

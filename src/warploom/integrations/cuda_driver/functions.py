@@ -50,6 +50,7 @@ class _Parameter(NamedTuple):
 
     output: str
     type: str
+    name: str
 
 
 class Implementation(NamedTuple):
@@ -75,6 +76,10 @@ class Implementation(NamedTuple):
             if address:
                 call.connection.write(address, struct.pack(f"={_FORMATS[kind]}", value))
 
+    def stream_of(self, words: tuple[int, ...]) -> int | None:
+        """Return the handle of the stream in the argument words of a call, or None if it has no such parameter."""
+        return next((word for each, word in zip(self.parameters, words, strict=True) if each.name == "stream"), None)
+
 
 def _argument(call: DriverCall, type: str, word: int) -> Any:
     if type == "str":
@@ -95,7 +100,7 @@ def driver(symbols: str, parameters: str) -> Callable[[Callable[..., Any]], Call
     `symbols` lists names that the library exports. `parameters` describes the arguments; see the module's description.
     """
     parts = [part.split() for part in parameters.split(",") if part.strip()]
-    declared = tuple(_Parameter("".join(part[:-2]), part[-2]) for part in parts)
+    declared = tuple(_Parameter("".join(part[:-2]), part[-2], part[-1]) for part in parts)
 
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
         for symbol in symbols.split():

@@ -12,7 +12,7 @@ from warploom.integrations.cuda_driver.graph import ExecutableGraph, Graph, Node
 from warploom.integrations.cuda_driver.launches import Launch, Shape, prepare_launch
 from warploom.integrations.cuda_driver.memory import fill
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
-from warploom.integrations.cuda_driver.streams import Event, call_host, enqueue, record_event
+from warploom.integrations.cuda_driver.streams import Event, call_host, enqueue, event_of, record_event
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import DriverCall
@@ -21,7 +21,10 @@ _KERNEL = struct.Struct("=Q7I4xQQ")
 _KERNEL_WITH_CONTEXT = struct.Struct("=Q7I4xQQQQ")
 _FILL = struct.Struct("=QQIIQQ")
 _HOST = struct.Struct("=QQ")
-_INSTANTIATION_FLAGS = 15  # free on launch, upload, launch on a device, priorities of nodes
+_UPLOAD, _DEVICE_LAUNCH, _PRIORITIES = 2, 4, 8
+_INSTANTIATION_FLAGS = 15  # these, and free on launch
+_INSTANTIATION_ERROR = 1
+_DEVICE_KINDS = (NodeKind.KERNEL, NodeKind.COPY, NodeKind.FILL)
 _MOST_NODES = 1 << 20
 _NEW = "out ptr node, ptr graph, ptr dependencies, size count"
 
@@ -36,7 +39,7 @@ def _nodes(call: DriverCall, address: int, count: int) -> list[Node]:
 def _in_order(call: DriverCall, graph: int) -> list[Node]:
     """Return the nodes of a graph in an order in which they can run. Errors: DriverError."""
     try:
-        return call.get(Graph, graph).in_order()
+        return call.get(Graph, graph, Status.INVALID_VALUE).in_order()
     except CycleError:
         raise DriverError(Status.INVALID_VALUE) from None
 
@@ -46,7 +49,7 @@ def _add(
     detail: object = None,
 ) -> int:  # fmt: skip
     """Add a node to a graph, and return its handle."""
-    target, before = call.get(Graph, graph), _nodes(call, dependencies, count)
+    target, before = call.get(Graph, graph, Status.INVALID_VALUE), _nodes(call, dependencies, count)
     if len({*before}) < count or not {*before} <= {*target.nodes}:
         raise DriverError(Status.INVALID_VALUE)
     return call.program.handle_of(target.add(kind, operation, before, detail))
@@ -67,7 +70,7 @@ def _create(call: DriverCall, flags: int) -> int:
 
 @driver("cuGraphDestroy", "ptr graph")
 def _destroy(call: DriverCall, handle: int) -> None:
-    graph = call.get(Graph, handle)
+    graph = call.get(Graph, handle, Status.INVALID_VALUE)
     for item in (graph, *graph.nodes):
         call.program.drop(item)
 
@@ -84,8 +87,8 @@ def _clone(call: DriverCall, handle: int) -> int:
 
 @driver("cuGraphNodeFindInClone", "out ptr node, ptr original, ptr clone")
 def _find_in_clone(call: DriverCall, original: int, clone: int) -> int:
-    wanted = call.get(Node, original)
-    found = [node for node in call.get(Graph, clone).nodes if node.original is wanted]
+    wanted = call.get(Node, original, Status.INVALID_VALUE)
+    found = [node for node in call.get(Graph, clone, Status.INVALID_VALUE).nodes if node.original is wanted]
     if not found:
         raise DriverError(Status.INVALID_VALUE)
     return call.program.handle_of(found[0])
@@ -122,13 +125,15 @@ def _add_kernel_2(call: DriverCall, graph: int, dependencies: int, count: int, p
 
 @driver("cuGraphAddMemcpyNode", f"{_NEW}, ptr parameters, ptr context")
 def _add_copy(call: DriverCall, graph: int, dependencies: int, count: int, parameters: int, context: int) -> int:
-    return _add(call, graph, dependencies, count, NodeKind.COPY, copy_box(call, parameters))
+    return _add(call, graph, dependencies, count, NodeKind.COPY, copy_box(call, parameters, is_node=True))
 
 
 @driver("cuGraphAddMemsetNode", f"{_NEW}, ptr parameters, ptr context")
 def _add_fill(call: DriverCall, graph: int, dependencies: int, count: int, parameters: int, context: int) -> int:
     address, pitch, value, element, width, height = _fields(call, parameters, _FILL)
     if element not in (1, 2, 4):
+        raise DriverError(Status.INVALID_VALUE)
+    if not width or not height:
         raise DriverError(Status.INVALID_VALUE)
     operation = fill(call, address, value, element, width, pitch, height)
     return _add(call, graph, dependencies, count, NodeKind.FILL, operation)
@@ -161,21 +166,27 @@ def _add_graph(call: DriverCall, graph: int, dependencies: int, count: int, chil
     return _add(call, graph, dependencies, count, NodeKind.GRAPH, run)
 
 
+def _event(call: DriverCall, handle: int) -> Event:
+    if not handle:
+        raise DriverError(Status.INVALID_VALUE)
+    return event_of(call, handle)
+
+
 @driver("cuGraphAddEventRecordNode", f"{_NEW}, ptr event")
 def _add_record(call: DriverCall, graph: int, dependencies: int, count: int, event: int) -> int:
-    found = call.get(Event, event)
+    found = _event(call, event)
     return _add(call, graph, dependencies, count, NodeKind.RECORD_EVENT, lambda now: record_event(found))
 
 
 @driver("cuGraphAddEventWaitNode", f"{_NEW}, ptr event")
 def _add_wait(call: DriverCall, graph: int, dependencies: int, count: int, event: int) -> int:
-    call.get(Event, event)
+    _event(call, event)
     return _add(call, graph, dependencies, count, NodeKind.WAIT_EVENT, do_nothing)
 
 
 @driver("cuGraphAddDependencies", "ptr graph, ptr before, ptr after, size count")
 def _add_dependencies(call: DriverCall, graph: int, before: int, after: int, count: int) -> None:
-    nodes = call.get(Graph, graph).nodes
+    nodes = call.get(Graph, graph, Status.INVALID_VALUE).nodes
     for first, second in zip(_nodes(call, before, count), _nodes(call, after, count), strict=True):
         if first in second.dependencies or first is second or first not in nodes or second not in nodes:
             raise DriverError(Status.INVALID_VALUE)
@@ -184,7 +195,7 @@ def _add_dependencies(call: DriverCall, graph: int, before: int, after: int, cou
 
 @driver("cuGraphRemoveDependencies", "ptr graph, ptr before, ptr after, size count")
 def _remove_dependencies(call: DriverCall, graph: int, before: int, after: int, count: int) -> None:
-    call.get(Graph, graph)
+    call.get(Graph, graph, Status.INVALID_VALUE)
     for first, second in zip(_nodes(call, before, count), _nodes(call, after, count), strict=True):
         if first not in second.dependencies:
             raise DriverError(Status.INVALID_VALUE)
@@ -193,7 +204,7 @@ def _remove_dependencies(call: DriverCall, graph: int, before: int, after: int, 
 
 @driver("cuGraphDestroyNode", "ptr node")
 def _destroy_node(call: DriverCall, handle: int) -> None:
-    node = call.get(Node, handle)
+    node = call.get(Node, handle, Status.INVALID_VALUE)
     graph = node.graph
     graph.nodes.remove(node)
     for other in graph.nodes:
@@ -204,7 +215,7 @@ def _destroy_node(call: DriverCall, handle: int) -> None:
 
 @driver("cuGraphNodeGetType", "ptr node, out i32 kind")
 def _kind(call: DriverCall, handle: int) -> int:
-    return call.get(Node, handle).kind
+    return call.get(Node, handle, Status.INVALID_VALUE).kind
 
 
 def _list(call: DriverCall, nodes: list[Node], address: int, count: int) -> None:
@@ -216,6 +227,8 @@ def _list(call: DriverCall, nodes: list[Node], address: int, count: int) -> None
         raise DriverError(Status.INVALID_VALUE)
     if address:
         room = call.connection.read_word(count)
+        if not room:
+            raise DriverError(Status.INVALID_VALUE)
         handles = [call.program.handle_of(node) for node in nodes[:room]]
         call.connection.write(address, struct.pack(f"={len(handles)}Q", *handles) + bytes(8 * (room - len(handles))))
         nodes = nodes[:room]
@@ -224,28 +237,37 @@ def _list(call: DriverCall, nodes: list[Node], address: int, count: int) -> None
 
 @driver("cuGraphGetNodes", "ptr graph, ptr nodes, ptr count")
 def _get_nodes(call: DriverCall, graph: int, nodes: int, count: int) -> None:
-    _list(call, call.get(Graph, graph).nodes, nodes, count)
+    _list(call, call.get(Graph, graph, Status.INVALID_VALUE).nodes, nodes, count)
 
 
 @driver("cuGraphGetRootNodes", "ptr graph, ptr nodes, ptr count")
 def _get_roots(call: DriverCall, graph: int, nodes: int, count: int) -> None:
-    _list(call, [node for node in call.get(Graph, graph).nodes if not node.dependencies], nodes, count)
+    _list(
+        call,
+        [node for node in call.get(Graph, graph, Status.INVALID_VALUE).nodes if not node.dependencies],
+        nodes,
+        count,
+    )
 
 
 @driver("cuGraphNodeGetDependencies", "ptr node, ptr nodes, ptr count")
 def _get_dependencies(call: DriverCall, handle: int, nodes: int, count: int) -> None:
-    _list(call, call.get(Node, handle).dependencies, nodes, count)
+    _list(call, call.get(Node, handle, Status.INVALID_VALUE).dependencies, nodes, count)
 
 
 @driver("cuGraphNodeGetDependentNodes", "ptr node, ptr nodes, ptr count")
 def _get_dependents(call: DriverCall, handle: int, nodes: int, count: int) -> None:
-    node = call.get(Node, handle)
+    node = call.get(Node, handle, Status.INVALID_VALUE)
     _list(call, [other for other in node.graph.nodes if node in other.dependencies], nodes, count)
 
 
 @driver("cuGraphGetEdges", "ptr graph, ptr before, ptr after, ptr count")
 def _get_edges(call: DriverCall, graph: int, before: int, after: int, count: int) -> None:
-    pairs = [(first, second) for second in call.get(Graph, graph).nodes for first in second.dependencies]
+    pairs = [
+        (first, second)
+        for second in call.get(Graph, graph, Status.INVALID_VALUE).nodes
+        for first in second.dependencies
+    ]
     if bool(before) != bool(after):
         raise DriverError(Status.INVALID_VALUE)
     room = call.connection.read(count, 8) if count else b""
@@ -256,7 +278,7 @@ def _get_edges(call: DriverCall, graph: int, before: int, after: int, count: int
 
 
 def _set_kernel(call: DriverCall, node: int, ready: Launch) -> None:
-    found = call.get(Node, node)
+    found = call.get(Node, node, Status.INVALID_VALUE)
     if found.kind is not NodeKind.KERNEL:
         raise DriverError(Status.INVALID_VALUE)
     found.operation = found.detail = ready
@@ -276,10 +298,11 @@ def _set_parameters_2(call: DriverCall, node: int, parameters: int) -> None:
 
 
 def _instantiate(call: DriverCall, handle: int, flags: int = 0) -> int:
-    if flags & ~_INSTANTIATION_FLAGS:
-        raise DriverError(Status.INVALID_VALUE)
     nodes = _in_order(call, handle)
-    return call.program.handle_of(ExecutableGraph({node: node.operation for node in nodes}, flags))
+    is_for_device = all(node.kind in _DEVICE_KINDS for node in nodes)
+    if flags & ~_INSTANTIATION_FLAGS or (flags & _DEVICE_LAUNCH and not is_for_device):
+        raise DriverError(Status.INVALID_VALUE)
+    return call.program.handle_of(ExecutableGraph({node: node.operation for node in nodes}, flags & ~_PRIORITIES))
 
 
 @driver("cuGraphInstantiate cuGraphInstantiate_v2", "out ptr executable, ptr graph, ptr node, ptr log, size length")
@@ -289,6 +312,8 @@ def _instantiate_with_log(call: DriverCall, graph: int, node: int, log: int, len
 
 @driver("cuGraphInstantiateWithFlags", "out ptr executable, ptr graph, u64 flags")
 def _instantiate_with_flags(call: DriverCall, graph: int, flags: int) -> int:
+    if flags & _UPLOAD:
+        raise DriverError(Status.INVALID_VALUE)
     return _instantiate(call, graph, flags)
 
 
@@ -297,23 +322,26 @@ def _instantiate_with_parameters(call: DriverCall, graph: int, parameters: int) 
     if not parameters:
         raise DriverError(Status.INVALID_VALUE)
     flags = call.connection.read_word(parameters)
-    call.connection.write(parameters + 24, bytes(4))  # the result: success
-    return _instantiate(call, graph, flags)
+    result = parameters + 16  # a node, and the number of an error
+    call.connection.write(result, struct.pack("=Qi", 0, _INSTANTIATION_ERROR))
+    found = _instantiate(call, graph, flags)
+    call.connection.write(result, struct.pack("=Qi", 0, 0))
+    return found
 
 
 @driver("cuGraphExecGetFlags", "ptr executable, out u64 flags")
 def _flags(call: DriverCall, handle: int) -> int:
-    return call.get(ExecutableGraph, handle).flags
+    return call.get(ExecutableGraph, handle, Status.INVALID_VALUE).flags
 
 
 @driver("cuGraphUpload", "ptr executable, ptr stream")
 def _upload(call: DriverCall, handle: int, stream: int) -> None:
-    call.get(ExecutableGraph, handle)
+    call.get(ExecutableGraph, handle, Status.INVALID_VALUE)
 
 
 @driver("cuGraphLaunch", "ptr executable, ptr stream")
 def _launch(call: DriverCall, handle: int, stream: int) -> None:
-    operations = [*call.get(ExecutableGraph, handle).operations.values()]
+    operations = [*call.get(ExecutableGraph, handle, Status.INVALID_VALUE).operations.values()]
 
     def run(now: DriverCall) -> None:
         for operation in operations:
@@ -324,7 +352,7 @@ def _launch(call: DriverCall, handle: int, stream: int) -> None:
 
 @driver("cuGraphExecDestroy", "ptr executable")
 def _destroy_executable(call: DriverCall, handle: int) -> None:
-    call.program.drop(call.get(ExecutableGraph, handle))
+    call.program.drop(call.get(ExecutableGraph, handle, Status.INVALID_VALUE))
 
 
 @driver("cuGraphExecUpdate", "ptr executable, ptr graph, ptr node, out i32 result")
@@ -334,10 +362,9 @@ def _update(call: DriverCall, handle: int, graph: int, node: int) -> int:
 
 @driver("cuGraphExecUpdate_v2", "ptr executable, ptr graph, ptr result")
 def _update_2(call: DriverCall, handle: int, graph: int, result: int) -> None:
-    if not result:
-        raise DriverError(Status.INVALID_VALUE)
     outcome = _replace(call, handle, graph)
-    call.connection.write(result, struct.pack("=i4xQQ", outcome, 0, 0))
+    if result:
+        call.connection.write(result, struct.pack("=i4xQQ", outcome, 0, 0))
     if outcome:
         raise DriverError(Status.GRAPH_EXEC_UPDATE_FAILURE)
 
@@ -350,7 +377,7 @@ def _replace(call: DriverCall, handle: int, graph: int) -> int:
 
     Return the driver's number of the result.
     """
-    executable, nodes = call.get(ExecutableGraph, handle), _in_order(call, graph)
+    executable, nodes = call.get(ExecutableGraph, handle, Status.INVALID_VALUE), _in_order(call, graph)
     before = [*executable.operations]
     if len(nodes) != len(before) or _edges(nodes) != _edges(before):
         return _TOPOLOGY_CHANGED
@@ -367,7 +394,10 @@ def _edges(nodes: list[Node]) -> list[set[int]]:
 
 
 def _set_executable(call: DriverCall, handle: int, node: int, ready: Launch) -> None:
-    executable, found = call.get(ExecutableGraph, handle), call.get(Node, node)
+    executable, found = (
+        call.get(ExecutableGraph, handle, Status.INVALID_VALUE),
+        call.get(Node, node, Status.INVALID_VALUE),
+    )
     if found not in executable.operations or found.kind is not NodeKind.KERNEL:
         raise DriverError(Status.INVALID_VALUE)
     executable.operations[found] = ready

@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 _CONFIGURATION = struct.Struct("=7I4xQQI4x")
 _ATTRIBUTE = struct.Struct("=I4x64s")
 _COOPERATIVE, _CLUSTER, _PROGRAMMATIC = 2, 4, 6
-_KNOWN_ATTRIBUTES = range(15)
+_KNOWN_ATTRIBUTES: dict[int, range | None] = dict.fromkeys((0, 1, 2, 4, 6, 7, 8, 10, 11, 12, 13, 16)) | {
+    5: range(3), 9: range(2), 14: range(101),
+}  # fmt: skip
+"""Attributes of a launch with their values, if they are limited: scheduling of clusters, memory domain, carveout."""
 _MOST_ATTRIBUTES = 64
-_PORTABLE_CLUSTER = 8
+_PORTABLE_CLUSTER, _LARGEST_CLUSTER = 8, 16
 _BUFFER, _BUFFER_SIZE, _END = 1, 2, 0
 
 _FAILURES = {
@@ -75,6 +78,12 @@ def _launch_cooperative(
 
 @driver("cuLaunchKernelEx", "ptr configuration, ptr function, ptr values, ptr extra")
 def _launch_configured(call: DriverCall, configuration: int, function: int, values: int, extra: int) -> None:
+    shape, stream = _configured(call, configuration)
+    _enqueue(call, function, shape, stream, values, 0 if values else extra)
+
+
+def _configured(call: DriverCall, configuration: int) -> tuple[Shape, int]:
+    """Return the shape and the stream that a CUlaunchConfig describes. Errors: DriverError INVALID_VALUE."""
     if not configuration:
         raise DriverError(Status.INVALID_VALUE)
     *numbers, stream, attributes, count = _CONFIGURATION.unpack(
@@ -85,14 +94,16 @@ def _launch_configured(call: DriverCall, configuration: int, function: int, valu
     cluster, is_cooperative = None, False
     data = call.connection.read(attributes, count * _ATTRIBUTE.size) if count else b""
     for number, value in _ATTRIBUTE.iter_unpack(data):
-        if number not in _KNOWN_ATTRIBUTES:
+        allowed, (first,) = _KNOWN_ATTRIBUTES.get(number, range(0)), struct.unpack_from("=i", value)
+        if allowed is not None and first not in allowed:
             raise DriverError(Status.INVALID_VALUE)
         if number == _CLUSTER:
-            cluster = struct.unpack_from("=3I", value)
+            sizes = struct.unpack_from("=3I", value)
+            cluster = sizes if any(sizes) else None
         elif number == _COOPERATIVE:
-            is_cooperative = struct.unpack_from("=i", value)[0] != 0
+            is_cooperative = first != 0
     grid, block, shared = tuple(numbers[:3]), tuple(numbers[3:6]), numbers[6]
-    _enqueue(call, function, Shape(grid, block, shared, cluster, is_cooperative), stream, values, extra)
+    return Shape(grid, block, shared, cluster, is_cooperative), stream
 
 
 class Launch(NamedTuple):
@@ -137,11 +148,20 @@ def prepare_launch(call: DriverCall, handle: int, shape: Shape, values: int, ext
     Errors: DriverError.
     """
     function = call.get(Function, handle)
+    if function.module.context not in (None, call.context):
+        raise DriverError(Status.INVALID_HANDLE)
     if values and extra:
         raise DriverError(Status.INVALID_VALUE)
     try:
         signature = function.kernel.loaded.signature
-        cluster = shape.cluster or function.cluster
+        cluster, required = shape.cluster or function.cluster, signature.extents(".reqnctapercluster")
+        if cluster is not None and not all(cluster):
+            raise ClusterError(f"cluster is {cluster}; expected integers above 0", code="launch.geometry")
+        if shape.cluster and required and shape.cluster != required:
+            raise ClusterError(
+                f"cluster is {shape.cluster}; the kernel's .reqnctapercluster requires exactly {required}",
+                code="launch.geometry",
+            )
         geometry = read_geometry(signature, shape.grid, shape.block, cluster, shape.shared)
         geometry = replace(geometry, cooperative=shape.is_cooperative)
         _check(call, function, geometry)
@@ -169,6 +189,16 @@ def _check(call: DriverCall, function: Function, geometry: Geometry) -> None:
 
     Errors: UsageError launch.shared, launch.geometry; DriverError COOPERATIVE_LAUNCH_TOO_LARGE.
     """
+    if geometry.cooperative:
+        each = _resident(call, function, prod(geometry.block), geometry.shared)
+        most = each * call.program.model.processors
+        if prod(geometry.grid) > most:
+            text = (
+                f"expected at most {most} CTAs in a cooperative launch of kernel {function.readable_name}, got "
+                f"{prod(geometry.grid)}"
+            )
+            call.program.log.error(UsageError(text, code="launch.geometry"))
+            raise DriverError(Status.COOPERATIVE_LAUNCH_TOO_LARGE)
     if geometry.shared > function.dynamic_shared:
         raise UsageError(
             f"expected at most {function.dynamic_shared} bytes of dynamic shared memory for kernel "
@@ -182,26 +212,16 @@ def _check(call: DriverCall, function: Function, geometry: Geometry) -> None:
             code="launch.geometry",
             hint="set the attribute NON_PORTABLE_CLUSTER_SIZE_ALLOWED of the kernel before the launch",
         )
-    if geometry.cooperative:
-        each = _resident(call, function, prod(geometry.block), geometry.shared)
-        most = each * call.program.model.processors
-        if prod(geometry.grid) > most:
-            text = (
-                f"expected at most {most} CTAs in a cooperative launch of kernel {function.readable_name}, got "
-                f"{prod(geometry.grid)}"
-            )
-            call.program.log.error(UsageError(text, code="launch.geometry"))
-            raise DriverError(Status.COOPERATIVE_LAUNCH_TOO_LARGE)
 
 
 def _parameters(call: DriverCall, function: Function, values: int, extra: int) -> bytes:
     """Return the bytes of the kernel's parameters. Errors: DriverError INVALID_VALUE."""
     parameters, connection = function.kernel.loaded.signature.parameters, call.connection
-    size = block_bytes(parameters)
-    if not parameters:
-        return b""
+    size = block_bytes(parameters) if parameters else 0
     if extra:
         return _buffer(call, extra, size)
+    if not parameters:
+        return b""
     if not values:
         raise DriverError(Status.INVALID_VALUE)
     table = connection.read(values, 8 * len(parameters))
@@ -216,7 +236,10 @@ def _parameters(call: DriverCall, function: Function, values: int, extra: int) -
 
 
 def _buffer(call: DriverCall, extra: int, size: int) -> bytes:
-    """Return the buffer of arguments that a list names. Errors: DriverError INVALID_VALUE."""
+    """Return the buffer of arguments that a list names, with zeros for missing bytes.
+
+    Errors: DriverError INVALID_VALUE; LAUNCH_OUT_OF_RESOURCES for more bytes than the kernel has.
+    """
     address = length = 0
     while (key := call.connection.read_word(extra)) != _END:
         value = call.connection.read_word(extra + 8)
@@ -227,25 +250,30 @@ def _buffer(call: DriverCall, extra: int, size: int) -> bytes:
         else:
             raise DriverError(Status.INVALID_VALUE)
         extra += 16
-    if not address or length < size:
+    if length > size:
+        raise DriverError(Status.LAUNCH_OUT_OF_RESOURCES)
+    if size and not (address and length):
         raise DriverError(Status.INVALID_VALUE)
-    return call.connection.read(address, size)
+    return call.connection.read(address, length).ljust(size, b"\0") if length else b""
 
 
 # Occupancy --------------------------------------------------------------------------------------------------------
 
 _THREADS_PER_PROCESSOR, _REGISTERS_PER_PROCESSOR, _SHARED_PER_PROCESSOR, _CTAS_PER_PROCESSOR = 39, 82, 81, 106
 _RESERVED_SHARED = 111
+_THREADS_PER_CTA = 1
 _WARP = 32
+_SHARED_STEP = 128  # bytes: granularity of shared memory
 
 
 def _resident(call: DriverCall, function: Function, threads: int, shared: int) -> int:
     """Return the number of CTAs that one multiprocessor can hold."""
     attributes = call.program.model.attributes
     warps = -(-threads // _WARP)
-    if not 0 < threads <= most_threads(function):
+    if not 0 < threads <= attributes[_THREADS_PER_CTA] or shared > function.dynamic_shared:
         return 0
     bytes_per_cta = static_shared(function) + shared + attributes[_RESERVED_SHARED]
+    bytes_per_cta = -(-bytes_per_cta // _SHARED_STEP) * _SHARED_STEP
     return min(
         attributes[_CTAS_PER_PROCESSOR],
         attributes[_THREADS_PER_PROCESSOR] // (warps * _WARP),
@@ -260,7 +288,7 @@ def _check_flags(flags: int) -> None:
         raise DriverError(Status.INVALID_VALUE)
 
 
-@driver("cuOccupancyMaxActiveBlocksPerMultiprocessor", "out i32 count, ptr function, i32 threads, size shared")
+@driver("cuOccupancyMaxActiveBlocksPerMultiprocessor", "out i32 count, ptr function, i32 threads, u32 shared")
 def _occupancy(call: DriverCall, handle: int, threads: int, shared: int) -> int:
     if threads <= 0:
         raise DriverError(Status.INVALID_VALUE)
@@ -269,7 +297,7 @@ def _occupancy(call: DriverCall, handle: int, threads: int, shared: int) -> int:
 
 @driver(
     "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
-    "out i32 count, ptr function, i32 threads, size shared, u32 flags",
+    "out i32 count, ptr function, i32 threads, u32 shared, u32 flags",
 )
 def _occupancy_with_flags(call: DriverCall, handle: int, threads: int, shared: int, flags: int) -> int:
     _check_flags(flags)
@@ -278,24 +306,26 @@ def _occupancy_with_flags(call: DriverCall, handle: int, threads: int, shared: i
 
 @driver(
     "cuOccupancyMaxPotentialBlockSize",
-    "out? i32 grid, out? i32 block, ptr function, ptr callback, size shared, i32 limit",
+    "out i32 grid, out i32 block, ptr function, ptr callback, size shared, i32 limit",
 )
 def _best_block(
     call: DriverCall, handle: int, callback: int, shared: int, limit: int
 ) -> tuple[int, int]:  # fmt: skip
     function = call.get(Function, handle)
+    if limit < 0:
+        raise DriverError(Status.INVALID_VALUE)
     most = min(most_threads(function), limit or most_threads(function))
     best = (0, 0, 0)
     for threads in range(most // _WARP * _WARP or most, 0, -_WARP):
         size = call.call_back(callback, threads) if callback else shared
         resident = _resident(call, function, threads, size)
-        best = max(best, (resident * threads, threads, resident))
+        best = max(best, (resident * threads, threads, resident) if resident else best)
     return best[2] * call.program.model.processors, best[1]
 
 
 @driver(
     "cuOccupancyMaxPotentialBlockSizeWithFlags",
-    "out? i32 grid, out? i32 block, ptr function, ptr callback, size shared, i32 limit, u32 flags",
+    "out i32 grid, out i32 block, ptr function, ptr callback, size shared, i32 limit, u32 flags",
 )
 def _best_block_with_flags(
     call: DriverCall, handle: int, callback: int, shared: int, limit: int, flags: int
@@ -314,26 +344,29 @@ def _available_shared(call: DriverCall, handle: int, ctas: int, threads: int) ->
     return max(each, 0)
 
 
+def _largest(function: Function) -> int:
+    """Return the largest number of CTAs in a cluster of a kernel."""
+    return _LARGEST_CLUSTER if function.settings.get(NON_PORTABLE) else _PORTABLE_CLUSTER
+
+
 @driver("cuOccupancyMaxPotentialClusterSize", "out i32 size, ptr function, ptr configuration")
 def _largest_cluster(call: DriverCall, handle: int, configuration: int) -> int:
-    function = call.get(Function, handle)
-    if not configuration:
+    function = call.get(Function, handle, Status.INVALID_VALUE)
+    shape, _ = _configured(call, configuration)
+    if not all((*shape.grid, *shape.block)):
         raise DriverError(Status.INVALID_VALUE)
-    return 16 if function.settings.get(NON_PORTABLE) else _PORTABLE_CLUSTER
+    if not _resident(call, function, prod(shape.block), shape.shared):
+        return 0
+    return _largest(function)
 
 
 @driver("cuOccupancyMaxActiveClusters", "out i32 count, ptr function, ptr configuration")
 def _active_clusters(call: DriverCall, handle: int, configuration: int) -> int:
-    function = call.get(Function, handle)
-    if not configuration:
+    function = call.get(Function, handle, Status.INVALID_VALUE)
+    shape, _ = _configured(call, configuration)
+    if not all((*shape.grid, *shape.block)):
         raise DriverError(Status.INVALID_VALUE)
-    *numbers, _, attributes, count = _CONFIGURATION.unpack(call.connection.read(configuration, _CONFIGURATION.size))
-    if count > _MOST_ATTRIBUTES or (count and not attributes):
-        raise DriverError(Status.INVALID_VALUE)
-    size = 1
-    data = call.connection.read(attributes, count * _ATTRIBUTE.size) if count else b""
-    for number, value in _ATTRIBUTE.iter_unpack(data):
-        if number == _CLUSTER:
-            size = prod(struct.unpack_from("=3I", value))
-    each = _resident(call, function, prod(numbers[3:6]), numbers[6])
-    return each * call.program.model.processors // max(size, 1)
+    size = prod(shape.cluster or (1,))
+    if not 0 < size <= _largest(function):
+        raise DriverError(Status.INVALID_CLUSTER_SIZE)
+    return _resident(call, function, prod(shape.block), shape.shared) * call.program.model.processors // size

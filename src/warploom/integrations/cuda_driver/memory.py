@@ -10,7 +10,7 @@ from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.arena import Segment
 from warploom.integrations.cuda_driver.functions import driver
 from warploom.integrations.cuda_driver.graph import NodeKind, Operation, do_nothing
-from warploom.integrations.cuda_driver.program import Context, Mapped
+from warploom.integrations.cuda_driver.program import Mapped
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 from warploom.integrations.cuda_driver.streams import capture_of, enqueue
 from warploom.runtime.device_memory import PAGE_BYTES
@@ -23,6 +23,7 @@ LARGEST_PITCH = (1 << 31) - 1
 """Largest number of bytes from row to row. Source: the device's attribute MAX_PITCH."""
 _MOST_BYTES = 1 << 24  # of a copy through the connection
 _HOST_FLAGS = 7  # portable, mapped, write-combined
+_IS_MAPPED = 2  # flag that all host memory has
 _REGISTER_FLAGS = 15  # portable, mapped, memory of a device, read-only
 _MANAGED_FLAGS = (1, 2)  # global, host
 
@@ -90,7 +91,7 @@ def segment_at(call: DriverCall, address: int, size: int = 0) -> Segment:
     return found
 
 
-@driver("cuMemGetInfo_v2", "out size free, out size total")
+@driver("cuMemGetInfo_v2", "out? size free, out? size total")
 def _info(call: DriverCall) -> tuple[int, int]:
     _ = call.context
     return call.program.memory.free_bytes, call.program.model.memory
@@ -106,15 +107,16 @@ def _allocate_pitch(call: DriverCall, width: int, height: int, element: int) -> 
     if element not in (4, 8, 16):
         raise DriverError(Status.INVALID_VALUE)
     pitch = -(-width // _PITCH) * _PITCH
-    if pitch > LARGEST_PITCH:
-        raise DriverError(Status.INVALID_VALUE)
     return allocate(call, pitch * height).start, pitch
 
 
 @driver("cuMemAllocAsync", "out u64 address, size bytes, ptr stream")
 def _allocate_async(call: DriverCall, size: int, stream: int) -> int:
+    found = capture_of(call, stream)
+    if not size:
+        return 0
     segment = allocate(call, size)
-    if capture_of(call, stream) is not None:
+    if found is not None:
         enqueue(call, stream, NodeKind.ALLOCATE, do_nothing)
     return segment.start
 
@@ -137,16 +139,22 @@ def free(call: DriverCall, address: int) -> None:
 
 @driver("cuMemFree_v2", "u64 address")
 def _free_memory(call: DriverCall, address: int) -> None:
+    if not address:
+        return
     _ = call.context
-    if address and (mapped := call.program.mapped.get(address)) is not None and not mapped.is_managed:
+    if (mapped := call.program.mapped.get(address)) is not None and not mapped.is_managed:
         raise DriverError(Status.INVALID_VALUE)
-    if address:
-        free(call, address)
+    free(call, address)
 
 
 @driver("cuMemFreeAsync", "u64 address, ptr stream")
 def _free_async(call: DriverCall, address: int, stream: int) -> None:
-    if capture_of(call, stream) is not None:
+    found = capture_of(call, stream)
+    if not address:
+        return
+    if (mapped := call.program.mapped.get(address)) is not None:
+        raise DriverError(Status.NOT_SUPPORTED if mapped.is_managed else Status.INVALID_VALUE)
+    if found is not None:
         segment_at(call, address)
         enqueue(call, stream, NodeKind.FREE, do_nothing)
     else:
@@ -155,14 +163,15 @@ def _free_async(call: DriverCall, address: int, stream: int) -> None:
 
 @driver("cuMemHostAlloc", "out ptr address, size bytes, u32 flags")
 def _allocate_host(call: DriverCall, size: int, flags: int) -> int:
+    _ = call.context
     if flags & ~_HOST_FLAGS:
         raise DriverError(Status.INVALID_VALUE)
-    return _allocate_mapped(call, size, is_managed=False, flags=flags)
+    return _allocate_mapped(call, size, is_managed=False, flags=flags | _IS_MAPPED) if size else 0
 
 
 @driver("cuMemAllocHost_v2", "out ptr address, size bytes")
 def _allocate_pinned(call: DriverCall, size: int) -> int:
-    return _allocate_mapped(call, size, is_managed=False, flags=0)
+    return _allocate_host(call, size, 0)
 
 
 @driver("cuMemAllocManaged", "out u64 address, size bytes, u32 flags")
@@ -175,6 +184,8 @@ def _allocate_managed(call: DriverCall, size: int, flags: int) -> int:
 @driver("cuMemFreeHost", "ptr address")
 def _free_host(call: DriverCall, address: int) -> None:
     _ = call.context
+    if not address:
+        return
     mapped = call.program.mapped.get(address)
     if address and (mapped is None or mapped.is_managed):
         raise DriverError(Status.INVALID_VALUE)
@@ -185,21 +196,36 @@ def _free_host(call: DriverCall, address: int) -> None:
 @driver("cuMemHostGetDevicePointer_v2", "out u64 address, ptr host, u32 flags")
 def _device_pointer(call: DriverCall, address: int, flags: int) -> int:
     _ = call.context
-    if flags or call.program.memory.find(address) is None:
-        if address in call.program.registered:
-            call.refuse("the device address of memory that cuMemHostRegister registered")
-            raise DriverError(Status.NOT_SUPPORTED)
+    if _registered_at(call, address) is not None and not flags:
+        call.refuse("the device address of memory that cuMemHostRegister registered")
+        raise DriverError(Status.NOT_SUPPORTED)
+    mapped = _mapped_at(call, address)
+    if flags or mapped is None or mapped.is_managed:
         raise DriverError(Status.INVALID_VALUE)
     return address
 
 
+def _mapped_at(call: DriverCall, address: int) -> Mapped | None:
+    """Return the allocation at an address if the program can access it."""
+    found = call.program.memory.find(address)
+    return None if found is None else call.program.mapped.get(found.start)
+
+
+def _registered_at(call: DriverCall, address: int) -> int | None:
+    """Return the start of the registered memory of the program at an address, or None."""
+    ranges = call.program.registered.items()
+    return next((start for start, size in ranges if start <= address < start + size), None)
+
+
 @driver("cuMemHostGetFlags", "out u32 flags, ptr address")
 def _host_flags(call: DriverCall, address: int) -> int:
-    segment = segment_at(call, address)
-    mapped = call.program.mapped.get(segment.start)
-    if mapped is None or mapped.is_managed:
+    _ = call.context
+    if _registered_at(call, address) is not None:
+        return _IS_MAPPED
+    mapped = _mapped_at(call, address)
+    if mapped is None:
         raise DriverError(Status.INVALID_VALUE)
-    return mapped.flags
+    return _IS_MAPPED if mapped.is_managed else mapped.flags
 
 
 @driver("cuMemHostRegister_v2", "ptr address, size bytes, u32 flags")
@@ -208,10 +234,8 @@ def _register(call: DriverCall, address: int, size: int, flags: int) -> None:
     program = call.program
     if not address or not size or flags & ~_REGISTER_FLAGS:
         raise DriverError(Status.INVALID_VALUE)
-    if (found := program.memory.find(address)) is not None:
-        mapped = program.mapped.get(found.start)
-        is_host = mapped is not None and not mapped.is_managed
-        raise DriverError(Status.HOST_MEMORY_ALREADY_REGISTERED if is_host else Status.INVALID_VALUE)
+    if program.memory.find(address) is not None:
+        raise DriverError(Status.INVALID_VALUE)
     if any(start < address + size and address < start + length for start, length in program.registered.items()):
         raise DriverError(Status.HOST_MEMORY_ALREADY_REGISTERED)
     program.registered[address] = size
@@ -223,7 +247,8 @@ def _unregister(call: DriverCall, address: int) -> None:
     if not address:
         raise DriverError(Status.INVALID_VALUE)
     if address not in call.program.registered:
-        raise DriverError(Status.HOST_MEMORY_NOT_REGISTERED)
+        is_known = call.program.memory.find(address) is not None or _registered_at(call, address) is not None
+        raise DriverError(Status.INVALID_VALUE if is_known else Status.HOST_MEMORY_NOT_REGISTERED)
     del call.program.registered[address]
 
 
@@ -286,9 +311,13 @@ def _enqueue_copy(
     enqueue(call, stream, NodeKind.COPY, lambda now: run(now, to, source, size))
 
 
-def _on_device(call: DriverCall, *addresses: int) -> None:
-    """Refuse addresses that are not in the device memory. Errors: DriverError INVALID_VALUE."""
-    if not all(map(call.program.is_device_address, addresses)):
+def _on_device(call: DriverCall, size: int, *addresses: int) -> None:
+    """Refuse a copy of `size` bytes at addresses that are not in the device memory.
+
+    Errors: DriverError INVALID_VALUE.
+    """
+    _ = call.context
+    if size and not all(map(call.program.is_device_address, addresses)):
         raise DriverError(Status.INVALID_VALUE)
 
 
@@ -304,8 +333,7 @@ def _copy_any_async(call: DriverCall, to: int, source: int, size: int, stream: i
 
 @driver("cuMemcpyHtoD_v2", "u64 to, ptr source, size bytes")
 def _copy_in(call: DriverCall, to: int, source: int, size: int) -> None:
-    _ = call.context
-    _on_device(call, to)
+    _on_device(call, size, to)
     _copy_checked(call, to, source, size)
 
 
@@ -316,8 +344,7 @@ def _copy_in_async(call: DriverCall, to: int, source: int, size: int, stream: in
 
 @driver("cuMemcpyDtoH_v2", "ptr to, u64 source, size bytes")
 def _copy_out(call: DriverCall, to: int, source: int, size: int) -> None:
-    _ = call.context
-    _on_device(call, source)
+    _on_device(call, size, source)
     _copy_checked(call, to, source, size)
 
 
@@ -328,8 +355,7 @@ def _copy_out_async(call: DriverCall, to: int, source: int, size: int, stream: i
 
 @driver("cuMemcpyDtoD_v2", "u64 to, u64 source, size bytes")
 def _copy_within(call: DriverCall, to: int, source: int, size: int) -> None:
-    _ = call.context
-    _on_device(call, to, source)
+    _on_device(call, size, to, source)
     _copy_checked(call, to, source, size)
 
 
@@ -340,8 +366,8 @@ def _copy_within_async(call: DriverCall, to: int, source: int, size: int, stream
 
 @driver("cuMemcpyPeer", "u64 to, ptr context, u64 source, ptr other, size bytes")
 def _copy_peer(call: DriverCall, to: int, context: int, source: int, other: int, size: int) -> None:
-    for handle in (context, other):
-        call.get(Context, handle, Status.INVALID_CONTEXT)
+    for handle in filter(None, (context, other)):  # null is the current context
+        call.context_of(handle)
     _copy_within(call, to, source, size)
 
 
@@ -349,8 +375,8 @@ def _copy_peer(call: DriverCall, to: int, context: int, source: int, other: int,
 def _copy_peer_async(
     call: DriverCall, to: int, context: int, source: int, other: int, size: int, stream: int
 ) -> None:  # fmt: skip
-    for handle in (context, other):
-        call.get(Context, handle, Status.INVALID_CONTEXT)
+    for handle in filter(None, (context, other)):  # null is the current context
+        call.context_of(handle)
     _enqueue_copy(call, stream, _copy_within, to, source, size)
 
 

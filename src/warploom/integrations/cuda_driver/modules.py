@@ -23,7 +23,7 @@ from warploom.isa.model.capacity import shared_bytes
 from warploom.runtime.session import SessionModule
 
 if TYPE_CHECKING:
-    from warploom.integrations.cuda_driver.program import DriverCall
+    from warploom.integrations.cuda_driver.program import Context, DriverCall
     from warploom.runtime.session import SessionKernel
 
 _STATIC_LIMIT = 48 << 10  # bytes of shared memory that a kernel may use unless it asks for more
@@ -43,17 +43,18 @@ _SETTINGS = {9: range(-1, 101), NON_PORTABLE: range(2), 15: range(3)}
 class DriverModule(Lasting):
     """Module or library. `functions` has the kernels that the program has asked for, by name.
 
-    A library remains after a reset of the device, with new variables.
+    `context` is the context of a module, and None for a library, which all contexts can use. A library remains after a
+    reset of the device, with new variables.
     """
 
     session: SessionModule
-    is_library: bool = False
+    context: Context | None
     functions: dict[str, Function] = field(default_factory=dict[str, "Function"])
 
     @property
     def lasts(self) -> bool:
         """True for a library."""
-        return self.is_library
+        return self.context is None
 
     def renew(self) -> None:
         """Allocate the memory of the kernels again."""
@@ -79,7 +80,7 @@ class Function(Lasting):
     @property
     def lasts(self) -> bool:
         """True for a kernel of a library."""
-        return self.module.is_library
+        return self.module.lasts
 
     @property
     def cluster(self) -> tuple[int, int, int] | None:
@@ -98,8 +99,7 @@ def load(call: DriverCall, image: ProgramMemory, address: int, *, is_library: bo
 
     Errors: as `read_ptx`. The cause is also reported to the user.
     """
-    if not is_library:
-        _ = call.context
+    context = None if is_library else call.context
     text, program = read_ptx(call, image, address), call.program
     name = program.log.module_name()
     try:
@@ -108,7 +108,7 @@ def load(call: DriverCall, image: ProgramMemory, address: int, *, is_library: bo
         program.log.error(error)
         raise DriverError(Status.INVALID_PTX) from None
     program.log.loaded(text, name)
-    return DriverModule(session, is_library)
+    return DriverModule(session, context)
 
 
 def read_ptx(call: DriverCall, image: ProgramMemory, address: int) -> str:
@@ -122,7 +122,7 @@ def read_ptx(call: DriverCall, image: ProgramMemory, address: int) -> str:
     status = Status.NO_BINARY_FOR_GPU
     try:
         entries = read_image(image, address)
-        if entries and not any(_target(entry.text) for entry in entries):
+        if entries and all(entry.is_text or _target(entry.text) is None for entry in entries):
             status = Status.INVALID_PTX
         return _choose(entries, call.program.model.capability).text
     except InvalidImage as error:
@@ -210,6 +210,8 @@ def function_of(call: DriverCall, module: DriverModule, name: str) -> Function:
 
 
 def _variable(call: DriverCall, module: DriverModule, name: str) -> Segment:
+    if not name or name in module.session.kernels:
+        raise DriverError(Status.INVALID_VALUE)
     try:
         found = module.session.variable(name)
     except WarploomError as error:
@@ -274,6 +276,8 @@ def _load_fat_binary_for_runtime(call: DriverCall, address: int, first: int, sec
 
 @driver("cuModuleUnload", "ptr module")
 def _unload_module(call: DriverCall, handle: int) -> None:
+    if _module(call, handle).context is None:
+        raise DriverError(Status.NOT_PERMITTED)
     _unload(call, handle)
 
 
@@ -289,6 +293,8 @@ def _loading_mode(call: DriverCall) -> int:
 
 @driver("cuModuleGetFunction", "out ptr function, ptr module, str name")
 def _get_function(call: DriverCall, handle: int, name: str) -> int:
+    if not name:
+        raise DriverError(Status.INVALID_VALUE)
     return call.program.handle_of(function_of(call, _module(call, handle), name))
 
 
@@ -309,9 +315,14 @@ def _get_kernel_function(call: DriverCall, handle: int) -> int:
     return call.program.handle_of(call.get(Function, handle))
 
 
-@driver("cuKernelGetLibrary cuFuncGetModule", "out ptr library, ptr kernel")
+@driver("cuKernelGetLibrary", "out ptr library, ptr kernel")
 def _get_library(call: DriverCall, handle: int) -> int:
     return call.program.handle_of(call.get(Function, handle).module)
+
+
+@driver("cuFuncGetModule", "out ptr module, ptr function")
+def _get_module_of_function(call: DriverCall, handle: int) -> int:
+    return call.program.handle_of(call.get(Function, handle, Status.INVALID_VALUE).module)
 
 
 @driver("cuModuleGetFunctionCount cuLibraryGetKernelCount", "out u32 count, ptr module")
@@ -328,12 +339,6 @@ def _functions(call: DriverCall, address: int, count: int, handle: int) -> None:
     call.connection.write(address, struct.pack(f"={len(handles)}Q", *handles))
 
 
-@driver("cuModuleGetGlobal_v2", "out? u64 address, out? size bytes, ptr module, str name")
-def _get_global(call: DriverCall, handle: int, name: str) -> tuple[int, int]:
-    found = _variable(call, _module(call, handle), name)
-    return found.start, found.size
-
-
 @driver("cuLibraryGetManaged", "out? u64 address, out? size bytes, ptr library, str name")
 def _get_managed(call: DriverCall, handle: int, name: str) -> tuple[int, int]:
     module = _module(call, handle)
@@ -345,10 +350,16 @@ def _get_managed(call: DriverCall, handle: int, name: str) -> tuple[int, int]:
     return found.start, found.size
 
 
-@driver("cuLibraryGetGlobal", "out? u64 address, out? size bytes, ptr library, str name")
-def _get_library_global(call: DriverCall, handle: int, name: str) -> tuple[int, int]:
+@driver("cuModuleGetGlobal_v2 cuLibraryGetGlobal", "ptr address, ptr bytes, ptr module, str name")
+def _get_global(call: DriverCall, address: int, size: int, handle: int, name: str) -> None:
     _ = call.context
-    return _get_global(call, handle, name)
+    module = _module(call, handle)
+    if not (address or size):
+        raise DriverError(Status.INVALID_VALUE)
+    found = _variable(call, module, name)
+    for target, value in ((address, found.start), (size, found.size)):
+        if target:
+            call.connection.write(target, struct.pack("=Q", value))
 
 
 # Kernels ----------------------------------------------------------------------------------------------------------
@@ -362,7 +373,7 @@ def static_shared(function: Function) -> int:
 def most_threads(function: Function) -> int:
     """Return the largest number of threads of a CTA of a kernel."""
     signature = function.kernel.loaded.signature
-    most = signature.extents(".reqntid") or signature.extents(".maxntid")
+    most = signature.extents(".maxntid")
     return _MOST_THREADS if most is None else prod(most)
 
 
@@ -410,7 +421,7 @@ def _set_attribute(call: DriverCall, function: Function, attribute: int, value: 
             raise DriverError(Status.INVALID_VALUE)
         function.dynamic_shared = value
     elif attribute in _CLUSTER and function.kernel.loaded.signature.extents(".reqnctapercluster"):
-        raise DriverError(Status.NOT_PERMITTED)
+        raise DriverError(Status.INVALID_VALUE)
     elif value in _SETTINGS.get(attribute, range(17 if attribute in _CLUSTER else 0)):
         function.settings[attribute] = value
     else:
@@ -472,12 +483,13 @@ def _load_function(call: DriverCall, handle: int) -> None:
 
 @driver("cuFuncGetName cuKernelGetName", "out ptr name, ptr function")
 def _name(call: DriverCall, handle: int) -> int:
-    return text_address(call, call.get(Function, handle).name)
+    return text_address(call, call.get(Function, handle, Status.INVALID_VALUE).name)
 
 
 @driver("cuFuncGetParamInfo cuKernelGetParamInfo", "ptr function, size number, out size offset, out? size bytes")
 def _parameter(call: DriverCall, handle: int, number: int) -> tuple[int, int]:
-    parameters = call.get(Function, handle).kernel.loaded.signature.parameters
+    _ = call.context
+    parameters = call.get(Function, handle, Status.INVALID_VALUE).kernel.loaded.signature.parameters
     if number >= len(parameters):
         raise DriverError(Status.INVALID_VALUE)
     return parameters[number].offset, parameters[number].size

@@ -9,13 +9,7 @@ from warploom.integrations.cuda_driver.functions import driver
 from warploom.integrations.cuda_driver.graph import NodeKind, do_nothing
 from warploom.integrations.cuda_driver.memory import segment_at
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
-from warploom.integrations.cuda_driver.streams import (
-    DEFAULT_STREAMS,
-    check_stream,
-    enqueue,
-    invalidate,
-    valid_capture_of,
-)
+from warploom.integrations.cuda_driver.streams import DEFAULT_STREAMS, enqueue, invalidate, valid_capture_of
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import DriverCall
@@ -23,6 +17,7 @@ if TYPE_CHECKING:
 _HOST_MEMORY, _DEVICE_MEMORY = 1, 2
 _SYNCHRONOUS = 6
 _READ_AND_WRITE = 3
+_RANGE = (11, 12)  # attributes that are not written for unknown addresses
 _WORDS = (2, 6, 8, 9, 10, 13, 15, 16, 21)  # attributes of 4 bytes
 
 
@@ -40,11 +35,11 @@ def _pointer_attribute(call: DriverCall, attribute: int, address: int) -> bytes 
         2: ("I", _HOST_MEMORY if is_host else _DEVICE_MEMORY),
         3: ("Q", address),
         4: ("Q", host),
-        _SYNCHRONOUS: ("I", int(call.program.synchronous.get(segment.start, False))),
+        _SYNCHRONOUS: ("I", int(call.program.synchronous.get(segment.start, host != 0 and not is_host))),
         7: ("Q", segment.start),
         8: ("I", int(mapped is not None and mapped.is_managed)),
         9: ("I", 0),
-        10: ("I", 1),
+        10: ("I", int(mapped is None)),
         11: ("Q", segment.start),
         12: ("Q", segment.size),
         13: ("I", 1),
@@ -65,7 +60,6 @@ def _pointer_attribute(call: DriverCall, attribute: int, address: int) -> bytes 
 
 @driver("cuPointerGetAttribute", "ptr data, i32 attribute, u64 address")
 def _get_attribute(call: DriverCall, data: int, attribute: int, address: int) -> None:
-    _ = call.context
     found = _pointer_attribute(call, attribute, address)
     if found is None or not data or (attribute == 4 and found == bytes(8)):
         raise DriverError(Status.INVALID_VALUE)
@@ -82,6 +76,8 @@ def _get_attributes(call: DriverCall, count: int, attributes: int, data: int, ad
         struct.unpack(f"={count}i", numbers), struct.unpack(f"={count}Q", targets), strict=True
     ):
         found = _pointer_attribute(call, attribute, address)
+        if found is None and attribute in _RANGE:
+            continue
         size = 4 if attribute in _WORDS else 8
         unknown = b"\xfe\xff\xff\xff" if attribute == 9 else bytes(size)  # device -2 for memory without a device
         call.connection.write(target, unknown if found is None else found)
@@ -142,12 +138,11 @@ def _prefetch_2(call: DriverCall, address: int, size: int, place: int, flags: in
 
 @driver("cuStreamAttachMemAsync", "ptr stream, u64 address, size bytes, u32 flags")
 def _attach(call: DriverCall, stream: int, address: int, size: int, flags: int) -> None:
-    check_stream(call, stream)
     found = valid_capture_of(call, stream)
+    invalidate(() if found is None else found[1:], Status.STREAM_CAPTURE_UNSUPPORTED)
     if flags not in _ATTACH_FLAGS or (flags == _ONE_STREAM and stream in DEFAULT_STREAMS):
         raise DriverError(Status.INVALID_VALUE)
     segment = segment_at(call, address)
     if segment.start != address or size not in (0, segment.size):
         raise DriverError(Status.INVALID_VALUE)
     _check_managed(call, address, segment.size)
-    invalidate(() if found is None else found[1:], Status.STREAM_CAPTURE_UNSUPPORTED)

@@ -31,16 +31,22 @@ _RETURNED_BYTES = 1 << 20
 class Context:
     """Context of the device.
 
-    `storage` has the values that NVIDIA's runtime library keeps in a context, by key.
+    The primary context exists while `uses` is above 0. A destroyed context may remain current in a thread. `storage`
+    has the values that NVIDIA's runtime library keeps in a context, by key.
     """
 
     flags: int = 0
     is_primary: bool = False
-    uses: int = 0
+    uses: int = 1
     cache: int = 0
     number: int = 0
     limits: dict[int, int] = field(default_factory=dict[int, int])
     storage: dict[int, int] = field(default_factory=dict[int, int])
+
+    @property
+    def is_destroyed(self) -> bool:
+        """True if the context does not exist now."""
+        return not self.uses
 
 
 class Lasting:
@@ -96,8 +102,8 @@ class CaptureState:
 class CudaProgram:
     """CUDA program and its device. One lock protects the state, so that calls execute one after the other.
 
-    `failure` is the status of a kernel that failed. All later calls return this status, as on a GPU. `owners` has the
-    context of each allocation, and `synchronous` the attribute SYNC_MEMOPS, by address.
+    `failure` is the status of a kernel that failed. All later calls return this status, as on a GPU, also after a
+    reset. `owners` has the context of each allocation, and `synchronous` the attribute SYNC_MEMOPS, by address.
     """
 
     def __init__(self, process: int, model: DeviceModel, log: LaunchLog) -> None:
@@ -122,15 +128,16 @@ class CudaProgram:
         self.constants: dict[bytes, int] = {}
         self._objects: dict[int, object] = {}
         self._handles: dict[int, int] = {}
-        self._numbers = count(_FIRST_HANDLE, _HANDLE_STEP)
+        self._next_handle = _FIRST_HANDLE
         self._names = count(1)
-        self.primary = Context(is_primary=True, number=1)
+        self.primary = Context(is_primary=True, uses=0, number=1)
         self.next_context = count(2)
 
     def handle_of(self, item: object) -> int:
         """Return the handle of an object. The first call creates it."""
         if id(item) not in self._handles:
-            handle = next(self._numbers)
+            handle = self._next_handle
+            self._next_handle += _HANDLE_STEP
             self._objects[handle] = item
             self._handles[id(item)] = handle
         return self._handles[id(item)]
@@ -152,6 +159,10 @@ class CudaProgram:
         if handle is not None:
             del self._objects[handle]
 
+    def has_ended(self, handle: int) -> bool:
+        """Return True if a handle named an object that has been destroyed."""
+        return _FIRST_HANDLE <= handle < self._next_handle and handle not in self._objects
+
     def allocation_name(self) -> str:
         """Return a name for a new allocation, for messages."""
         return f"allocation {next(self._names)}"
@@ -161,7 +172,7 @@ class CudaProgram:
         return GLOBAL_BASE <= address < GLOBAL_BASE + self.model.memory
 
     def reset(self) -> None:
-        """Destroy all allocations and objects except contexts and libraries, and forget a failure."""
+        """Destroy all allocations and objects except contexts and libraries."""
         lasting = [each for each in self._objects.values() if isinstance(each, Lasting) and each.lasts]
         for item in [*self._objects.values()]:
             if not isinstance(item, Context) and item not in lasting:
@@ -174,7 +185,6 @@ class CudaProgram:
         self.synchronous.clear()
         self.captures.clear()
         self.pool = self.default_pool = None
-        self.failure = None
         for item in lasting:
             item.renew()
         self.primary.flags = self.primary.uses = self.primary.cache = 0
@@ -214,9 +224,11 @@ class DriverCall:
 
     @property
     def context(self) -> Context:
-        """Current context of the thread. Errors: DriverError INVALID_CONTEXT without one."""
+        """Current context of the thread. Errors: DriverError INVALID_CONTEXT without one, CONTEXT_IS_DESTROYED."""
         if not self.thread.contexts:
             raise DriverError(Status.INVALID_CONTEXT)
+        if self.thread.contexts[-1].is_destroyed:
+            raise DriverError(Status.CONTEXT_IS_DESTROYED)
         return self.thread.contexts[-1]
 
     def call_back(self, function: int, *arguments: int) -> int:
@@ -229,6 +241,18 @@ class DriverCall:
             return self.connection.call_back(function, *arguments)
         finally:
             self.program.lock.acquire()
+
+    def context_of(self, handle: int) -> Context:
+        """Return the context with a handle, which is the primary one or exists.
+
+        Errors: DriverError INVALID_VALUE for a null handle, INVALID_CONTEXT.
+        """
+        if not handle:
+            raise DriverError(Status.INVALID_VALUE)
+        found = self.get(Context, handle, Status.INVALID_CONTEXT)
+        if found.is_destroyed and not found.is_primary:
+            raise DriverError(Status.INVALID_CONTEXT)
+        return found
 
     def get(
         self, kind: type[_Object] | tuple[type[_Object], ...], handle: int, status: Status = Status.INVALID_HANDLE

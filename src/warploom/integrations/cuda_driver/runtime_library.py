@@ -5,13 +5,13 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
+from warploom.integrations.cuda_driver.contexts import retain_primary
 from warploom.integrations.cuda_driver.devices import DRIVER_VERSION, identity
 from warploom.integrations.cuda_driver.functions import driver
-from warploom.integrations.cuda_driver.program import Context
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 
 if TYPE_CHECKING:
-    from warploom.integrations.cuda_driver.program import DriverCall
+    from warploom.integrations.cuda_driver.program import Context, DriverCall
 
 _KEY = bytes.fromhex("146addae53a9a752aa0841360bf55a9f")
 _PERMUTATION = bytes.fromhex(
@@ -28,12 +28,14 @@ _FIXED = {0: (0x3341181C03CB675C, 0x8ED383AA1F4CD1E8), 1: (0x1841181C03CB675C, 0
 
 
 def _context(call: DriverCall, handle: int) -> Context:
-    return call.get(Context, handle, Status.INVALID_CONTEXT) if handle else call.context
+    return call.context_of(handle) if handle else call.context
 
 
 @driver("runtime_get_context", "out ptr context, i32 device")
 def _primary(call: DriverCall, device: int) -> int:
     call.device(device)
+    if call.program.primary.is_destroyed:
+        retain_primary(call)
     return call.program.handle_of(call.program.primary)
 
 

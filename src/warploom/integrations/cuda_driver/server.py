@@ -18,7 +18,7 @@ from warploom.integrations.cuda_driver import pointers as _pointers
 from warploom.integrations.cuda_driver import pools as _pools
 from warploom.integrations.cuda_driver import runtime_library as _runtime_library
 from warploom.integrations.cuda_driver import tensor_maps as _tensor_maps
-from warploom.integrations.cuda_driver.captures import check_captures
+from warploom.integrations.cuda_driver.captures import captured_work, check_captures
 from warploom.integrations.cuda_driver.devices import DeviceModel
 from warploom.integrations.cuda_driver.functions import implementation_of, numbered_functions
 from warploom.integrations.cuda_driver.launch_log import LaunchLog
@@ -33,10 +33,12 @@ _REGISTERING = (
 _BEFORE_INIT = frozenset({"cuInit", "cuDriverGetVersion"})
 _AFTER_FAILURE = frozenset({
     "cuInit", "cuDriverGetVersion", "cuCtxGetCurrent", "cuCtxSetCurrent", "cuCtxPopCurrent_v2", "cuCtxPushCurrent_v2",
-    "cuCtxGetApiVersion", "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxRelease_v2",
-    "cuDevicePrimaryCtxRetain", "cuDeviceGet", "cuDeviceGetCount", "cuDeviceGetAttribute", "cuDeviceGetName",
-    "cuDevicePrimaryCtxGetState", "runtime_get_context", "runtime_put", "runtime_delete", "runtime_get",
-    "runtime_check",
+    "cuCtxGetApiVersion",
+    "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRetain",
+    "cuDeviceGet", "cuDeviceGetCount", "cuDeviceGetAttribute", "cuDeviceGetName", "cuDevicePrimaryCtxGetState",
+    "cuDeviceTotalMem_v2", "cuCtxDestroy_v2", "cuCtxGetDevice", "cuCtxGetFlags", "cuPointerGetAttribute",
+    "cuGraphCreate", "cuGraphDestroy", "cuGraphExecDestroy", "runtime_get_context", "runtime_put",
+    "runtime_delete", "runtime_get", "runtime_check",
 })  # fmt: skip
 """Functions that work after a kernel has failed."""
 
@@ -119,10 +121,18 @@ class Server:
                 if not program.is_initialised and symbol not in _BEFORE_INIT and not symbol.startswith("runtime_"):
                     return Status.NOT_INITIALIZED
                 if program.failure is not None and symbol not in _AFTER_FAILURE:
-                    return program.failure
+                    is_destroyed = any(context.is_destroyed for context in call.thread.contexts[-1:])
+                    return Status.CONTEXT_IS_DESTROYED if is_destroyed else program.failure
+                capture = None
                 if program.captures:
                     check_captures(call, symbol)
-                implementation(call, words)
+                    capture = captured_work(call, symbol, implementation.stream_of(words))
+                try:
+                    implementation(call, words)
+                except DriverError:
+                    if capture is not None:
+                        capture.is_valid = False
+                    raise
         except KernelFailure:
             return Status.SUCCESS  # a launch ends before its kernel; the next calls fail
         except DriverError as error:

@@ -5,6 +5,7 @@ A kernel has ended when its launch returns, so every stream is idle between two 
 
 from __future__ import annotations
 
+import struct
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from warploom.integrations.cuda_driver.program import CaptureState
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 
 if TYPE_CHECKING:
-    from warploom.integrations.cuda_driver.program import DriverCall
+    from warploom.integrations.cuda_driver.program import Context, DriverCall
 
 _STREAM_FLAGS = (0, 1)
 _EVENT_FLAGS = 7  # blocking synchronization, no timing, interprocess
@@ -28,7 +29,7 @@ _LEGACY_STREAMS = (0, 1)
 _NON_BLOCKING = 1
 _EXTERNAL = 1  # flag of a record or a wait that becomes a node of its own
 _PRIORITIES = range(-5, 1)
-numbers = count(1)
+numbers = count(3)  # 1 and 2 are the numbers of the default streams
 
 
 @dataclass(eq=False, kw_only=True)
@@ -54,6 +55,7 @@ class Capture(CaptureState):
 class Stream:
     """Stream of the program. `capture` is set while its operations are added to a graph."""
 
+    context: Context
     flags: int
     priority: int
     number: int
@@ -68,6 +70,7 @@ class Event:
     `nodes` are the nodes after which the event occurs. Units: seconds.
     """
 
+    context: Context
     flags: int
     recorded: float | None = None
     capture: Capture | None = None
@@ -75,10 +78,19 @@ class Event:
 
 
 def check_stream(call: DriverCall, handle: int) -> None:
-    """Refuse a handle that names no stream. Errors: DriverError INVALID_HANDLE, INVALID_CONTEXT."""
+    """Refuse a handle that names no stream.
+
+    Errors: DriverError INVALID_HANDLE; INVALID_CONTEXT without a context, and for a destroyed stream.
+    """
     _ = call.context
     if handle not in DEFAULT_STREAMS:
-        call.get(Stream, handle)
+        call.get(Stream, handle, Status.INVALID_CONTEXT if call.program.has_ended(handle) else Status.INVALID_HANDLE)
+
+
+def event_of(call: DriverCall, handle: int) -> Event:
+    """Return an event. Errors: DriverError INVALID_HANDLE; CONTEXT_IS_DESTROYED for a destroyed event."""
+    ended = call.program.has_ended(handle)
+    return call.get(Event, handle, Status.CONTEXT_IS_DESTROYED if ended else Status.INVALID_HANDLE)
 
 
 def capture_of(call: DriverCall, handle: int) -> tuple[Stream, Capture] | None:
@@ -139,11 +151,11 @@ def enqueue(call: DriverCall, handle: int, kind: NodeKind, operation: Operation,
 
 
 def _create(call: DriverCall, flags: int, priority: int) -> int:
-    _ = call.context
+    context = call.context
     if flags not in _STREAM_FLAGS:
         raise DriverError(Status.INVALID_VALUE)
     nearest = min(max(priority, _PRIORITIES[0]), _PRIORITIES[-1])
-    return call.program.handle_of(Stream(flags, nearest, next(numbers)))
+    return call.program.handle_of(Stream(context, flags, nearest, next(numbers)))
 
 
 @driver("cuStreamCreate", "out ptr stream, u32 flags")
@@ -164,11 +176,12 @@ def _destroy_stream(call: DriverCall, handle: int) -> None:
 def _stream(call: DriverCall, handle: int) -> Stream:
     """Return a stream. The flags and the priority of the default streams are 0."""
     check_stream(call, handle)
-    return Stream(0, 0, handle) if handle in DEFAULT_STREAMS else call.get(Stream, handle)
+    return Stream(call.context, 0, 0, handle or 1) if handle in DEFAULT_STREAMS else call.get(Stream, handle)
 
 
 @driver("cuStreamGetFlags", "ptr stream, out u32 flags")
 def _stream_flags(call: DriverCall, handle: int) -> int:
+    _refuse_capture(call, handle)
     return _stream(call, handle).flags
 
 
@@ -179,13 +192,13 @@ def _stream_priority(call: DriverCall, handle: int) -> int:
 
 @driver("cuStreamGetId", "ptr stream, out u64 number")
 def _stream_number(call: DriverCall, handle: int) -> int:
+    _refuse_capture(call, handle)
     return _stream(call, handle).number
 
 
 @driver("cuStreamGetCtx", "ptr stream, out ptr context")
 def _stream_context(call: DriverCall, handle: int) -> int:
-    check_stream(call, handle)
-    return call.program.handle_of(call.context)
+    return call.program.handle_of(_stream(call, handle).context)
 
 
 @driver("cuStreamGetDevice", "ptr stream, out i32 device")
@@ -196,21 +209,33 @@ def _stream_device(call: DriverCall, handle: int) -> int:
 
 @driver("cuStreamSynchronize cuStreamQuery", "ptr stream")
 def _synchronize_stream(call: DriverCall, handle: int) -> None:
-    if (found := valid_capture_of(call, handle)) is not None:
-        invalidate(found[1:], Status.STREAM_CAPTURE_UNSUPPORTED)
+    _refuse_capture(call, handle)
+    valid_capture_of(call, handle)
+
+
+def _refuse_capture(call: DriverCall, handle: int) -> None:
+    """Refuse a captured stream, and make its capture invalid. Errors: DriverError STREAM_CAPTURE_UNSUPPORTED."""
+    found = capture_of(call, handle)
+    invalidate(() if found is None else found[1:], Status.STREAM_CAPTURE_UNSUPPORTED)
 
 
 @driver("cuStreamWaitEvent", "ptr stream, ptr event, u32 flags")
 def _wait_event(call: DriverCall, stream: int, event: int, flags: int) -> None:
-    capturing, found = valid_capture_of(call, stream), call.get(Event, event)
-    if flags not in (0, _EXTERNAL) or (flags and capturing is None):
+    capturing, found = valid_capture_of(call, stream), event_of(call, event)
+    if flags not in (0, _EXTERNAL):
         raise DriverError(Status.INVALID_VALUE)
+    if flags and capturing is None:
+        raise DriverError(Status.ILLEGAL_STATE)
     if flags and capturing is not None:
         waiting, capture = capturing
         capture.latest[waiting] = [capture.graph.add(NodeKind.WAIT_EVENT, do_nothing, capture.latest[waiting])]
     elif found.capture is None:
-        invalidate(() if capturing is None else capturing[1:], Status.STREAM_CAPTURE_ISOLATION)
-    elif found.capture.has_ended or stream in DEFAULT_STREAMS:
+        invalidate(
+            () if found.recorded is None or capturing is None else capturing[1:], Status.STREAM_CAPTURE_ISOLATION
+        )
+    elif found.capture.has_ended:
+        raise DriverError(Status.INVALID_VALUE)
+    elif stream in DEFAULT_STREAMS:
         raise DriverError(Status.CAPTURED_EVENT)
     elif capturing is not None and capturing[1] is not found.capture:
         invalidate([capturing[1], found.capture], Status.STREAM_CAPTURE_MERGE)
@@ -251,20 +276,22 @@ def _add_callback(call: DriverCall, stream: int, function: int, data: int, flags
 
 @driver("cuEventCreate", "out ptr event, u32 flags")
 def _create_event(call: DriverCall, flags: int) -> int:
-    _ = call.context
+    context = call.context
     if flags & ~_EVENT_FLAGS or (flags & _INTERPROCESS and not flags & _NO_TIMING):
         raise DriverError(Status.INVALID_VALUE)
-    return call.program.handle_of(Event(flags))
+    return call.program.handle_of(Event(context, flags))
 
 
 @driver("cuEventDestroy cuEventDestroy_v2", "ptr event")
 def _destroy_event(call: DriverCall, handle: int) -> None:
-    call.program.drop(call.get(Event, handle))
+    call.program.drop(event_of(call, handle))
 
 
 @driver("cuEventRecord", "ptr event, ptr stream")
 def _record(call: DriverCall, handle: int, stream: int) -> None:
-    event = call.get(Event, handle)
+    event = event_of(call, handle)
+    if _stream(call, stream).context is not event.context:
+        raise DriverError(Status.INVALID_HANDLE)
     found = valid_capture_of(call, stream)
     event.capture, event.nodes = (None, ()) if found is None else (found[1], tuple(found[1].latest[found[0]]))
     if found is None:
@@ -298,20 +325,25 @@ def _record_with_flags(call: DriverCall, handle: int, stream: int, flags: int) -
     if not flags:
         _record(call, handle, stream)
         return
-    event, found = call.get(Event, handle), valid_capture_of(call, stream)
+    event, found = event_of(call, handle), valid_capture_of(call, stream)
     if found is None:
-        raise DriverError(Status.INVALID_VALUE)
+        raise DriverError(Status.ILLEGAL_STATE)
     origin, capture = found
     node = capture.graph.add(NodeKind.RECORD_EVENT, lambda now: record_event(event), capture.latest[origin])
     capture.latest[origin] = [node]
 
 
 def _uncaptured(call: DriverCall, handle: int) -> Event:
-    """Return an event. Errors: DriverError INVALID_HANDLE; CAPTURED_EVENT if its last record was captured."""
-    event = call.get(Event, handle)
+    """Return an event.
+
+    Errors: as `event_of`; DriverError CAPTURED_EVENT if its last record was captured, which makes the capture invalid,
+    and INVALID_VALUE if the capture has ended or is invalid.
+    """
+    event = event_of(call, handle)
     if event.capture is not None:
-        event.capture.is_valid = False
-        raise DriverError(Status.CAPTURED_EVENT)
+        if event.capture.has_ended or not event.capture.is_valid:
+            raise DriverError(Status.INVALID_VALUE)
+        invalidate([event.capture], Status.CAPTURED_EVENT)
     return event
 
 
@@ -320,10 +352,10 @@ def _synchronize_event(call: DriverCall, handle: int) -> None:
     _uncaptured(call, handle)
 
 
-@driver("cuEventElapsedTime cuEventElapsedTime_v2", "out f32 milliseconds, ptr start, ptr end")
-def _elapsed(call: DriverCall, start: int, end: int) -> float:
+@driver("cuEventElapsedTime cuEventElapsedTime_v2", "ptr milliseconds, ptr start, ptr end")
+def _elapsed(call: DriverCall, target: int, start: int, end: int) -> None:
     events = [_uncaptured(call, handle) for handle in (start, end)]
     times = [event.recorded for event in events if not event.flags & _NO_TIMING and event.recorded is not None]
-    if len(times) < len(events):
+    if len(times) < len(events) or not target:
         raise DriverError(Status.INVALID_HANDLE)
-    return 1e3 * (times[1] - times[0])
+    call.connection.write(target, struct.pack("=f", 1e3 * (times[1] - times[0])))

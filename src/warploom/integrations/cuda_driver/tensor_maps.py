@@ -21,8 +21,10 @@ _TYPES = (
 _CODES = {name: code for code, (name, *_) in enumerate(ELEMENT_TYPES)}
 _SWIZZLE_128 = 3  # the larger codes are a swizzle of 128 bytes with another atomicity
 _LARGEST_RANK = 5
-_LAYOUT_COUNTS = (3, 7, 4, 2)  # interleaves, swizzles, promotions and fills
+_BLACKWELL = (10, 0)
+_HOPPER_TYPES = 13  # the other types, and other atomicities of the swizzle, need compute capability 10.0
 _ALIGNMENT = 64  # bytes, of a tensor map
+_ADDRESS_ALIGNMENT = 16  # bytes, of the address of a tensor
 _COMMON = "ptr map, i32 type, u32 rank, ptr address, ptr extents, ptr strides"
 _LAYOUT = "ptr steps, i32 interleave, i32 swizzle, i32 promotion, i32 fill"
 """Parameters that all functions have."""
@@ -43,9 +45,12 @@ def _encode(
     """Write a tensor map to the program. Errors: DriverError INVALID_VALUE."""
     target, element, rank, address, extents, strides = common
     steps, interleave, swizzle, promotion, fill = layout
-    if not target or target % _ALIGNMENT or not 1 <= rank <= _LARGEST_RANK or not 0 <= element < len(_TYPES):
+    _ = call.context
+    is_blackwell = call.program.model.capability >= _BLACKWELL
+    types, swizzles = (len(_TYPES), 7) if is_blackwell else (_HOPPER_TYPES, _SWIZZLE_128 + 1)
+    if not strides or not target or target % _ALIGNMENT or not 1 <= rank <= _LARGEST_RANK or not 0 <= element < types:
         raise DriverError(Status.INVALID_VALUE)
-    if not all(0 <= code < count for code, count in zip(layout[1:], _LAYOUT_COUNTS, strict=True)):
+    if not all(0 <= code < count for code, count in zip(layout[1:], (3, swizzles, 4, 2), strict=True)):
         raise DriverError(Status.INVALID_VALUE)
     try:
         found = TensorMapFields(
@@ -92,7 +97,7 @@ def _encode_im2col(call: DriverCall, *values: int) -> None:
 
 @driver("cuTensorMapReplaceAddress", "ptr map, ptr address")
 def _replace_address(call: DriverCall, target: int, address: int) -> None:
-    if not target:
+    if not target or not address or address % _ADDRESS_ALIGNMENT:
         raise DriverError(Status.INVALID_VALUE)
     data = call.connection.read(target, TENSOR_MAP_BYTES)
     call.connection.write(target, struct.pack("<Q", address) + data[8:])

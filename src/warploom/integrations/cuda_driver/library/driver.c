@@ -290,19 +290,19 @@ EXPORT Word cuGetErrorString(Word code, const char **text) {
 EXPORT Word cuGetProcAddress_v2(const char *name, void **address, Word version, Word flags, int *status) {
     const struct Function *best = NULL;
     int per_thread = (flags & 2) != 0, is_known = 0;
-    if (!name || !address) return INVALID_VALUE;
+    if (!name || !address || flags > 3 || (int)version > DRIVER_VERSION) return INVALID_VALUE;
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         const struct Function *each = &functions[i];
         if (strcmp(each->name, name) || (each->per_thread && !per_thread)) continue;
         is_known = 1;
-        if (each->version > (int)version) continue;
+        if ((Word)each->version > (uint32_t)version) continue;
         if (!best || each->per_thread > best->per_thread ||
             (each->per_thread == best->per_thread && each->version >= best->version))
             best = each;
     }
     if (status) *status = best ? SYMBOL_FOUND : is_known ? SYMBOL_NEEDS_NEWER_VERSION : SYMBOL_NOT_FOUND;
     *address = best ? best->address : NULL;
-    return SUCCESS;
+    return best || status ? SUCCESS : NOT_FOUND;
 }
 
 EXPORT Word cuGetProcAddress_v2_ptsz(const char *name, void **address, Word version, Word flags, int *status) {
@@ -376,5 +376,5 @@ EXPORT Word cuGetExportTable(const void **table, const void *id) {
             *table = tables[i].table;
             return SUCCESS;
         }
-    return NOT_FOUND;
+    return INVALID_VALUE;
 }
