@@ -40,7 +40,10 @@ def _retain(call: DriverCall, device: int) -> int:
 
 
 def retain_primary(call: DriverCall) -> None:
-    """Count a use of the primary context. Errors: DriverError with the failure of a kernel if it must be created."""
+    """Count a use of the primary context.
+
+    Errors: DriverError with the failure of a kernel if the context must be created.
+    """
     program = call.program
     if program.failure is not None and program.primary.is_destroyed:
         raise DriverError(program.failure)

@@ -77,7 +77,7 @@ class Implementation(NamedTuple):
                 call.connection.write(address, struct.pack(f"={_FORMATS[kind]}", value))
 
     def stream_of(self, words: tuple[int, ...]) -> int | None:
-        """Return the handle of the stream in the argument words of a call, or None if it has no such parameter."""
+        """Return the handle of the stream in the words of a call, or None without such a parameter."""
         return next((word for each, word in zip(self.parameters, words, strict=True) if each.name == "stream"), None)
 
 

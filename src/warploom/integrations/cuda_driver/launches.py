@@ -27,7 +27,10 @@ _COOPERATIVE, _CLUSTER, _PROGRAMMATIC = 2, 4, 6
 _KNOWN_ATTRIBUTES: dict[int, range | None] = dict.fromkeys((0, 1, 2, 4, 6, 7, 8, 10, 11, 12, 13, 16)) | {
     5: range(3), 9: range(2), 14: range(101),
 }  # fmt: skip
-"""Attributes of a launch with their values, if they are limited: scheduling of clusters, memory domain, carveout."""
+"""Attributes of a launch, with their values if these are limited.
+
+These are the scheduling of clusters, the memory domain, and the carveout.
+"""
 _MOST_ATTRIBUTES = 64
 _PORTABLE_CLUSTER, _LARGEST_CLUSTER = 8, 16
 _BUFFER, _BUFFER_SIZE, _END = 1, 2, 0

@@ -36,7 +36,7 @@ NON_PORTABLE = 14
 """Attribute of a kernel that allows clusters of more than 8 CTAs."""
 _CLUSTER = (11, 12, 13)
 _SETTINGS = {9: range(-1, 101), NON_PORTABLE: range(2), 15: range(3)}
-"""Values of the other attributes that a program can set: carveout, sizes of clusters, scheduling of clusters."""
+"""Values of the other attributes that a program can set: carveout, size and scheduling of clusters."""
 
 
 @dataclass(eq=False)

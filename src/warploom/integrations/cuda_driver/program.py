@@ -224,7 +224,10 @@ class DriverCall:
 
     @property
     def context(self) -> Context:
-        """Current context of the thread. Errors: DriverError INVALID_CONTEXT without one, CONTEXT_IS_DESTROYED."""
+        """Current context of the thread.
+
+        Errors: DriverError INVALID_CONTEXT without one, CONTEXT_IS_DESTROYED.
+        """
         if not self.thread.contexts:
             raise DriverError(Status.INVALID_CONTEXT)
         if self.thread.contexts[-1].is_destroyed:

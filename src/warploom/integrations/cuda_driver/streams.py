@@ -214,7 +214,10 @@ def _synchronize_stream(call: DriverCall, handle: int) -> None:
 
 
 def _refuse_capture(call: DriverCall, handle: int) -> None:
-    """Refuse a captured stream, and make its capture invalid. Errors: DriverError STREAM_CAPTURE_UNSUPPORTED."""
+    """Refuse a captured stream, and make its capture invalid.
+
+    Errors: DriverError STREAM_CAPTURE_UNSUPPORTED.
+    """
     found = capture_of(call, handle)
     invalidate(() if found is None else found[1:], Status.STREAM_CAPTURE_UNSUPPORTED)
 
