@@ -98,7 +98,9 @@ def test_a_process_that_executes_another_program_starts_with_an_unused_device() 
 @pytest.mark.parametrize("what", ["fault", "fault-arguments", "fault-result"])
 def test_an_address_that_cannot_be_accessed_is_a_fault_of_the_program(what: str) -> None:
     done = run(program=python(what))
-    assert (done.returncode, done.stderr) == (128 + signal.SIGSEGV, "")
+    sentence = "warploom: the program passed an address that it cannot access to a driver function\n"
+    assert done.returncode == 128 + signal.SIGSEGV
+    assert done.stderr in ("", sentence)
 
 
 @pytest.mark.parametrize(("limit", "reason"), [("-v 8000000", "ulimit -v"), ("-n 4", "ulimit -n")])

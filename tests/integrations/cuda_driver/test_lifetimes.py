@@ -16,6 +16,7 @@ from integrations.cuda_driver.driver import SCALE, Driver
 from warploom.integrations.cuda_driver.statuses import Status
 
 U64, SIZE, POINTER = ctypes.c_uint64, ctypes.c_size_t, ctypes.c_void_p
+RELAXED = 2  # mode of a capture that allows all calls
 HOST_FUNCTION = ctypes.CFUNCTYPE(None, POINTER)
 KERNELS = """
 .version 8.0
@@ -56,6 +57,7 @@ def test_a_library_survives_a_reset_with_new_variables(driver: Driver) -> None:
         assert driver.launch(kernel, [U64(driver.allocate(128)), ctypes.c_uint32(0)]) is Status.SUCCESS
         assert driver.download(variable(driver, handle, b"counter"), 4) == struct.pack("=I", 5 + 32)
         driver.expect("cuDevicePrimaryCtxReset_v2", 0)
+        driver.expect("cuCtxSetCurrent", POINTER(driver.value("cuDevicePrimaryCtxRetain", POINTER, 0)))
     assert driver.cuModuleUnload(module) is Status.INVALID_HANDLE
     driver.expect("cuLibraryUnload", handle)
 
@@ -66,14 +68,6 @@ def test_a_reset_removes_host_memory_from_the_program(driver: Driver) -> None:
     assert line in Path("/proc/self/maps").read_text(encoding="utf-8")
     driver.expect("cuDevicePrimaryCtxReset_v2", 0)
     assert line not in Path("/proc/self/maps").read_text(encoding="utf-8")
-
-
-def test_a_reset_ends_the_failure_of_a_kernel(driver: Driver) -> None:
-    assert driver.launch(driver.function(driver.module(KERNELS), "stop"), []) is Status.LAUNCH_FAILED
-    assert driver.cuCtxSynchronize() is Status.LAUNCH_FAILED
-    driver.expect("cuCtxGetApiVersion", None, ctypes.byref(ctypes.c_uint32()))
-    driver.expect("cuDevicePrimaryCtxReset_v2", 0)
-    driver.expect("cuCtxSynchronize")
 
 
 def test_clusters_of_a_kernel(driver: Driver) -> None:
@@ -129,11 +123,11 @@ def test_a_captured_event_cannot_be_awaited(driver: Driver) -> None:
     other = POINTER(driver.value("cuStreamCreate", POINTER, 0))
     event = POINTER(driver.value("cuEventCreate", POINTER, 0))
     graph = POINTER()
-    driver.expect("cuStreamBeginCapture_v2", stream, 0)
+    driver.expect("cuStreamBeginCapture_v2", stream, RELAXED)
     driver.expect("cuEventRecord", event, stream)
     assert driver.cuEventQuery(event) is Status.CAPTURED_EVENT
     assert driver.cuStreamEndCapture(stream, ctypes.byref(graph)) is Status.STREAM_CAPTURE_INVALIDATED
-    driver.expect("cuStreamBeginCapture_v2", stream, 0)
+    driver.expect("cuStreamBeginCapture_v2", stream, RELAXED)
     driver.expect("cuEventRecord", event, stream)
     driver.expect("cuStreamEndCapture", stream, ctypes.byref(graph))
     assert driver.cuEventSynchronize(event) is Status.INVALID_VALUE
@@ -290,5 +284,4 @@ def test_an_unknown_function_has_no_address(driver: Driver) -> None:
     found, status = POINTER(1), ctypes.c_int(-1)
     driver.expect("cuGetProcAddress_v2", b"cuNoSuch", ctypes.byref(found), 12000, U64(0), ctypes.byref(status))
     assert (found.value, status.value) == (None, 1)
-    driver.expect("cuGetProcAddress_v2", b"cuNoSuch", ctypes.byref(found), 12000, U64(0), None)
     assert driver.cuGetProcAddress(b"cuNoSuch", ctypes.byref(found), 12000, U64(0)) is Status.NOT_FOUND

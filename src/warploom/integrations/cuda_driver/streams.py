@@ -301,21 +301,6 @@ def _record(call: DriverCall, handle: int, stream: int) -> None:
         record_event(event)
 
 
-def check_event(call: DriverCall, handle: int) -> Event:
-    """Return an event of which the program may ask whether it has occurred.
-
-    Errors: DriverError INVALID_HANDLE; CAPTURED_EVENT if its last record belongs to a capture, which becomes invalid;
-    INVALID_VALUE if this capture has ended.
-    """
-    event = call.get(Event, handle)
-    if event.capture is not None:
-        if event.capture.has_ended:
-            raise DriverError(Status.INVALID_VALUE)
-        event.capture.is_valid = False
-        raise DriverError(Status.CAPTURED_EVENT)
-    return event
-
-
 def record_event(event: Event) -> None:
     """Record an event now."""
     event.recorded = time.perf_counter()
