@@ -75,14 +75,19 @@ class LoadedKernel:
         }
 
 
-def load_kernel(source: KernelSource, name: str | None) -> LoadedKernel:
+def load_kernel(source: KernelSource, name: str | None, file: str = "") -> LoadedKernel:
     """Return the kernel `name` of a source, or the only kernel if `name` is None.
+
+    If `source` is a text, `file` is its name in messages; the default is "<ptx>".
 
     Errors: UsageError emulator.kernel, ptx.file, ptx.text; PtxSyntaxError.
     """
     if isinstance(source, (str, Path)):
         is_path = isinstance(source, Path) or not is_text(source)
-        return _load_file(str(source), name) if is_path else _load_text(*text_of(source), name)
+        if is_path:
+            return _load_file(str(source), name)
+        text, unnamed = text_of(source)
+        return _load_text(text, file or unnamed, name)
     if isinstance(source, Module):
         return LoadedKernel(read_signature(source, name))
     from warploom.author import Kernel

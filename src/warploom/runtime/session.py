@@ -50,7 +50,7 @@ class SessionModule:
     def kernel(self, name: str) -> SessionKernel:
         """Return a kernel of the module. Errors: UsageError emulator.kernel."""
         if name not in self._kernels:
-            self._kernels[name] = SessionKernel(self, load_kernel(self.text, name))
+            self._kernels[name] = SessionKernel(self, load_kernel(self.text, name, self.name))
         return self._kernels[name]
 
     def variable(self, name: str) -> Segment | None:

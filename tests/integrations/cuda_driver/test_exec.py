@@ -57,7 +57,7 @@ def test_a_failed_kernel_is_reported_with_its_place() -> None:
     done = run(program=python("beyond"))
     assert done.stdout == "status 0 700\n"
     assert done.returncode == 1
-    assert "emulator.out-of-bounds" in done.stderr
+    assert "module1.ptx:13:5: error[emulator.out-of-bounds]" in done.stderr
     assert "allocation 1" in done.stderr
 
 

@@ -180,7 +180,7 @@ def _receive(peer: socket.socket, size: int) -> bytes:
 
 
 def image_of(peer: socket.socket) -> int:
-    """Return the number by which a process states which program it executes. It is the first word of a connection.
+    """Return the first word of a connection, by which a process states which program it executes.
 
     Errors: Disconnected.
     """
