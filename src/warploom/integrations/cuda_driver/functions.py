@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from warploom.integrations.cuda_driver.package_data import package_text
@@ -110,6 +111,7 @@ def driver(symbols: str, parameters: str) -> Callable[[Callable[..., Any]], Call
     return register
 
 
+@cache
 def read_functions() -> tuple[DriverFunction, ...]:
     """Return the functions of CUDA 13.0's driver. Source: cuda.h and cudaTypedefs.h of CUDA 13.0."""
     text = package_text("library/functions.txt")

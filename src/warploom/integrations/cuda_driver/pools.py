@@ -12,7 +12,7 @@ from warploom.integrations.cuda_driver.statuses import DriverError, Status
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import DriverCall
 
-_THRESHOLD, _RESERVED, _RESERVED_HIGH, _USED, _USED_HIGH = 4, 5, 6, 7, 8
+_RESERVED, _RESERVED_HIGH, _USED, _USED_HIGH = 5, 6, 7, 8
 _REUSE = (1, 2, 3)
 _PROPERTIES = 88  # bytes of CUmemPoolProps
 

@@ -149,10 +149,6 @@ class CudaProgram:
             raise DriverError(status)
         return found
 
-    def all(self, kind: type[_Object]) -> list[_Object]:
-        """Return all objects of a kind that have a handle."""
-        return [each for each in self._objects.values() if isinstance(each, kind)]
-
     def drop(self, item: object) -> None:
         """Make the handle of an object invalid."""
         handle = self._handles.pop(id(item), None)
