@@ -22,7 +22,7 @@ RECORD = Path(__file__).with_name("driver") / "h100.json"
 UNIMPLEMENTED = frozenset({
     "cuCtxAttach", "cuCtxDetach", "cuCtxDisablePeerAccess", "cuCtxEnablePeerAccess", "cuCtxGetExecAffinity",
     "cuCtxRecordEvent", "cuDeviceGetLuid", "cuDeviceGetProperties", "cuFuncSetBlockShape", "cuFuncSetSharedSize",
-    "cuGraphDebugDotPrint", "cuGraphNodeGetEnabled", "cuGraphNodeSetEnabled", "cuIpcGetMemHandle", "cuLaunch",
+    "cuGraphDebugDotPrint", "cuIpcGetMemHandle", "cuLaunch",
     "cuLaunchCooperativeKernelMultiDevice", "cuLaunchGrid", "cuLibraryGetManaged", "cuLibraryGetUnifiedFunction",
     "cuMemAddressReserve", "cuMemGetAllocationGranularity", "cuMemRelease", "cuMemcpy3DPeer", "cuMemcpyBatchAsync_v2",
     "cuParamSetSize", "cuStreamBatchMemOp_v2", "cuStreamCopyAttributes", "cuStreamGetAttribute",
@@ -46,7 +46,6 @@ DIFFERENT = {
     "contexts.destroyed_context_is_pushed": ENDED,
     "copies.box_peer_null": ENDED,
     "graphs.child_graphs": ENDED,
-    "graphs.enabled_nodes": "nodes cannot be disabled; the emulator returns NOT_SUPPORTED",
     "launches.bounds_of_the_kernel": "the driver also accepts one thread for a kernel with .reqntid; the emulator "
     "returns INVALID_VALUE",
     "launches.large_parameters": LATE,

@@ -33,6 +33,7 @@ class DeviceMemory:
         self.free_bytes = len(memory)
         self._segments: list[Segment] = []
         self._starts: list[int] = []
+        self._hidden: set[Segment] = set()
         self._next = GLOBAL_BASE + GAP
         self._arena: Arena | None = None
         self._heap: Heap | None = None
@@ -84,8 +85,20 @@ class DeviceMemory:
             before = self._segments[position]
             start, position = before.start + before.size + GAP, position + 1
 
+    def hide(self, segment: Segment) -> None:
+        """Remove the memory of an allocation, and keep its addresses. Accesses are errors until `show`."""
+        self._hidden.add(segment)
+        self._clear(segment.start - GLOBAL_BASE, segment.size)
+        self._arena = None
+
+    def show(self, segment: Segment) -> None:
+        """Give a hidden allocation its memory again. It is zero."""
+        self._hidden.discard(segment)
+        self._arena = None
+
     def free(self, segment: Segment) -> None:
         """Free an allocation, and set its bytes to zero."""
+        self._hidden.discard(segment)
         position = bisect_right(self._starts, segment.start) - 1
         del self._starts[position], self._segments[position]
         self._clear(segment.start - GLOBAL_BASE, segment.size)
@@ -98,13 +111,18 @@ class DeviceMemory:
             self.free(segment)
         self._heap = None
 
-    def find(self, address: int) -> Segment | None:
-        """Return the allocation that contains an address, or None."""
+    def find(self, address: int, *, hidden: bool = False) -> Segment | None:
+        """Return the allocation that contains an address, or None.
+
+        Hidden allocations count only with `hidden`.
+        """
         position = bisect_right(self._starts, address) - 1
         if position < 0:
             return None
         segment = self._segments[position]
-        return segment if address < segment.start + max(segment.size, 1) else None
+        if address >= segment.start + max(segment.size, 1) or (segment in self._hidden and not hidden):
+            return None
+        return segment
 
     def view(self, address: int, size: int) -> NDArray[np.uint8]:
         """Return a view of `size` bytes at an address."""
@@ -117,12 +135,15 @@ class DeviceMemory:
         The first launch with `uses_heap` creates the heap, which all later launches share.
         """
         if uses_heap or self._heap is not None:
-            arena = Arena.over(self.bytes, self._segments, self._heap_start, self._heap)
+            arena = Arena.over(self.bytes, self._shown(), self._heap_start, self._heap)
             self._heap = arena.heap
             return arena
         if self._arena is None:
             last = self._segments[-1] if self._segments else None
             used = GAP if last is None else last.start + last.size + GAP - GLOBAL_BASE
             # The emulator views the bytes as wider elements, so their number is a multiple of every element's size.
-            self._arena = Arena.over(self.bytes[: -(-used // GAP) * GAP], self._segments)
+            self._arena = Arena.over(self.bytes[: -(-used // GAP) * GAP], self._shown())
         return self._arena
+
+    def _shown(self) -> list[Segment]:
+        return [each for each in self._segments if each not in self._hidden]

@@ -22,7 +22,7 @@ from warploom_lab.driver.case import CASES, Driver, Isolation, SetupError, Word
 
 AREAS = (
     "calls", "contexts", "memory", "pointers", "copies", "modules", "libraries", "launches", "failures", "streams",
-    "capture", "graphs", "occupancy", "tensor_maps",
+    "capture", "graphs", "graph_memory", "occupancy", "tensor_maps",
 )  # fmt: skip
 """Modules of this package that have cases."""
 _SECONDS = 60

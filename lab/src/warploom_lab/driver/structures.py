@@ -59,6 +59,22 @@ class HostNode(ctypes.Structure):
     _fields_ = (("function", c_uint64), ("data", c_uint64))
 
 
+class AllocationNode(ctypes.Structure):
+    """CUDA_MEM_ALLOC_NODE_PARAMS, which begins with CUmemPoolProps."""
+
+    _fields_ = (
+        ("kind", ctypes.c_int), ("handles", ctypes.c_int), ("location", ctypes.c_int), ("device", ctypes.c_int),
+        ("security", ctypes.c_void_p), ("largest", ctypes.c_size_t), ("usage", ctypes.c_uint16),
+        ("reserved", ctypes.c_uint8 * 54), ("access", ctypes.c_void_p), ("accesses", ctypes.c_size_t),
+        ("size", ctypes.c_size_t), ("address", ctypes.c_uint64),
+    )  # fmt: skip
+
+    def __init__(
+        self, *, kind: int = 1, location: int = 1, size: int = 4096, device: int = 0, handles: int = 0
+    ) -> None:  # fmt: skip
+        super().__init__(kind=kind, handles=handles, location=location, device=device, size=size)
+
+
 class Attribute(ctypes.Structure):
     """CUlaunchAttribute."""
 

@@ -79,7 +79,8 @@ def _checked(call: DriverCall, to: _Side, source: _Side, width: int, height: int
     """
     for side in (to, source):
         if width and height and depth and call.program.is_device_address(side.address):
-            segment_at(call, side.address, (depth - 1) * side.slice + (height - 1) * side.pitch + width)
+            size = (depth - 1) * side.slice + (height - 1) * side.pitch + width
+            segment_at(call, side.address, size, is_planned=True)
     return lambda now: _copy(now, to, source, width, height, depth)
 
 

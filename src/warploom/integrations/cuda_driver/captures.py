@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from warploom.integrations.cuda_driver.functions import driver
 from warploom.integrations.cuda_driver.graph import Graph, Node
+from warploom.integrations.cuda_driver.graph_memory import release
 from warploom.integrations.cuda_driver.memory import data_address
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 from warploom.integrations.cuda_driver.streams import (
@@ -127,6 +128,7 @@ def _end_capture(call: DriverCall, handle: int, target: int) -> None:
     if target:
         call.connection.write(target, graph.to_bytes(8, "little"))
     if not graph:
+        release(call.program, capture.graph.nodes)
         raise DriverError(Status.STREAM_CAPTURE_UNJOINED if capture.is_valid else Status.STREAM_CAPTURE_INVALIDATED)
 
 

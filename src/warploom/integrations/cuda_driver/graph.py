@@ -50,11 +50,12 @@ class Node:
 class Graph:
     """CUDA graph.
 
-    Dependencies may be added after the nodes, so the order of `nodes` is not an order of execution. Memory that is
-    allocated in a capture stays allocated, because the graph needs it in each run.
+    Dependencies may be added after the nodes, so the order of `nodes` is not an order of execution. `executables` is
+    the number of executable graphs that were made from it and exist.
     """
 
     nodes: list[Node] = field(default_factory=list[Node])
+    executables: int = 0
 
     def add(
         self, kind: NodeKind, operation: Operation, dependencies: Sequence[Node] = (), detail: object = None
@@ -73,11 +74,14 @@ class Graph:
 class ExecutableGraph:
     """Graph that is ready to run.
 
-    `operations` has the operation of each node, in an order in which they can run.
+    `graph` is the graph from which it was made. `operations` has the operation of each node, in an order in which they
+    can run. Nodes in `disabled` do nothing.
     """
 
+    graph: Graph
     operations: dict[Node, Operation]
     flags: int = 0
+    disabled: set[Node] = field(default_factory=set[Node])
 
 
 def do_nothing(_: DriverCall) -> None:

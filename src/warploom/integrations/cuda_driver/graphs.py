@@ -9,10 +9,27 @@ from typing import TYPE_CHECKING, cast
 from warploom.integrations.cuda_driver.box_copies import copy_box
 from warploom.integrations.cuda_driver.functions import driver
 from warploom.integrations.cuda_driver.graph import ExecutableGraph, Graph, Node, NodeKind, Operation, do_nothing
+from warploom.integrations.cuda_driver.graph_memory import (
+    add_allocation,
+    add_free,
+    has_memory,
+    memory_of,
+    prepare_run,
+    refuse_memory,
+    release,
+    retain,
+)
 from warploom.integrations.cuda_driver.launches import Launch, Shape, prepare_launch
 from warploom.integrations.cuda_driver.memory import fill
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
-from warploom.integrations.cuda_driver.streams import Event, call_host, enqueue, event_of, record_event
+from warploom.integrations.cuda_driver.streams import (
+    Event,
+    call_host,
+    enqueue,
+    event_of,
+    record_event,
+    valid_capture_of,
+)
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import DriverCall
@@ -21,6 +38,14 @@ _KERNEL = struct.Struct("=Q7I4xQQ")
 _KERNEL_WITH_CONTEXT = struct.Struct("=Q7I4xQQQQ")
 _FILL = struct.Struct("=QQIIQQ")
 _HOST = struct.Struct("=QQ")
+_ALLOCATION = struct.Struct("=4i72x2Q2Q")
+"""CUDA_MEM_ALLOC_NODE_PARAMS.
+
+Its fields are kind, handles, kind and number of the location, address and number of accesses, size, and address.
+"""
+_ALLOCATION_KINDS = (1, 2)  # pinned and managed
+_ON_DEVICE, _ON_HOST = 1, 2
+_AUTO_FREE = 1
 _UPLOAD, _DEVICE_LAUNCH, _PRIORITIES = 2, 4, 8
 _INSTANTIATION_FLAGS = 15  # these, and free on launch
 _INSTANTIATION_ERROR = 1
@@ -44,14 +69,20 @@ def _in_order(call: DriverCall, graph: int) -> list[Node]:
         raise DriverError(Status.INVALID_VALUE) from None
 
 
+def _place(call: DriverCall, graph: int, dependencies: int, count: int) -> tuple[Graph, list[Node]]:
+    """Return the graph of a new node, and the nodes that it follows. Errors: DriverError INVALID_VALUE."""
+    target, before = call.get(Graph, graph, Status.INVALID_VALUE), _nodes(call, dependencies, count)
+    if len({*before}) < count or not {*before} <= {*target.nodes}:
+        raise DriverError(Status.INVALID_VALUE)
+    return target, before
+
+
 def _add(
     call: DriverCall, graph: int, dependencies: int, count: int, kind: NodeKind, operation: Operation,
     detail: object = None,
 ) -> int:  # fmt: skip
     """Add a node to a graph, and return its handle."""
-    target, before = call.get(Graph, graph, Status.INVALID_VALUE), _nodes(call, dependencies, count)
-    if len({*before}) < count or not {*before} <= {*target.nodes}:
-        raise DriverError(Status.INVALID_VALUE)
+    target, before = _place(call, graph, dependencies, count)
     return call.program.handle_of(target.add(kind, operation, before, detail))
 
 
@@ -71,6 +102,7 @@ def _create(call: DriverCall, flags: int) -> int:
 @driver("cuGraphDestroy", "ptr graph")
 def _destroy(call: DriverCall, handle: int) -> None:
     graph = call.get(Graph, handle, Status.INVALID_VALUE)
+    release(call.program, graph.nodes)
     for item in (graph, *graph.nodes):
         call.program.drop(item)
 
@@ -78,6 +110,7 @@ def _destroy(call: DriverCall, handle: int) -> None:
 @driver("cuGraphClone", "out ptr clone, ptr graph")
 def _clone(call: DriverCall, handle: int) -> int:
     clone = Graph()
+    refuse_memory(call.get(Graph, handle, Status.INVALID_VALUE))
     copies: dict[Node, Node] = {}
     for node in _in_order(call, handle):
         copies[node] = clone.add(node.kind, node.operation, [copies[each] for each in node.dependencies], node.detail)
@@ -157,6 +190,7 @@ def _add_empty(call: DriverCall, graph: int, dependencies: int, count: int) -> i
 def _add_graph(call: DriverCall, graph: int, dependencies: int, count: int, child: int) -> int:
     if child == graph:
         raise DriverError(Status.INVALID_VALUE)
+    refuse_memory(call.get(Graph, child, Status.INVALID_VALUE))
     steps = [node.operation for node in _in_order(call, child)]
 
     def run(now: DriverCall) -> None:
@@ -184,6 +218,40 @@ def _add_wait(call: DriverCall, graph: int, dependencies: int, count: int, event
     return _add(call, graph, dependencies, count, NodeKind.WAIT_EVENT, do_nothing)
 
 
+@driver("cuGraphAddMemAllocNode", f"{_NEW}, ptr parameters")
+def _add_allocation(call: DriverCall, graph: int, dependencies: int, count: int, parameters: int) -> int:
+    target, before = _place(call, graph, dependencies, count)
+    kind, handles, location, device, accesses, accessing, size, _ = _fields(call, parameters, _ALLOCATION)
+    if handles or location == _ON_HOST:
+        raise DriverError(Status.NOT_SUPPORTED)
+    if kind not in _ALLOCATION_KINDS or location != _ON_DEVICE or device or (accessing and not accesses):
+        raise DriverError(Status.INVALID_VALUE)
+    node = add_allocation(call, target, before, size)
+    address = memory_of(node, NodeKind.ALLOCATE).segment.start
+    call.connection.write(parameters + _ALLOCATION.size - 8, struct.pack("=Q", address))
+    return call.program.handle_of(node)
+
+
+@driver("cuGraphAddMemFreeNode", f"{_NEW}, u64 address")
+def _add_free(call: DriverCall, graph: int, dependencies: int, count: int, address: int) -> int:
+    target, before = _place(call, graph, dependencies, count)
+    return call.program.handle_of(add_free(call, target, before, address))
+
+
+@driver("cuGraphMemAllocNodeGetParams", "ptr node, ptr parameters")
+def _get_allocation(call: DriverCall, node: int, parameters: int) -> None:
+    segment = memory_of(call.get(Node, node, Status.INVALID_VALUE), NodeKind.ALLOCATE).segment
+    if not parameters:
+        raise DriverError(Status.INVALID_VALUE)
+    data = _ALLOCATION.pack(_ALLOCATION_KINDS[0], 0, _ON_DEVICE, 0, 0, 0, segment.size, segment.start)
+    call.connection.write(parameters, data)
+
+
+@driver("cuGraphMemFreeNodeGetParams", "ptr node, out u64 address")
+def _get_free(call: DriverCall, node: int) -> int:
+    return memory_of(call.get(Node, node, Status.INVALID_VALUE), NodeKind.FREE).segment.start
+
+
 @driver("cuGraphAddDependencies", "ptr graph, ptr before, ptr after, size count")
 def _add_dependencies(call: DriverCall, graph: int, before: int, after: int, count: int) -> None:
     nodes = call.get(Graph, graph, Status.INVALID_VALUE).nodes
@@ -195,7 +263,7 @@ def _add_dependencies(call: DriverCall, graph: int, before: int, after: int, cou
 
 @driver("cuGraphRemoveDependencies", "ptr graph, ptr before, ptr after, size count")
 def _remove_dependencies(call: DriverCall, graph: int, before: int, after: int, count: int) -> None:
-    call.get(Graph, graph, Status.INVALID_VALUE)
+    refuse_memory(call.get(Graph, graph, Status.INVALID_VALUE))
     for first, second in zip(_nodes(call, before, count), _nodes(call, after, count), strict=True):
         if first not in second.dependencies:
             raise DriverError(Status.INVALID_VALUE)
@@ -206,6 +274,7 @@ def _remove_dependencies(call: DriverCall, graph: int, before: int, after: int, 
 def _destroy_node(call: DriverCall, handle: int) -> None:
     node = call.get(Node, handle, Status.INVALID_VALUE)
     graph = node.graph
+    refuse_memory(graph)
     graph.nodes.remove(node)
     for other in graph.nodes:
         if node in other.dependencies:
@@ -302,7 +371,13 @@ def _instantiate(call: DriverCall, handle: int, flags: int = 0) -> int:
     is_for_device = all(node.kind in _DEVICE_KINDS for node in nodes)
     if flags & ~_INSTANTIATION_FLAGS or (flags & _DEVICE_LAUNCH and not is_for_device):
         raise DriverError(Status.INVALID_VALUE)
-    return call.program.handle_of(ExecutableGraph({node: node.operation for node in nodes}, flags & ~_PRIORITIES))
+    source = call.get(Graph, handle, Status.INVALID_VALUE)
+    if source.executables and has_memory(nodes):
+        raise DriverError(Status.NOT_SUPPORTED)
+    source.executables += 1
+    retain(nodes)
+    operations = {node: node.operation for node in nodes}
+    return call.program.handle_of(ExecutableGraph(source, operations, flags & ~_PRIORITIES))
 
 
 @driver("cuGraphInstantiate cuGraphInstantiate_v2", "out ptr executable, ptr graph, ptr node, ptr log, size length")
@@ -341,7 +416,12 @@ def _upload(call: DriverCall, handle: int, stream: int) -> None:
 
 @driver("cuGraphLaunch", "ptr executable, ptr stream")
 def _launch(call: DriverCall, handle: int, stream: int) -> None:
-    operations = [*call.get(ExecutableGraph, handle, Status.INVALID_VALUE).operations.values()]
+    executable = call.get(ExecutableGraph, handle, Status.INVALID_VALUE)
+    operations = [each for node, each in executable.operations.items() if node not in executable.disabled]
+    if has_memory(executable.operations):
+        if valid_capture_of(call, stream) is not None:
+            raise DriverError(Status.NOT_SUPPORTED)
+        prepare_run(call.program, executable.operations, frees=bool(executable.flags & _AUTO_FREE))
 
     def run(now: DriverCall) -> None:
         for operation in operations:
@@ -352,7 +432,10 @@ def _launch(call: DriverCall, handle: int, stream: int) -> None:
 
 @driver("cuGraphExecDestroy", "ptr executable")
 def _destroy_executable(call: DriverCall, handle: int) -> None:
-    call.program.drop(call.get(ExecutableGraph, handle, Status.INVALID_VALUE))
+    executable = call.get(ExecutableGraph, handle, Status.INVALID_VALUE)
+    executable.graph.executables -= 1
+    release(call.program, executable.operations)
+    call.program.drop(executable)
 
 
 @driver("cuGraphExecUpdate", "ptr executable, ptr graph, ptr node, out i32 result")
@@ -383,6 +466,8 @@ def _replace(call: DriverCall, handle: int, graph: int) -> int:
         return _TOPOLOGY_CHANGED
     if [node.kind for node in nodes] != [node.kind for node in before]:
         return _KIND_CHANGED
+    retain(nodes)
+    release(call.program, before)
     executable.operations = {node: node.operation for node in nodes}
     return _UPDATED
 
@@ -411,3 +496,27 @@ def _set_executable_parameters(call: DriverCall, handle: int, node: int, paramet
 @driver("cuGraphExecKernelNodeSetParams_v2", "ptr executable, ptr node, ptr parameters")
 def _set_executable_parameters_2(call: DriverCall, handle: int, node: int, parameters: int) -> None:
     _set_executable(call, handle, node, _kernel_2(call, parameters))
+
+
+def _node_of(call: DriverCall, handle: int, node: int) -> tuple[ExecutableGraph, Node]:
+    """Return an executable graph, and one of its nodes that can be disabled.
+
+    Errors: DriverError INVALID_VALUE.
+    """
+    executable = call.get(ExecutableGraph, handle, Status.INVALID_VALUE)
+    found = call.get(Node, node, Status.INVALID_VALUE)
+    if found not in executable.operations or found.kind not in _DEVICE_KINDS:
+        raise DriverError(Status.INVALID_VALUE)
+    return executable, found
+
+
+@driver("cuGraphNodeGetEnabled", "ptr executable, ptr node, out u32 is_enabled")
+def _get_enabled(call: DriverCall, handle: int, node: int) -> int:
+    executable, found = _node_of(call, handle, node)
+    return found not in executable.disabled
+
+
+@driver("cuGraphNodeSetEnabled", "ptr executable, ptr node, u32 is_enabled")
+def _set_enabled(call: DriverCall, handle: int, node: int, is_enabled: int) -> None:
+    executable, found = _node_of(call, handle, node)
+    executable.disabled.discard(found) if is_enabled else executable.disabled.add(found)

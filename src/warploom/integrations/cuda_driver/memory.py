@@ -10,9 +10,9 @@ from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.arena import Segment
 from warploom.integrations.cuda_driver.functions import driver
 from warploom.integrations.cuda_driver.graph import NodeKind, Operation, do_nothing
-from warploom.integrations.cuda_driver.program import Mapped
+from warploom.integrations.cuda_driver.program import CudaProgram, GraphMemory, Mapped
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
-from warploom.integrations.cuda_driver.streams import capture_of, enqueue
+from warploom.integrations.cuda_driver.streams import enqueue
 from warploom.runtime.device_memory import PAGE_BYTES
 
 if TYPE_CHECKING:
@@ -83,9 +83,14 @@ def data_address(call: DriverCall, data: bytes) -> int:
     return constants[data]
 
 
-def segment_at(call: DriverCall, address: int, size: int = 0) -> Segment:
-    """Return the allocation that contains `size` bytes at an address. Errors: DriverError INVALID_VALUE."""
-    found = call.program.memory.find(address)
+def segment_at(call: DriverCall, address: int, size: int = 0, *, is_planned: bool = False) -> Segment:
+    """Return the allocation that contains `size` bytes at an address.
+
+    `is_planned` is True for an operation that may run later, when the memory of a graph exists.
+
+    Errors: DriverError INVALID_VALUE.
+    """
+    found = call.program.memory.find(address, hidden=is_planned)
     if found is None or address + size > found.start + found.size:
         raise DriverError(Status.INVALID_VALUE)
     return found
@@ -110,31 +115,32 @@ def _allocate_pitch(call: DriverCall, width: int, height: int, element: int) -> 
     return allocate(call, pitch * height).start, pitch
 
 
-@driver("cuMemAllocAsync", "out u64 address, size bytes, ptr stream")
-def _allocate_async(call: DriverCall, size: int, stream: int) -> int:
-    found = capture_of(call, stream)
-    if not size:
-        return 0
-    segment = allocate(call, size)
-    if found is not None:
-        enqueue(call, stream, NodeKind.ALLOCATE, do_nothing)
-    return segment.start
-
-
-@driver("cuMemAllocFromPoolAsync", "out u64 address, size bytes, ptr pool, ptr stream")
-def _allocate_from_pool(call: DriverCall, size: int, pool: int, stream: int) -> int:
-    if not pool:
-        raise DriverError(Status.INVALID_VALUE)
-    return _allocate_async(call, size, stream)
-
-
 def free(call: DriverCall, address: int) -> None:
     """Free an allocation. Errors: DriverError INVALID_VALUE."""
+    if (memory := call.program.graph_memory.get(address)) is not None:
+        if not memory.is_live:
+            raise DriverError(Status.INVALID_VALUE)
+        free_graph_memory(call.program, memory)
+        return
     if call.program.owners.pop(address, None) is None:
         raise DriverError(Status.INVALID_VALUE)
     segment = segment_at(call, address)
     unmap_segment(call, segment)
     call.program.memory.free(segment)
+
+
+def free_graph_memory(program: CudaProgram, memory: GraphMemory) -> None:
+    """Free the memory of a graph. Its addresses remain reserved while a graph can allocate it again."""
+    memory.is_live = False
+    program.memory.hide(memory.segment)
+    release_graph_memory(program, memory)
+
+
+def release_graph_memory(program: CudaProgram, memory: GraphMemory) -> None:
+    """Give up the addresses of a graph's memory if it is freed and no graph can allocate it again."""
+    if not memory.users and not memory.is_live and program.graph_memory.pop(memory.segment.start, None) is not None:
+        program.owners.pop(memory.segment.start, None)
+        program.memory.free(memory.segment)
 
 
 @driver("cuMemFree_v2", "u64 address")
@@ -145,20 +151,6 @@ def _free_memory(call: DriverCall, address: int) -> None:
     if (mapped := call.program.mapped.get(address)) is not None and not mapped.is_managed:
         raise DriverError(Status.INVALID_VALUE)
     free(call, address)
-
-
-@driver("cuMemFreeAsync", "u64 address, ptr stream")
-def _free_async(call: DriverCall, address: int, stream: int) -> None:
-    found = capture_of(call, stream)
-    if not address:
-        return
-    if (mapped := call.program.mapped.get(address)) is not None:
-        raise DriverError(Status.NOT_SUPPORTED if mapped.is_managed else Status.INVALID_VALUE)
-    if found is not None:
-        segment_at(call, address)
-        enqueue(call, stream, NodeKind.FREE, do_nothing)
-    else:
-        free(call, address)
 
 
 @driver("cuMemHostAlloc", "out ptr address, size bytes, u32 flags")
@@ -263,16 +255,16 @@ def _range(call: DriverCall, address: int) -> tuple[int, int]:
 # Copies -----------------------------------------------------------------------------------------------------------
 
 
-def check_copy(call: DriverCall, to: int, source: int, size: int) -> None:
+def check_copy(call: DriverCall, to: int, source: int, size: int, *, is_planned: bool = False) -> None:
     """Refuse null pointers, and ranges of device memory that are not within one allocation.
 
-    Errors: DriverError INVALID_VALUE.
+    `segment_at` describes `is_planned`. Errors: DriverError INVALID_VALUE.
     """
     for address in (to, source):
         if size and not address:
             raise DriverError(Status.INVALID_VALUE)
         if size and call.program.is_device_address(address):
-            segment_at(call, address, size)
+            segment_at(call, address, size, is_planned=is_planned)
 
 
 def copy(call: DriverCall, to: int, source: int, size: int) -> None:
@@ -307,7 +299,7 @@ def _enqueue_copy(
     call: DriverCall, stream: int, run: Callable[[DriverCall, int, int, int], None], to: int, source: int, size: int
 ) -> None:  # fmt: skip
     """Copy bytes in the order of a stream. Errors: as `check_copy`, before the copy."""
-    check_copy(call, to, source, size)
+    check_copy(call, to, source, size, is_planned=True)
     enqueue(call, stream, NodeKind.COPY, lambda now: run(now, to, source, size))
 
 
@@ -395,7 +387,7 @@ def fill(
         return do_nothing
     if address % element or (height > 1 and (pitch < width * element or pitch % element)):
         raise DriverError(Status.INVALID_VALUE)
-    segment_at(call, address, (height - 1) * pitch + width * element)
+    segment_at(call, address, (height - 1) * pitch + width * element, is_planned=True)
 
     def run(now: DriverCall) -> None:
         segment_at(now, address, (height - 1) * pitch + width * element)

@@ -1,4 +1,7 @@
-"""Driver functions for memory pools. All pools share the memory of the device."""
+"""Driver functions for memory pools, and for allocations in the order of a stream.
+
+All pools share the memory of the device.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warploom.integrations.cuda_driver.functions import driver
+from warploom.integrations.cuda_driver.graph_memory import add_allocation, add_free, memory_of
+from warploom.integrations.cuda_driver.memory import allocate, free
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
+from warploom.integrations.cuda_driver.streams import valid_capture_of
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import DriverCall
@@ -105,3 +111,67 @@ def _set_attribute(call: DriverCall, handle: int, attribute: int, address: int) 
 @driver("cuMemPoolSetAccess", "ptr pool, ptr descriptions, size count")
 def _set_access(call: DriverCall, handle: int, descriptions: int, count: int) -> None:
     _pool(call, handle)
+
+
+# Allocations in the order of a stream -------------------------------------------------------------------------------
+
+
+@driver("cuMemAllocAsync", "out u64 address, size bytes, ptr stream")
+def _allocate_async(call: DriverCall, size: int, stream: int) -> int:
+    found = valid_capture_of(call, stream)
+    if not size:
+        return 0
+    if found is None:
+        return allocate(call, size).start
+    origin, capture = found
+    node = add_allocation(call, capture.graph, capture.latest[origin], size)
+    capture.latest[origin] = [node]
+    return memory_of(node, node.kind).segment.start
+
+
+@driver("cuMemAllocFromPoolAsync", "out u64 address, size bytes, ptr pool, ptr stream")
+def _allocate_from_pool(call: DriverCall, size: int, pool: int, stream: int) -> int:
+    if not pool:
+        raise DriverError(Status.INVALID_VALUE)
+    return _allocate_async(call, size, stream)
+
+
+@driver("cuMemFreeAsync", "u64 address, ptr stream")
+def _free_async(call: DriverCall, address: int, stream: int) -> None:
+    found = valid_capture_of(call, stream)
+    if not address:
+        return
+    if (mapped := call.program.mapped.get(address)) is not None:
+        raise DriverError(Status.NOT_SUPPORTED if mapped.is_managed else Status.INVALID_VALUE)
+    if found is None:
+        free(call, address)
+        return
+    origin, capture = found
+    capture.latest[origin] = [add_free(call, capture.graph, capture.latest[origin], address)]
+
+
+# Memory of graphs -------------------------------------------------------------------------------------------------
+
+_GRAPH_ATTRIBUTES = range(4)  # used, its maximum, reserved, its maximum
+_GRAPH_MAXIMA = (1, 3)
+
+
+@driver("cuDeviceGetGraphMemAttribute", "i32 device, i32 attribute, ptr value")
+def _get_graph_attribute(call: DriverCall, device: int, attribute: int, address: int) -> None:
+    call.device(device)
+    if attribute not in _GRAPH_ATTRIBUTES or not address:
+        raise DriverError(Status.INVALID_VALUE)
+    used = sum(each.segment.size for each in call.program.graph_memory.values() if each.is_live)
+    call.connection.write(address, struct.pack("=Q", used))
+
+
+@driver("cuDeviceSetGraphMemAttribute", "i32 device, i32 attribute, ptr value")
+def _set_graph_attribute(call: DriverCall, device: int, attribute: int, address: int) -> None:
+    call.device(device)
+    if attribute not in _GRAPH_MAXIMA or not address or call.connection.read_word(address):
+        raise DriverError(Status.INVALID_VALUE)
+
+
+@driver("cuDeviceGraphMemTrim", "i32 device")
+def _trim_graph_memory(call: DriverCall, device: int) -> None:
+    call.device(device)

@@ -75,6 +75,19 @@ class Mapped:
     flags: int
 
 
+@dataclass(eq=False)
+class GraphMemory:
+    """Memory that a node of a graph allocates, at the same address in all runs.
+
+    `is_live` is True from a run of this node until the memory is freed. `users` is the number of graphs and executable
+    graphs that allocate the memory.
+    """
+
+    segment: Segment
+    is_live: bool = False
+    users: int = 0
+
+
 @dataclass
 class ThreadState:
     """State of a thread of the program: its contexts, of which the last one is current."""
@@ -119,6 +132,7 @@ class CudaProgram:
         self._bytes = np.frombuffer(self._mapping, np.uint8)
         self.memory = DeviceMemory(self._bytes, self._clear)
         self.mapped: dict[int, Mapped] = {}
+        self.graph_memory: dict[int, GraphMemory] = {}
         self.pool: object = None
         self.default_pool: object = None
         self.registered: dict[int, int] = {}
@@ -175,6 +189,7 @@ class CudaProgram:
                 self.drop(item)
         self.memory.clear()
         self.mapped.clear()
+        self.graph_memory.clear()
         self.registered.clear()
         self.constants.clear()
         self.owners.clear()
