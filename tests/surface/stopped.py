@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -28,5 +29,6 @@ def send(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    os.environ["WARPLOOM_STEP_BUDGET"] = str(10**9)  # so that the first signal comes before the end of the run
     with patch("warploom.cli.run.launch_progress", signalling):
         sys.exit(main(sys.argv[2:]))
