@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warploom.emulator.faults import Fault
-from warploom.emulator.heap import ALIGNMENT, Heap, entries
+from warploom.emulator.heap import ALIGNMENT, LEAST, Heap
 
 START, SIZE = 1 << 20, 1024
 
 
 def _heap() -> tuple[Heap, SimpleNamespace]:
-    segments = SimpleNamespace(starts=np.full(entries(SIZE), START + SIZE), ends=np.full(entries(SIZE), START + SIZE))
+    segments = SimpleNamespace(starts=np.full(SIZE // LEAST, START + SIZE), ends=np.full(SIZE // LEAST, START + SIZE))
     return Heap(segments, 0, START, SIZE), segments
 
 

@@ -12,7 +12,7 @@ from warploom.diagnostics import UsageError
 from warploom.emulator import access
 from warploom.emulator.address_space import GLOBAL_BASE, LOWEST_WINDOW
 from warploom.emulator.faults import Fault
-from warploom.emulator.heap import HEAP_BYTES, Heap, entries
+from warploom.emulator.heap import HEAP_BYTES, Heap
 
 GAP = 4096
 ALIGNMENT = 1024
@@ -44,6 +44,7 @@ class Arena:
         self.heap: Heap | None = None
         self._end = GLOBAL_BASE + GAP
         self._heap_start = 0  # 0 without a heap
+        self._heap_bytes = HEAP_BYTES
         self.bytes: NDArray[np.uint8]
         self.starts: NDArray[np.int64]
         self.ends: NDArray[np.int64]
@@ -59,7 +60,7 @@ class Arena:
     def reserve_heap(self) -> None:
         """Reserve memory for the heap of `malloc`."""
         self._heap_start = self._end
-        self._end += HEAP_BYTES + GAP
+        self._end += self._heap_bytes + GAP
 
     def seal(self) -> None:
         """Allocate the reserved memory.
@@ -80,15 +81,18 @@ class Arena:
 
     @classmethod
     def over(
-        cls, memory: NDArray[np.uint8], segments: Sequence[Segment], heap_start: int = 0, heap: Heap | None = None
+        cls, memory: NDArray[np.uint8], segments: Sequence[Segment], heap_start: int = 0, heap: Heap | None = None,
+        heap_bytes: int = HEAP_BYTES,
     ) -> Arena:  # fmt: skip
         """Return an arena that uses existing memory, whose first byte has the address GLOBAL_BASE.
 
         `segments` are in the order of their addresses. `heap_start` is the address of the heap after them, or 0
-        without a heap. `heap` is the heap of an earlier arena with the same memory, or None.
+        without a heap, and `heap_bytes` is the size of the heap. `heap` is the heap of an earlier arena with the same
+        memory, or None.
         """
         arena = cls()
         arena.segments, arena.bytes, arena._heap_start = [*segments], memory, heap_start
+        arena._heap_bytes = heap_bytes
         arena._index()
         if heap is not None:
             heap.attach(arena, len(arena.segments))
@@ -101,11 +105,11 @@ class Arena:
         ends = [segment.start + segment.size for segment in self.segments]
         states = [access.CLEAN if segment.writable else access.LOCKED for segment in self.segments]
         if self._heap_start:
-            self.heap = Heap(self, len(self.segments), self._heap_start)
-            unused = [self.heap.end] * entries()
-            starts, ends, states = starts + unused, ends + unused, states + [access.CLEAN] * len(unused)
-        self.starts, self.ends = np.array([starts, ends], np.int64)
-        self.state = np.array(states, np.uint8)
+            self.heap = Heap(self, len(self.segments), self._heap_start, self._heap_bytes)
+        blocks = 0 if self.heap is None else self.heap.most_blocks
+        unused = np.full(blocks, 0 if self.heap is None else self.heap.end, np.int64)
+        self.starts, self.ends = (np.concatenate([np.array(each, np.int64), unused]) for each in (starts, ends))
+        self.state = np.concatenate([np.array(states, np.uint8), np.full(blocks, access.CLEAN, np.uint8)])
 
     def fork(self) -> Arena:
         """Return an independent copy of a sealed arena."""

@@ -40,6 +40,11 @@ class Heap:
         self._live: list[bool] = []
         self.changes = 0  # allocations and frees so far
 
+    @property
+    def most_blocks(self) -> int:
+        """Largest number of blocks, and of entries of `Segments` that the heap needs."""
+        return (self.end - self.start) // LEAST
+
     def fork(self, segments: Segments) -> "Heap":
         """Return an independent copy for a copy of the segments."""
         other = Heap(segments, self._first, self.start, self.end - self.start)
@@ -157,8 +162,3 @@ class Heap:
             return f"the address is {address - start} bytes into {what}"
         over = address - start - size
         return f"{what} ends {f'{over} bytes' if over else 'just'} before the address"
-
-
-def entries(size: int = HEAP_BYTES) -> int:
-    """Return the number of entries of `Segments` that a heap of `size` bytes needs."""
-    return size // LEAST

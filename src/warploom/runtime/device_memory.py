@@ -37,12 +37,25 @@ class DeviceMemory:
         self._next = GLOBAL_BASE + GAP
         self._arena: Arena | None = None
         self._heap: Heap | None = None
-        self._heap_start = GLOBAL_BASE + len(memory) - HEAP_BYTES - GAP
+        self._heap_bytes = HEAP_BYTES
 
     @property
     def end(self) -> int:
         """Address after the last byte for allocations. The heap of device functions follows."""
-        return self._heap_start
+        return GLOBAL_BASE + len(self.bytes) - self._heap_bytes - GAP
+
+    def resize_heap(self, size: int) -> None:
+        """Set the size of the heap. Units: bytes.
+
+        Errors: UsageError launch.memory if a launch has used the heap, or if allocations leave too little memory.
+        """
+        size = -(-size // GAP) * GAP
+        if self._heap is not None and size != self._heap_bytes:
+            text = "the heap is in use; expected its size before the first launch of a kernel that uses it"
+            raise UsageError(text, code="launch.memory")
+        if self._used() + size + GAP > len(self.bytes):
+            raise UsageError(f"the heap of {size} bytes is larger than the free memory", code="launch.memory")
+        self._heap_bytes = size
 
     def allocate(
         self, name: str, size: int, *, alignment: int = ALIGNMENT, writable: bool = True, kind: str = "global"
@@ -106,10 +119,10 @@ class DeviceMemory:
         self._arena = None
 
     def clear(self) -> None:
-        """Free all allocations, and set their bytes to zero."""
+        """Free all allocations and the heap, and set the bytes of the allocations to zero."""
         for segment in [*self._segments]:
             self.free(segment)
-        self._heap = None
+        self._heap, self._heap_bytes = None, HEAP_BYTES
 
     def find(self, address: int, *, hidden: bool = False) -> Segment | None:
         """Return the allocation that contains an address, or None.
@@ -134,16 +147,20 @@ class DeviceMemory:
 
         The first launch with `uses_heap` creates the heap, which all later launches share.
         """
-        if uses_heap or self._heap is not None:
-            arena = Arena.over(self.bytes, self._shown(), self._heap_start, self._heap)
-            self._heap = arena.heap
-            return arena
-        if self._arena is None:
-            last = self._segments[-1] if self._segments else None
-            used = GAP if last is None else last.start + last.size + GAP - GLOBAL_BASE
+        if uses_heap and self._heap is None:
+            self._arena = None
+        if self._arena is None and (uses_heap or self._heap is not None):
+            self._arena = Arena.over(self.bytes, self._shown(), self.end, self._heap, self._heap_bytes)
+            self._heap = self._arena.heap
+        elif self._arena is None:
             # The emulator views the bytes as wider elements, so their number is a multiple of every element's size.
-            self._arena = Arena.over(self.bytes[: -(-used // GAP) * GAP], self._shown())
+            self._arena = Arena.over(self.bytes[: -(-self._used() // GAP) * GAP], self._shown())
         return self._arena
+
+    def _used(self) -> int:
+        """Return the number of bytes up to the last allocation and the gap after it."""
+        last = self._segments[-1] if self._segments else None
+        return GAP if last is None else last.start + last.size + GAP - GLOBAL_BASE
 
     def _shown(self) -> list[Segment]:
         return [each for each in self._segments if each not in self._hidden]

@@ -344,6 +344,22 @@ def test_the_heap_keeps_its_contents_between_launches(driver: Driver) -> None:
     assert [each.code for each in driver.seen.diagnostics] == ["emulator.use-after-free"]
 
 
+def test_the_size_of_the_heap_can_be_set_before_its_first_use(driver: Driver) -> None:
+    limit, size = 2, 64 << 20
+    module, data = driver.module(HEAP.replace("%size, 64", f"%size, {size // 2}")), driver.allocate(16)
+    driver.expect("cuCtxSetLimit", limit, SIZE(size))
+    assert driver.launch(driver.function(module, "fill"), [U64(data)], block=1) is Status.SUCCESS
+    driver.expect("cuCtxSynchronize")
+    assert driver.cuCtxSetLimit(limit, SIZE(2 * size)) is Status.INVALID_VALUE
+    driver.expect("cuCtxSetLimit", limit, SIZE(size))
+
+
+def test_a_small_heap_is_exhausted(driver: Driver) -> None:
+    module, data = driver.module(HEAP.replace("%size, 64", f"%size, {9 << 20}")), driver.allocate(16)
+    driver.launch(driver.function(module, "fill"), [U64(data)], block=1)
+    assert driver.cuCtxSynchronize() is Status.ILLEGAL_ADDRESS
+
+
 def test_a_failure_outlives_a_reset(driver: Driver) -> None:
     assert scaled(driver, driver.allocate(64), 0) is Status.SUCCESS
     assert driver.cuCtxSynchronize() is Status.ILLEGAL_ADDRESS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warploom.diagnostics import UsageError
 from warploom.integrations.cuda_driver.functions import driver
 from warploom.integrations.cuda_driver.memory import free
 from warploom.integrations.cuda_driver.program import Context
@@ -208,7 +209,14 @@ def _set_limit(call: DriverCall, limit: int, value: int) -> None:
     if most is not None and value > most:
         raise DriverError(Status.INVALID_VALUE)
     step = _STACK_STEP if limit == _STACK else 1
-    call.context.limits[limit] = max(-(-value // step) * step, _LEAST_LIMITS.get(limit, 0))
+    value = max(-(-value // step) * step, _LEAST_LIMITS.get(limit, 0))
+    if limit == _HEAP:
+        try:
+            call.program.memory.resize_heap(value)
+        except UsageError as error:
+            call.program.log.error(error)
+            raise DriverError(Status.INVALID_VALUE) from None
+    call.context.limits[limit] = value
 
 
 @driver("cuCtxGetCacheConfig", "out i32 configuration")
