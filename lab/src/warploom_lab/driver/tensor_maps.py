@@ -8,6 +8,7 @@ from typing import Any
 from warploom_lab.driver.case import Driver, Isolation, add, case
 
 _U8, _U16, _U32, _F16, _F32, _F64, _TF32, _B4X16, _B4X16_P64, _B6X16 = 0, 1, 2, 6, 7, 8, 11, 13, 14, 15
+_MAP_BYTES = 128
 _PLAIN: dict[str, Any] = {
     "type": _F16, "rank": 2, "offset": 0, "extents": (64, 64), "strides": (128,), "box": (32, 8), "steps": (1, 1),
     "interleave": 0, "swizzle": 0, "promotion": 0, "fill": 0,
@@ -90,15 +91,33 @@ _IM2COL: dict[str, dict[str, Any]] = {
     "empty_box": {"lower": (8, 8), "upper": (-8, -8)},
     "b4x16_p64": {"type": _B4X16_P64, "extents": (128, 16, 16, 4), "channels": 128},
 }  # fmt: skip
+_WIDE: dict[str, dict[str, Any]] = {
+    "plain": {}, "mode_128": {"mode": 1}, "mode_2": {"mode": 2}, "mode_negative": {"mode": -1}, "rank_2": {"rank": 2},
+    "rank_3": {"rank": 3, "extents": (64, 16, 4), "strides": (128, 2048), "steps": (1, 1, 1)},
+    "rank_5": {"rank": 5, "extents": (64, 16, 16, 4, 2), "strides": (128, 2048, 32768, 131072), "steps": (1,) * 5},
+    "lower_small": {"lower": -129}, "lower_small_rank_5": {
+        "rank": 5, "extents": (64, 16, 16, 4, 2), "strides": (128, 2048, 32768, 131072), "steps": (1,) * 5,
+        "lower": -17},
+    "upper_large": {"upper": 128}, "channels_0": {"channels": 0}, "channels_257": {"channels": 257},
+    "pixels_0": {"pixels": 0}, "pixels_1024": {"pixels": 1024}, "pixels_1025": {"pixels": 1025},
+    "swizzle_0": {"swizzle": 0}, "swizzle_32": {"swizzle": 1, "channels": 16}, "swizzle_64": {"swizzle": 2},
+    "swizzle_128": {"swizzle": 3, "channels": 64}, "interleave_16": {"interleave": 1},
+    "interleave_32": {"interleave": 2, "swizzle": 1}, "step_2": {"steps": (1, 2, 1, 1)},
+    "null_address": {"offset": None},
+}  # fmt: skip
+_WIDE_IMAGE: dict[str, Any] = {**_IMAGE, "lower": -1, "upper": -2, "mode": 0, "swizzle": 3, "channels": 64}
 
 
 def _words(values: tuple[int, ...] | None, kind: Any) -> object:
     return None if values is None else (kind * max(len(values), 1))(*values)
 
 
-def _encode(cuda: Driver, changes: dict[str, Any], *, image: bool = False) -> None:
-    """Encode a tensor map, and record the status."""
-    at = (_IMAGE if image else _PLAIN) | changes
+def _encode(cuda: Driver, at: dict[str, Any]) -> None:
+    """Encode a tensor map, and record the status.
+
+    For a wide map, also record whether the bytes are those of an im2col map whose box has the same corners in the
+    direction of the width, and 0 in the other directions.
+    """
     storage = ctypes.create_string_buffer(256)
     target = -(-ctypes.addressof(storage) // 64) * 64
     address = 0 if at["offset"] is None else cuda.allocate(1 << 20) + at["offset"]
@@ -106,18 +125,29 @@ def _encode(cuda: Driver, changes: dict[str, Any], *, image: bool = False) -> No
         target, at["type"], at["rank"], address, _words(at["extents"], ctypes.c_uint64),
         _words(at["strides"], ctypes.c_uint64),
     )  # fmt: skip
-    layout = (_words(at["steps"], ctypes.c_uint32), at["interleave"], at["swizzle"], at["promotion"], at["fill"])
-    if image:
+    steps, layout = _words(at["steps"], ctypes.c_uint32), (at["swizzle"], at["promotion"], at["fill"])
+    if "mode" in at:
+        corners = (at["lower"], at["upper"], at["channels"], at["pixels"], steps, at["interleave"], at["mode"])
+        if cuda("cuTensorMapEncodeIm2colWide", *common, *corners, *layout) == 0:
+            found, directions = ctypes.string_at(target, _MAP_BYTES), at["rank"] - 2
+            boxes = (_words((at[corner], 0, 0)[:directions], ctypes.c_int) for corner in ("lower", "upper"))
+            others = (at["channels"], at["pixels"], steps, at["interleave"])
+            cuda("cuTensorMapEncodeIm2col", *common, *boxes, *others, *layout)
+            cuda.note("equal", ctypes.string_at(target, _MAP_BYTES) == found)
+    elif "lower" in at:
         corners = (_words(at["lower"], ctypes.c_int), _words(at["upper"], ctypes.c_int), at["channels"], at["pixels"])
-        cuda("cuTensorMapEncodeIm2col", *common, *corners, *layout)
+        cuda("cuTensorMapEncodeIm2col", *common, *corners, steps, at["interleave"], *layout)
     else:
-        cuda("cuTensorMapEncodeTiled", *common, _words(at["box"], ctypes.c_uint32), *layout)
+        box = _words(at["box"], ctypes.c_uint32)
+        cuda("cuTensorMapEncodeTiled", *common, box, steps, at["interleave"], *layout)
 
 
-for _name, _changes in _TILED.items():
-    add(f"tensor_maps.tiled_{_name}", lambda cuda, c=_changes: _encode(cuda, c), Isolation.SHARED)
-for _name, _changes in _IM2COL.items():
-    add(f"tensor_maps.im2col_{_name}", lambda cuda, c=_changes: _encode(cuda, c, image=True), Isolation.SHARED)
+for _kind, _defaults, _rows in (
+    ("tiled", _PLAIN, _TILED), ("im2col", _IMAGE, _IM2COL), ("wide", _WIDE_IMAGE, _WIDE),
+):  # fmt: skip
+    for _name, _changes in _rows.items():
+        _fields = _defaults | _changes
+        add(f"tensor_maps.{_kind}_{_name}", lambda cuda, at=_fields: _encode(cuda, at), Isolation.SHARED)
 
 
 @case

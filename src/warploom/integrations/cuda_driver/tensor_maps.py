@@ -25,8 +25,10 @@ _BLACKWELL = (10, 0)
 _HOPPER_TYPES = 13  # the other types, and other atomicities of the swizzle, need compute capability 10.0
 _ALIGNMENT = 64  # bytes, of a tensor map
 _ADDRESS_ALIGNMENT = 16  # bytes, of the address of a tensor
+_WIDE_MODES = (0, 1)  # rows of any number of pixels, and of 128
 _COMMON = "ptr map, i32 type, u32 rank, ptr address, ptr extents, ptr strides"
-_LAYOUT = "ptr steps, i32 interleave, i32 swizzle, i32 promotion, i32 fill"
+_TILE = "i32 swizzle, i32 promotion, i32 fill"
+_LAYOUT = f"ptr steps, i32 interleave, {_TILE}"
 """Parameters that all functions have."""
 
 
@@ -92,6 +94,21 @@ def _encode_im2col(call: DriverCall, *values: int) -> None:
     _encode(
         call, values[:6], values[10:], im2col_lower=(*lower, 0, 0)[:3], im2col_upper=(*upper, 0, 0)[:3],
         channels_per_pixel=values[8], pixels_per_column=values[9],
+    )  # fmt: skip
+
+
+@driver(
+    "cuTensorMapEncodeIm2colWide",
+    f"{_COMMON}, i32 lower, i32 upper, u32 channels, u32 pixels, ptr steps, i32 interleave, i32 mode, {_TILE}",
+)
+def _encode_im2col_wide(call: DriverCall, *values: int) -> None:
+    # The map is that of im2col with a box in the direction of the width only. The mode is not part of it (H100).
+    lower, upper, channels, pixels, steps, interleave, mode, *layout = values[6:]
+    if mode not in _WIDE_MODES or not 3 <= values[2] <= _LARGEST_RANK:
+        raise DriverError(Status.INVALID_VALUE)
+    _encode(
+        call, values[:6], (steps, interleave, *layout), im2col_lower=(lower, 0, 0), im2col_upper=(upper, 0, 0),
+        channels_per_pixel=channels, pixels_per_column=pixels,
     )  # fmt: skip
 
 
