@@ -65,13 +65,12 @@ def run(options: argparse.Namespace) -> int:
 
     Schedule.parse(options.schedule)
     model = read_device(options.device)
-    major, minor = model.capability
     folder = library_folder()
     if options.report is not None:
         _make_folder(options.report)
     log = LaunchLog(
         LaunchOptions(
-            f"sm_{10 * major + minor}a", options.check, options.sanitize, options.schedule, _pattern(options.kernel),
+            model.target.name, options.check, options.sanitize, options.schedule, _pattern(options.kernel),
             options.report,
         ),
         _say,

@@ -49,7 +49,7 @@ def read_ptx(call: DriverCall, address: int, file: FileImage | None = None) -> s
         if code.ptx and all(entry.is_text or _target(entry.text) is None for entry in code.ptx):
             status = Status.INVALID_PTX
         place = _mapped_file(call.program.process, address) if file is None else file.name
-        return _choose(code, call.program.model.capability, place).text
+        return _choose(code, call.program.model.target, place).text
     except InvalidImage as error:
         call.program.log.error(error)
         raise DriverError(Status.INVALID_IMAGE) from None
@@ -58,26 +58,24 @@ def read_ptx(call: DriverCall, address: int, file: FileImage | None = None) -> s
         raise DriverError(status) from None
 
 
-def _choose(code: DeviceCode, capability: tuple[int, int], place: str) -> PtxEntry:
+def _choose(code: DeviceCode, device: Target, place: str) -> PtxEntry:
     """Return the PTX for the highest target that the device can run.
 
     `place` is the file that contains the code, or "".
 
     Errors: UsageError exec.image.
     """
-    number = 10 * capability[0] + capability[1]
-    device = read_target(f"sm_{number}a")
-    assert device is not None
     found = [(target, entry) for entry in code.ptx if (target := _target(entry.text)) is not None]
     fitting = [pair for pair in found if device.has(pair[0])]
     if fitting:
         return max(fitting, key=lambda pair: (pair[0].number, pair[0].suffix))[1]
-    build = f"with PTX, for example with -gencode arch=compute_{number}a,code=compute_{number}a"
+    virtual = device.name.replace("sm_", "compute_")
+    build = f"with PTX, for example with -gencode arch={virtual},code={virtual}"
     if code.ptx:
         names = ", ".join(target.name for target, _ in found) or "an unknown target"
         raise UsageError(
-            f"{place or _IN_MEMORY} has PTX for {names}; expected PTX for sm_{number}a, or sm_{number} or lower "
-            "without a suffix",
+            f"{place or _IN_MEMORY} has PTX for {names}; expected PTX for {device.name}, or for sm_{device.number} or "
+            "lower without a suffix",
             code="exec.image",
             hint=f"choose another device with --device, or build the code {build}",
         )
