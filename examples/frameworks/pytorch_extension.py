@@ -11,10 +11,18 @@ import sys
 import torch
 from torch.utils.cpp_extension import load_inline
 
+BINDING = r"""
+#include <torch/csrc/utils/pybind.h>
+
+at::Tensor run(at::Tensor x);
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) { module.def("run", &run); }
+"""
 SOURCE = r"""
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty_like.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>
-#include <torch/extension.h>
 
 // Add 1 to each element of a row that the Tensor Memory Accelerator copies to shared memory.
 __global__ void add_one(const float *x, float *y, int columns) {
@@ -36,9 +44,9 @@ __global__ void add_one(const float *x, float *y, int columns) {
     for (int i = threadIdx.x; i < columns; i += blockDim.x) y[size_t(blockIdx.x) * columns + i] = row[i] + 1;
 }
 
-torch::Tensor run(torch::Tensor x) {
+at::Tensor run(at::Tensor x) {
     TORCH_CHECK(x.is_cuda() && x.is_contiguous() && x.size(1) % 4 == 0, "expected rows of 16-byte multiples");
-    auto y = torch::empty_like(x);
+    auto y = at::empty_like(x);
     add_one<<<x.size(0), 128, 4 * x.size(1), c10::cuda::getCurrentCUDAStream()>>>(
         x.data_ptr<float>(), y.data_ptr<float>(), x.size(1));
     C10_CUDA_KERNEL_LAUNCH_CHECK();
@@ -50,11 +58,12 @@ torch::Tensor run(torch::Tensor x) {
 def main(rows: int = 20, columns: int = 500) -> None:
     extension = load_inline(
         "warploom_example",
-        cpp_sources="torch::Tensor run(torch::Tensor x);",
+        cpp_sources=BINDING,
         cuda_sources=SOURCE,
-        functions=["run"],
         extra_cuda_cflags=["-gencode", "arch=compute_90a,code=compute_90a"],
+        no_implicit_headers=True,
     )
+    torch.manual_seed(0)
     x = torch.randn(rows, columns).pin_memory()
     stream, began, ended = torch.cuda.Stream(), *(torch.cuda.Event(enable_timing=True) for _ in range(2))
     with torch.cuda.stream(stream):
@@ -66,8 +75,7 @@ def main(rows: int = 20, columns: int = 500) -> None:
     assert began.elapsed_time(ended) >= 0
     again = y.clone().cpu()
     wrong = int((result.numpy() != x.numpy() + 1).sum() + (again.numpy() != result.numpy()).sum())
-    allocated = torch.cuda.memory_allocated() // 4
-    print(f"{x.numel()} elements, {wrong} of them wrong; {allocated >= x.numel()}: PyTorch's allocator has the tensors")
+    print(f"{x.numel()} elements, {wrong} of them wrong")
     sys.exit(bool(wrong))
 
 
