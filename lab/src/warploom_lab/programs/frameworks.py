@@ -93,9 +93,11 @@ def record(report: Callable[[str], object]) -> dict[str, Any]:
     `report` is called with a line about each run.
     """
     found: dict[str, Any] = {each.title: {"sha256": source_digest(each)} for each in EXAMPLES}
-    runs = [(each, place, run) for each in EXAMPLES for place, run in _PLACES.items()]
+    runs = [(each, place) for each in EXAMPLES for place in _PLACES]
     with ThreadPoolExecutor(_WORKERS) as pool:
-        for (example, place, _), outcome in zip(runs, pool.map(lambda each: each[2](each[0]), runs), strict=True):
+        outcomes = [pool.submit(_PLACES[place], each) for each, place in runs]
+        for (example, place), each in zip(runs, outcomes, strict=True):
+            outcome = each.result()
             found[example.title][place] = [outcome.status, outcome.output]
             report(f"{example.title}, {place}: {outcome.status}, {outcome.output.strip()}")
             if outcome.status:

@@ -55,6 +55,17 @@ class PtxEntry(NamedTuple):
         return not self.number
 
 
+class _Section(NamedTuple):
+    """Section of an ELF file. `name` is the position of its name in the section of names."""
+
+    name: int
+    kind: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+
+
 class DeviceCode(NamedTuple):
     """PTX of a module, and a description of its GPU code.
 
@@ -112,11 +123,12 @@ def _kernels(program: ProgramMemory, address: int) -> Iterator[str]:
     size, count, names = _SECTIONS.unpack(program.read(address + _SECTIONS_OFFSET + 12, _SECTIONS.size))
     if size != _SECTION.size or names >= count:
         return
-    sections = [*_SECTION.iter_unpack(program.read(address + offset, size * count))]
-    _, _, _, _, start, length = sections[names]
-    text = program.read(address + start, min(length, _LARGEST))
-    for name, *_ in sections:
-        found = text[name:].partition(b"\0")[0]
+    data = program.read(address + offset, size * count)
+    sections = [_Section._make(each) for each in _SECTION.iter_unpack(data)]
+    strings = sections[int(names)]
+    text = program.read(address + strings.offset, min(strings.size, _LARGEST))
+    for section in sections:
+        found = text[section.name :].partition(b"\0")[0]
         if found.startswith(_KERNEL_SECTION):
             yield found.removeprefix(_KERNEL_SECTION).decode(errors="replace")
 
