@@ -47,7 +47,7 @@ def main(n: int = 3000, rows: int = 40) -> None:
     with stream:
         HYPOT((-(-n // 256),), (256,), (cp.asarray(x), cp.asarray(y), out, np.int32(n)))
     stream.synchronize()
-    wrong = np.count_nonzero(out.get() != np.sqrt(x * x + y * y))
+    wrong = int(cp.count_nonzero(out != cp.asarray(np.sqrt(x * x + y * y))))
 
     memory = SUMS.get_global("scale")
     cp.ndarray(1, cp.float32, memory).set(np.array([0.5], np.float32))

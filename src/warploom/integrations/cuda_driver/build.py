@@ -62,7 +62,8 @@ def library_folder() -> Path:
 def program_environment(folder: Path, server: str) -> dict[str, str]:
     """Return the environment variables with which a program uses the libraries of a folder and a server.
 
-    Kernels that Triton, CuPy and numba-cuda have compiled for a GPU remain in their caches, and are not used.
+    Kernels that Triton, CuPy and numba-cuda have compiled for a GPU remain in their caches, and are not used. CuPy
+    computes sums with its own kernels, because the kernels of its other library, CUB, have no PTX.
     """
     paths = {"LD_LIBRARY_PATH": folder, "LD_AUDIT": folder / _AUDIT}
     joined = {name: os.pathsep.join(filter(None, [str(path), os.environ.get(name)])) for name, path in paths.items()}
@@ -71,7 +72,7 @@ def program_environment(folder: Path, server: str) -> dict[str, str]:
         "WARPLOOM_EXEC": server,
         "TRITON_LIBCUDA_PATH": str(folder), "TRITON_PTXAS_PATH": ptxas, "TRITON_PTXAS_BLACKWELL_PATH": ptxas,
         "NUMBA_CUDA_DRIVER": str(folder / _NAME), "NUMBA_CACHE_DIR": str(cache_directory() / "numba-cuda"),
-        "CUPY_COMPILE_WITH_PTX": "1",
+        "CUPY_COMPILE_WITH_PTX": "1", "CUPY_ACCELERATORS": "",
     }  # fmt: skip
 
 
