@@ -29,7 +29,7 @@ _DRIVER_OPTIONS = ("-fvisibility=hidden", f"-Wl,-soname,{_NAME}")
 
 
 def library_folder() -> Path:
-    """Return a folder with the compiled libraries `libcuda.so.1` and `libcompilers.so`, and the script `ptxas`.
+    """Return a folder with the libraries `libcuda.so.1` and `libcompilers.so`, and the script `ptxas`.
 
     The libraries are compiled on first use.
 
