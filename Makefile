@@ -85,7 +85,7 @@ $(UV):
 	@touch $@
 
 .venv/dev.stamp: pyproject.toml uv.lock | $(UV)
-	$(UV) sync --quiet --frozen --group docs --python "$(PYTHON)"
+	$(UV) sync --quiet --frozen --group docs --group frameworks --python "$(PYTHON)"
 	@touch $@ .venv/run.stamp
 
 clean:

@@ -45,6 +45,7 @@ EVIDENCE = {
     ),
     "further parameters of core tests": (
         r"integrations/dask/test_cluster\.py::test_a_launch_on_workers_equals_one_in_one_process\[(gemm|flash)_\w+\.ptx",
+        r"integrations/frameworks/test_frameworks\.py::test_an_example_prints_\w+\[\w+-ptx\]",
         r"author/test_examples\.py::test_the_gemm_is_right_and_silent\[shape0-(lazy|random:3)\]",
         rf"author/test_rebuild\.py::test_a_file_is_built_again\[(?!{CORE_CORPUS})",
         rf"integrations/dask/test_grid\.py::test_compiled_kernels_in_parts\[(?!{CORE_CORPUS}|gemm_f16_nn_sm80)",

@@ -58,20 +58,19 @@ def run(options: argparse.Namespace) -> int:
     if program is None:
         raise UsageError(f"the program {command[0]} does not exist, or is not executable")
     from warploom.emulator.schedule import Schedule
-    from warploom.integrations.cuda_driver.build import library_folder
+    from warploom.integrations.cuda_driver.build import library_folder, program_environment
     from warploom.integrations.cuda_driver.devices import read_device
     from warploom.integrations.cuda_driver.launch_log import LaunchLog, LaunchOptions
     from warploom.integrations.cuda_driver.server import Server
 
     Schedule.parse(options.schedule)
     model = read_device(options.device)
-    major, minor = model.capability
     folder = library_folder()
     if options.report is not None:
         _make_folder(options.report)
     log = LaunchLog(
         LaunchOptions(
-            f"sm_{10 * major + minor}a", options.check, options.sanitize, options.schedule, _pattern(options.kernel),
+            model.target.name, options.check, options.sanitize, options.schedule, _pattern(options.kernel),
             options.report,
         ),
         _say,
@@ -79,13 +78,8 @@ def run(options: argparse.Namespace) -> int:
         _write_report,
     )  # fmt: skip
     server = Server(model, log)
-    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("LD_LIBRARY_PATH")]))
-    changes = {
-        "LD_LIBRARY_PATH": path, "WARPLOOM_EXEC": server.name, "TRITON_LIBCUDA_PATH": str(folder),
-        "NUMBA_CUDA_DRIVER": str(folder / "libcuda.so.1"), "CUPY_COMPILE_WITH_PTX": "1",
-    }  # fmt: skip
     try:
-        status = _wait([program, *command[1:]], os.environ | changes)
+        status = _wait([program, *command[1:]], os.environ | program_environment(folder, server.name))
     finally:
         server.close()
     _summarise(log, options.time)

@@ -209,15 +209,6 @@ def test_a_missing_function_is_refused_by_name(driver: Driver) -> None:
     assert any("cuGreenCtxCreate" in sentence for sentence in driver.seen.sentences)
 
 
-def test_each_module_without_ptx_is_refused_with_advice(driver: Driver) -> None:
-    result = POINTER()
-    image = b"\x7fELF" + bytes(14) + (190).to_bytes(2, "little") + bytes(64)
-    assert driver.cuModuleLoadData(ctypes.byref(result), image) is Status.NO_BINARY_FOR_GPU
-    (found,) = driver.seen.diagnostics
-    assert "no PTX" in found.message
-    assert "code=compute_90a" in (found.hint or "")
-
-
 @pytest.mark.parametrize(
     ("name", "version", "flags", "symbol"),
     [

@@ -1,4 +1,4 @@
-"""Compilation of the driver library."""
+"""Compilation of the driver library and of the audit library, which replaces functions of compilers."""
 
 from __future__ import annotations
 
@@ -23,32 +23,57 @@ from warploom.integrations.cuda_driver.package_data import package_text
 from warploom.integrations.cuda_driver.statuses import Status
 
 _NAME = "libcuda.so.1"
-_OPTIONS = ("-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", f"-Wl,-soname,{_NAME}")
+_AUDIT = "libcompilers.so"
+_OPTIONS = ("-O2", "-fPIC", "-shared", "-pthread")
+_DRIVER_OPTIONS = ("-fvisibility=hidden", f"-Wl,-soname,{_NAME}")
 
 
 def library_folder() -> Path:
-    """Return a folder with the compiled driver library `libcuda.so.1`.
+    """Return a folder with the libraries `libcuda.so.1` and `libcompilers.so`, and the script `ptxas`.
 
-    The library is compiled on first use.
+    The libraries are compiled on first use.
 
     Errors: UsageError exec.compiler if there is no C compiler, or if it fails.
     """
-    source = package_text("library/driver.c")
-    generated = "\n".join(_definitions())
-    key = hashlib.sha256("\0".join((source, generated, *_OPTIONS)).encode()).hexdigest()[:32]
+    texts = {name: package_text(f"library/{name}") for name in ("driver.c", "compilers.c", "ptxas")}
+    texts["functions.inc"] = "\n".join(_definitions())
+    key = hashlib.sha256("\0".join((*texts.values(), *_OPTIONS, *_DRIVER_OPTIONS)).encode()).hexdigest()[:32]
     parent = cache_directory() / "driver"
     folder = parent / key
     if not _is_own(folder / _NAME):
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=parent))
         try:
-            _compile(source, generated, temporary)
+            for name, text in texts.items():
+                (temporary / name).write_text(text, encoding="utf-8")
+            _compile(temporary, "driver.c", _NAME, *_DRIVER_OPTIONS)
+            _compile(temporary, "compilers.c", _AUDIT)
+            (temporary / "libcuda.so").symlink_to(_NAME)
+            (temporary / "ptxas").chmod(0o700)
+            temporary.chmod(0o700)
             if folder.exists():
                 shutil.rmtree(folder)
             temporary.replace(folder)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     return folder
+
+
+def program_environment(folder: Path, server: str) -> dict[str, str]:
+    """Return the environment variables with which a program uses the libraries of a folder and a server.
+
+    Kernels that Triton, CuPy and numba-cuda have compiled for a GPU remain in their caches, and are not used. CuPy
+    computes sums with its own kernels, because the kernels of its other library, CUB, have no PTX.
+    """
+    paths = {"LD_LIBRARY_PATH": folder, "LD_AUDIT": folder / _AUDIT}
+    joined = {name: os.pathsep.join(filter(None, [str(path), os.environ.get(name)])) for name, path in paths.items()}
+    ptxas = str(folder / "ptxas")
+    return joined | {
+        "WARPLOOM_EXEC": server,
+        "TRITON_LIBCUDA_PATH": str(folder), "TRITON_PTXAS_PATH": ptxas, "TRITON_PTXAS_BLACKWELL_PATH": ptxas,
+        "NUMBA_CUDA_DRIVER": str(folder / _NAME), "NUMBA_CACHE_DIR": str(cache_directory() / "numba-cuda"),
+        "CUPY_COMPILE_WITH_PTX": "1", "CUPY_ACCELERATORS": "",
+    }  # fmt: skip
 
 
 def _is_own(library: Path) -> bool:
@@ -60,16 +85,14 @@ def _is_own(library: Path) -> bool:
     return all(each.st_uid == os.getuid() and not each.st_mode & 0o022 for each in found)
 
 
-def _compile(source: str, generated: str, folder: Path) -> None:
+def _compile(folder: Path, source: str, library: str, *options: str) -> None:
     compiler = os.environ.get("CC") or next(filter(shutil.which, ("cc", "gcc", "clang")), None)
     if compiler is None:
         raise UsageError(
             "the driver library needs a C compiler once; expected cc, gcc or clang on the PATH, or its name in CC",
             code="exec.compiler",
         )
-    (folder / "driver.c").write_text(source, encoding="utf-8")
-    (folder / "functions.inc").write_text(generated, encoding="utf-8")
-    command = [*compiler.split(), *_OPTIONS, "-o", str(folder / _NAME), str(folder / "driver.c")]
+    command = [*compiler.split(), *_OPTIONS, *options, "-o", str(folder / library), str(folder / source)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     except OSError as error:
@@ -79,8 +102,6 @@ def _compile(source: str, generated: str, folder: Path) -> None:
     if done.returncode:
         first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr.strip()[:200])
         raise UsageError(f"the C compiler {compiler} cannot compile the driver library: {first}", code="exec.compiler")
-    (folder / "libcuda.so").symlink_to(_NAME)
-    folder.chmod(0o700)
 
 
 def _definitions() -> Iterator[str]:

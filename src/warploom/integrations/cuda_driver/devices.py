@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from warploom.diagnostics import UsageError
 from warploom.integrations.cuda_driver.package_data import package_text
+from warploom.isa.model.availability import Target, read_target
 
 DRIVER_VERSION = 13000
 """Version of CUDA that the library implements."""
@@ -36,6 +37,14 @@ class DeviceModel(NamedTuple):
     def capability(self) -> tuple[int, int]:
         """Compute capability, as (major, minor)."""
         return self.attributes[_MAJOR], self.attributes[_MINOR]
+
+    @property
+    def target(self) -> Target:
+        """Highest target of PTX that the device runs, such as sm_90a or sm_80."""
+        number = 10 * self.capability[0] + self.capability[1]
+        found = read_target(f"sm_{number}a") or read_target(f"sm_{number}")
+        assert found is not None
+        return found
 
     @property
     def processors(self) -> int:

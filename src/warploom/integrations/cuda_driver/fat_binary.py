@@ -13,12 +13,14 @@ _WRAPPER, _FAT_BINARY, _ELF = 0x466243B1, 0xBA55ED50, 0x464C457F
 _HEADER = struct.Struct("<IHHQ")
 _WRAPPED = struct.Struct("<IIQQ")
 _ENTRY = struct.Struct("<HHIIIIIIIIIQQQ")
-_PTX = 1
+_PTX, _GPU_CODE = 1, 2
 _PLAIN_WRAPPER = 1
 _LZ4, _ZSTD = 0x2000, 0x8000
 _LARGEST = 1 << 30  # bytes
 _MACHINE_OFFSET, _CUDA_MACHINE = 18, 190  # field of the header of an ELF file, and its value for GPU code
-BUILD_HINT = "build the program with PTX, for example with -gencode arch=compute_90a,code=compute_90a"
+_SECTIONS_OFFSET, _SECTIONS = 40, struct.Struct("<6xHHH")  # fields of the header of an ELF file
+_SECTION = struct.Struct("<IIQQQQ24x")
+_KERNEL_SECTION = b".text."
 
 
 class ProgramMemory(Protocol):
@@ -53,12 +55,35 @@ class PtxEntry(NamedTuple):
         return not self.number
 
 
-def read_image(program: ProgramMemory, address: int) -> list[PtxEntry]:
-    """Return the PTX entries of the device code at an address of the program.
+class _Section(NamedTuple):
+    """Section of an ELF file. `name` is the position of its name in the section of names."""
 
-    The device code is a PTX text, which gives one entry, a fat binary, or the wrapper of a fat binary.
+    name: int
+    kind: int
+    flags: int
+    address: int
+    offset: int
+    size: int
 
-    Errors: UsageError exec.image for code without PTX; InvalidImage for other data.
+
+class DeviceCode(NamedTuple):
+    """PTX of a module, and a description of its GPU code.
+
+    `targets` are 10 times the compute capabilities of the GPU code of a fat binary. `kernels` are the kernels of GPU
+    code outside of a fat binary.
+    """
+
+    ptx: list[PtxEntry]
+    targets: frozenset[int] = frozenset()
+    kernels: tuple[str, ...] = ()
+
+
+def read_image(program: ProgramMemory, address: int) -> DeviceCode:
+    """Return the device code at an address of the program.
+
+    The device code is a PTX text, a fat binary, the wrapper of a fat binary, or GPU code.
+
+    Errors: UsageError exec.image for code of several files and for damaged code; InvalidImage for other data.
     """
     (magic,) = struct.unpack("<I", program.read(address, 4))
     if magic == _WRAPPER:
@@ -77,12 +102,12 @@ def read_image(program: ProgramMemory, address: int) -> list[PtxEntry]:
         _, _, size, length = _HEADER.unpack(program.read(address, _HEADER.size))
         if length > _LARGEST:
             raise UsageError(f"a fat binary has {length} bytes; expected at most {_LARGEST}", code="exec.image")
-        return [*_ptx_entries(program.read(address + size, length))]
+        return _read_entries(program.read(address + size, length))
     if magic == _ELF:
         if struct.unpack("<H", program.read(address + _MACHINE_OFFSET, 2)) != (_CUDA_MACHINE,):
             raise InvalidImage("a module is an ELF file of another machine", code="exec.image")
-        raise UsageError("a module contains GPU code (SASS) and no PTX", code="exec.image", hint=BUILD_HINT)
-    return [PtxEntry(0, _check_text(program.read_string(address, _LARGEST)))]
+        return DeviceCode([], kernels=tuple(_kernels(program, address)))
+    return DeviceCode([PtxEntry(0, _check_text(program.read_string(address, _LARGEST)))])
 
 
 def _check_text(text: str) -> str:
@@ -92,21 +117,42 @@ def _check_text(text: str) -> str:
     return text
 
 
-def _ptx_entries(data: bytes) -> Iterator[PtxEntry]:
+def _kernels(program: ProgramMemory, address: int) -> Iterator[str]:
+    """Yield the names of the kernels of GPU code."""
+    (offset,) = struct.unpack("<Q", program.read(address + _SECTIONS_OFFSET, 8))
+    size, count, names = _SECTIONS.unpack(program.read(address + _SECTIONS_OFFSET + 12, _SECTIONS.size))
+    if size != _SECTION.size or names >= count:
+        return
+    data = program.read(address + offset, size * count)
+    sections = [_Section._make(each) for each in _SECTION.iter_unpack(data)]
+    strings = sections[int(names)]
+    text = program.read(address + strings.offset, min(strings.size, _LARGEST))
+    for section in sections:
+        found = text[section.name :].partition(b"\0")[0]
+        if found.startswith(_KERNEL_SECTION):
+            yield found.removeprefix(_KERNEL_SECTION).decode(errors="replace")
+
+
+def _read_entries(data: bytes) -> DeviceCode:
+    ptx: list[PtxEntry] = []
+    targets: set[int] = set()
     position = 0
     while position + _ENTRY.size <= len(data):
         kind, _, header, size, _, compressed, _, _, number, _, _, flags, _, plain = _ENTRY.unpack_from(data, position)
         start = position + header
+        if kind == _GPU_CODE:
+            targets.add(number)
         if kind == _PTX:
             content = data[start : start + (compressed or size)]
             if plain > _LARGEST:
                 raise UsageError(
                     f"PTX of a fat binary has {plain} bytes; expected at most {_LARGEST}", code="exec.image"
                 )
-            yield PtxEntry(number, _decompressed(content, flags, plain).rstrip(b"\0").decode(errors="replace"))
+            ptx.append(PtxEntry(number, _decompressed(content, flags, plain).rstrip(b"\0").decode(errors="replace")))
         position = start + size
         if not header:
             raise UsageError("a fat binary is damaged: an entry has no header", code="exec.image")
+    return DeviceCode(ptx, frozenset(targets))
 
 
 def _decompressed(content: bytes, flags: int, size: int) -> bytes:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from warploom.integrations.cuda_driver.device_code import read_ptx
 from warploom.integrations.cuda_driver.functions import driver
 from warploom.integrations.cuda_driver.memory import text_address
-from warploom.integrations.cuda_driver.modules import read_ptx
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _add_data(call: DriverCall, state: int, kind: int, data: int, size: int, *op
     if kind == _PTX:
         link.texts.append(call.connection.read(data, size).rstrip(b"\0").decode(errors="replace"))
     else:
-        link.texts.append(read_ptx(call, call.connection, data))
+        link.texts.append(read_ptx(call, data))
     if len(link.texts) > 1:
         call.refuse("linking of several modules")
         raise DriverError(Status.NOT_SUPPORTED)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warploom.diagnostics import UsageError, WarploomError
+from warploom.diagnostics import WarploomError
 from warploom.emulator.arena import Segment
 from warploom.integrations.cuda_driver.contexts import CACHE_CONFIGURATIONS, SHARED_CONFIGURATIONS
-from warploom.integrations.cuda_driver.fat_binary import BUILD_HINT, InvalidImage, ProgramMemory, PtxEntry, read_image
+from warploom.integrations.cuda_driver.device_code import FileImage, read_ptx
 from warploom.integrations.cuda_driver.functions import driver
 from warploom.integrations.cuda_driver.memory import map_segment, text_address, unmap_segment
 from warploom.integrations.cuda_driver.program import Lasting
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
-from warploom.isa.model.availability import Target, read_target
 from warploom.isa.model.capacity import shared_bytes
 from warploom.runtime.session import SessionModule
 
@@ -30,7 +27,6 @@ _STATIC_LIMIT = 48 << 10  # bytes of shared memory that a kernel may use unless 
 _ASSUMED_REGISTERS = 32
 _MOST_THREADS = 1024
 _LAZY = 2
-_TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.MULTILINE)
 _DYNAMIC_SHARED = 8
 NON_PORTABLE = 14
 """Attribute of a kernel that allows clusters of more than 8 CTAs."""
@@ -94,13 +90,13 @@ class Function(Lasting):
         return self.kernel.loaded.signature.entry.readable_name
 
 
-def load(call: DriverCall, image: ProgramMemory, address: int, *, is_library: bool = False) -> DriverModule:
-    """Load device code at an address of an image, which is the memory of the program or a file.
+def load(call: DriverCall, address: int, *, file: FileImage | None = None, is_library: bool = False) -> DriverModule:
+    """Load device code at an address of the program, or of a file.
 
     Errors: as `read_ptx`. The cause is also reported to the user.
     """
     context = None if is_library else call.context
-    text, program = read_ptx(call, image, address), call.program
+    text, program = read_ptx(call, address, file), call.program
     name = program.log.module_name()
     try:
         session = SessionModule(program.memory, text, name)
@@ -111,69 +107,13 @@ def load(call: DriverCall, image: ProgramMemory, address: int, *, is_library: bo
     return DriverModule(session, context)
 
 
-def read_ptx(call: DriverCall, image: ProgramMemory, address: int) -> str:
-    """Return the PTX for the device in the device code at an address of an image.
-
-    Errors: DriverError INVALID_VALUE, INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU. The cause is also reported to the
-    user.
-    """
-    if not address:
-        raise DriverError(Status.INVALID_VALUE)
-    status = Status.NO_BINARY_FOR_GPU
-    try:
-        entries = read_image(image, address)
-        if entries and all(entry.is_text or _target(entry.text) is None for entry in entries):
-            status = Status.INVALID_PTX
-        return _choose(entries, call.program.model.capability).text
-    except InvalidImage as error:
-        call.program.log.error(error)
-        raise DriverError(Status.INVALID_IMAGE) from None
-    except UsageError as error:
-        call.program.log.error(error)
-        raise DriverError(status) from None
-
-
-def _choose(entries: Sequence[PtxEntry], capability: tuple[int, int]) -> PtxEntry:
-    """Return the PTX for the highest target that the device can run. Errors: UsageError exec.image."""
-    if not entries:
-        raise UsageError("a module contains GPU code (SASS) and no PTX", code="exec.image", hint=BUILD_HINT)
-    number = 10 * capability[0] + capability[1]
-    device = read_target(f"sm_{number}a")
-    assert device is not None
-    found = [(target, entry) for entry in entries if (target := _target(entry.text)) is not None]
-    fitting = [pair for pair in found if device.has(pair[0])]
-    if not fitting:
-        names = ", ".join(target.name for target, _ in found) or "an unknown target"
-        raise UsageError(
-            f"a module has PTX for {names}; expected PTX for sm_{number}a, or sm_{number} or lower without a suffix",
-            code="exec.image",
-            hint="choose another device with --device, or build the program for this one",
-        )
-    return max(fitting, key=lambda pair: (pair[0].number, pair[0].suffix))[1]
-
-
-class _FileImage:
-    """Device code of a file. Addresses start at 1, because 0 is the null pointer."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-
-    def read(self, address: int, size: int) -> bytes:
-        """Return `size` bytes at an address, with zeros after the end."""
-        return self._data[address - 1 : address - 1 + size].ljust(size, b"\0")
-
-    def read_string(self, address: int, limit: int) -> str:
-        """Return the string at an address."""
-        return self.read(address, min(limit, len(self._data))).partition(b"\0")[0].decode(errors="replace")
-
-
 def _load_file(call: DriverCall, name: str, *, is_library: bool = False) -> int:
     """Load a file of device code. A relative path starts at the folder of the program."""
     try:
         data = (Path(f"/proc/{call.program.process}/cwd") / name).read_bytes()
     except OSError:
         raise DriverError(Status.FILE_NOT_FOUND) from None
-    return call.program.handle_of(load(call, _FileImage(data), 1, is_library=is_library))
+    return call.program.handle_of(load(call, 1, file=FileImage(name, data), is_library=is_library))
 
 
 @driver("cuModuleLoad", "out ptr module, str name")
@@ -187,11 +127,6 @@ def _load_module_file(call: DriverCall, name: str) -> int:
 )
 def _load_library_file(call: DriverCall, name: str, *options: int) -> int:
     return _load_file(call, name, is_library=True)
-
-
-def _target(text: str) -> Target | None:
-    found = _TARGET.search(text)
-    return None if found is None else read_target(found[1])
 
 
 def function_of(call: DriverCall, module: DriverModule, name: str) -> Function:
@@ -241,14 +176,14 @@ def _unload(call: DriverCall, handle: int) -> None:
 
 @driver("cuModuleLoadData cuModuleLoadFatBinary", "out ptr module, ptr image")
 def _load_module(call: DriverCall, address: int) -> int:
-    return call.program.handle_of(load(call, call.connection, address))
+    return call.program.handle_of(load(call, address))
 
 
 @driver("cuModuleLoadDataEx", "out ptr module, ptr image, u32 count, ptr options, ptr values")
 def _load_module_with_options(call: DriverCall, address: int, count: int, options: int, values: int) -> int:
     if count and not (options and values):
         raise DriverError(Status.INVALID_VALUE)
-    return call.program.handle_of(load(call, call.connection, address))
+    return call.program.handle_of(load(call, address))
 
 
 @driver(
@@ -256,22 +191,22 @@ def _load_module_with_options(call: DriverCall, address: int, count: int, option
     "out ptr library, ptr image, ptr jit_options, ptr jit_values, u32 jit_count, ptr options, ptr values, u32 count",
 )
 def _load_library(call: DriverCall, address: int, *options: int) -> int:
-    return call.program.handle_of(load(call, call.connection, address, is_library=True))
+    return call.program.handle_of(load(call, address, is_library=True))
 
 
 @driver("runtime_load_module", "out ptr module, ptr image")
 def _load_for_runtime(call: DriverCall, address: int) -> int:
-    return call.program.handle_of(load(call, call.connection, address))
+    return call.program.handle_of(load(call, address))
 
 
 @driver("runtime_load_module_with_options", "out ptr module, ptr image, ptr first, ptr second, u32 count")
 def _load_for_runtime_with_options(call: DriverCall, address: int, first: int, second: int, count: int) -> int:
-    return call.program.handle_of(load(call, call.connection, address))
+    return call.program.handle_of(load(call, address))
 
 
 @driver("runtime_load_fat_binary", "ptr image, out ptr module, ptr first, ptr second, u32 count")
 def _load_fat_binary_for_runtime(call: DriverCall, address: int, first: int, second: int, count: int) -> int:
-    return call.program.handle_of(load(call, call.connection, address))
+    return call.program.handle_of(load(call, address))
 
 
 @driver("cuModuleUnload", "ptr module")
