@@ -1,4 +1,4 @@
-"""Compilation of the driver library."""
+"""Compilation of the driver libraries of `warploom exec` and `warploom capture`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
 from pathlib import Path
 
 from warploom.caches import cache_directory
@@ -23,26 +24,31 @@ from warploom.integrations.cuda_driver.package_data import package_text
 from warploom.integrations.cuda_driver.statuses import Status
 
 _NAME = "libcuda.so.1"
-_OPTIONS = ("-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", f"-Wl,-soname,{_NAME}")
+_OPTIONS = ("-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", f"-Wl,-Bsymbolic,-soname,{_NAME}")
+_EMULATOR, _CAPTURE, _CONNECTION = "driver.c", "capture.c", "connection.h"
 
 
-def library_folder() -> Path:
-    """Return a folder with the compiled driver library `libcuda.so.1`.
+def library_folder(intercepted: Collection[str] | None = None) -> Path:
+    """Return a folder with a compiled driver library `libcuda.so.1`.
 
-    The library is compiled on first use.
+    Without `intercepted`, it is the library of `warploom exec`. Otherwise it is the library of `warploom capture`, which
+    sends calls of the functions with these symbols to a server. The library is compiled on first use.
 
     Errors: UsageError exec.compiler if there is no C compiler, or if it fails.
     """
-    source = package_text("library/driver.c")
-    generated = "\n".join(_definitions())
-    key = hashlib.sha256("\0".join((source, generated, *_OPTIONS)).encode()).hexdigest()[:32]
+    if intercepted is None:
+        main, generated = _EMULATOR, "\n".join(_definitions())
+    else:
+        main, generated = _CAPTURE, "\n".join(_capture_definitions(intercepted))
+    sources = {name: package_text(f"library/{name}") for name in (main, _CONNECTION)} | {"functions.inc": generated}
+    key = hashlib.sha256("\0".join((*sources.values(), *_OPTIONS)).encode()).hexdigest()[:32]
     parent = cache_directory() / "driver"
     folder = parent / key
     if not _is_own(folder / _NAME):
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=parent))
         try:
-            _compile(source, generated, temporary)
+            _compile(main, sources, temporary)
             if folder.exists():
                 shutil.rmtree(folder)
             temporary.replace(folder)
@@ -60,16 +66,16 @@ def _is_own(library: Path) -> bool:
     return all(each.st_uid == os.getuid() and not each.st_mode & 0o022 for each in found)
 
 
-def _compile(source: str, generated: str, folder: Path) -> None:
+def _compile(main: str, sources: dict[str, str], folder: Path) -> None:
     compiler = os.environ.get("CC") or next(filter(shutil.which, ("cc", "gcc", "clang")), None)
     if compiler is None:
         raise UsageError(
             "the driver library needs a C compiler once; expected cc, gcc or clang on the PATH, or its name in CC",
             code="exec.compiler",
         )
-    (folder / "driver.c").write_text(source, encoding="utf-8")
-    (folder / "functions.inc").write_text(generated, encoding="utf-8")
-    command = [*compiler.split(), *_OPTIONS, "-o", str(folder / _NAME), str(folder / "driver.c")]
+    for name, text in sources.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    command = [*compiler.split(), *_OPTIONS, "-o", str(folder / _NAME), str(folder / main), "-ldl"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     except OSError as error:
@@ -83,26 +89,70 @@ def _compile(source: str, generated: str, folder: Path) -> None:
     folder.chmod(0o700)
 
 
+def _definition(symbol: str, body: Callable[[str], str]) -> str:
+    """Return the definition of a function. `body` returns its statements, given the list of its arguments."""
+    names = [f"w{i}" for i in range(_words()[symbol])]
+    linkage = "static" if symbol in RUNTIME_FUNCTIONS else "EXPORT"
+    parameters = ", ".join(f"Word {name}" for name in names) or "void"
+    return f"{linkage} Word {symbol}({parameters}) {{ {body(', '.join(names))} }}"
+
+
+@cache
+def _words() -> dict[str, int]:
+    """Return the number of arguments of each function, by symbol."""
+    return {each.symbol: each.words for each in read_functions()} | RUNTIME_FUNCTIONS
+
+
+def _forwarding(symbol: str, number: int, before: str = "") -> str:
+    """Return the definition of a function that forwards its calls. The values `before` precede its arguments."""
+    return _definition(
+        symbol,
+        lambda names: f"const Word words[] = {{{before}{names or 0}}}; "
+        f"return forward({number}, words, {_words()[symbol]}{' + 2' if before else ''});",
+    )
+
+
+def _direct(symbol: str, number: int) -> str:
+    """Return the definition of a function that calls the function of NVIDIA's driver."""
+    types = ", ".join(["Word"] * _words()[symbol]) or "void"
+    return _definition(symbol, lambda names: f"return ((Word (*)({types}))real_function({number}))({names});")
+
+
+def _table(has_address: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the lines of the table `functions`. A function without an address here has the address NULL."""
+    yield "static const struct Function functions[] = {"
+    for each in read_functions():
+        address = f"(void *){each.symbol}" if has_address(each.symbol) else "NULL"
+        yield f'    {{"{each.symbol}", "{each.name}", {each.version}, {int(each.is_per_thread)}, {address}}},'
+    yield "};"
+
+
+def _capture_definitions(intercepted: Collection[str]) -> Iterator[str]:
+    """Yield the lines of functions.inc for the library of `warploom capture`."""
+    numbered = numbered_functions()
+    for number, symbol in enumerate(numbered):
+        if symbol in intercepted:
+            yield _forwarding(symbol, number, "(Word)real_function, (Word)shared_memory, ")
+        elif symbol not in RUNTIME_FUNCTIONS:
+            yield _direct(symbol, number)
+        if symbol in RUNTIME_FUNCTIONS:
+            yield f"enum {{ {symbol.upper()} = {number} }};"
+    yield from _table(lambda symbol: symbol in IN_LIBRARY or symbol in intercepted)
+    names = ", ".join(f'"{each}"' for each in numbered)
+    yield f"static const char *const symbols[] = {{{names}}};"
+    yield f"static void *reals[{len(numbered)}];"
+
+
 def _definitions() -> Iterator[str]:
     """Yield the lines of functions.inc: the forwarding functions, and the tables `functions` and `errors`."""
-    words = {each.symbol: each.words for each in read_functions()} | RUNTIME_FUNCTIONS
     for number, symbol in enumerate(numbered_functions()):
         if symbol == "runtime_check":
             yield f"enum {{ RUNTIME_CHECK = {number} }};"
-            continue
-        names = [f"w{i}" for i in range(words[symbol])]
-        parameters = ", ".join(f"Word {name}" for name in names) or "void"
-        linkage = "static" if symbol in RUNTIME_FUNCTIONS else "EXPORT"
-        values = f"const Word words[] = {{{', '.join(names) or '0'}}};"
-        yield f"{linkage} Word {symbol}({parameters}) {{ {values} return forward({number}, words, {len(names)}); }}"
+        else:
+            yield _forwarding(symbol, number)
     yield f"enum {{ DRIVER_VERSION = {DRIVER_VERSION} }};"
-    yield "static const struct Function functions[] = {"
-    for each in read_functions():
-        symbol, per_thread = each.symbol, int(each.is_per_thread)
-        yield f'    {{"{symbol}", "{each.name}", {each.version}, {per_thread}, (void *){symbol}}},'
-    yield "};"
+    yield from _table(lambda _: True)
     yield "static const struct Error errors[] = {"
     for status in Status:
         yield f'    {{{int(status)}, "{status.symbol}", "{status.text}"}},'
     yield "};"
-    assert words.keys() >= IN_LIBRARY

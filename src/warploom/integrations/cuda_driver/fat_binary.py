@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from warploom.diagnostics import UsageError
 
@@ -37,20 +39,28 @@ class InvalidImage(UsageError):
     """Refusal of data that is not device code."""
 
 
-class PtxEntry(NamedTuple):
+@dataclass
+class PtxEntry:
     """PTX of a fat binary.
 
     `number` is 10 times the compute capability of its target, such as 90, without a suffix. It is 0 for a PTX text
-    outside of a fat binary.
+    outside of a fat binary. `content` is compressed as `flags` state, and has `size` bytes without compression.
     """
 
     number: int
-    text: str
+    content: bytes
+    flags: int = 0
+    size: int = 0
 
     @property
     def is_text(self) -> bool:
         """True for a PTX text outside of a fat binary."""
         return not self.number
+
+    @cached_property
+    def text(self) -> str:
+        """PTX text. Errors: UsageError exec.image."""
+        return _decompressed(self.content, self.flags, self.size).rstrip(b"\0").decode(errors="replace")
 
 
 def read_image(program: ProgramMemory, address: int) -> list[PtxEntry]:
@@ -77,36 +87,34 @@ def read_image(program: ProgramMemory, address: int) -> list[PtxEntry]:
         _, _, size, length = _HEADER.unpack(program.read(address, _HEADER.size))
         if length > _LARGEST:
             raise UsageError(f"a fat binary has {length} bytes; expected at most {_LARGEST}", code="exec.image")
-        return [*_ptx_entries(program.read(address + size, length))]
+        return [*_ptx_entries(program, address + size, length)]
     if magic == _ELF:
         if struct.unpack("<H", program.read(address + _MACHINE_OFFSET, 2)) != (_CUDA_MACHINE,):
             raise InvalidImage("a module is an ELF file of another machine", code="exec.image")
         raise UsageError("a module contains GPU code (SASS) and no PTX", code="exec.image", hint=BUILD_HINT)
-    return [PtxEntry(0, _check_text(program.read_string(address, _LARGEST)))]
-
-
-def _check_text(text: str) -> str:
-    """Return a PTX text. Errors: InvalidImage for other texts."""
+    text = program.read_string(address, _LARGEST)
     if ".version" not in text:
         raise InvalidImage("a module is neither PTX nor a fat binary", code="exec.image")
-    return text
+    return [PtxEntry(0, text.encode())]
 
 
-def _ptx_entries(data: bytes) -> Iterator[PtxEntry]:
+def _ptx_entries(program: ProgramMemory, first: int, length: int) -> Iterator[PtxEntry]:
+    """Yield the PTX entries of a fat binary whose entries are `length` bytes from an address on."""
     position = 0
-    while position + _ENTRY.size <= len(data):
-        kind, _, header, size, _, compressed, _, _, number, _, _, flags, _, plain = _ENTRY.unpack_from(data, position)
+    while position + _ENTRY.size <= length:
+        found = _ENTRY.unpack(program.read(first + position, _ENTRY.size))
+        kind, _, header, size, _, compressed, _, _, number, _, _, flags, _, plain = found
         start = position + header
+        if not header:
+            raise UsageError("a fat binary is damaged: an entry has no header", code="exec.image")
         if kind == _PTX:
-            content = data[start : start + (compressed or size)]
             if plain > _LARGEST:
                 raise UsageError(
                     f"PTX of a fat binary has {plain} bytes; expected at most {_LARGEST}", code="exec.image"
                 )
-            yield PtxEntry(number, _decompressed(content, flags, plain).rstrip(b"\0").decode(errors="replace"))
+            end = min(start + (compressed or size), length)
+            yield PtxEntry(number, program.read(first + start, max(end - start, 0)), flags, plain)
         position = start + size
-        if not header:
-            raise UsageError("a fat binary is damaged: an entry has no header", code="exec.image")
 
 
 def _decompressed(content: bytes, flags: int, size: int) -> bytes:

@@ -124,7 +124,7 @@ def read_ptx(call: DriverCall, image: ProgramMemory, address: int) -> str:
         entries = read_image(image, address)
         if entries and all(entry.is_text or _target(entry.text) is None for entry in entries):
             status = Status.INVALID_PTX
-        return _choose(entries, call.program.model.capability).text
+        return choose_entry(entries, call.program.model.capability).text
     except InvalidImage as error:
         call.program.log.error(error)
         raise DriverError(Status.INVALID_IMAGE) from None
@@ -133,7 +133,7 @@ def read_ptx(call: DriverCall, image: ProgramMemory, address: int) -> str:
         raise DriverError(status) from None
 
 
-def _choose(entries: Sequence[PtxEntry], capability: tuple[int, int]) -> PtxEntry:
+def choose_entry(entries: Sequence[PtxEntry], capability: tuple[int, int]) -> PtxEntry:
     """Return the PTX for the highest target that the device can run. Errors: UsageError exec.image."""
     if not entries:
         raise UsageError("a module contains GPU code (SASS) and no PTX", code="exec.image", hint=BUILD_HINT)
