@@ -107,8 +107,10 @@ def _forwarding(symbol: str, number: int, before: str = "") -> str:
     """Return the definition of a function that forwards its calls. The values `before` precede its arguments."""
     return _definition(
         symbol,
-        lambda names: f"const Word words[] = {{{before}{names or 0}}}; "
-        f"return forward({number}, words, {_words()[symbol]}{' + 2' if before else ''});",
+        lambda names: (
+            f"const Word words[] = {{{before}{names or 0}}}; "
+            f"return forward({number}, words, {_words()[symbol]}{' + 2' if before else ''});"
+        ),
     )
 
 

@@ -152,7 +152,7 @@ def choose_entry(entries: Sequence[PtxEntry], capability: tuple[int, int]) -> Pt
     return max(fitting, key=lambda pair: (pair[0].number, pair[0].suffix))[1]
 
 
-class _FileImage:
+class FileImage:
     """Device code of a file. Addresses start at 1, because 0 is the null pointer."""
 
     def __init__(self, data: bytes) -> None:
@@ -167,13 +167,20 @@ class _FileImage:
         return self.read(address, min(limit, len(self._data))).partition(b"\0")[0].decode(errors="replace")
 
 
-def _load_file(call: DriverCall, name: str, *, is_library: bool = False) -> int:
-    """Load a file of device code. A relative path starts at the folder of the program."""
+def file_image(process: int, name: str) -> FileImage:
+    """Return a file of device code. A relative path starts at the folder of the process of a program.
+
+    Errors: DriverError FILE_NOT_FOUND.
+    """
     try:
-        data = (Path(f"/proc/{call.program.process}/cwd") / name).read_bytes()
+        return FileImage((Path(f"/proc/{process}/cwd") / name).read_bytes())
     except OSError:
         raise DriverError(Status.FILE_NOT_FOUND) from None
-    return call.program.handle_of(load(call, _FileImage(data), 1, is_library=is_library))
+
+
+def _load_file(call: DriverCall, name: str, *, is_library: bool = False) -> int:
+    """Load a file of device code."""
+    return call.program.handle_of(load(call, file_image(call.program.process, name), 1, is_library=is_library))
 
 
 @driver("cuModuleLoad", "out ptr module, str name")
