@@ -235,7 +235,7 @@ class Gpu:
         return Launch(name, function, parameters, geometry, self._driver, self.locate, self.stream, tensors, fixed)
 
     def start(self, kernel: Kernel, geometry: Geometry, values: Sequence[bytes]) -> None:
-        """Launch a kernel with the bytes of each parameter, in the order of the stream. Errors: UsageError gpu.launch."""
+        """Launch a kernel with the bytes of each parameter, in stream order. Errors: UsageError gpu.launch."""
         handle = int(kernel.loaded.handle)
         self._allow(handle, geometry)
         config = geometry.configure(self._driver)
@@ -250,7 +250,7 @@ class Gpu:
             )
 
     def variable(self, kernel: Kernel, name: str, size: int) -> int:
-        """Return the address of a variable of a kernel's module. Errors: UsageError gpu.driver without such a variable."""
+        """Return the address of a variable of a kernel's module. Errors: UsageError gpu.driver without one."""
         driver = self._driver
         library = must(driver, driver.cuKernelGetLibrary(driver.CUkernel(int(kernel.loaded.handle))))
         status, address, found = driver.cuLibraryGetGlobal(library, name.encode())

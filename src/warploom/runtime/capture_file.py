@@ -139,7 +139,7 @@ class CapturedLaunch:
             raise UsageError(f"{path} cannot be written: {os_reason(error)}", code="capture.file") from None
 
 
-def _write(archive: zipfile.ZipFile, name: str, parts: Sequence[bytes | Bytes]) -> None:
+def _write(archive: zipfile.ZipFile, name: str, parts: Sequence[Any]) -> None:
     member = zipfile.ZipInfo(name, _DATE)
     member.compress_type = zipfile.ZIP_DEFLATED
     member._compresslevel = _COMPRESSION  # pyright: ignore  # noqa: PGH003 -- renamed in Python 3.13

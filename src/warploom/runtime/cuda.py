@@ -15,7 +15,7 @@ from warploom.gpu.tensormap import encode_tensor_map
 from warploom.isa.model.parameters import Parameter
 from warploom.isa.model.signature import Signature
 from warploom.runtime.arguments import Arguments
-from warploom.runtime.capture_file import CapturedLaunch
+from warploom.runtime.capture_file import Allocation, CapturedLaunch
 from warploom.runtime.kernel import load_kernel
 from warploom.runtime.limits import check_architecture
 from warploom.runtime.relocation import Relocation, alignment_of
@@ -98,9 +98,7 @@ def run_captured(
     with Gpu() as gpu:
         source = Source("<ptx>", launch.ptx)
         kernel = gpu.kernel(source, signature.name, parameters=signature.parameters)
-        starts = [
-            _place(gpu, kernel, each.variable, each.size, alignment_of(each.address)) for each in launch.allocations
-        ]
+        starts = [_place(gpu, kernel, each) for each in launch.allocations]
         relocation = relocate(starts)
         for number, (start, each) in enumerate(zip(starts, launch.allocations, strict=True)):
             gpu.upload(start, placed(number, each.before, relocation))
@@ -116,8 +114,9 @@ def run_captured(
     return Run(kernel.findings), starts, results
 
 
-def _place(gpu: Gpu, kernel: Kernel, variable: str, size: int, alignment: int) -> int:
-    """Return the address of a variable of a kernel's module, or of new memory without a name."""
-    if variable:
-        return gpu.variable(kernel, variable, size)
-    return -(-gpu.allocate(size + alignment) // alignment) * alignment
+def _place(gpu: Gpu, kernel: Kernel, allocation: Allocation) -> int:
+    """Return the address of an allocation: a variable of the kernel's module, or new memory."""
+    if allocation.variable:
+        return gpu.variable(kernel, allocation.variable, allocation.size)
+    alignment = alignment_of(allocation.address)
+    return -(-gpu.allocate(allocation.size + alignment) // alignment) * alignment

@@ -143,8 +143,8 @@ def replay(
     launch = file if isinstance(file, CapturedLaunch) else read_capture(file, memory)
     if device == "cuda":
         options = {
-            "arch": arch is not None, "schedule": schedule != "eager", "sanitize": sanitize, "trace": trace is not False,
-            "profile": profile, "trace_events": trace_events is not None,
+            "arch": arch is not None, "schedule": schedule != "eager", "sanitize": sanitize, "profile": profile,
+            "trace": trace is not False, "trace_events": trace_events is not None,
         }  # fmt: skip
         for option in [each for each, is_set in options.items() if is_set]:
             raise UsageError(f"device='cuda' does not support {option}; expected device='cpu'", code="launch.device")

@@ -31,8 +31,8 @@ _EMULATOR, _CAPTURE, _CONNECTION = "driver.c", "capture.c", "connection.h"
 def library_folder(intercepted: Collection[str] | None = None) -> Path:
     """Return a folder with a compiled driver library `libcuda.so.1`.
 
-    Without `intercepted`, it is the library of `warploom exec`. Otherwise it is the library of `warploom capture`, which
-    sends calls of the functions with these symbols to a server. The library is compiled on first use.
+    Without `intercepted`, it is the library of `warploom exec`. Otherwise it is the library of `warploom capture`,
+    which sends calls of the functions with these symbols to a server. The library is compiled on first use.
 
     Errors: UsageError exec.compiler if there is no C compiler, or if it fails.
     """

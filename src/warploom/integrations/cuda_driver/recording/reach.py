@@ -104,10 +104,9 @@ class Reach:
             if not batch or self._queries >= _MOST_QUERIES:
                 continue
             self._queries += len(batch)
-            places = [
-                (call.result_address(2 * k), call.result_address(2 * k + 1), each) for k, each in enumerate(batch)
-            ]
-            statuses = call.call_all("cuMemGetAddressRange_v2", places)
+            targets = [call.result_address(k) for k in range(2 * len(batch))]
+            queries = [*zip(targets[::2], targets[1::2], batch, strict=True)]
+            statuses = call.call_all("cuMemGetAddressRange_v2", queries)
             ranges = {
                 (call.result(2 * k), call.result(2 * k + 1)) for k, status in enumerate(statuses) if not status
             }  # fmt: skip
