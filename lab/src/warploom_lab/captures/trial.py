@@ -44,7 +44,8 @@ def programs(folder: Path, binaries: Path | None) -> list[TrialProgram]:
 
     Errors: UsageError lab.compiler.
     """
-    own = folder / "launches"
+    own = folder / "build" / "launches"
+    own.parent.mkdir(exist_ok=True)
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         raise UsageError("nvcc is missing; expected the bin folder of CUDA 13.0 on PATH", code="lab.compiler")
