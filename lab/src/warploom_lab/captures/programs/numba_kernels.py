@@ -2,10 +2,13 @@
 
 import sys
 
-sys.modules["cuda.bindings.nvjitlink"] = None  # pyright: ignore[reportArgumentType]
+import cuda.core
+import numpy as np
+from numba import cuda, float32
 
-import numpy as np  # noqa: E402
-from numba import cuda, float32  # noqa: E402
+assert sys.modules["cuda.core"]
+vars(sys.modules["cuda.bindings"]).pop("nvjitlink", None)
+sys.modules["cuda.bindings.nvjitlink"] = None  # pyright: ignore[reportArgumentType]
 
 
 @cuda.jit

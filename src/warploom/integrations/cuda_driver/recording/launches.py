@@ -43,7 +43,7 @@ def _launch(call: Interception) -> int:
     try:
         record = _before(call, arguments, kernel)
     except _Skipped as reason:
-        log.skip(str(reason))
+        log.skip(str(reason), kernel.readable_name)
         return call.forward()
     except (RealError, DriverError):  # an invalid call, or an earlier failure: the driver states it
         return call.forward()
@@ -84,8 +84,8 @@ def _before(call: Interception, arguments: dict[str, int], kernel: LoadedKernel)
         signature = kernel.signature(capability)
         geometry = _geometry(call, arguments, signature)
     except WarploomError as error:
-        hint = f"; {BUILD_HINT}" if kernel.module.reason else ""
-        raise _Skipped(f"launches of {name} are not captured: {error.diagnostics[0].message}{hint}") from None
+        hint = "" if kernel.module.entries else f"; {BUILD_HINT}"
+        raise _Skipped(f"{error.diagnostics[0].message}{hint}") from None
     call.must("cuCtxSynchronize")
     extra = arguments.get("extra", 0)
     parameters = read_parameters(
@@ -97,7 +97,7 @@ def _before(call: Interception, arguments: dict[str, int], kernel: LoadedKernel)
         reach.follow(parameters)
     except TooLarge as error:
         sizes = f"more than {error.size / _GIB:.1f} GiB; the limit is {call.program.log.options.limit / _GIB:.1f} GiB"
-        raise _Skipped(f"launches of {name} are not captured: they reach {sizes} (--memory raises it)") from None
+        raise _Skipped(f"they reach {sizes} (--memory raises it)") from None
     if reach.is_partial:
         call.program.log.say_once(
             f"the memory of {name} has so many words that may be pointers that only a part of them was examined"

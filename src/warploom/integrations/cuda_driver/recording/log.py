@@ -55,11 +55,13 @@ class CaptureLog:
             self._launches[name] += 1
             return options.nth in (None, self._launches[name])
 
-    def skip(self, reason: str) -> None:
-        """Count a launch that cannot be recorded, and print the reason once."""
+    def skip(self, reason: str, kernel: str = "") -> None:
+        """Count a launch that cannot be recorded. Print the reason once, with the first kernel that has this reason."""
         with self._lock:
             self.skipped[reason] += 1
-        self.say_once(reason)
+            is_new = self.skipped[reason] == 1
+        if is_new:
+            self.say(f"launches of {kernel} are not captured: {reason}" if kernel else reason)
 
     def say_once(self, sentence: str) -> None:
         """Print a sentence once."""
