@@ -21,7 +21,7 @@ _SAMPLES: dict[str, tuple[str, ...]] = {
     "vectorAdd": (), "matrixMul": ("-wA=64", "-hA=64", "-wB=64", "-hB=64"), "simpleTemplates": (), "scan": (),
     "simpleAtomicIntrinsics": (), "threadFenceReduction": ("--n=4096",), "reductionMultiBlockCG": (), "histogram": (),
     "globalToShmemAsyncCopy": ("-wA=128", "-hA=128", "-wB=128", "-hB=128"), "simpleZeroCopy": (), "shfl_scan": (),
-    "warpAggregatedAtomicsCG": (),
+    "warpAggregatedAtomicsCG": (), "radixSortThrust": ("-n=65536",),
 }  # fmt: skip
 """Arguments of the programs of NVIDIA's cuda-samples."""
 _CUTLASS = ("--m=256", "--n=256", "--k=128", "--iterations=2")
