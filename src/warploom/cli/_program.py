@@ -63,7 +63,10 @@ def wait(command: Sequence[str], folder: Path, variables: dict[str, str]) -> int
 
 
 def pattern(text: str | None) -> re.Pattern[str] | None:
-    """Return the regular expression of the option --kernel, or None without the option. Errors: UsageError."""
+    """Return the regular expression of the option --kernel, or None without the option.
+
+    Errors: UsageError.
+    """
     try:
         return None if text is None else re.compile(text)
     except re.error as error:

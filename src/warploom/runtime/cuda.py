@@ -87,7 +87,9 @@ def run_captured(
     relocate: Callable[[Sequence[int]], Relocation],
     placed: Callable[[int, NDArray[np.uint8], Relocation], NDArray[np.uint8]],
 ) -> tuple[Run, list[int], list[NDArray[np.uint8]]]:
-    """Run a captured launch on GPU 0. Return the run, and the addresses and the contents of its allocations.
+    """Run a captured launch on GPU 0.
+
+    Return the run, and the addresses and the contents of its allocations.
 
     `relocate` returns the relocation to given addresses. `placed` returns the contents of an allocation, or of the
     parameters for -1, for this relocation.

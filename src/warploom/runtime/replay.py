@@ -275,7 +275,10 @@ def _relocation(launch: CapturedLaunch, starts: Sequence[int]) -> Relocation:
 
 
 def _placed(launch: CapturedLaunch, number: int, data: Bytes, relocation: Relocation, encode: Encoder) -> Bytes:
-    """Return the contents of an allocation, or of the parameters for -1, with relocated addresses and tensor maps."""
+    """Return the contents of an allocation with relocated addresses and tensor maps.
+
+    The allocation -1 stands for the parameters.
+    """
     maps = maps_of(launch, number)
     result = relocation.contents(data, maps)
     for offset, fields in maps.items():

@@ -71,9 +71,7 @@ def main(what: str) -> None:
         )
         assert found.value is not None
         check(Launch(found.value)(library_kernel(), 1, 1, 1, 32, 1, 1, 0, None, arguments(values), None))
-        check(
-            cuda.cuGetProcAddress_v2(b"cuMemFree", ctypes.byref(found), 13000, flags, ctypes.byref(state))
-        )
+        check(cuda.cuGetProcAddress_v2(b"cuMemFree", ctypes.byref(found), 13000, flags, ctypes.byref(state)))
         assert found.value is not None
         print(cuda.cuGetProcAddress_v2(b"cuNothing", ctypes.byref(found), 13000, flags, None))
     elif what == "graph":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -49,7 +48,8 @@ def programs(folder: Path, binaries: Path | None) -> list[TrialProgram]:
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         raise UsageError("nvcc is missing; expected the bin folder of CUDA 13.0 on PATH", code="lab.compiler")
-    done = subprocess.run([nvcc, *_NVCC, "-o", str(own), str(_HERE / "launches.cu")], capture_output=True, text=True)
+    command = [nvcc, *_NVCC, "-o", str(own), str(_HERE / "launches.cu")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise UsageError(f"nvcc failed: {done.stderr[-2000:]}", code="lab.compiler")
     found = [TrialProgram("launches", (str(own),))]
@@ -73,7 +73,7 @@ def capture(program: TrialProgram, folder: Path) -> str:
     ]  # fmt: skip
     began = time.perf_counter()
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT, cwd=folder, env=os.environ)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_TIMEOUT, cwd=folder)
     except subprocess.TimeoutExpired:
         return f"no end after {_TIMEOUT} s"
     lines = [each for each in (done.stdout + done.stderr).splitlines() if each.strip()]
@@ -82,7 +82,10 @@ def capture(program: TrialProgram, folder: Path) -> str:
 
 @dataclass(frozen=True)
 class TrialRecord:
-    """Replay of one captured launch. `result` is "equal", "order", "different" or an error."""
+    """Replay of one captured launch.
+
+    `result` is "equal", "different" or "error", or "order" if the differences come from atomics that the result names.
+    """
 
     program: str
     kernel: str
@@ -105,7 +108,10 @@ def replay_file(path: Path, program: str, device: str) -> TrialRecord:
 
 
 def _result(done: Replay) -> str:
-    return "equal" if done.equal else "order" if done.depends_on_order else "different"
+    if done.equal:
+        return "equal"
+    is_named = bool(done.differences) and all(each.depends_on_order or each.note for each in done.differences)
+    return "order" if is_named else "different"
 
 
 def _detail(done: Replay) -> str:

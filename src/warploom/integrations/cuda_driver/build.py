@@ -104,7 +104,10 @@ def _words() -> dict[str, int]:
 
 
 def _forwarding(symbol: str, number: int, before: str = "") -> str:
-    """Return the definition of a function that forwards its calls. The values `before` precede its arguments."""
+    """Return the definition of a function that forwards its calls.
+
+    The values `before` precede its arguments.
+    """
     return _definition(
         symbol,
         lambda names: (

@@ -220,7 +220,10 @@ def _check(call: DriverCall, function: Function, geometry: Geometry) -> None:
 
 
 def read_parameters(connection: Connection, parameters: Sequence[Parameter], values: int, extra: int) -> bytes:
-    """Return the bytes of a kernel's parameters. Errors: DriverError INVALID_VALUE, LAUNCH_OUT_OF_RESOURCES."""
+    """Return the bytes of a kernel's parameters.
+
+    Errors: DriverError INVALID_VALUE, LAUNCH_OUT_OF_RESOURCES.
+    """
     size = block_bytes(parameters) if parameters else 0
     if extra:
         return _buffer(connection, extra, size)

@@ -138,7 +138,10 @@ class Connection:
         return self.call_back_all([(function, arguments)])[0]
 
     def call_back_all(self, calls: Sequence[tuple[int, Sequence[int]]]) -> list[int]:
-        """Call several functions of the program, one after the other. Each call has an address and its arguments."""
+        """Call several functions of the program, one after the other, and return their results.
+
+        Each call has an address and its arguments.
+        """
         for function, arguments in calls:
             self._add(Kind.CALL_BACK, function, count=len(arguments))
             self._pending += struct.pack(f"={len(arguments)}Q", *arguments)

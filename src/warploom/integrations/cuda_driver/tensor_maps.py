@@ -45,7 +45,10 @@ def _numbers(connection: Connection, address: int, count: int, format: str) -> t
 def _fields(
     connection: Connection, common: tuple[int, ...], layout: tuple[int, ...], **fields: int | tuple[int, ...]
 ) -> TensorMapFields:  # fmt: skip
-    """Return the fields of the tensor map that a call describes. Errors: DriverError, ValueError, struct.error."""
+    """Return the fields of the tensor map that a call describes.
+
+    Errors: DriverError, ValueError, struct.error.
+    """
     _, element, rank, address, extents, strides = common
     steps, interleave, swizzle, promotion, fill = layout
     return TensorMapFields(

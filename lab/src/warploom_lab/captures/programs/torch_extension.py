@@ -4,8 +4,8 @@ import os
 
 os.environ["TORCH_CUDA_ARCH_LIST"] = "9.0a+PTX"
 
-import torch  # noqa: E402
-from torch.utils.cpp_extension import load_inline  # noqa: E402
+import torch
+from torch.utils.cpp_extension import load_inline
 
 SOURCE = """
 #include <torch/extension.h>

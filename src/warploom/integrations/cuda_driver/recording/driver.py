@@ -112,7 +112,10 @@ class Interception:
         return symbol + suffix if suffix in ("_ptsz", "_ptds") else symbol
 
     def forward(self) -> int:
-        """Call the driver's function with the arguments of this call. Return its status, and keep it in `status`."""
+        """Call the driver's function with the arguments of this call.
+
+        Return its status, and keep it in `status`.
+        """
         self.status = self.call(self.symbol, *self.words)
         return self.status
 
@@ -182,7 +185,10 @@ INTERCEPTORS: dict[str, Interceptor] = {}
 
 
 def intercept(symbols: str) -> Callable[[Interceptor], Interceptor]:
-    """Return a decorator that registers an interceptor of driver functions, and of their per-thread variants."""
+    """Return a decorator that registers an interceptor of driver functions.
+
+    It also intercepts the variants of the functions for per-thread default streams.
+    """
     known = _numbers()
 
     def register(run: Interceptor) -> Interceptor:
@@ -196,7 +202,7 @@ def intercept(symbols: str) -> Callable[[Interceptor], Interceptor]:
 
 
 def after(symbols: str) -> Callable[[Callable[[Interception], None]], Callable[[Interception], None]]:
-    """Return a decorator that registers a function for the time after successful calls of driver functions."""
+    """Return a decorator that registers a function to call after successful driver calls."""
 
     def register(run: Callable[[Interception], None]) -> Callable[[Interception], None]:
         def forward_and_run(call: Interception) -> int:

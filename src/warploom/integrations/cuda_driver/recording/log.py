@@ -56,7 +56,10 @@ class CaptureLog:
             return options.nth in (None, self._launches[name])
 
     def skip(self, reason: str, kernel: str = "") -> None:
-        """Count a launch that cannot be recorded. Print the reason once, with the first kernel that has this reason."""
+        """Count a launch that cannot be recorded.
+
+        Print the reason once, with the first kernel that has this reason.
+        """
         with self._lock:
             self.skipped[reason] += 1
             is_new = self.skipped[reason] == 1
