@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from warploom.runtime.api import launch as launch
     from warploom.runtime.api import sanitize as sanitize
     from warploom.runtime.explore import explore as explore
+    from warploom.runtime.replay import Replay as Replay
+    from warploom.runtime.replay import replay as replay
     from warploom.runtime.run import Run as Run
     from warploom.runtime.structures import Struct as Struct
     from warploom.runtime.toml import LaunchFileError as LaunchFileError
@@ -65,6 +67,7 @@ _MODULES = {
     "warploom.ptx": "Module PtxSyntaxError parse",
     "warploom.runtime.api": "launch sanitize",
     "warploom.runtime.explore": "explore",
+    "warploom.runtime.replay": "Replay replay",
     "warploom.runtime.run": "Run",
     "warploom.runtime.structures": "Struct",
     "warploom.runtime.toml": "LaunchFileError",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from warploom.runtime.comparison import Comparison
     from warploom.runtime.launchfile import Geometry, LaunchPlan, PreparedLaunch
 
-_GIB = 1 << 30
+GIB = 1 << 30
 _PTX = re.compile(r"^\s*\.version\s", re.MULTILINE)
 _FOR_PTX = ("kernel", "grid", "block", "cluster", "shared", "arg")
 
@@ -53,7 +53,7 @@ def declare_launch(parser: argparse.ArgumentParser) -> None:
     what = "when asynchronous operations take effect: eager, lazy or random:SEED"
     both.add_argument("--schedule", metavar="WHEN", help=what)
     _workers.declare(both, "threads that share the arithmetic", None)
-    both.add_argument("--memory", type=_gib, metavar="GIB", default=4 * _GIB, help="limit for all buffers together (4)")
+    both.add_argument("--memory", type=gib, metavar="GIB", default=4 * GIB, help="limit for all buffers together (4)")
 
 
 def compare(plan: LaunchPlan, launched: PreparedLaunch, schedule: str, memory: int) -> Comparison | None:
@@ -117,8 +117,9 @@ def _override(geometry: Geometry, options: argparse.Namespace) -> Geometry:
     return replace(geometry, **{name: value for name, value in given.items() if value is not None})
 
 
-def _gib(text: str) -> int:
+def gib(text: str) -> int:
+    """Parse a number of GiB, and return it in bytes."""
     with suppress(ValueError):
         if 0 < (value := float(text)) < 1 << 20:
-            return int(value * _GIB)
+            return int(value * GIB)
     raise argparse.ArgumentTypeError(f"found {text!r}; expected a number of GiB above 0")

@@ -14,6 +14,7 @@ from typing import NoReturn, cast
 from warploom.cli import (
     author,
     bench,
+    capture,
     check,
     completion,
     explain,
@@ -21,6 +22,7 @@ from warploom.cli import (
     layout,
     lower,
     lsp,
+    replay,
     report,
     run,
     sanitize,
@@ -31,7 +33,10 @@ from warploom.cli._options import FINDINGS, INTERRUPTED, MISUSE, OK, TERMINATED,
 from warploom.diagnostics import UsageError, WarploomError, render
 from warploom.diagnostics.wording import os_reason
 
-_COMMANDS = (check, run, sanitize, exec_, report, init, lower, author, explain, layout, bench, tune, lsp, completion)
+_COMMANDS = (
+    check, run, sanitize, exec_, capture, replay, report, init, lower, author, explain, layout, bench, tune, lsp,
+    completion,
+)  # fmt: skip
 
 
 class _Version(argparse.Action):

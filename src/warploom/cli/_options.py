@@ -13,6 +13,7 @@ from warploom.diagnostics.wording import os_reason
 
 if TYPE_CHECKING:
     from warploom.diagnostics import Diagnostic
+    from warploom.observe.trace import Trace
 
 OK = 0
 FINDINGS = 1
@@ -90,6 +91,33 @@ def add_trace_limits(parser: _Group) -> None:
         help="numbers of the CTAs to trace; x varies fastest (default: the first cluster)",
     )
     parser.add_argument("--trace-events", metavar="N", type=at_least(1), help="maximum number of events in the trace")
+
+
+def add_trace(parser: argparse.ArgumentParser) -> None:
+    """Add the options for a trace to a parser."""
+    traces = parser.add_argument_group("traces")
+    traces.add_argument("--trace", metavar="FILE.json", type=Path, help="write a trace for Perfetto")
+    add_trace_limits(traces)
+
+
+def trace_options(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of a launch that the options of `add_trace` describe. Errors: UsageError."""
+    if options.trace is None:
+        for name in ("trace_ctas", "trace_events"):
+            if getattr(options, name) is not None:
+                raise UsageError(f"--{name.replace('_', '-')} needs --trace FILE.json")
+        return {}
+    check_writable(options.trace, "--trace")
+    return {"trace": options.trace_ctas or True, "trace_events": options.trace_events}
+
+
+def write_trace(trace: Trace | None, path: Path | None) -> None:
+    """Write a trace to the file of the option --trace, if both exist."""
+    if trace is None or path is None:
+        return
+    trace.save(path)
+    more = "; --trace-events raises the limit" if trace.total > len(trace) else ""
+    print(f"trace: {trace}, in {path}{more}")
 
 
 def _integers(text: str) -> tuple[int, ...]:

@@ -22,6 +22,11 @@ def counted(findings: int) -> str:
     return f"{findings} finding{'' if findings == 1 else 's'}" if findings else "no findings"
 
 
+def number_of(count: int, one: str, several: str) -> str:
+    """Return a number with its noun, such as `1 launch` or `2,000 launches`."""
+    return f"{count:,} {one if count == 1 else several}"
+
+
 def outcome(result: Run, comparison: Comparison | None) -> None:
     """Print the statistics of a run, the comparison with its expected result, and its findings."""
     stats = result.stats
@@ -33,7 +38,7 @@ def outcome(result: Run, comparison: Comparison | None) -> None:
     _table("run", "", [*totals.items(), ("seconds", f"{stats.seconds:.2f}"), ("MAC/s", rate)])
     if comparison:
         _table(f"comparison of {comparison.name}", "", _comparison_rows(comparison))
-        _verdict(comparison.ok, comparison.sentence)
+        verdict(comparison.ok, comparison.sentence)
     _findings(result.findings)
 
 
@@ -89,7 +94,8 @@ def _table(title: str, heading: str, rows: Rows) -> None:
     Console().print(table)
 
 
-def _verdict(ok: bool, sentence: str) -> None:
+def verdict(ok: bool, sentence: str) -> None:
+    """Print the result of a comparison."""
     if not sys.stdout.isatty():
         print(sentence)
         return

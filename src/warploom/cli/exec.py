@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
-import re
-import shutil
-import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warploom.cli import _program
 from warploom.cli._options import FINDINGS, Add, write_text
-from warploom.diagnostics import Diagnostic, UsageError, render
-from warploom.diagnostics.wording import os_reason
+from warploom.diagnostics import Diagnostic, render
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.launch_log import LaunchLog
@@ -26,7 +21,6 @@ The program loads a driver library of Warploom in place of libcuda.so.1. It must
 
 Exit status: that of the program; 1 if the program succeeds and there are findings; 2 wrong use.
 """
-_SIGNALLED = 128
 
 
 def declare(add: Add) -> None:
@@ -39,7 +33,7 @@ def declare(add: Add) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("program", metavar="PROGRAM", nargs=argparse.REMAINDER, help="the program and its arguments")
+    _program.declare(parser)
     parser.add_argument("--device", metavar="NAME", default="h100", help="h100, h200, b200, rtx5090 or a100 (h100)")
     parser.add_argument("--kernel", metavar="REGEX", help="apply the options below only to kernels with such a name")
     parser.add_argument("--check", action="store_true", help="check the PTX of each module")
@@ -51,12 +45,7 @@ def declare(add: Add) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command `exec` and return its exit status."""
-    command: list[str] = options.program[1:] if options.program[:1] == ["--"] else options.program
-    if not command:
-        raise UsageError("the program is missing; expected warploom exec [options] -- PROGRAM [ARGUMENT ...]")
-    program = shutil.which(command[0])
-    if program is None:
-        raise UsageError(f"the program {command[0]} does not exist, or is not executable")
+    command = _program.command_of(options)
     from warploom.emulator.schedule import Schedule
     from warploom.integrations.cuda_driver.build import library_folder, program_environment
     from warploom.integrations.cuda_driver.devices import read_device
@@ -67,10 +56,10 @@ def run(options: argparse.Namespace) -> int:
     model = read_device(options.device)
     folder = library_folder()
     if options.report is not None:
-        _make_folder(options.report)
+        _program.make_folder(options.report, "--report")
     log = LaunchLog(
         LaunchOptions(
-            model.target.name, options.check, options.sanitize, options.schedule, _pattern(options.kernel),
+            model.target.name, options.check, options.sanitize, options.schedule, _program.pattern(options.kernel),
             options.report,
         ),
         _say,
@@ -79,44 +68,11 @@ def run(options: argparse.Namespace) -> int:
     )  # fmt: skip
     server = Server(model, log)
     try:
-        status = _wait([program, *command[1:]], os.environ | program_environment(folder, server.name))
+        status = _program.wait(command, program_environment(folder) | {"WARPLOOM_EXEC": server.name})
     finally:
         server.close()
     _summarise(log, options.time)
     return FINDINGS if status == 0 and log.findings else status
-
-
-def _wait(command: list[str], environment: dict[str, str]) -> int:
-    """Run a program, and return its exit status as a shell does. An interrupt ends the program."""
-    sys.stdout.flush()
-    try:
-        process = subprocess.Popen(command, env=environment)  # noqa: S603 -- the user's own program
-    except OSError as error:
-        raise UsageError(f"the program {command[0]} cannot be started: {os_reason(error)}") from None
-    try:
-        status = process.wait()
-    except BaseException:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(timeout=2)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        raise
-    return _SIGNALLED - status if status < 0 else status
-
-
-def _pattern(text: str | None) -> re.Pattern[str] | None:
-    try:
-        return None if text is None else re.compile(text)
-    except re.error as error:
-        raise UsageError(f"--kernel: {text!r} is not a regular expression: {error}") from None
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"--report: the folder {folder} cannot be created: {os_reason(error)}") from None
 
 
 def _say(sentence: str) -> None:

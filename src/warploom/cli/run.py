@@ -9,17 +9,27 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from warploom.cli import _show, _times, _workers
 from warploom.cli._launch import ARGUMENTS, compare, declare_launch, read_plan
-from warploom.cli._options import FINDINGS, OK, Add, add_strict, add_trace_limits, at_least, check_writable, status_of
+from warploom.cli._options import (
+    FINDINGS,
+    OK,
+    Add,
+    add_strict,
+    add_trace,
+    at_least,
+    check_writable,
+    status_of,
+    trace_options,
+    write_trace,
+)
 from warploom.cli._progress import launch_progress
 from warploom.diagnostics import UsageError
 from warploom.diagnostics.wording import os_reason
 
 if TYPE_CHECKING:
-    from warploom.observe.trace import Trace
     from warploom.runtime.buffers import Array, Buffer
     from warploom.runtime.launchfile import LaunchPlan, PreparedLaunch
 
@@ -48,9 +58,7 @@ def declare(add: Add) -> None:
     parser.add_argument("--explore", metavar="N", type=at_least(1), help="run N schedules and compare their results")
     parser.add_argument("--time", action="store_true", help="print where the time of the run goes")
     add_strict(parser)
-    traces = parser.add_argument_group("traces")
-    traces.add_argument("--trace", metavar="FILE.json", type=Path, help="write a trace for Perfetto")
-    add_trace_limits(traces)
+    add_trace(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -61,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     plan = read_plan(options)
     schedule = plan.geometry.schedule or "eager"
     saves = _saves(options.save, plan.buffers)
-    tracing = _tracing(options)
+    tracing = trace_options(options)
     prepared = plan.prepare(options.memory)
     if options.explore is not None:
         return _explore(options, plan, prepared)
@@ -76,14 +84,14 @@ def run(options: argparse.Namespace) -> int:
     except (Trap, Deadlock) as end:
         seconds = perf_counter() - began
         _show.output(printed)
-        _write_trace(end.trace, options.trace)
+        write_trace(end.trace, options.trace)
         if options.time:
             _times.show(end.stats.times, seconds)
         raise
     seconds = perf_counter() - began
     _show.output(printed)
     _save(saves, prepared.arrays)
-    _write_trace(result.trace, options.trace)
+    write_trace(result.trace, options.trace)
     comparison = compare(plan, prepared, schedule, options.memory)
     _show.outcome(result, comparison)
     if options.time:
@@ -109,24 +117,6 @@ def _explore(options: argparse.Namespace, plan: LaunchPlan, prepared: PreparedLa
     if found.work_report is not None:
         _workers.table(found.work_report)
     return OK if found.same else FINDINGS
-
-
-def _tracing(options: argparse.Namespace) -> dict[str, Any]:
-    if options.trace is None:
-        for name in ("trace_ctas", "trace_events"):
-            if getattr(options, name) is not None:
-                raise UsageError(f"--{name.replace('_', '-')} needs --trace FILE.json")
-        return {}
-    check_writable(options.trace, "--trace")
-    return {"trace": options.trace_ctas or True, "trace_events": options.trace_events}
-
-
-def _write_trace(trace: Trace | None, path: Path | None) -> None:
-    if trace is None or path is None:
-        return
-    trace.save(path)
-    more = "; --trace-events raises the limit" if trace.total > len(trace) else ""
-    print(f"trace: {trace}, in {path}{more}")
 
 
 def _saves(requests: list[str], buffers: Mapping[str, Buffer]) -> dict[Path, str]:

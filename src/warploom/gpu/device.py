@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -232,6 +233,32 @@ class Gpu:
         self._allow(handle, geometry)
         name, function, parameters = readable_name(kernel.name), self._driver.CUfunction(handle), kernel.parameters
         return Launch(name, function, parameters, geometry, self._driver, self.locate, self.stream, tensors, fixed)
+
+    def start(self, kernel: Kernel, geometry: Geometry, values: Sequence[bytes]) -> None:
+        """Launch a kernel with the bytes of each parameter, in stream order. Errors: UsageError gpu.launch."""
+        handle = int(kernel.loaded.handle)
+        self._allow(handle, geometry)
+        config = geometry.configure(self._driver)
+        config.hStream = self._stream.handle
+        buffers = [ctypes.create_string_buffer(each, max(len(each), 1)) for each in values]
+        table = (ctypes.c_void_p * max(len(values), 1))(*map(ctypes.addressof, buffers))
+        status, *_ = self._driver.cuLaunchKernelEx(config, self._driver.CUfunction(handle), ctypes.addressof(table), 0)
+        if status:
+            raise UsageError(
+                f"the GPU cannot launch kernel {readable_name(kernel.name)}: {status_text(self._driver, status)}",
+                code="gpu.launch",
+            )
+
+    def variable(self, kernel: Kernel, name: str, size: int) -> int:
+        """Return the address of a variable of a kernel's module. Errors: UsageError gpu.driver without one."""
+        driver = self._driver
+        library = must(driver, driver.cuKernelGetLibrary(driver.CUkernel(int(kernel.loaded.handle))))
+        status, address, found = driver.cuLibraryGetGlobal(library, name.encode())
+        if status or found != size:
+            raise UsageError(
+                f"the module has no variable {readable_name(name)} of {size} bytes on the GPU", code="gpu.driver"
+            )
+        return int(address)
 
     def wait(self, kernel: str = "", stream: object = None) -> None:
         """Wait for the work on a stream. Fault messages name `kernel`.

@@ -22,6 +22,14 @@ from warploom.numerics.half_kernels import extreme, sum_bf16, sum_f16
 OPERATIONS = ("add", "min", "max", "and", "or", "xor", "inc", "dec", "exch", "cas")
 
 
+def depends_on_order(operation: str, type: str) -> bool:
+    """Return True if the result of several atomic updates of a word depends on their order.
+
+    `operation` is one of `OPERATIONS`, and `type` a PTX type.
+    """
+    return operation in ("exch", "cas") or (operation == "add" and type.startswith(("f", "bf")))
+
+
 def _loop(
     words: Array, index: Array, mask: Array, values: Array, compares: Array, out: Array, op: int, option: Any
 ) -> None:

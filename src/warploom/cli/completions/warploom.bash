@@ -6,12 +6,14 @@
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
 _shtab_warploom_bench_subparsers=(gemm)
-_shtab_warploom_subparsers=(check run sanitize exec report init lower author explain layout bench tune lsp completion)
+_shtab_warploom_subparsers=(check run sanitize exec capture replay report init lower author explain layout bench tune lsp completion)
 
 _shtab_warploom_check_option_strings=(-h --help --format --arch --ptx-version --strict)
 _shtab_warploom_run_option_strings=(-h --help --kernel --grid --block --cluster --shared --arg --arch --schedule --workers --memory --save --explore --time --strict --trace --trace-ctas --trace-events)
 _shtab_warploom_sanitize_option_strings=(-h --help --kernel --grid --block --cluster --shared --arg --arch --schedule --workers --memory --enable --disable --format --strict)
 _shtab_warploom_exec_option_strings=(-h --help --device --kernel --check --sanitize --schedule --report --time)
+_shtab_warploom_capture_option_strings=(-h --help --kernel --nth --output --memory)
+_shtab_warploom_replay_option_strings=(-h --help --device --arch --schedule --sanitize --report --time --memory --strict --trace --trace-ctas --trace-events)
 _shtab_warploom_report_option_strings=(-h --help --kernel --grid --block --cluster --shared --arg --arch --schedule --workers --memory -o --output --trace-ctas --trace-events)
 _shtab_warploom_init_option_strings=(-h --help --kernel -o --output --force)
 _shtab_warploom_lower_option_strings=(-h --help --to --source --arch)
@@ -31,6 +33,10 @@ _shtab_warploom_run___save_COMPGEN=_shtab_compgen_files
 _shtab_warploom_run___trace_COMPGEN=_shtab_compgen_files
 _shtab_warploom_sanitize_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_warploom_exec___report_COMPGEN=_shtab_compgen_files
+_shtab_warploom_capture___output_COMPGEN=_shtab_compgen_files
+_shtab_warploom_replay_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_warploom_replay___report_COMPGEN=_shtab_compgen_files
+_shtab_warploom_replay___trace_COMPGEN=_shtab_compgen_files
 _shtab_warploom_report_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_warploom_report__o_COMPGEN=_shtab_compgen_files
 _shtab_warploom_report___output_COMPGEN=_shtab_compgen_files
@@ -46,6 +52,7 @@ _shtab_warploom_bench_gemm___svg_COMPGEN=_shtab_compgen_files
 
 _shtab_warploom_check___format_choices=(text json sarif)
 _shtab_warploom_sanitize___format_choices=(text json sarif)
+_shtab_warploom_replay___device_choices=(cpu cuda)
 _shtab_warploom_lower___to_choices=(nvvm llvm ptx)
 _shtab_warploom_lower___source_choices=(builtin nvvm llvm ptx)
 _shtab_warploom_bench_gemm___peer_choices=(torch cupy)
@@ -54,7 +61,7 @@ _shtab_warploom_bench_gemm___regime_choices=(steady rested)
 _shtab_warploom_bench_pos_0_choices=(gemm)
 _shtab_warploom_tune___peer_choices=(torch cupy)
 _shtab_warploom_completion_pos_0_choices=(bash zsh fish tcsh)
-_shtab_warploom_pos_0_choices=(check run sanitize exec report init lower author explain layout bench tune lsp completion)
+_shtab_warploom_pos_0_choices=(check run sanitize exec capture replay report init lower author explain layout bench tune lsp completion)
 
 _shtab_warploom_check_pos_0_nargs=+
 _shtab_warploom_check__h_nargs=0
@@ -73,6 +80,14 @@ _shtab_warploom_exec___help_nargs=0
 _shtab_warploom_exec___check_nargs=0
 _shtab_warploom_exec___sanitize_nargs=0
 _shtab_warploom_exec___time_nargs=0
+_shtab_warploom_capture_pos_0_nargs=...
+_shtab_warploom_capture__h_nargs=0
+_shtab_warploom_capture___help_nargs=0
+_shtab_warploom_replay__h_nargs=0
+_shtab_warploom_replay___help_nargs=0
+_shtab_warploom_replay___sanitize_nargs=0
+_shtab_warploom_replay___time_nargs=0
+_shtab_warploom_replay___strict_nargs=0
 _shtab_warploom_report__h_nargs=0
 _shtab_warploom_report___help_nargs=0
 _shtab_warploom_init__h_nargs=0

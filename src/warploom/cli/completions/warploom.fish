@@ -50,8 +50,8 @@ function _shtab_warploom_using
   test "$_shtab_warploom_cmdpath" = "$argv"
 end
 
-set -g _shtab_warploom_commands check run sanitize exec report init lower author explain layout bench 'bench gemm' tune lsp completion
-set -g _shtab_warploom_opts_with_value --arch --arg --bank --block --box --by --byte --byte-id --cluster --column --cta --descriptor --device --disable --element --enable --explore --format --grid --idesc --interleave --item --json --kernel --lane --major --memory --output --peer --ptx-version --regime --register --repetitions --report --row --save --schedule --selector --shapes --shared --source --svg --swizzle --tcol --tcp --thread-id --tlane --to --trace --trace-ctas --trace-events --types --workers -o
+set -g _shtab_warploom_commands check run sanitize exec capture replay report init lower author explain layout bench 'bench gemm' tune lsp completion
+set -g _shtab_warploom_opts_with_value --arch --arg --bank --block --box --by --byte --byte-id --cluster --column --cta --descriptor --device --disable --element --enable --explore --format --grid --idesc --interleave --item --json --kernel --lane --major --memory --nth --output --peer --ptx-version --regime --register --repetitions --report --row --save --schedule --selector --shapes --shared --source --svg --swizzle --tcol --tcp --thread-id --tlane --to --trace --trace-ctas --trace-events --types --workers -o
 
 complete -c warploom -e
 complete -c warploom -f
@@ -111,6 +111,26 @@ complete -c warploom -n '_shtab_warploom_using exec' -l sanitize -d 'report acce
 complete -c warploom -n '_shtab_warploom_using exec' -l schedule -x -d 'eager, lazy or random:SEED (eager)'
 complete -c warploom -n '_shtab_warploom_using exec' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'write a page about each launch to this folder'
 complete -c warploom -n '_shtab_warploom_using exec' -l time -d 'print the launches and the time of each kernel at the end'
+complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a capture -d 'Run a CUDA program on a GPU, and write a file for each launch of its kernels.'
+complete -c warploom -n '_shtab_warploom_using capture' -s h -l help -d 'show this help message and exit'
+complete -c warploom -n '_shtab_warploom_using capture' -l kernel -x -d 'capture only kernels with such a name'
+complete -c warploom -n '_shtab_warploom_using capture' -l nth -x -d 'capture only launch number N of each kernel'
+complete -c warploom -n '_shtab_warploom_using capture' -l output -xka "(__fish_complete_path (commandline -ct))" -d 'folder of the files (captures)'
+complete -c warploom -n '_shtab_warploom_using capture' -l memory -x -d 'most memory that a launch may reach (2)'
+complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a replay -d 'Execute a captured launch on the emulator or on a GPU, and compare the results bit for bit.'
+complete -c warploom -n '_shtab_warploom_using replay' -s h -l help -d 'show this help message and exit'
+complete -c warploom -n '_shtab_warploom_using replay' -l device -xka "cpu cuda" -d 'the emulator or a GPU (cpu)'
+complete -c warploom -n '_shtab_warploom_using replay' -l arch -x -d 'architecture whose numerics and limits apply (that of the GPU), such as sm_90a'
+complete -c warploom -n '_shtab_warploom_using replay' -l schedule -x -d 'when asynchronous operations take effect: eager, lazy or random:SEED'
+complete -c warploom -n '_shtab_warploom_using replay' -l sanitize -d 'report accesses that no synchronization orders'
+complete -c warploom -n '_shtab_warploom_using replay' -l report -xka "(__fish_complete_path (commandline -ct))" -d 'write a page about the execution'
+complete -c warploom -n '_shtab_warploom_using replay' -l time -d 'print where the time of the run goes'
+complete -c warploom -n '_shtab_warploom_using replay' -l memory -x -d 'limit for the contents (16)'
+complete -c warploom -n '_shtab_warploom_using replay' -l strict -d 'exit with status 1 for warnings too'
+complete -c warploom -n '_shtab_warploom_using replay' -l trace -xka "(__fish_complete_path (commandline -ct))" -d 'write a trace for Perfetto'
+complete -c warploom -n '_shtab_warploom_using replay' -l trace-ctas -x -d 'numbers of the CTAs to trace; x varies fastest (default: the first cluster)'
+complete -c warploom -n '_shtab_warploom_using replay' -l trace-events -x -d 'maximum number of events in the trace'
+complete -c warploom -n '_shtab_warploom_using replay; and test $_shtab_warploom_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file that `warploom capture` wrote'
 complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a report -d 'Run a kernel without a GPU and write one HTML page that opens offline: the PTX with execution counts, bank conflicts and coalescing, the findings of the sanitizer, and the pipeline as a timeline.'
 complete -c warploom -n '_shtab_warploom_using report' -s h -l help -d 'show this help message and exit'
 complete -c warploom -n '_shtab_warploom_using report' -l kernel -x -d 'name of the kernel; required if the file has several'

@@ -12,8 +12,9 @@ complete warploom \
         'c/--save=/f/' \
         'c/--trace=/f/' \
         'c/--report=/f/' \
-        'c/-o=/f/' \
         'c/--output=/f/' \
+        'c/--device=/(cpu cuda)/' \
+        'c/-o=/f/' \
         'c/--to=/(nvvm llvm ptx)/' \
         'c/--source=/(builtin nvvm llvm ptx)/' \
         'c/--peer=/(torch cupy)/' \
@@ -21,14 +22,15 @@ complete warploom \
         'c/--regime=/(steady rested)/' \
         'c/--json=/f/' \
         'c/--svg=/f/' \
-        'c/--/(all arch arg bank block box by byte byte-id check cluster column csv cta descriptor device disable element enable explore force forget format grid help html idesc interleave item json kernel lane list major memory output peer ptx-version regime register repetitions report row sanitize save schedule selector shapes shared source stdio strict svg swizzle tcol tcp text thread-id time tlane to trace trace-ctas trace-events types version workers)/' \
+        'c/--/(all arch arg bank block box by byte byte-id check cluster column csv cta descriptor device disable element enable explore force forget format grid help html idesc interleave item json kernel lane list major memory nth output peer ptx-version regime register repetitions report row sanitize save schedule selector shapes shared source stdio strict svg swizzle tcol tcp text thread-id time tlane to trace trace-ctas trace-events types version workers)/' \
         'c/-/(- h o)/' \
         'n/--format/(text json sarif)/' \
         'n/--save/f/' \
         'n/--trace/f/' \
         'n/--report/f/' \
-        'n/-o/f/' \
         'n/--output/f/' \
+        'n/--device/(cpu cuda)/' \
+        'n/-o/f/' \
         'n/--to/(nvvm llvm ptx)/' \
         'n/--source/(builtin nvvm llvm ptx)/' \
         'n/--peer/(torch cupy)/' \
@@ -36,10 +38,11 @@ complete warploom \
         'n/--regime/(steady rested)/' \
         'n/--json/f/' \
         'n/--svg/f/' \
-        'p/1/(check run sanitize exec report init lower author explain layout bench tune lsp completion)/' \
+        'p/1/(check run sanitize exec capture replay report init lower author explain layout bench tune lsp completion)/' \
         'n/check/f/' \
         'n/run/f/' \
         'n/sanitize/f/' \
+        'n/replay/f/' \
         'n/report/f/' \
         'n/init/f/' \
         'n/lower/f/' \

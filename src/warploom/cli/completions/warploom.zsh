@@ -12,6 +12,7 @@ _shtab_warploom_commands() {
   local _commands=(
     author:'Print Python code that builds the module of a PTX file again, with the same instructions in the same order. Parts that the authoring language does not express are inline PTX.'
     bench:'time the kernel library on a GPU against other libraries'
+    capture:'Run a CUDA program on a GPU, and write a file for each launch of its kernels.'
     check:'Report what is illegal in PTX files: the location, the reason, and the legal alternatives.'
     completion:'Print the script that completes commands, options, their values and file names in a shell. docs/install.md states where each shell looks for it.'
     exec:'Run a CUDA program without a GPU. Its kernels run on the emulator, bit for bit.'
@@ -20,6 +21,7 @@ _shtab_warploom_commands() {
     layout:'Print the lane and register, the byte of shared memory, or the lane and column of tensor memory (tlane and tcol) of each element of an operand of a matrix multiplication, a matrix load or store, or a tensor copy.'
     lower:'Translate a text between levels of the compiler: builtin to nvvm, llvm or ptx; nvvm to llvm or ptx; llvm to ptx; and ptx to nvvm.'
     lsp:'Serve an editor with the Language Server Protocol: diagnostics during typing, hover, completion with legal words, definitions and references, renaming, formatting, and quick fixes.'
+    replay:'Execute a captured launch on the emulator or on a GPU, and compare the results bit for bit.'
     report:'Run a kernel without a GPU and write one HTML page that opens offline: the PTX with execution counts, bank conflicts and coalescing, the findings of the sanitizer, and the pipeline as a timeline.'
     run:'Execute a kernel without a GPU. Results have the bits that the hardware returns.'
     sanitize:'Run a kernel without a GPU and report faults of its synchronization: races, missing fences and waits, wrong transaction counts, wrong phases, and deadlocks.'
@@ -73,6 +75,18 @@ _shtab_warploom_bench_gemm_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_warploom_bench_gemm_defaults_added=0
+
+_shtab_warploom_capture_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--kernel[capture only kernels with such a name]:REGEX:"
+  "--nth[capture only launch number N of each kernel]:N:"
+  "--output[folder of the files (captures)]:FOLDER:_files"
+  "--memory[most memory that a launch may reach (2)]:GIB:"
+  "(-)*::the program and its arguments:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_warploom_capture_defaults_added=0
 
 _shtab_warploom_check_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -183,6 +197,25 @@ _shtab_warploom_lsp_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_warploom_lsp_defaults_added=0
 
+_shtab_warploom_replay_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--device[the emulator or a GPU (cpu)]:device:(cpu cuda)"
+  "--arch[architecture whose numerics and limits apply (that of the GPU), such as sm_90a]:ARCH:"
+  "--schedule[when asynchronous operations take effect\: eager, lazy or random\:SEED]:WHEN:"
+  "--sanitize[report accesses that no synchronization orders]"
+  "--report[write a page about the execution]:FILE.html:_files"
+  "--time[print where the time of the run goes]"
+  "--memory[limit for the contents (16)]:GIB:"
+  "--strict[exit with status 1 for warnings too]"
+  "--trace[write a trace for Perfetto]:FILE.json:_files"
+  "--trace-ctas[numbers of the CTAs to trace\; x varies fastest (default\: the first cluster)]:N,N,…:"
+  "--trace-events[maximum number of events in the trace]:N:"
+  ":a file that \`warploom capture\` wrote:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_warploom_replay_defaults_added=0
+
 _shtab_warploom_report_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--kernel[name of the kernel\; required if the file has several]:NAME:"
@@ -286,6 +319,7 @@ _shtab_warploom() {
       case $line[1] in
         author) _arguments -C -s $_shtab_warploom_author_options ;;
         bench) _shtab_warploom_bench ;;
+        capture) _arguments -C -s $_shtab_warploom_capture_options ;;
         check) _arguments -C -s $_shtab_warploom_check_options ;;
         completion) _arguments -C -s $_shtab_warploom_completion_options ;;
         exec) _arguments -C -s $_shtab_warploom_exec_options ;;
@@ -294,6 +328,7 @@ _shtab_warploom() {
         layout) _arguments -C -s $_shtab_warploom_layout_options ;;
         lower) _arguments -C -s $_shtab_warploom_lower_options ;;
         lsp) _arguments -C -s $_shtab_warploom_lsp_options ;;
+        replay) _arguments -C -s $_shtab_warploom_replay_options ;;
         report) _arguments -C -s $_shtab_warploom_report_options ;;
         run) _arguments -C -s $_shtab_warploom_run_options ;;
         sanitize) _arguments -C -s $_shtab_warploom_sanitize_options ;;

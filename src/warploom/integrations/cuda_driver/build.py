@@ -1,4 +1,4 @@
-"""Compilation of the driver library and of the audit library, which replaces functions of compilers."""
+"""Compilation of the libraries that `warploom exec` and `warploom capture` load into a program."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
 from pathlib import Path
 
 from warploom.caches import cache_directory
@@ -25,18 +26,24 @@ from warploom.integrations.cuda_driver.statuses import Status
 _NAME = "libcuda.so.1"
 _AUDIT = "libcompilers.so"
 _OPTIONS = ("-O2", "-fPIC", "-shared", "-pthread")
-_DRIVER_OPTIONS = ("-fvisibility=hidden", f"-Wl,-soname,{_NAME}")
+_DRIVER_OPTIONS = ("-fvisibility=hidden", f"-Wl,-Bsymbolic,-soname,{_NAME}", "-ldl")
+_EMULATOR, _CAPTURE, _CONNECTION, _COMPILERS, _PTXAS = "driver.c", "capture.c", "connection.h", "compilers.c", "ptxas"
 
 
-def library_folder() -> Path:
-    """Return a folder with the libraries `libcuda.so.1` and `libcompilers.so`, and the script `ptxas`.
+def library_folder(intercepted: Collection[str] | None = None) -> Path:
+    """Return a folder with a compiled driver library `libcuda.so.1`.
 
-    The libraries are compiled on first use.
+    Without `intercepted`, it is the library of `warploom exec`, and the folder also has the library `libcompilers.so`
+    and the script `ptxas`. Otherwise it is the library of `warploom capture`, which sends calls of the functions with
+    these symbols to a server. The libraries are compiled on first use.
 
     Errors: UsageError exec.compiler if there is no C compiler, or if it fails.
     """
-    texts = {name: package_text(f"library/{name}") for name in ("driver.c", "compilers.c", "ptxas")}
-    texts["functions.inc"] = "\n".join(_definitions())
+    if intercepted is None:
+        names, generated = (_EMULATOR, _CONNECTION, _COMPILERS, _PTXAS), "\n".join(_definitions())
+    else:
+        names, generated = (_CAPTURE, _CONNECTION), "\n".join(_capture_definitions(intercepted))
+    texts = {name: package_text(f"library/{name}") for name in names} | {"functions.inc": generated}
     key = hashlib.sha256("\0".join((*texts.values(), *_OPTIONS, *_DRIVER_OPTIONS)).encode()).hexdigest()[:32]
     parent = cache_directory() / "driver"
     folder = parent / key
@@ -46,10 +53,11 @@ def library_folder() -> Path:
         try:
             for name, text in texts.items():
                 (temporary / name).write_text(text, encoding="utf-8")
-            _compile(temporary, "driver.c", _NAME, *_DRIVER_OPTIONS)
-            _compile(temporary, "compilers.c", _AUDIT)
+            _compile(temporary, names[0], _NAME, *_DRIVER_OPTIONS)
             (temporary / "libcuda.so").symlink_to(_NAME)
-            (temporary / "ptxas").chmod(0o700)
+            if _COMPILERS in texts:
+                _compile(temporary, _COMPILERS, _AUDIT)
+                (temporary / _PTXAS).chmod(0o700)
             temporary.chmod(0o700)
             if folder.exists():
                 shutil.rmtree(folder)
@@ -59,21 +67,26 @@ def library_folder() -> Path:
     return folder
 
 
-def program_environment(folder: Path, server: str) -> dict[str, str]:
-    """Return the environment variables with which a program uses the libraries of a folder and a server.
+def program_environment(folder: Path) -> dict[str, str]:
+    """Return the environment variables with which a program uses the libraries of a folder.
 
-    Kernels that Triton, CuPy and numba-cuda have compiled for a GPU remain in their caches, and are not used. CuPy
-    computes sums with its own kernels, because the kernels of its other library, CUB, have no PTX.
+    With the libraries of `warploom exec`, kernels that Triton, CuPy and numba-cuda have compiled for a GPU remain in
+    their caches, and are not used. CuPy computes sums with its own kernels, because the kernels of its other library,
+    CUB, have no PTX.
     """
-    paths = {"LD_LIBRARY_PATH": folder, "LD_AUDIT": folder / _AUDIT}
-    joined = {name: os.pathsep.join(filter(None, [str(path), os.environ.get(name)])) for name, path in paths.items()}
-    ptxas = str(folder / "ptxas")
-    return joined | {
-        "WARPLOOM_EXEC": server,
-        "TRITON_LIBCUDA_PATH": str(folder), "TRITON_PTXAS_PATH": ptxas, "TRITON_PTXAS_BLACKWELL_PATH": ptxas,
-        "NUMBA_CUDA_DRIVER": str(folder / _NAME), "NUMBA_CACHE_DIR": str(cache_directory() / "numba-cuda"),
-        "CUPY_COMPILE_WITH_PTX": "1", "CUPY_ACCELERATORS": "",
+    paths, changes = {"LD_LIBRARY_PATH": folder}, {
+        "TRITON_LIBCUDA_PATH": str(folder), "NUMBA_CUDA_DRIVER": str(folder / _NAME), "CUPY_COMPILE_WITH_PTX": "1",
     }  # fmt: skip
+    if (folder / _AUDIT).exists():
+        ptxas = str(folder / _PTXAS)
+        paths["LD_AUDIT"] = folder / _AUDIT
+        changes |= {
+            "TRITON_PTXAS_PATH": ptxas, "TRITON_PTXAS_BLACKWELL_PATH": ptxas, "CUPY_ACCELERATORS": "",
+            "NUMBA_CACHE_DIR": str(cache_directory() / "numba-cuda"),
+        }  # fmt: skip
+    return changes | {
+        name: os.pathsep.join(filter(None, [str(path), os.environ.get(name)])) for name, path in paths.items()
+    }
 
 
 def _is_own(library: Path) -> bool:
@@ -92,7 +105,7 @@ def _compile(folder: Path, source: str, library: str, *options: str) -> None:
             "the driver library needs a C compiler once; expected cc, gcc or clang on the PATH, or its name in CC",
             code="exec.compiler",
         )
-    command = [*compiler.split(), *_OPTIONS, *options, "-o", str(folder / library), str(folder / source)]
+    command = [*compiler.split(), *_OPTIONS, "-o", str(folder / library), str(folder / source), *options]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     except OSError as error:
@@ -104,26 +117,75 @@ def _compile(folder: Path, source: str, library: str, *options: str) -> None:
         raise UsageError(f"the C compiler {compiler} cannot compile the driver library: {first}", code="exec.compiler")
 
 
+def _definition(symbol: str, body: Callable[[str], str]) -> str:
+    """Return the definition of a function. `body` returns its statements, given the list of its arguments."""
+    names = [f"w{i}" for i in range(_words()[symbol])]
+    linkage = "static" if symbol in RUNTIME_FUNCTIONS else "EXPORT"
+    parameters = ", ".join(f"Word {name}" for name in names) or "void"
+    return f"{linkage} Word {symbol}({parameters}) {{ {body(', '.join(names))} }}"
+
+
+@cache
+def _words() -> dict[str, int]:
+    """Return the number of arguments of each function, by symbol."""
+    return {each.symbol: each.words for each in read_functions()} | RUNTIME_FUNCTIONS
+
+
+def _forwarding(symbol: str, number: int, before: str = "") -> str:
+    """Return the definition of a function that forwards its calls.
+
+    The values `before` precede its arguments.
+    """
+    return _definition(
+        symbol,
+        lambda names: (
+            f"const Word words[] = {{{before}{names or 0}}}; "
+            f"return forward({number}, words, {_words()[symbol]}{' + 2' if before else ''});"
+        ),
+    )
+
+
+def _direct(symbol: str, number: int) -> str:
+    """Return the definition of a function that calls the function of NVIDIA's driver."""
+    types = ", ".join(["Word"] * _words()[symbol]) or "void"
+    return _definition(symbol, lambda names: f"return ((Word (*)({types}))real_function({number}))({names});")
+
+
+def _table(has_address: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the lines of the table `functions`. A function without an address here has the address NULL."""
+    yield "static const struct Function functions[] = {"
+    for each in read_functions():
+        address = f"(void *){each.symbol}" if has_address(each.symbol) else "NULL"
+        yield f'    {{"{each.symbol}", "{each.name}", {each.version}, {int(each.is_per_thread)}, {address}}},'
+    yield "};"
+
+
+def _capture_definitions(intercepted: Collection[str]) -> Iterator[str]:
+    """Yield the lines of functions.inc for the library of `warploom capture`."""
+    numbered = numbered_functions()
+    for number, symbol in enumerate(numbered):
+        if symbol in intercepted:
+            yield _forwarding(symbol, number, "(Word)real_function, (Word)shared_memory, ")
+        elif symbol not in RUNTIME_FUNCTIONS:
+            yield _direct(symbol, number)
+        if symbol in RUNTIME_FUNCTIONS:
+            yield f"enum {{ {symbol.upper()} = {number} }};"
+    yield from _table(lambda symbol: symbol in IN_LIBRARY or symbol in intercepted)
+    names = ", ".join(f'"{each}"' for each in numbered)
+    yield f"static const char *const symbols[] = {{{names}}};"
+    yield f"static void *reals[{len(numbered)}];"
+
+
 def _definitions() -> Iterator[str]:
     """Yield the lines of functions.inc: the forwarding functions, and the tables `functions` and `errors`."""
-    words = {each.symbol: each.words for each in read_functions()} | RUNTIME_FUNCTIONS
     for number, symbol in enumerate(numbered_functions()):
         if symbol == "runtime_check":
             yield f"enum {{ RUNTIME_CHECK = {number} }};"
-            continue
-        names = [f"w{i}" for i in range(words[symbol])]
-        parameters = ", ".join(f"Word {name}" for name in names) or "void"
-        linkage = "static" if symbol in RUNTIME_FUNCTIONS else "EXPORT"
-        values = f"const Word words[] = {{{', '.join(names) or '0'}}};"
-        yield f"{linkage} Word {symbol}({parameters}) {{ {values} return forward({number}, words, {len(names)}); }}"
+        else:
+            yield _forwarding(symbol, number)
     yield f"enum {{ DRIVER_VERSION = {DRIVER_VERSION} }};"
-    yield "static const struct Function functions[] = {"
-    for each in read_functions():
-        symbol, per_thread = each.symbol, int(each.is_per_thread)
-        yield f'    {{"{symbol}", "{each.name}", {each.version}, {per_thread}, (void *){symbol}}},'
-    yield "};"
+    yield from _table(lambda _: True)
     yield "static const struct Error errors[] = {"
     for status in Status:
         yield f'    {{{int(status)}, "{status.symbol}", "{status.text}"}},'
     yield "};"
-    assert words.keys() >= IN_LIBRARY

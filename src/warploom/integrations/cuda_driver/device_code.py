@@ -35,6 +35,17 @@ class FileImage:
         return self.read(address, min(limit, len(self._data))).partition(b"\0")[0].decode(errors="replace")
 
 
+def file_image(process: int, name: str) -> FileImage:
+    """Return a file of device code. A relative path starts at the folder of the process of a program.
+
+    Errors: DriverError FILE_NOT_FOUND.
+    """
+    try:
+        return FileImage(name, (Path(f"/proc/{process}/cwd") / name).read_bytes())
+    except OSError:
+        raise DriverError(Status.FILE_NOT_FOUND) from None
+
+
 def read_ptx(call: DriverCall, address: int, file: FileImage | None = None) -> str:
     """Return the PTX for the device in the device code at an address of the program, or of a file.
 
@@ -48,8 +59,8 @@ def read_ptx(call: DriverCall, address: int, file: FileImage | None = None) -> s
         code = read_image(file or call.connection, address)
         if code.ptx and all(entry.is_text or _target(entry.text) is None for entry in code.ptx):
             status = Status.INVALID_PTX
-        place = _mapped_file(call.program.process, address) if file is None else file.name
-        return _choose(code, call.program.model.target, place).text
+        place = mapped_file(call.program.process, address) if file is None else file.name
+        return choose(code, call.program.model.target, place).text
     except InvalidImage as error:
         call.program.log.error(error)
         raise DriverError(Status.INVALID_IMAGE) from None
@@ -58,7 +69,7 @@ def read_ptx(call: DriverCall, address: int, file: FileImage | None = None) -> s
         raise DriverError(status) from None
 
 
-def _choose(code: DeviceCode, device: Target, place: str) -> PtxEntry:
+def choose(code: DeviceCode, device: Target, place: str) -> PtxEntry:
     """Return the PTX for the highest target that the device can run.
 
     `place` is the file that contains the code, or "".
@@ -77,7 +88,7 @@ def _choose(code: DeviceCode, device: Target, place: str) -> PtxEntry:
             f"{place or _IN_MEMORY} has PTX for {names}; expected PTX for {device.name}, or for sm_{device.number} or "
             "lower without a suffix",
             code="exec.image",
-            hint=f"choose another device with --device, or build the code {build}",
+            hint=f"choose another device (`warploom exec --device`), or build the code {build}",
         )
     hint = f"build {place} {build}" if place else f"compile the kernels to PTX, or build them {build}"
     raise UsageError(
@@ -96,7 +107,7 @@ def _described(code: DeviceCode) -> str:
     return (" of " + ", ".join(names) if names else "") + (" for " + ", ".join(targets) if targets else "")
 
 
-def _mapped_file(process: int, address: int) -> str:
+def mapped_file(process: int, address: int) -> str:
     """Return the path of the file that a process has mapped at an address, or "" for other memory."""
     for line in Path(f"/proc/{process}/maps").read_text(encoding="utf-8", errors="replace").splitlines():
         extent, _, _, _, _, *path = line.split(maxsplit=5)

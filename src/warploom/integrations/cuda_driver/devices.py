@@ -20,6 +20,14 @@ _PCI_BUS, _PCI_DEVICE, _PCI_DOMAIN = 33, 34, 50
 UUID = b"Warploom device\0"
 
 
+def highest_target(capability: tuple[int, int]) -> Target:
+    """Return the highest target of PTX that a device runs, such as sm_90a or sm_80."""
+    number = 10 * capability[0] + capability[1]
+    found = read_target(f"sm_{number}a") or read_target(f"sm_{number}")
+    assert found is not None
+    return found
+
+
 class DeviceModel(NamedTuple):
     """Device with its answers to queries.
 
@@ -41,10 +49,7 @@ class DeviceModel(NamedTuple):
     @property
     def target(self) -> Target:
         """Highest target of PTX that the device runs, such as sm_90a or sm_80."""
-        number = 10 * self.capability[0] + self.capability[1]
-        found = read_target(f"sm_{number}a") or read_target(f"sm_{number}")
-        assert found is not None
-        return found
+        return highest_target(self.capability)
 
     @property
     def processors(self) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
@@ -39,20 +41,28 @@ class InvalidImage(UsageError):
     """Refusal of data that is not device code."""
 
 
-class PtxEntry(NamedTuple):
+@dataclass
+class PtxEntry:
     """PTX of a fat binary.
 
     `number` is 10 times the compute capability of its target, such as 90, without a suffix. It is 0 for a PTX text
-    outside of a fat binary.
+    outside of a fat binary. `content` is compressed as `flags` state, and has `size` bytes without compression.
     """
 
     number: int
-    text: str
+    content: bytes
+    flags: int = 0
+    size: int = 0
 
     @property
     def is_text(self) -> bool:
         """True for a PTX text outside of a fat binary."""
         return not self.number
+
+    @cached_property
+    def text(self) -> str:
+        """PTX text. Errors: UsageError exec.image."""
+        return _decompressed(self.content, self.flags, self.size).rstrip(b"\0").decode(errors="replace")
 
 
 class _Section(NamedTuple):
@@ -102,19 +112,15 @@ def read_image(program: ProgramMemory, address: int) -> DeviceCode:
         _, _, size, length = _HEADER.unpack(program.read(address, _HEADER.size))
         if length > _LARGEST:
             raise UsageError(f"a fat binary has {length} bytes; expected at most {_LARGEST}", code="exec.image")
-        return _read_entries(program.read(address + size, length))
+        return _read_entries(program, address + size, length)
     if magic == _ELF:
         if struct.unpack("<H", program.read(address + _MACHINE_OFFSET, 2)) != (_CUDA_MACHINE,):
             raise InvalidImage("a module is an ELF file of another machine", code="exec.image")
         return DeviceCode([], kernels=tuple(_kernels(program, address)))
-    return DeviceCode([PtxEntry(0, _check_text(program.read_string(address, _LARGEST)))])
-
-
-def _check_text(text: str) -> str:
-    """Return a PTX text. Errors: InvalidImage for other texts."""
+    text = program.read_string(address, _LARGEST)
     if ".version" not in text:
         raise InvalidImage("a module is neither PTX nor a fat binary", code="exec.image")
-    return text
+    return DeviceCode([PtxEntry(0, text.encode())])
 
 
 def _kernels(program: ProgramMemory, address: int) -> Iterator[str]:
@@ -133,25 +139,27 @@ def _kernels(program: ProgramMemory, address: int) -> Iterator[str]:
             yield found.removeprefix(_KERNEL_SECTION).decode(errors="replace")
 
 
-def _read_entries(data: bytes) -> DeviceCode:
+def _read_entries(program: ProgramMemory, first: int, length: int) -> DeviceCode:
+    """Return the code of a fat binary whose entries are `length` bytes from an address on."""
     ptx: list[PtxEntry] = []
     targets: set[int] = set()
     position = 0
-    while position + _ENTRY.size <= len(data):
-        kind, _, header, size, _, compressed, _, _, number, _, _, flags, _, plain = _ENTRY.unpack_from(data, position)
+    while position + _ENTRY.size <= length:
+        found = _ENTRY.unpack(program.read(first + position, _ENTRY.size))
+        kind, _, header, size, _, compressed, _, _, number, _, _, flags, _, plain = found
         start = position + header
+        if not header:
+            raise UsageError("a fat binary is damaged: an entry has no header", code="exec.image")
         if kind == _GPU_CODE:
             targets.add(number)
         if kind == _PTX:
-            content = data[start : start + (compressed or size)]
             if plain > _LARGEST:
                 raise UsageError(
                     f"PTX of a fat binary has {plain} bytes; expected at most {_LARGEST}", code="exec.image"
                 )
-            ptx.append(PtxEntry(number, _decompressed(content, flags, plain).rstrip(b"\0").decode(errors="replace")))
+            end = min(start + (compressed or size), length)
+            ptx.append(PtxEntry(number, program.read(first + start, max(end - start, 0)), flags, plain))
         position = start + size
-        if not header:
-            raise UsageError("a fat binary is damaged: an entry has no header", code="exec.image")
     return DeviceCode(ptx, frozenset(targets))
 
 

@@ -23,6 +23,11 @@ _UNSAFE = re.compile(r"[^\w.-]+")
 _LONGEST_NAME = 60
 
 
+def short_name(name: str) -> str:
+    """Return the name of a kernel as a part of a file name."""
+    return _UNSAFE.sub("_", name)[:_LONGEST_NAME]
+
+
 @dataclass(frozen=True)
 class LaunchOptions:
     """Options that apply to the launches of kernels whose demangled names contain a match of `kernel`.
@@ -126,8 +131,7 @@ class LaunchLog:
             record.seconds += perf_counter() - began
             record.findings += len(run.findings)
         if applies and options.report is not None:
-            short = _UNSAFE.sub("_", name)[:_LONGEST_NAME]
-            self.write_report(run, options.report / f"{number:04}-{short}.html")
+            self.write_report(run, options.report / f"{number:04}-{short_name(name)}.html")
         if failure is not None:
             raise failure
         self._found(run.findings)

@@ -19,7 +19,11 @@ from warploom.isa.model.parameters import block_bytes
 from warploom.runtime.limits import ClusterError, read_geometry
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from warploom.integrations.cuda_driver.program import DriverCall
+    from warploom.integrations.cuda_driver.protocol import Connection
+    from warploom.isa.model.parameters import Parameter
 
 _CONFIGURATION = struct.Struct("=7I4xQQI4x")
 _ATTRIBUTE = struct.Struct("=I4x64s")
@@ -81,21 +85,19 @@ def _launch_cooperative(
 
 @driver("cuLaunchKernelEx", "ptr configuration, ptr function, ptr values, ptr extra")
 def _launch_configured(call: DriverCall, configuration: int, function: int, values: int, extra: int) -> None:
-    shape, stream = _configured(call, configuration)
+    shape, stream = read_configuration(call.connection, configuration)
     _enqueue(call, function, shape, stream, values, 0 if values else extra)
 
 
-def _configured(call: DriverCall, configuration: int) -> tuple[Shape, int]:
+def read_configuration(connection: Connection, configuration: int) -> tuple[Shape, int]:
     """Return the shape and the stream that a CUlaunchConfig describes. Errors: DriverError INVALID_VALUE."""
     if not configuration:
         raise DriverError(Status.INVALID_VALUE)
-    *numbers, stream, attributes, count = _CONFIGURATION.unpack(
-        call.connection.read(configuration, _CONFIGURATION.size)
-    )
+    *numbers, stream, attributes, count = _CONFIGURATION.unpack(connection.read(configuration, _CONFIGURATION.size))
     if count > _MOST_ATTRIBUTES or (count and not attributes):
         raise DriverError(Status.INVALID_VALUE)
     cluster, is_cooperative = None, False
-    data = call.connection.read(attributes, count * _ATTRIBUTE.size) if count else b""
+    data = connection.read(attributes, count * _ATTRIBUTE.size) if count else b""
     for number, value in _ATTRIBUTE.iter_unpack(data):
         allowed, (first,) = _KNOWN_ATTRIBUTES.get(number, range(0)), struct.unpack_from("=i", value)
         if allowed is not None and first not in allowed:
@@ -177,7 +179,7 @@ def prepare_launch(call: DriverCall, handle: int, shape: Shape, values: int, ext
     except UsageError as error:
         call.program.log.error(error)
         raise DriverError(Status.INVALID_VALUE) from None
-    return Launch(function, geometry, _parameters(call, function, values, extra))
+    return Launch(function, geometry, read_parameters(call.connection, signature.parameters, values, extra))
 
 
 def _enqueue(call: DriverCall, handle: int, shape: Shape, stream: int, values: int, extra: int) -> None:
@@ -217,12 +219,14 @@ def _check(call: DriverCall, function: Function, geometry: Geometry) -> None:
         )
 
 
-def _parameters(call: DriverCall, function: Function, values: int, extra: int) -> bytes:
-    """Return the bytes of the kernel's parameters. Errors: DriverError INVALID_VALUE."""
-    parameters, connection = function.kernel.loaded.signature.parameters, call.connection
+def read_parameters(connection: Connection, parameters: Sequence[Parameter], values: int, extra: int) -> bytes:
+    """Return the bytes of a kernel's parameters.
+
+    Errors: DriverError INVALID_VALUE, LAUNCH_OUT_OF_RESOURCES.
+    """
     size = block_bytes(parameters) if parameters else 0
     if extra:
-        return _buffer(call, extra, size)
+        return _buffer(connection, extra, size)
     if not parameters:
         return b""
     if not values:
@@ -238,18 +242,18 @@ def _parameters(call: DriverCall, function: Function, values: int, extra: int) -
     return bytes(block)
 
 
-def _buffer(call: DriverCall, extra: int, size: int) -> bytes:
+def _buffer(connection: Connection, extra: int, size: int) -> bytes:
     """Return the buffer of arguments that a list names, with zeros for missing bytes.
 
     Errors: DriverError INVALID_VALUE; LAUNCH_OUT_OF_RESOURCES for more bytes than the kernel has.
     """
     address = length = 0
-    while (key := call.connection.read_word(extra)) != _END:
-        value = call.connection.read_word(extra + 8)
+    while (key := connection.read_word(extra)) != _END:
+        value = connection.read_word(extra + 8)
         if key == _BUFFER:
             address = value
         elif key == _BUFFER_SIZE:
-            length = call.connection.read_word(value)
+            length = connection.read_word(value)
         else:
             raise DriverError(Status.INVALID_VALUE)
         extra += 16
@@ -257,7 +261,7 @@ def _buffer(call: DriverCall, extra: int, size: int) -> bytes:
         raise DriverError(Status.LAUNCH_OUT_OF_RESOURCES)
     if size and not (address and length):
         raise DriverError(Status.INVALID_VALUE)
-    return call.connection.read(address, length).ljust(size, b"\0") if length else b""
+    return connection.read(address, length).ljust(size, b"\0") if length else b""
 
 
 # Occupancy --------------------------------------------------------------------------------------------------------
@@ -355,7 +359,7 @@ def _largest(function: Function) -> int:
 @driver("cuOccupancyMaxPotentialClusterSize", "out i32 size, ptr function, ptr configuration")
 def _largest_cluster(call: DriverCall, handle: int, configuration: int) -> int:
     function = call.get(Function, handle, Status.INVALID_VALUE)
-    shape, _ = _configured(call, configuration)
+    shape, _ = read_configuration(call.connection, configuration)
     if not all((*shape.grid, *shape.block)):
         raise DriverError(Status.INVALID_VALUE)
     if not _resident(call, function, prod(shape.block), shape.shared):
@@ -366,7 +370,7 @@ def _largest_cluster(call: DriverCall, handle: int, configuration: int) -> int:
 @driver("cuOccupancyMaxActiveClusters", "out i32 count, ptr function, ptr configuration")
 def _active_clusters(call: DriverCall, handle: int, configuration: int) -> int:
     function = call.get(Function, handle, Status.INVALID_VALUE)
-    shape, _ = _configured(call, configuration)
+    shape, _ = read_configuration(call.connection, configuration)
     if not all((*shape.grid, *shape.block)):
         raise DriverError(Status.INVALID_VALUE)
     size = prod(shape.cluster or (1,))

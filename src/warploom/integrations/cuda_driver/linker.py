@@ -16,7 +16,7 @@ from warploom.integrations.cuda_driver.statuses import DriverError, Status
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import DriverCall
 
-_CUBIN, _PTX, _FAT_BINARY = 0, 1, 2
+_CUBIN, PTX, _FAT_BINARY = 0, 1, 2
 _KINDS = range(6)
 
 
@@ -38,10 +38,10 @@ def _add_data(call: DriverCall, state: int, kind: int, data: int, size: int, *op
     link = call.get(Link, state)
     if kind not in _KINDS or not data or not size:
         raise DriverError(Status.INVALID_VALUE)
-    if kind not in (_PTX, _CUBIN, _FAT_BINARY):
+    if kind not in (PTX, _CUBIN, _FAT_BINARY):
         call.refuse("linking of objects, libraries and NVVM IR")
         raise DriverError(Status.NOT_SUPPORTED)
-    if kind == _PTX:
+    if kind == PTX:
         link.texts.append(call.connection.read(data, size).rstrip(b"\0").decode(errors="replace"))
     else:
         link.texts.append(read_ptx(call, data))

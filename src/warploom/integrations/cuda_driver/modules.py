@@ -5,13 +5,12 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warploom.diagnostics import WarploomError
 from warploom.emulator.arena import Segment
 from warploom.integrations.cuda_driver.contexts import CACHE_CONFIGURATIONS, SHARED_CONFIGURATIONS
-from warploom.integrations.cuda_driver.device_code import FileImage, read_ptx
+from warploom.integrations.cuda_driver.device_code import FileImage, file_image, read_ptx
 from warploom.integrations.cuda_driver.functions import driver
 from warploom.integrations.cuda_driver.memory import map_segment, text_address, unmap_segment
 from warploom.integrations.cuda_driver.program import Lasting
@@ -108,12 +107,9 @@ def load(call: DriverCall, address: int, *, file: FileImage | None = None, is_li
 
 
 def _load_file(call: DriverCall, name: str, *, is_library: bool = False) -> int:
-    """Load a file of device code. A relative path starts at the folder of the program."""
-    try:
-        data = (Path(f"/proc/{call.program.process}/cwd") / name).read_bytes()
-    except OSError:
-        raise DriverError(Status.FILE_NOT_FOUND) from None
-    return call.program.handle_of(load(call, 1, file=FileImage(name, data), is_library=is_library))
+    """Load a file of device code."""
+    file = file_image(call.program.process, name)
+    return call.program.handle_of(load(call, 1, file=file, is_library=is_library))
 
 
 @driver("cuModuleLoad", "out ptr module, str name")

@@ -56,9 +56,9 @@ class Connection:
     """
 
     def __init__(self, peer: socket.socket, memory: int, size: int) -> None:
-        """Open a connection by the Unix socket `peer`, and send the device memory.
+        """Open a connection by the Unix socket `peer`, and send the memory that both sides share.
 
-        `memory` is the file descriptor of the device memory, and `size` its size in bytes.
+        `memory` is the file descriptor of this memory, and `size` its size in bytes.
         """
         self._peer = peer
         self._pending = bytearray()
@@ -134,19 +134,27 @@ class Connection:
         self._pending += text
 
     def call_back(self, function: int, *arguments: int) -> int:
-        """Call the function at an address of the program with up to four 64-bit arguments. Return its result."""
-        self._add(Kind.CALL_BACK, function)
-        self._pending += struct.pack("=4Q", *arguments, *[0] * (4 - len(arguments)))
+        """Call the function at an address of the program with up to 16 words as arguments. Return its result."""
+        return self.call_back_all([(function, arguments)])[0]
+
+    def call_back_all(self, calls: Sequence[tuple[int, Sequence[int]]]) -> list[int]:
+        """Call several functions of the program, one after the other, and return their results.
+
+        Each call has an address and its arguments.
+        """
+        for function, arguments in calls:
+            self._add(Kind.CALL_BACK, function, count=len(arguments))
+            self._pending += struct.pack(f"={len(arguments)}Q", *arguments)
         self._send()
-        return _WORD.unpack(self._reply())[0]
+        return [_WORD.unpack(self._reply())[0] for _ in calls]
 
     def synchronize(self) -> None:
         """Wait until the program has executed all commands."""
         if self._pending:
             self.read(0, 0)
 
-    def _add(self, kind: Kind, a: int = 0, b: int = 0, c: int = 0) -> None:
-        self._pending += _MESSAGE.pack(kind, 0, a, b, c)
+    def _add(self, kind: Kind, a: int = 0, b: int = 0, c: int = 0, count: int = 0) -> None:
+        self._pending += _MESSAGE.pack(kind, count, a, b, c)
 
     def _send(self) -> None:
         try:

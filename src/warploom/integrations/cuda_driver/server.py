@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 import socket
-from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock
 
 from warploom.diagnostics.wording import os_reason
 from warploom.integrations.cuda_driver import box_copies as _box_copies
@@ -22,8 +19,9 @@ from warploom.integrations.cuda_driver.captures import captured_work, check_capt
 from warploom.integrations.cuda_driver.devices import DeviceModel
 from warploom.integrations.cuda_driver.functions import implementation_of, numbered_functions
 from warploom.integrations.cuda_driver.launch_log import LaunchLog
+from warploom.integrations.cuda_driver.listener import Listener
 from warploom.integrations.cuda_driver.program import CudaProgram, DriverCall, ThreadState
-from warploom.integrations.cuda_driver.protocol import Connection, Disconnected, image_of, process_of
+from warploom.integrations.cuda_driver.protocol import Connection, Disconnected
 from warploom.integrations.cuda_driver.statuses import DriverError, KernelFailure, Status
 
 _REGISTERING = (
@@ -51,60 +49,34 @@ class Server:
     """
 
     def __init__(self, model: DeviceModel, log: LaunchLog) -> None:
-        self.name = f"warploom-{secrets.token_hex(16)}"
         self._model = model
         self._log = log
         self._functions = [(symbol, implementation_of(symbol)) for symbol in numbered_functions()]
-        self._programs: dict[tuple[int, int], CudaProgram] = {}
         self._refused: set[str] = set()
         self._lock = Lock()
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.bind(b"\0" + self.name.encode())
-        self._socket.listen()
-        Thread(target=self._accept, daemon=True).start()
+        self._listener = Listener(self._create, self._serve)
+        self._programs = self._listener.programs
+        self.name = self._listener.name
 
     def close(self) -> None:
         """Stop accepting connections. Open connections continue until the program closes them."""
-        self._socket.close()
+        self._listener.close()
 
-    def _accept(self) -> None:
+    def _create(self, process: int) -> CudaProgram:
+        """Return the state of a new program. Errors: Disconnected if there is no memory for the device."""
+        try:
+            return CudaProgram(process, self._model, self._log)
+        except OSError as error:
+            self._log.say(f"the device memory of {self._model.memory} bytes is not available: {os_reason(error)}")
+            raise Disconnected from None
+
+    def _serve(self, peer: socket.socket, program: CudaProgram) -> None:
+        """Execute the calls of one thread of a program until the connection ends. Errors: Disconnected."""
+        connection = Connection(peer, program.file, self._model.memory)
+        call = DriverCall(program, ThreadState(), connection, self._report_missing)
         while True:
-            try:
-                peer, _ = self._socket.accept()
-            except OSError:
-                return
-            Thread(target=self._serve, args=(peer,), daemon=True).start()
-
-    def _serve(self, peer: socket.socket) -> None:
-        """Execute the calls of one thread of a program until the connection ends."""
-        with peer:
-            process, user = process_of(peer)
-            if user != os.getuid():
-                return
-            try:
-                program = self._program(process, image_of(peer))
-                connection = Connection(peer, program.file, self._model.memory)
-                call = DriverCall(program, ThreadState(), connection, self._report_missing)
-                while True:
-                    number, words = connection.receive()
-                    connection.finish(self._execute(call, number, words))
-            except Disconnected:
-                return
-            except OSError as error:
-                self._log.say(f"the device memory of {self._model.memory} bytes is not available: {os_reason(error)}")
-
-    def _program(self, process: int, image: int) -> CudaProgram:
-        """Return the state of a program. Forget programs that have ended or have been replaced by `exec`.
-
-        Errors: OSError if there is no memory for the device.
-        """
-        with self._lock:
-            for key in [*self._programs]:
-                if (key[0] == process and key[1] != image) or not Path(f"/proc/{key[0]}").exists():
-                    self._programs.pop(key).close()
-            if (process, image) not in self._programs:
-                self._programs[process, image] = CudaProgram(process, self._model, self._log)
-            return self._programs[process, image]
+            number, words = connection.receive()
+            connection.finish(self._execute(call, number, words))
 
     def _execute(self, call: DriverCall, number: int, words: tuple[int, ...]) -> Status:
         """Execute a call, and return its status."""

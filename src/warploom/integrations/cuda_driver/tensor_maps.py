@@ -11,7 +11,10 @@ from warploom.integrations.cuda_driver.statuses import DriverError, Status
 from warploom.layout.tensormap import ELEMENT_TYPES, TENSOR_MAP_BYTES, TensorMapFields, pad_to_five
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from warploom.integrations.cuda_driver.program import DriverCall
+    from warploom.integrations.cuda_driver.protocol import Connection
 
 _TYPES = (
     "u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32.ftz", "tf32", "tf32.ftz",
@@ -32,43 +35,98 @@ _LAYOUT = f"ptr steps, i32 interleave, {_TILE}"
 """Parameters that all functions have."""
 
 
-def _numbers(call: DriverCall, address: int, count: int, format: str) -> tuple[int, ...]:
+def _numbers(connection: Connection, address: int, count: int, format: str) -> tuple[int, ...]:
     """Return numbers of the program. Errors: DriverError INVALID_VALUE for a null pointer."""
     if not count:
         return ()
     if not address:
         raise DriverError(Status.INVALID_VALUE)
-    return struct.unpack(f"={count}{format}", call.connection.read(address, count * struct.calcsize(format)))
+    return struct.unpack(f"={count}{format}", connection.read(address, count * struct.calcsize(format)))
 
 
-def _encode(
-    call: DriverCall, common: tuple[int, ...], layout: tuple[int, ...], **fields: int | tuple[int, ...]
-) -> None:  # fmt: skip
-    """Write a tensor map to the program. Errors: DriverError INVALID_VALUE."""
-    target, element, rank, address, extents, strides = common
+def _fields(
+    connection: Connection, common: tuple[int, ...], layout: tuple[int, ...], **fields: int | tuple[int, ...]
+) -> TensorMapFields:  # fmt: skip
+    """Return the fields of the tensor map that a call describes.
+
+    Errors: DriverError, ValueError, struct.error.
+    """
+    _, element, rank, address, extents, strides = common
     steps, interleave, swizzle, promotion, fill = layout
+    return TensorMapFields(
+        global_address=address,
+        rank=rank,
+        global_dim=pad_to_five(_numbers(connection, extents, rank, "Q")),
+        global_stride=pad_to_five(_numbers(connection, strides, rank - 1, "Q"))[: _LARGEST_RANK - 1],
+        element_stride=pad_to_five(_numbers(connection, steps, rank, "I")),
+        elemtype=_CODES[_TYPES[element]],
+        interleave=interleave,
+        swizzle=min(swizzle, _SWIZZLE_128),
+        swizzle_atomicity=max(swizzle - _SWIZZLE_128, 0),
+        l2_promotion=promotion,
+        fill=fill,
+        **fields,  # pyright: ignore[reportArgumentType]
+    )
+
+
+def _tiled_fields(connection: Connection, words: tuple[int, ...]) -> TensorMapFields:
+    """Return the tensor map that the arguments of cuTensorMapEncodeTiled describe. Errors: as `_fields`."""
+    box = _numbers(connection, words[6], words[2] if words[2] <= _LARGEST_RANK else 0, "I")
+    return _fields(connection, words[:6], words[7:], box=pad_to_five(box))
+
+
+def _im2col_fields(connection: Connection, words: tuple[int, ...]) -> TensorMapFields:
+    """Return the tensor map that the arguments of cuTensorMapEncodeIm2col describe. Errors: as `_fields`."""
+    rank = words[2]
+    if not 3 <= rank <= _LARGEST_RANK:
+        raise DriverError(Status.INVALID_VALUE)
+    lower, upper = (_numbers(connection, each, rank - 2, "i") for each in words[6:8])
+    return _fields(
+        connection, words[:6], words[10:], im2col_lower=(*lower, 0, 0)[:3], im2col_upper=(*upper, 0, 0)[:3],
+        channels_per_pixel=words[8], pixels_per_column=words[9],
+    )  # fmt: skip
+
+
+def _wide_fields(connection: Connection, words: tuple[int, ...]) -> TensorMapFields:
+    """Return the tensor map that the arguments of cuTensorMapEncodeIm2colWide describe.
+
+    It is that of im2col with a box in the direction of the width only. The mode is not part of it (H100).
+
+    Errors: as `_fields`.
+    """
+    lower, upper, channels, pixels, steps, interleave, mode, *layout = words[6:]
+    if mode not in _WIDE_MODES or not 3 <= words[2] <= _LARGEST_RANK:
+        raise DriverError(Status.INVALID_VALUE)
+    return _fields(
+        connection, words[:6], (steps, interleave, *layout), im2col_lower=(lower, 0, 0), im2col_upper=(upper, 0, 0),
+        channels_per_pixel=channels, pixels_per_column=pixels,
+    )  # fmt: skip
+
+
+TENSOR_MAP_READERS: dict[str, Callable[[Connection, tuple[int, ...]], TensorMapFields]] = {
+    "cuTensorMapEncodeTiled": _tiled_fields,
+    "cuTensorMapEncodeIm2col": _im2col_fields,
+    "cuTensorMapEncodeIm2colWide": _wide_fields,
+}
+"""Functions that return the tensor map of a call, by the driver function. Errors: as `_fields`."""
+
+
+def _encode(call: DriverCall, symbol: str, values: tuple[int, ...], interleave: int) -> None:
+    """Write a tensor map to the program. `interleave` is the index of this argument.
+
+    Errors: DriverError INVALID_VALUE.
+    """
+    target, element, rank, _, _, strides = values[:6]
     _ = call.context
     is_blackwell = call.program.model.capability >= _BLACKWELL
     types, swizzles = (len(_TYPES), 7) if is_blackwell else (_HOPPER_TYPES, _SWIZZLE_128 + 1)
     if not strides or not target or target % _ALIGNMENT or not 1 <= rank <= _LARGEST_RANK or not 0 <= element < types:
         raise DriverError(Status.INVALID_VALUE)
-    if not all(0 <= code < count for code, count in zip(layout[1:], (3, swizzles, 4, 2), strict=True)):
+    codes = (values[interleave], *values[-3:])
+    if not all(0 <= code < count for code, count in zip(codes, (3, swizzles, 4, 2), strict=True)):
         raise DriverError(Status.INVALID_VALUE)
     try:
-        found = TensorMapFields(
-            global_address=address,
-            rank=rank,
-            global_dim=pad_to_five(_numbers(call, extents, rank, "Q")),
-            global_stride=pad_to_five(_numbers(call, strides, rank - 1, "Q"))[: _LARGEST_RANK - 1],
-            element_stride=pad_to_five(_numbers(call, steps, rank, "I")),
-            elemtype=_CODES[_TYPES[element]],
-            interleave=interleave,
-            swizzle=min(swizzle, _SWIZZLE_128),
-            swizzle_atomicity=max(swizzle - _SWIZZLE_128, 0),
-            l2_promotion=promotion,
-            fill=fill,
-            **fields,  # pyright: ignore[reportArgumentType]
-        )
+        found = TENSOR_MAP_READERS[symbol](call.connection, values)
         broken = found.validate()
         data = found.pack() if not broken else b""
     except (ValueError, OverflowError, struct.error) as error:
@@ -81,20 +139,12 @@ def _encode(
 
 @driver("cuTensorMapEncodeTiled", f"{_COMMON}, ptr box, {_LAYOUT}")
 def _encode_tiled(call: DriverCall, *values: int) -> None:
-    box = _numbers(call, values[6], values[2] if values[2] <= _LARGEST_RANK else 0, "I")
-    _encode(call, values[:6], values[7:], box=pad_to_five(box))
+    _encode(call, "cuTensorMapEncodeTiled", values, 8)
 
 
 @driver("cuTensorMapEncodeIm2col", f"{_COMMON}, ptr lower, ptr upper, u32 channels, u32 pixels, {_LAYOUT}")
 def _encode_im2col(call: DriverCall, *values: int) -> None:
-    rank = values[2]
-    if not 3 <= rank <= _LARGEST_RANK:
-        raise DriverError(Status.INVALID_VALUE)
-    lower, upper = (_numbers(call, each, rank - 2, "i") for each in values[6:8])
-    _encode(
-        call, values[:6], values[10:], im2col_lower=(*lower, 0, 0)[:3], im2col_upper=(*upper, 0, 0)[:3],
-        channels_per_pixel=values[8], pixels_per_column=values[9],
-    )  # fmt: skip
+    _encode(call, "cuTensorMapEncodeIm2col", values, 11)
 
 
 @driver(
@@ -102,14 +152,7 @@ def _encode_im2col(call: DriverCall, *values: int) -> None:
     f"{_COMMON}, i32 lower, i32 upper, u32 channels, u32 pixels, ptr steps, i32 interleave, i32 mode, {_TILE}",
 )
 def _encode_im2col_wide(call: DriverCall, *values: int) -> None:
-    # The map is that of im2col with a box in the direction of the width only. The mode is not part of it (H100).
-    lower, upper, channels, pixels, steps, interleave, mode, *layout = values[6:]
-    if mode not in _WIDE_MODES or not 3 <= values[2] <= _LARGEST_RANK:
-        raise DriverError(Status.INVALID_VALUE)
-    _encode(
-        call, values[:6], (steps, interleave, *layout), im2col_lower=(lower, 0, 0), im2col_upper=(upper, 0, 0),
-        channels_per_pixel=channels, pixels_per_column=pixels,
-    )  # fmt: skip
+    _encode(call, "cuTensorMapEncodeIm2colWide", values, 11)
 
 
 @driver("cuTensorMapReplaceAddress", "ptr map, ptr address")

@@ -1,0 +1,1 @@
+"""Trial of `warploom capture` and `warploom replay` with CUDA programs."""
