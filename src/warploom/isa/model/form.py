@@ -32,6 +32,7 @@ from typing import Any, ClassVar, TypeVar
 from warploom.display import Displayed
 from warploom.isa.model.effects import (
     Allocate,
+    GridDependency,
     Arrive,
     Barrier,
     Collective,
@@ -273,12 +274,13 @@ class Form(Displayed):
 
     @cached_property
     def suspends(self) -> bool:
-        """True if a warp may have to wait at the instruction."""
+        """True if a warp may have to wait at the instruction, or another grid may start there."""
         barrier, wait, allocation = self.effect(Barrier), self.effect(Wait), self.effect(Allocate)
         return (
             (barrier is not None and barrier.waits)
             or (wait is not None and wait.suspends)
             or (allocation is not None and allocation.resource != "permit")
+            or self.effect(GridDependency) is not None
         )
 
     @cached_property
