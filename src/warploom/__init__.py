@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from warploom.runtime.api import sanitize as sanitize
     from warploom.runtime.explore import explore as explore
     from warploom.runtime.run import Run as Run
+    from warploom.runtime.sequences import Session as Session
     from warploom.runtime.structures import Struct as Struct
     from warploom.runtime.toml import LaunchFileError as LaunchFileError
     from warploom.view.explain import explain as explain
@@ -66,6 +67,7 @@ _MODULES = {
     "warploom.runtime.api": "launch sanitize",
     "warploom.runtime.explore": "explore",
     "warploom.runtime.run": "Run",
+    "warploom.runtime.sequences": "Session",
     "warploom.runtime.structures": "Struct",
     "warploom.runtime.toml": "LaunchFileError",
     "warploom.view.explain": "explain",

@@ -84,8 +84,7 @@ def prepare(
     program = kernel.program
     bound = perf_counter()
     when = Schedule.parse(schedule)
-    budget = _step_budget() if step_budget is None else step_budget
-    _check_positive("step_budget", budget, "launch.budget")
+    budget = check_step_budget(step_budget)
     check_limits(program, geometry, name, budget)
     arena, buffers = Arena(), arguments.buffers
     buffers.reserve(arena)
@@ -256,6 +255,13 @@ def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | Non
 def _check_positive(name: str, value: object, code: str) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise UsageError(f"{name} is {value!r}; expected an integer above 0", code=code)
+
+
+def check_step_budget(given: int | None) -> int:
+    """Return the step budget of a launch, by default that of the environment. Errors: UsageError launch.budget."""
+    budget = _step_budget() if given is None else given
+    _check_positive("step_budget", budget, "launch.budget")
+    return budget
 
 
 def _step_budget() -> int:

@@ -110,3 +110,4 @@ class LaunchOrder:
     def synchronize(self, mark: Mark | None = None) -> None:
         """Let the host wait for a point of a stream, or for the whole device."""
         self.host |= (1 << self._next) - 1 if mark is None else self._closure(mark.ended)
+        self._ended_with = {n: each for n, each in self._ended_with.items() if not self.host >> n & 1}

@@ -71,7 +71,7 @@ class LaunchAccesses:
 
     def attach(self, launch: Launch, shadow: GlobalShadow) -> None:
         """Prepare for a launch. `shadow` states which accesses happen before others."""
-        self.launch = launch
+        self.launch, self.program = launch, launch.program
         self._shadow = shadow
         arena = launch.arena
         self._heap = len(arena.bytes) if arena.heap is None else int(arena.heap.start) - GLOBAL_BASE
@@ -197,7 +197,7 @@ class LaunchAccesses:
             rows = np.flatnonzero((kinds == kind) & allocated)
             rows = rows[np.argsort(numbers[rows])]
             self._pages[kind] = numbers[rows], rows
-        del self._table, self._owners, self._clocks, self._shadow, self._early_copies
+        del self.launch, self._table, self._owners, self._clocks, self._topology, self._shadow, self._early_copies
 
     @property
     def nbytes(self) -> int:

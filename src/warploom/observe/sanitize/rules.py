@@ -26,6 +26,10 @@ class Rule:
     `what` is the finding, `why` the reason, and `cure` the edit that fixes it. The statements `bad` violate the rule,
     and `good` obey it. `threads` is the number of threads in a CTA, and `cluster` the number of CTAs in a cluster.
 
+    A rule about two launches has the statements `earlier` of a kernel that is launched first, on the same buffer. If
+    `programmatic`, the kernel of the example is a programmatic launch on the same stream. Otherwise it is launched on
+    another stream.
+
     A rule that is not `enabled` is off unless a launch enables it.
 
     Conflicts with the same `remedy` may have one cause. `place` states where the edit belongs: "between" the two
@@ -49,6 +53,8 @@ class Rule:
     bad: str
     good: str
     setup: str = ""
+    earlier: str = ""
+    programmatic: bool = False
     severity: Severity = Severity.ERROR
     enabled: bool = True
     remedy: str = ""
@@ -118,6 +124,8 @@ def pages() -> list[tuple[str, str, str]]:
 
 def page(rule: Rule) -> str:
     """Return the Markdown page of a rule."""
+    relation = "on the same stream, to which this kernel is a programmatic launch" if rule.programmatic else "on another stream"
+    earlier = f"## Kernel that is launched first, {relation}\n\n```ptx\n{rule.earlier.strip()}\n```\n\n" if rule.earlier else ""
     setup = f"## Statements before both examples\n\n```ptx\n{rule.setup.strip()}\n```\n\n" if rule.setup else ""
     launch = f"{rule.threads} threads" + (f" and clusters of {rule.cluster} CTAs" if rule.cluster > 1 else "")
     off = "" if rule.enabled else f"\n\nThis rule is off by default. The option `--enable {rule.code}` enables it."
@@ -130,6 +138,6 @@ def page(rule: Rule) -> str:
         "- `%p0` is true in thread 0 only.\n"
         "- `%r3` and `%r4` have addresses of shared memory: a buffer at `%r3`, and an mbarrier at `%r4`.\n"
         "- `%rd0` has the address of a buffer in global memory, and `%rd1` the address of a tensor map.\n\n"
-        f"{setup}## Bad\n\n```ptx\n{rule.bad.strip()}\n```\n\n## Good\n\n```ptx\n{rule.good.strip()}\n```\n\n"
+        f"{earlier}{setup}## Bad\n\n```ptx\n{rule.bad.strip()}\n```\n\n## Good\n\n```ptx\n{rule.good.strip()}\n```\n\n"
         f"Source: {rule.source}\n"
     )

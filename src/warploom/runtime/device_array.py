@@ -1,0 +1,64 @@
+"""Arrays in the device memory of a session."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from warploom.diagnostics import UsageError
+
+if TYPE_CHECKING:
+    from warploom.runtime.sequences import Session
+
+
+class DeviceArray:
+    """Array in the device memory of a `Session`, which launches of the session take as an argument.
+
+    `shape` and `dtype` are as in NumPy. The elements are contiguous, and the last axis varies fastest. `address` is the
+    device address of the first element.
+    """
+
+    def __init__(self, session: Session, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], address: int) -> None:
+        self.session = session
+        self.name = name
+        self.shape = shape
+        self.dtype = dtype
+        self.address = address
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the array. Units: bytes."""
+        return prod(self.shape) * self.dtype.itemsize
+
+    def numpy(self) -> NDArray[Any]:
+        """Wait for all launches of the session, and return a copy of the array in the host's memory.
+
+        Errors: as `Session.synchronize`.
+        """
+        return self.session.read(self)
+
+    def write(self, values: ArrayLike) -> None:
+        """Wait for all launches of the session, and set the array to `values`, which have its shape and type.
+
+        Errors: as `Session.synchronize`; UsageError launch.argument for values of another shape or type.
+        """
+        self.session.write(self, values)
+
+    def __repr__(self) -> str:
+        return f"DeviceArray({self.name}, shape={self.shape}, dtype={self.dtype}, address={self.address:#x})"
+
+
+def check_session(array: DeviceArray, session: Session | None, what: str) -> None:
+    """Refuse an array of another session. `what` names the argument. Errors: UsageError launch.argument."""
+    if array.session is session:
+        return
+    where = "this session" if session is not None else "the host's memory"
+    hint = "" if session is not None else "use the method `launch` of the session"
+    raise UsageError(
+        f"{what} is an array of {'another' if session is not None else 'a'} session; expected an array in {where}",
+        code="launch.argument",
+        hint=hint,
+    )
