@@ -242,10 +242,10 @@ class Emulator:
     def _run(self, report: Callable[[], None]) -> Pause | None:
         splits, counters, repetition = self.state.splits, self.state.counters, self.repetition
         while True:
-            if (pause := self.grids.pause(self.steps)) is not None:
-                return pause
             if (native := self.native) is not None and self._can_schedule():
                 self._schedule(native, report)
+            if (pause := self.grids.pause(self.steps)) is not None:
+                return pause
             ready = splits.ready()
             rows = self._select(ready) if len(ready) else ready
             is_endless = counters.batches >= repetition.due and len(rows) > 0 and repetition.repeats(rows)

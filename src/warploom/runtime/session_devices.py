@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.author import Kernel
-from warploom.diagnostics import Diagnostic
+from warploom.diagnostics import Diagnostic, UsageError
 from warploom.emulator.arena import Segment
 from warploom.emulator.grid_dependencies import Overlap, Steps
 from warploom.emulator.program import Program
@@ -30,15 +29,11 @@ from warploom.runtime.kernel import LoadedKernel
 from warploom.runtime.launch_order import Mark, StreamOrder
 from warploom.runtime.launch_queue import LaunchQueue
 from warploom.runtime.launch_races import LaunchRaces, RecordedLaunch
-from warploom.runtime.run import Run
 from warploom.runtime.session import SessionModule
 
 if TYPE_CHECKING:
     from warploom.runtime.kernel import KernelSource
     from warploom.runtime.sequences import SessionLaunch
-
-_RETURNED_BYTES = 1 << 20
-"""Size from which a freed range is returned to the system rather than filled with zeros."""
 
 
 class SessionDevice(ABC):
@@ -100,9 +95,12 @@ class EmulatorDevice(SessionDevice):
             "arch": arch, "schedule": schedule, "sanitize": sanitize, "output": output or write_output,
             "step_budget": cpu.check_step_budget(step_budget),
         }  # fmt: skip
-        # Only the pages that a session uses take memory.
-        self._mapping = mmap.mmap(-1, memory, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_NORESERVE)
-        self._bytes = np.frombuffer(self._mapping, np.uint8)
+        try:
+            self._bytes = np.zeros(memory, np.uint8)  # only the pages that a session uses take memory
+        except (MemoryError, ValueError):
+            raise UsageError(
+                f"memory is {memory}; the host has less memory for a session", code="launch.memory"
+            ) from None
         self._memory = DeviceMemory(self._bytes, self._clear)
         self._queue = LaunchQueue()
         self._races = LaunchRaces(self._memory) if sanitize else None
