@@ -260,9 +260,7 @@ class Emulator:
                     repetition.restart()
                     return Pause.BLOCKED
                 if not (
-                    progresses
-                    or splits.release_stuck({*self.control.partially_arrived()})
-                    or self.mbarriers.expire()
+                    progresses or splits.release_stuck({*self.control.partially_arrived()}) or self.mbarriers.expire()
                 ):
                     raise self._stuck(
                         EndlessLoops(self.state, self.program, self.linked, self.components, repetition)
@@ -352,7 +350,11 @@ class Emulator:
                 raise self._runaway()
             if stop == Stop.SELECT:
                 return
-            if self.grids.must_pause(self.steps) or not self._can_schedule() or self.ctas_done == len(state.placement.coordinates):
+            if (
+                self.grids.must_pause(self.steps)
+                or not self._can_schedule()
+                or self.ctas_done == len(state.placement.coordinates)
+            ):
                 return
 
     def _begin_batch(self, rows: Rows) -> Warps:

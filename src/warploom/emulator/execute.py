@@ -7,9 +7,9 @@ from warploom.diagnostics import Diagnostic, Source
 from warploom.diagnostics.symbols import readable_name
 from warploom.emulator.arena import Arena
 from warploom.emulator.faults import RunError, Unsupported, diagnostic
+from warploom.emulator.grid_dependencies import Steps, finish
 from warploom.emulator.program import GlobalVariable, Program
 from warploom.emulator.request import Request
-from warploom.emulator.grid_dependencies import Steps, finish
 from warploom.emulator.run_waves import start_waves
 from warploom.emulator.stats import Report, Stats
 from warploom.emulator.threads import run_on_threads, thread_parts

@@ -50,7 +50,9 @@ class Arguments:
     Errors: UsageError launch.arguments for a wrong number of arguments, launch.argument, gpu.array.
     """
 
-    def __init__(self, signature: Signature, values: Sequence[object], *, on_gpu: bool, session: Session | None = None) -> None:
+    def __init__(
+        self, signature: Signature, values: Sequence[object], *, on_gpu: bool, session: Session | None = None
+    ) -> None:
         self.parameters = signature.parameters
         # The check of an abstract class takes longer.
         if not isinstance(values, (list, tuple)) and (

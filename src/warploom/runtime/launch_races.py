@@ -39,6 +39,7 @@ class LaunchRaces:
 
     def __init__(self, memory: DeviceMemory) -> None:
         self._memory = memory
+        memory.on_free = self._forget
         self.order = LaunchOrder()
         self._running: deque[RecordedLaunch] = deque()
         self._records: list[RecordedLaunch] = []
@@ -107,7 +108,7 @@ class LaunchRaces:
         self.order.synchronize(mark)
         self._records = [each for each in self._records if not self.order.host >> each.order.number & 1]
 
-    def forget(self, address: int, size: int) -> None:
+    def _forget(self, address: int, size: int) -> None:
         """Forget the accesses to memory that is freed. Units: `size` in bytes."""
         for each in self._records:
             if each.accesses is not None:

@@ -98,8 +98,9 @@ class Session:
             print(x.numpy(), session.findings)
 
     `device` is "cpu" for the emulator or "cuda" for GPU 0. The arguments `arch`, `schedule`, `sanitize`, `step_budget`
-    and `output` are options of the emulator, as in `wl.launch`. They apply to all launches. With `sanitize`, the session
-    also reports accesses of two launches that may overlap. `memory` is the size of the emulator's device memory.
+    and `output` are options of the emulator, as in `wl.launch`. They apply to all launches. With `sanitize`, the
+    session also reports conflicting accesses of two launches that may overlap. `memory` is the size of the emulator's
+    device memory.
 
     Units: `memory` in bytes.
     Errors: UsageError launch.device, launch.option, launch.schedule; on a GPU also UsageError gpu.*.

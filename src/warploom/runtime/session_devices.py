@@ -91,7 +91,7 @@ class EmulatorDevice(SessionDevice):
         output: Callable[[str], object] | None,
     ) -> None:  # fmt: skip
         self._schedule = Schedule.parse(schedule)
-        self._options = {
+        self._options: dict[str, Any] = {
             "arch": arch, "schedule": schedule, "sanitize": sanitize, "output": output or write_output,
             "step_budget": cpu.check_step_budget(step_budget),
         }  # fmt: skip

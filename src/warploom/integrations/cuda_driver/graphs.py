@@ -344,6 +344,7 @@ def _launch(call: DriverCall, handle: int, stream: int) -> None:
     operations = [*call.get(ExecutableGraph, handle, Status.INVALID_VALUE).operations.values()]
 
     def run(now: DriverCall) -> None:
+        now.graph_stream = stream
         for operation in operations:
             operation(now)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock, Thread
 
@@ -20,11 +21,12 @@ from warploom.integrations.cuda_driver import runtime_library as _runtime_librar
 from warploom.integrations.cuda_driver import tensor_maps as _tensor_maps
 from warploom.integrations.cuda_driver.captures import captured_work, check_captures
 from warploom.integrations.cuda_driver.devices import DeviceModel
-from warploom.integrations.cuda_driver.functions import implementation_of, numbered_functions
+from warploom.integrations.cuda_driver.functions import PER_THREAD, implementation_of, numbered_functions
 from warploom.integrations.cuda_driver.launch_log import LaunchLog
 from warploom.integrations.cuda_driver.program import CudaProgram, DriverCall, ThreadState
 from warploom.integrations.cuda_driver.protocol import Connection, Disconnected, image_of, process_of
 from warploom.integrations.cuda_driver.statuses import DriverError, KernelFailure, Status
+from warploom.integrations.cuda_driver.stream_order import BETWEEN_LAUNCHES, follow_call
 
 _REGISTERING = (
     _box_copies, _contexts, _device_queries, _graphs, _linker, _pointers, _pools, _runtime_library, _tensor_maps,
@@ -119,6 +121,11 @@ class Server:
             with program.lock:
                 if not program.is_initialised and symbol not in _BEFORE_INIT and not symbol.startswith("runtime_"):
                     return Status.NOT_INITIALIZED
+                program.connection = call.connection
+                call.has_own_default = symbol.endswith(PER_THREAD)
+                if not symbol.startswith(BETWEEN_LAUNCHES):
+                    with suppress(KernelFailure):  # its status follows
+                        program.launches.finish()
                 if program.failure is not None and symbol not in _AFTER_FAILURE:
                     is_destroyed = any(context.is_destroyed for context in call.thread.contexts[-1:])
                     return Status.CONTEXT_IS_DESTROYED if is_destroyed else program.failure
@@ -132,6 +139,7 @@ class Server:
                     if capture is not None:
                         capture.is_valid = False
                     raise
+                follow_call(call, symbol, words, implementation.stream_of(words))
         except KernelFailure:
             return Status.SUCCESS  # a launch ends before its kernel; the next calls fail
         except DriverError as error:

@@ -32,7 +32,6 @@ from typing import Any, ClassVar, TypeVar
 from warploom.display import Displayed
 from warploom.isa.model.effects import (
     Allocate,
-    GridDependency,
     Arrive,
     Barrier,
     Collective,
@@ -40,6 +39,7 @@ from warploom.isa.model.effects import (
     Control,
     Effect,
     Flow,
+    GridDependency,
     Issue,
     Multiply,
     Wait,

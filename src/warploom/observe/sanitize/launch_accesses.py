@@ -15,7 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.address_space import GLOBAL_BASE
-from warploom.emulator.events import READ_KINDS, Access, CopyAccess, CopyIssue, GridControl, Launch, Reads, ThreadCopyIssue
+from warploom.emulator.events import (
+    READ_KINDS,
+    Access,
+    CopyAccess,
+    CopyIssue,
+    GridControl,
+    Launch,
+    Reads,
+    ThreadCopyIssue,
+)
 from warploom.numerics._compile import njit
 from warploom.observe.sanitize.clock_arrays import GPU, STRENGTH, ClockArrays
 from warploom.observe.sanitize.context import Context

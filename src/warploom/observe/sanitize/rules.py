@@ -124,8 +124,9 @@ def pages() -> list[tuple[str, str, str]]:
 
 def page(rule: Rule) -> str:
     """Return the Markdown page of a rule."""
-    relation = "on the same stream, to which this kernel is a programmatic launch" if rule.programmatic else "on another stream"
-    earlier = f"## Kernel that is launched first, {relation}\n\n```ptx\n{rule.earlier.strip()}\n```\n\n" if rule.earlier else ""
+    where = "on the same stream, before a programmatic launch" if rule.programmatic else "on another stream"
+    heading = f"## Kernel that is launched first, {where}"
+    earlier = f"{heading}\n\n```ptx\n{rule.earlier.strip()}\n```\n\n" if rule.earlier else ""
     setup = f"## Statements before both examples\n\n```ptx\n{rule.setup.strip()}\n```\n\n" if rule.setup else ""
     launch = f"{rule.threads} threads" + (f" and clusters of {rule.cluster} CTAs" if rule.cluster > 1 else "")
     off = "" if rule.enabled else f"\n\nThis rule is off by default. The option `--enable {rule.code}` enables it."

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from warploom.diagnostics import Diagnostic
 from warploom.diagnostics.edits import Fix
 from warploom.emulator import events
-from warploom.emulator.observers import Observer
+from warploom.emulator.observers import Handler, Observer
 from warploom.isa.model import effects
 from warploom.isa.model.types import TYPES
 from warploom.observe.sanitize.clock_arrays import CLUSTER, GROUPS
@@ -142,13 +142,24 @@ class Sanitizer(Observer):
         }
         if (accesses := self.accesses) is not None:
             accesses.attach(launch, self.global_shadow)
-            strong = self.ordered.strong()
-            self.handlers |= {
-                events.Reads: lambda event: (accesses.reads(event, strong), self.reads.check(event)),
-                events.CopyIssue: lambda event: (accesses.copy_issue(event), self.transfers.bulk(event)),
-                events.CopyAccess: accesses.copy_access,
-                events.GridControl: accesses.control,
-            }
+            self.handlers = {**self.handlers, **self._recording_handlers(accesses)}
+
+    def _recording_handlers(self, accesses: LaunchAccesses) -> dict[type[events.Event], Handler]:
+        """Return handlers that also record accesses to global memory."""
+        strong = self.ordered.strong()
+
+        def read(event: events.Reads) -> None:
+            accesses.reads(event, strong)
+            self.reads.check(event)
+
+        def issue_copies(event: events.CopyIssue) -> None:
+            accesses.copy_issue(event)
+            self.transfers.bulk(event)
+
+        return {
+            events.Reads: read, events.CopyIssue: issue_copies, events.CopyAccess: accesses.copy_access,
+            events.GridControl: accesses.control,
+        }  # fmt: skip
 
     def _instruction_handlers(self) -> dict[int, Callable[[events.Execute], None]]:
         checks = (self.unwritten, self.metadata, self.multiplications, self.masks)
