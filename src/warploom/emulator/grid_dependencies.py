@@ -103,7 +103,7 @@ class GridDependencies:
         if kind == "trigger":
             self._triggered[batch.location.cta] = True
         elif not self.overlap.is_free:
-            rows = batch.suspend(np.ones(batch.count, np.bool_), state.pc + 1, Status.WAITING)
+            rows = batch.suspend(np.ones(batch.count, np.bool_), state.pc, Status.WAITING)
             state.splits.awaited[rows] = Event.GRID
 
     @property

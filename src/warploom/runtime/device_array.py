@@ -47,6 +47,18 @@ class DeviceArray:
         """
         self.session.write(self, values)
 
+    def reshape(self, *shape: int) -> DeviceArray:
+        """Return an array with another shape that uses the same memory.
+
+        Errors: UsageError launch.argument for a shape with another number of elements.
+        """
+        if prod(shape) != prod(self.shape) or min(shape, default=0) < 0:
+            raise UsageError(
+                f"an array of shape {self.shape} has no shape {shape}; expected {prod(self.shape)} elements",
+                code="launch.argument",
+            )
+        return DeviceArray(self.session, self.name, shape, self.dtype, self.address)
+
     def __repr__(self) -> str:
         return f"DeviceArray({self.name}, shape={self.shape}, dtype={self.dtype}, address={self.address:#x})"
 
