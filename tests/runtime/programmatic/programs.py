@@ -45,6 +45,7 @@ BODIES = {
     "produce_without_trigger": f"{_PRODUCE}{_STORE_B}",
     "consume": f"{_WAIT}\n{_LOAD_B}\n{_ADD}\n{_STORE_C}",
     "consume_before_wait": f"{_LOAD_B}\n{_WAIT}\n{_ADD}\n{_STORE_C}",
+    "third_before_wait": f"{_LOAD_B}\n{_WAIT}\n{_ADD}\n{_STORE_C}",
     "consume_without_wait": f"{_LOAD_B}\n{_ADD}\n{_STORE_C}",
     "scale": f"{_LOAD_W}\n{_WAIT}\n{_LOAD_B}\nmad.lo.u32 %x, %y, %z, 5;\n{_STORE_C}",
     "one_warp_waits": f"@%is_later bra JOIN;\n{_WAIT}\nJOIN: bar.sync 0;\n{_LOAD_B}\n{_ADD}\n{_STORE_C}",
@@ -202,9 +203,7 @@ CORRECT = {
     "host between two streams": Program(
         (Launch("produce", stream=1), Synchronize(1), Launch("consume", stream=2)), _consumed
     ),
-    "split K": Program(
-        (*_SPLIT_K, Wait(0, 1), Wait(0, 2), Launch("consume_without_wait")), lambda a, w: 3 * a + 5
-    ),
+    "split K": Program((*_SPLIT_K, Wait(0, 1), Wait(0, 2), Launch("consume_without_wait")), lambda a, w: 3 * a + 5),
 }
 
 FAULTY = {
@@ -236,8 +235,8 @@ FAULTY = {
         _dependent("consume", _LOAD_B),
     ),
     "third kernel reads before its wait": Program(
-        (Launch("produce"), Launch("relay_with_early_trigger", True), Launch("consume_before_wait", True)), _consumed,
-        _dependent("consume_before_wait", _LOAD_B),
+        (Launch("produce"), Launch("relay_with_early_trigger", True), Launch("third_before_wait", True)), _consumed,
+        _dependent("third_before_wait", _LOAD_B),
     ),
     "neither trigger nor wait": _pair(
         "produce_without_trigger", "consume_without_wait",

@@ -79,7 +79,8 @@ class Implementation(NamedTuple):
 
     def stream_of(self, words: tuple[int, ...]) -> int | None:
         """Return the handle of the stream in the words of a call, or None without such a parameter."""
-        return next((word for each, word in zip(self.parameters, words, strict=True) if each.name == "stream"), None)
+        pairs = zip(self.parameters, words, strict=True)
+        return next((word for each, word in pairs if each.name == "stream" and not each.output), None)
 
 
 def _argument(call: DriverCall, type: str, word: int) -> Any:

@@ -77,8 +77,8 @@ def follow_call(call: DriverCall, symbol: str, words: tuple[int, ...], stream: i
     elif symbol.startswith(("cuMemcpy", "cuMemset")) and _ASYNC not in symbol:
         races.order.operation(order := order_of(call, 0))
         races.synchronize(races.order.record(order))
-    elif stream is None:
-        return
+    elif stream is None or not (stream in DEFAULT_STREAMS or isinstance(call.program.find(stream), Stream)):
+        return  # no stream, or one that the call has destroyed
     elif symbol.startswith(_WAIT_FOR_STREAM):
         races.synchronize(races.order.record(order_of(call, stream)))
     elif symbol.startswith("cuEventRecord"):

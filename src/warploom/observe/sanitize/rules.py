@@ -73,9 +73,18 @@ class Rule:
 
     def text(self, example: str) -> str:
         """Return a PTX module with the statements `example`, which are `bad` or `good`."""
-        lines = (self.setup + example).strip().split("\n")
-        indented = "\n".join(line if line.endswith(":") else f"    {line}" for line in lines)
-        return _read("example.ptx").replace("    // EXAMPLE", indented)
+        return _module(self.setup + example)
+
+    def first(self) -> str:
+        """Return a PTX module with the statements `earlier`."""
+        return _module(self.earlier)
+
+
+def _module(statements: str) -> str:
+    """Return a PTX module with a kernel that has the given statements."""
+    lines = statements.strip().split("\n")
+    indented = "\n".join(line if line.endswith(":") else f"    {line}" for line in lines)
+    return _read("example.ptx").replace("    // EXAMPLE", indented)
 
 
 @cache
