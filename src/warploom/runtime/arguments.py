@@ -24,7 +24,6 @@ from warploom.runtime.structures import POINTER, Struct, is_table
 
 if TYPE_CHECKING:
     from warploom.emulator.arena import Arena
-    from warploom.runtime.sequences import Session
 
 _SCALARS: tuple[type[object], ...] = (int, float, np.generic)
 
@@ -50,9 +49,7 @@ class Arguments:
     Errors: UsageError launch.arguments for a wrong number of arguments, launch.argument, gpu.array.
     """
 
-    def __init__(
-        self, signature: Signature, values: Sequence[object], *, on_gpu: bool, session: Session | None = None
-    ) -> None:
+    def __init__(self, signature: Signature, values: Sequence[object], *, on_gpu: bool, session: object = None) -> None:
         self.parameters = signature.parameters
         # The check of an abstract class takes longer.
         if not isinstance(values, (list, tuple)) and (

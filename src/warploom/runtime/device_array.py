@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from warploom.diagnostics import UsageError
 
-if TYPE_CHECKING:
-    from warploom.runtime.sequences import Session
+
+class Owner(Protocol):
+    """Session to which an array belongs."""
+
+    def read(self, array: DeviceArray) -> NDArray[Any]:
+        """Return a copy of an array."""
+        ...
+
+    def write(self, array: DeviceArray, values: ArrayLike) -> None:
+        """Set the contents of an array."""
 
 
 class DeviceArray:
@@ -21,7 +29,7 @@ class DeviceArray:
     device address of the first element.
     """
 
-    def __init__(self, session: Session, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], address: int) -> None:
+    def __init__(self, session: Owner, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], address: int) -> None:
         self.session = session
         self.name = name
         self.shape = shape
@@ -63,7 +71,7 @@ class DeviceArray:
         return f"DeviceArray({self.name}, shape={self.shape}, dtype={self.dtype}, address={self.address:#x})"
 
 
-def check_session(array: DeviceArray, session: Session | None, what: str) -> None:
+def check_session(array: DeviceArray, session: object, what: str) -> None:
     """Refuse an array of another session. `what` names the argument. Errors: UsageError launch.argument."""
     if array.session is session:
         return

@@ -19,7 +19,7 @@ from warploom.runtime.device_array import DeviceArray, check_session
 from warploom.runtime.elements import check_elements
 from warploom.runtime.kernel import load_kernel
 from warploom.runtime.limits import read_geometry
-from warploom.runtime.run import Run
+from warploom.runtime.run import PendingRun, Run
 
 if TYPE_CHECKING:
     from warploom.runtime.kernel import KernelSource
@@ -73,7 +73,7 @@ class SessionLaunch:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.done: Run | None = None
+        self.pending = PendingRun()
 
     @property
     def run(self) -> Run:
@@ -81,11 +81,11 @@ class SessionLaunch:
 
         Errors: as `Session.synchronize`; UsageError launch.session if the launch did not end because of an error.
         """
-        if self.done is None:
+        if self.pending.run is None:
             self._session.synchronize()
-        if self.done is None:
+        if self.pending.run is None:
             raise UsageError("the launch did not end, because a launch of its session failed", code="launch.session")
-        return self.done
+        return self.pending.run
 
 
 class Session:
@@ -258,8 +258,8 @@ class Session:
         arguments = Arguments(loaded.signature, args, on_gpu=device.is_gpu, session=self)
         check_elements(loaded, arguments)
         launch = SessionLaunch(self)
+        device.launch(kernel, loaded, geometry, arguments, stream.handle, launch.pending, programmatic, cooperative)
         self._launches.append(launch)
-        device.launch(kernel, loaded, geometry, arguments, stream.handle, launch, programmatic, cooperative)
         return launch
 
     def synchronize(self) -> None:
@@ -273,5 +273,6 @@ class Session:
     def findings(self) -> tuple[Diagnostic, ...]:
         """Findings of all launches. Each cause is listed once. Errors: as `synchronize`."""
         self.synchronize()
-        found = (each for launch in self._launches if launch.done is not None for each in launch.done.findings)
+        runs = (launch.pending.run for launch in self._launches)
+        found = (each for run in runs if run is not None for each in run.findings)
         return tuple({(each.code, each.place, (each.data or {}).get("other_kernel")): each for each in found}.values())

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.author import Kernel
-from warploom.diagnostics import Diagnostic, UsageError
+from warploom.diagnostics import UsageError
 from warploom.emulator.arena import Segment
 from warploom.emulator.grid_dependencies import Overlap, Steps
 from warploom.emulator.program import Program
@@ -29,11 +29,11 @@ from warploom.runtime.kernel import LoadedKernel
 from warploom.runtime.launch_order import Mark, StreamOrder
 from warploom.runtime.launch_queue import LaunchQueue
 from warploom.runtime.launch_races import LaunchRaces, RecordedLaunch
+from warploom.runtime.run import PendingRun
 from warploom.runtime.session import SessionModule
 
 if TYPE_CHECKING:
     from warploom.runtime.kernel import KernelSource
-    from warploom.runtime.sequences import SessionLaunch
 
 
 class SessionDevice(ABC):
@@ -72,9 +72,9 @@ class SessionDevice(ABC):
     @abstractmethod
     def launch(
         self, source: KernelSource, loaded: LoadedKernel, geometry: Geometry, arguments: Arguments, stream: Any,
-        launch: SessionLaunch, programmatic: bool, cooperative: bool,
+        result: PendingRun, programmatic: bool, cooperative: bool,
     ) -> None:  # fmt: skip
-        """Launch a kernel on a stream. `launch` gets the result."""
+        """Launch a kernel on a stream. `result` gets the result."""
 
     @abstractmethod
     def close(self) -> None:
@@ -147,7 +147,7 @@ class EmulatorDevice(SessionDevice):
 
     def launch(
         self, source: KernelSource, loaded: LoadedKernel, geometry: Geometry, arguments: Arguments, stream: StreamOrder,
-        launch: SessionLaunch, programmatic: bool, cooperative: bool,
+        result: PendingRun, programmatic: bool, cooperative: bool,
     ) -> None:  # fmt: skip
         """Run a launch, or delay it. Errors: those of `SessionKernel.start`."""
         kernel = self._module(source, loaded).kernel(loaded.signature.name)
@@ -164,15 +164,10 @@ class EmulatorDevice(SessionDevice):
         def start(overlap: Overlap | None) -> Steps[None]:
             recorded: RecordedLaunch | None = None
             if self._races is not None:
-
-                def report(found: tuple[Diagnostic, ...]) -> None:
-                    assert launch.done is not None
-                    launch.done = replace(launch.done, findings=(*launch.done.findings, *found))
-
-                recorded = self._races.launch(stream, report, programmatic=programmatic)
+                recorded = self._races.launch(stream, result.add_findings, programmatic=programmatic)
             try:
                 accesses = None if recorded is None else recorded.accesses
-                launch.done = yield from kernel.start(
+                result.run = yield from kernel.start(
                     geometry, parameters, overlap=overlap, accesses=accesses, **self._options
                 )
             except BaseException:

@@ -14,12 +14,11 @@ from warploom.runtime import cuda
 from warploom.runtime.arguments import Arguments
 from warploom.runtime.device_array import DeviceArray
 from warploom.runtime.kernel import LoadedKernel
-from warploom.runtime.run import Run
+from warploom.runtime.run import PendingRun, Run
 from warploom.runtime.session_devices import SessionDevice
 
 if TYPE_CHECKING:
     from warploom.runtime.kernel import KernelSource
-    from warploom.runtime.sequences import SessionLaunch
 
 
 class GpuDevice(SessionDevice):
@@ -73,7 +72,7 @@ class GpuDevice(SessionDevice):
 
     def launch(
         self, source: KernelSource, loaded: LoadedKernel, geometry: Geometry, arguments: Arguments, stream: Any,
-        launch: SessionLaunch, programmatic: bool, cooperative: bool,
+        result: PendingRun, programmatic: bool, cooperative: bool,
     ) -> None:  # fmt: skip
         """Launch a kernel on a stream. Errors: UsageError gpu.*."""
         geometry = replace(geometry, cooperative=cooperative, programmatic=programmatic)
@@ -81,7 +80,7 @@ class GpuDevice(SessionDevice):
         kernel = cuda.enqueue(self._gpu, loaded.signature, geometry, arguments, _address, stream)
         self._tables += {*self._gpu.allocations} - known
         self._kernel = loaded.signature.entry.readable_name
-        launch.done = Run(kernel.findings)
+        result.run = Run(kernel.findings)
 
     def close(self) -> None:
         """Free the memory and the streams."""

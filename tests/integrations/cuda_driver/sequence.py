@@ -11,6 +11,7 @@ import ctypes
 import json
 import struct
 import sys
+from pathlib import Path
 from typing import Any
 
 PROGRAMMATIC, NON_BLOCKING, UINT32 = 6, 1, 2
@@ -79,8 +80,7 @@ def perform(steps: list[list[Any]], inputs: dict[str, list[int]], module: ctypes
 
 
 def main(path: str) -> None:
-    with open(path, encoding="utf-8") as file:
-        given = json.load(file)
+    given = json.loads(Path(path).read_text(encoding="utf-8"))
     check(cuda.cuInit(0))
     context, module = ctypes.c_void_p(), ctypes.c_void_p()
     check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0))

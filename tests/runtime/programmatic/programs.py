@@ -53,8 +53,8 @@ BODIES = {
     "one_thread_waits": f"@!%is_leader bra JOIN;\n{_WAIT}\nJOIN: bar.sync 0;\n{_LOAD_B}\n{_ADD}\n{_STORE_C}",
     "load_tensor": f"prefetch.param.tensormap [map];\n{_BEGIN_TENSOR}{_WAIT}\n{_BULK}\n{_END_TENSOR}{_ADD}\n{_STORE_C}",
     "load_tensor_before_wait": f"{_BEGIN_TENSOR}{_BULK}\n{_WAIT}\n{_END_TENSOR}{_ADD}\n{_STORE_C}",
-    "copy_before_wait": f"mad.lo.u32 %s, %thread, 4, %s;\n{_COPY}\ncp.async.wait_all;\n{_WAIT}\nld.shared.u32 %y, [%s];\n"
-    f"{_ADD}\n{_STORE_C}",
+    "copy_before_wait": f"mad.lo.u32 %s, %thread, 4, %s;\n{_COPY}\ncp.async.wait_all;\n{_WAIT}\n"
+    f"ld.shared.u32 %y, [%s];\n{_ADD}\n{_STORE_C}",
     "read_late": f"{_TRIGGER}\n{_LOAD_A}\n{_STORE_C}",
     "clear_input": f"{_WAIT}\nst.global.u32 [%a], 0;",
     "clear_input_before_wait": f"st.global.u32 [%a], 0;\n{_WAIT}",
