@@ -1,4 +1,4 @@
-"""Dependencies between grids that overlap: triggers of dependent grids, and waits for prerequisite grids."""
+"""Dependencies between grids that overlap: triggers of dependents, and waits for prerequisites."""
 
 from __future__ import annotations
 

@@ -106,7 +106,9 @@ def prepare(
 
 
 def run(launch: EmulatorLaunch, **options: Any) -> Run:
-    """Run a prepared launch, and leave the results in `launch.arena`. `options` are keyword arguments of `start`.
+    """Run a prepared launch, and leave the results in `launch.arena`.
+
+    `options` are keyword arguments of `start`.
 
     Errors: as `start`.
     """
@@ -127,9 +129,9 @@ def start(
     output: Callable[[str], object] | None = None,
     accesses: LaunchAccesses | None = None,
 ) -> Steps[Run]:
-    """Run a prepared launch, and leave the results in `launch.arena`. Pause if the request overlaps with others.
+    """Run a prepared launch, and leave the results in `launch.arena`.
 
-    `sanitize` is True for the default rules, or has the codes of the rules that are on. `observer` is an additional
+    The run pauses if the request overlaps with others. `sanitize` is True for the default rules, or has the codes of the rules that are on. `observer` is an additional
     observer, which gets no events if `workers` is a Dask cluster. `output` is called after the run with the text that
     the kernel printed, if any; None prints nothing. With `sanitize`, `accesses` records the accesses to global memory,
     for a comparison with other launches. `runtime.api.launch` describes the other options.
@@ -258,7 +260,10 @@ def _check_positive(name: str, value: object, code: str) -> None:
 
 
 def check_step_budget(given: int | None) -> int:
-    """Return the step budget of a launch, by default that of the environment. Errors: UsageError launch.budget."""
+    """Return the step budget of a launch, by default that of the environment.
+
+    Errors: UsageError launch.budget.
+    """
     budget = _step_budget() if given is None else given
     _check_positive("step_budget", budget, "launch.budget")
     return budget

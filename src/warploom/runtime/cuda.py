@@ -55,9 +55,9 @@ def enqueue(
     gpu: Gpu, signature: Signature, geometry: Geometry, arguments: Arguments, address_of: Callable[[object], int],
     stream: object, assembler: AssemblerName = "driver",
 ) -> Kernel:  # fmt: skip
-    """Copy the buffers of a launch to a GPU, and launch the kernel on a stream. Return the assembled kernel.
+    """Copy the buffers of a launch to a GPU, and launch the kernel on a stream.
 
-    `address_of` returns the address of an array that is on the GPU.
+    Return the assembled kernel. `address_of` returns the address of an array that is on the GPU.
 
     Errors: UsageError gpu.*.
     """

@@ -134,7 +134,10 @@ class DeviceBuffers:
             buffer.start = buffer.segment.start
 
     def place(self, memory: DeviceMemory) -> list[Segment]:
-        """Allocate device memory for each buffer, and return the allocations. Errors: UsageError launch.memory."""
+        """Allocate device memory for each buffer, and return the allocations.
+
+        Errors: UsageError launch.memory.
+        """
         found: list[Segment] = []
         for buffer in self._buffers:
             names = " and ".join(dict.fromkeys([member.name for member in buffer.members]))

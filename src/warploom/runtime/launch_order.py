@@ -1,4 +1,4 @@
-"""Order of launches on streams, which events, synchronizations and programmatic dependencies determine.
+"""Order of launches on streams with events, synchronizations and programmatic dependencies.
 
 Every launch has a number. A set of launches is an integer with one bit for each launch.
 """
@@ -14,7 +14,7 @@ class OrderedLaunch:
 
     `before` is the set of launches that the stream and the host have seen end. `prerequisites` are launches that may
     still run when this one starts: it may start when all their CTAs have triggered it, and its waits last until their
-    ends. After `settle`, the other sets are known: the launches that have ended when this one may start, when its
+    ends. After `end`, the other sets are known: the launches that have ended when this one may start, when its
     waits have ended, and when it has ended.
     """
 
@@ -26,8 +26,11 @@ class OrderedLaunch:
     ended_at_wait: int = 0
     ended_at_end: int = 0
 
-    def settle(self, waits: bool, triggers_late: bool) -> None:
-        """Compute the sets after the run. All prerequisites are settled. See `LaunchAccesses` for the arguments."""
+    def end(self, waits: bool, triggers_late: bool) -> None:
+        """Compute the sets after the run, and after those of all prerequisites.
+
+        `LaunchAccesses` describes the arguments.
+        """
         start = wait = self.before
         for each in self.prerequisites:
             start |= each.ended_at_trigger
@@ -40,7 +43,11 @@ class OrderedLaunch:
 
 @dataclass(eq=False)
 class Mark:
-    """Point in a stream: the launches that have ended there, and those that have triggered their dependents."""
+    """Point in a stream.
+
+    `ended` is the set of the launches that have ended there. `triggered` are launches that have only triggered their
+    dependents.
+    """
 
     ended: int = 0
     triggered: tuple[OrderedLaunch, ...] = ()
@@ -85,7 +92,10 @@ class LaunchOrder:
         return added
 
     def _closure(self, ended: int) -> int:
-        """Return a set with the launches that ended before a launch of the set with prerequisites of another stream."""
+        """Return a set with the launches that ended before its members.
+
+        Only members with prerequisites of another stream matter, because the set has those of their own streams.
+        """
         for number, each in self._ended_with.items():
             if ended >> number & 1:
                 ended |= each.ended_at_end

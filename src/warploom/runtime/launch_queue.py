@@ -11,7 +11,7 @@ from warploom.emulator.schedule import Schedule
 
 
 @dataclass(eq=False)
-class _Flight:
+class _Delayed:
     """Launch that has been prepared and has not ended."""
 
     steps: Steps[None]
@@ -28,7 +28,7 @@ class LaunchQueue:
     """
 
     def __init__(self) -> None:
-        self._flights: list[_Flight] = []
+        self._delayed: list[_Delayed] = []
         self._stream: object = None
         self._schedule = Schedule("eager")
 
@@ -43,45 +43,45 @@ class LaunchQueue:
 
         Errors: those of the launch and of delayed launches.
         """
-        follows = programmatic and bool(self._flights) and stream is self._stream
+        follows = programmatic and bool(self._delayed) and stream is self._stream
         if not follows:
             self.finish()
         is_delayed = triggers and schedule.kind != "eager"
         if not (follows or is_delayed):
             finish(start(None))
             return
-        flight = _Flight((steps := start(overlap := Overlap(is_free=not follows))), overlap)
+        launch = _Delayed((steps := start(overlap := Overlap(is_free=not follows))), overlap)
         next(steps)
         if follows:
-            self._flights[-1].overlap.has_dependent = True
-        self._flights.append(flight)
+            self._delayed[-1].overlap.has_dependent = True
+        self._delayed.append(launch)
         self._stream, self._schedule = stream, schedule
         if not is_delayed:
             self.finish()
 
     def finish(self) -> None:
         """Run the delayed launches to their ends. Errors: those of the launches."""
-        flights, self._flights, self._stream = self._flights, [], None
+        launches, self._delayed, self._stream = self._delayed, [], None
         try:
-            self._overlap(flights)
+            self._overlap(launches)
         finally:
-            for each in flights:  # those that an error of another launch ends
+            for each in launches:  # those that an error of another launch ends
                 each.steps.close()
 
-    def _overlap(self, flights: list[_Flight]) -> None:
+    def _overlap(self, launches: list[_Delayed]) -> None:
         random = Random(self._schedule.seed)
-        running, started, blocked = [*range(len(flights))], min(1, len(flights)), set[int]()
+        running, started, blocked = [*range(len(launches))], min(1, len(launches)), set[int]()
         while running:
             # The first running launch is never blocked: its prerequisites have ended.
             able = [k for k in running if k < started and k not in blocked]
             k = random.choice(able) if self._schedule.kind == "random" else able[-1]
             try:
-                pause = next(flights[k].steps)
+                pause = next(launches[k].steps)
             except StopIteration:
                 running.remove(k)
                 pause = Pause.TRIGGERED
-                if k + 1 < len(flights):
-                    flights[k + 1].overlap.is_free = True
+                if k + 1 < len(launches):
+                    launches[k + 1].overlap.is_free = True
                     blocked.discard(k + 1)
             if pause is Pause.TRIGGERED:
                 started = max(started, k + 2)

@@ -13,7 +13,10 @@ from warploom.runtime.device_memory import DeviceMemory
 from warploom.runtime.launch_order import LaunchOrder, Mark, OrderedLaunch, StreamOrder
 
 MOST_RECORDED = 1 << 30
-"""Greatest size of the records of all launches. Beyond it, the oldest records are forgotten. Units: bytes."""
+"""Greatest size of the records of all launches. Units: bytes.
+
+Beyond it, the oldest records are forgotten.
+"""
 
 
 @dataclass(eq=False)
@@ -68,18 +71,18 @@ class LaunchRaces:
         if launch.accesses is not None:
             launch.accesses.close()
         while self._running and self._running[0].has_ended:  # the prerequisites of a launch come first
-            self._settle(self._running.popleft())
+            self._compare(self._running.popleft())
 
     def drop(self, launch: RecordedLaunch) -> None:
         """Forget a launch that has failed or has not started."""
         launch.accesses, launch.has_ended = None, True
 
-    def _settle(self, launch: RecordedLaunch) -> None:
+    def _compare(self, launch: RecordedLaunch) -> None:
         order, accesses = launch.order, launch.accesses
         if accesses is None:
-            order.settle(waits=True, triggers_late=True)
+            order.end(waits=True, triggers_late=True)
             return
-        order.settle(accesses.waits, accesses.triggers_late)
+        order.end(accesses.waits, accesses.triggers_late)
         found: list[Diagnostic] = []
         for each in self._records:
             bit = 1 << each.order.number

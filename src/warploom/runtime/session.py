@@ -148,7 +148,10 @@ class SessionKernel:
         return program.analysis(triggers) and not program.uses_heap
 
     def launch(self, geometry: Geometry, parameters: bytes, **options: Any) -> Run:
-        """Run the kernel on the memory of its module, to its end. `start` describes the arguments and the errors."""
+        """Run the kernel on the memory of its module, to its end.
+
+        `start` describes the arguments and the errors.
+        """
         return finish(self.start(geometry, parameters, **options))
 
     def start(

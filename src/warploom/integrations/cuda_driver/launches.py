@@ -158,7 +158,10 @@ class Launch(NamedTuple):
             raise DriverError(Status.INVALID_VALUE) from None
 
     def _start(self, program: CudaProgram, order: StreamOrder, overlap: Overlap | None) -> Steps[None]:
-        """Run the kernel, and pause if it overlaps with others. Errors: Unsupported; UsageError; KernelFailure."""
+        """Run the kernel, and pause if it overlaps with others.
+
+        Errors: Unsupported; UsageError; KernelFailure.
+        """
         kernel, log, races = self.function.kernel, program.log, program.races
         recorded: RecordedLaunch | None = None
         if races is not None:

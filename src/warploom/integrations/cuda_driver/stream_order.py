@@ -1,4 +1,4 @@
-"""Order of the launches of a program: streams, events, the legacy default stream, and waits of the host.
+"""Order of the launches of a program, from streams, events, default streams and waits of the host.
 
 The order is tracked only if the sanitizer compares launches with each other.
 """
@@ -64,7 +64,10 @@ def _join(order: StreamOrder, ended: int) -> None:
 
 
 def follow_call(call: DriverCall, symbol: str, words: tuple[int, ...], stream: int | None) -> None:
-    """Take over the order that a successful call establishes. `stream` is the stream among its arguments, or None."""
+    """Record the order that a successful call establishes.
+
+    `stream` is the stream among its arguments, or None.
+    """
     races = call.program.races
     if races is None or symbol.startswith(BETWEEN_LAUNCHES):
         return
@@ -92,7 +95,10 @@ def follow_call(call: DriverCall, symbol: str, words: tuple[int, ...], stream: i
 
 
 def record(call: DriverCall, event: Event, stream: int, *, trigger: bool = False) -> None:
-    """Record an event in the order of a stream. With `trigger`, it occurs at the trigger of the last launch."""
+    """Record an event in the order of a stream.
+
+    With `trigger`, the event occurs at the trigger of the last launch.
+    """
     races = call.program.races
     if races is not None and event.capture is None:
         order = order_of(call, stream)

@@ -33,7 +33,10 @@ from warploom.observe.sanitize.global_shadow import GlobalShadow, happens_before
 Array = NDArray[Any]
 
 STRONG, WRITE, EARLY = 1, 2, 4
-"""Bits of a kind of access: strong at the scope of the GPU, a write or an update, and before the wait of the kernel."""
+"""Bits of a kind of access.
+
+STRONG: strong at the scope of the GPU. WRITE: a write or an update. EARLY: before the wait of the kernel.
+"""
 KINDS = 8
 _PAGE_BITS, _GRANULES = 12, 1024
 _NO_TRIGGER, _EARLY_TRIGGER, _LATE_TRIGGER = range(3)
@@ -223,9 +226,9 @@ class LaunchAccesses:
                 self._rows[row, max(first - start, 0) >> 2 : min(end - start, 1 << _PAGE_BITS) + 3 >> 2] = 0
 
     def conflicts(self, other: LaunchAccesses, only_early: bool) -> list[Overlapping]:
-        """Return the conflicts of this launch with another, in order of address, one for each pair of instructions.
+        """Return the conflicts of this launch with another, in order of address.
 
-        If `only_early` is set, only the early accesses of this launch count.
+        Each pair of instructions has one conflict. If `only_early` is set, only the early accesses of this launch count.
         """
         found: dict[tuple[int, int], Overlapping] = {}
         for kind, (numbers, rows) in self._pages.items():
@@ -338,7 +341,10 @@ def _mark_lanes(
 def _mark_ranges(
     table: Array, rows: Array, owners: Array, used: Array, starts: Array, sizes: Array, pc: int, kind: int, early: Array
 ) -> bool:  # fmt: skip
-    """Record accesses to ranges. Return False if there is no free row. Shapes: starts, sizes and early (ranges,)."""
+    """Record accesses to ranges. Return False if there is no free row.
+
+    Shapes: starts, sizes and early (ranges,).
+    """
     for i in range(len(starts)):
         if not _mark_range(table, rows, owners, used, starts[i], sizes[i], pc, kind | (EARLY if early[i] else 0)):
             return False
