@@ -131,10 +131,11 @@ def start(
 ) -> Steps[Run]:
     """Run a prepared launch, and leave the results in `launch.arena`.
 
-    The run pauses if the request overlaps with others. `sanitize` is True for the default rules, or has the codes of the rules that are on. `observer` is an additional
-    observer, which gets no events if `workers` is a Dask cluster. `output` is called after the run with the text that
-    the kernel printed, if any; None prints nothing. With `sanitize`, `accesses` records the accesses to global memory,
-    for a comparison with other launches. `runtime.api.launch` describes the other options.
+    The run pauses if the request overlaps with others. `sanitize` is True for the default rules, or has the codes of
+    the rules that are on. `observer` is an additional observer, which gets no events if `workers` is a Dask cluster.
+    `output` is called after the run with the text that the kernel printed, if any; None prints nothing. With
+    `sanitize`, `accesses` records the accesses to global memory, for a comparison with other launches.
+    `runtime.api.launch` describes the other options.
 
     Errors: Trap and Deadlock, with the findings and records of the run up to this point; UsageError launch.*.
     """

@@ -168,9 +168,9 @@ class CudaProgram:
         return self._objects.get(handle)
 
     def print(self, text: str) -> None:
-        """Write text to the standard output of the program, by the thread of the present call."""
-        assert self.connection is not None
-        self.connection.print(text.encode())
+        """Write text to the standard output of the program, by the thread of the present call, if there is one."""
+        if self.connection is not None:
+            self.connection.print(text.encode())
 
     def drop(self, item: object) -> None:
         """Make the handle of an object invalid."""

@@ -87,11 +87,13 @@ class Server:
                 program = self._program(process, image_of(peer))
                 connection = Connection(peer, program.file, self._model.memory)
                 call = DriverCall(program, ThreadState(), connection, self._report_missing)
-                while True:
-                    number, words = connection.receive()
-                    connection.finish(self._execute(call, number, words))
-            except Disconnected:
-                return
+                with suppress(Disconnected):
+                    while True:
+                        number, words = connection.receive()
+                        connection.finish(self._execute(call, number, words))
+                with program.lock, suppress(KernelFailure):  # launches that the program did not wait for
+                    program.connection = None
+                    program.launches.finish()
             except OSError as error:
                 self._log.say(f"the device memory of {self._model.memory} bytes is not available: {os_reason(error)}")
 

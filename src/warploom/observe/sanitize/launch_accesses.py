@@ -228,7 +228,8 @@ class LaunchAccesses:
     def conflicts(self, other: LaunchAccesses, only_early: bool) -> list[Overlapping]:
         """Return the conflicts of this launch with another, in order of address.
 
-        Each pair of instructions has one conflict. If `only_early` is set, only the early accesses of this launch count.
+        Each pair of instructions has one conflict. If `only_early` is set, only the early accesses of this launch
+        count.
         """
         found: dict[tuple[int, int], Overlapping] = {}
         for kind, (numbers, rows) in self._pages.items():
