@@ -152,6 +152,7 @@ class EmulatorDevice(SessionDevice):
         """Run a launch, or delay it. Errors: those of `SessionKernel.start`."""
         kernel = self._module(source, loaded).kernel(loaded.signature.name)
         geometry = replace(geometry, cooperative=cooperative, programmatic=programmatic)
+        triggers = kernel.triggers
         tables = arguments.buffers.place(self._memory)
 
         def address(array: object) -> int:
@@ -179,7 +180,7 @@ class EmulatorDevice(SessionDevice):
             if self._races is not None and recorded is not None:
                 self._races.end(recorded)
 
-        self._queue.run(start, stream, self._schedule, programmatic=programmatic, triggers=kernel.triggers)
+        self._queue.run(start, stream, self._schedule, programmatic=programmatic, triggers=triggers)
 
     def _free(self, tables: list[Segment]) -> None:
         for segment in tables:

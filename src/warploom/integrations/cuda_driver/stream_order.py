@@ -87,9 +87,9 @@ def follow_call(call: DriverCall, symbol: str, words: tuple[int, ...], stream: i
     elif symbol.startswith("cuEventRecord"):
         record(call, event_of(call, words[0]), stream)
     elif symbol.startswith("cuStreamWaitEvent"):
-        mark = event_of(call, words[1]).mark
-        if mark is not None:
-            races.order.wait(order_of(call, stream), mark)
+        event = event_of(call, words[1])
+        if event.mark is not None and event.capture is None:
+            races.order.wait(order_of(call, stream), event.mark)
     else:
         races.order.operation(order_of(call, stream))
 
