@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from warploom.runtime.replay import Replay as Replay
     from warploom.runtime.replay import replay as replay
     from warploom.runtime.run import Run as Run
+    from warploom.runtime.sequences import Session as Session
     from warploom.runtime.structures import Struct as Struct
     from warploom.runtime.toml import LaunchFileError as LaunchFileError
     from warploom.view.explain import explain as explain
@@ -69,6 +70,7 @@ _MODULES = {
     "warploom.runtime.explore": "explore",
     "warploom.runtime.replay": "Replay replay",
     "warploom.runtime.run": "Run",
+    "warploom.runtime.sequences": "Session",
     "warploom.runtime.structures": "Struct",
     "warploom.runtime.toml": "LaunchFileError",
     "warploom.view.explain": "explain",

@@ -31,6 +31,7 @@ from warploom.emulator.events import (
 )
 from warploom.emulator.executable import Executable
 from warploom.emulator.faults import Deadlock, Fault, Trap, diagnostic
+from warploom.emulator.grid_dependencies import GridDependencies, Pause
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.native.code_table import BATCH_COST, OVERDUE_STEPS
@@ -94,6 +95,7 @@ class Emulator:
         self.request = request
         self.arena = self.memory.arena = arena
         self.services.output = request.output
+        self.grids.begin(request.overlap)
         self.steps = 0
         self.ctas_done = 0
         self._delays = False
@@ -105,6 +107,7 @@ class Emulator:
         self.state.on_suspend = None
         self.arena = self.memory.arena = Arena()
         self.services.output = Output()
+        self.grids.begin(None)
         if self.native is not None:
             self.native.end_launch()
 
@@ -162,6 +165,7 @@ class Emulator:
         self.memory = Memory(state, arena, self.grid.total_shared, program.local_bytes, events)
         self.barriers = Barriers(state, events)
         self.mbarriers = Mbarriers(state, self.memory, self.schedule, events, self._bounded)
+        self.grids = GridDependencies(state, events)
         self.pools = RegisterPools(state, program.analysis(registers_at_entry), events)
         copies = CopyExecutor(self.memory, self.mbarriers.complete, self.grid.explicit_cluster)
         self.asynchronous = AsyncOperations(state, copies, self.schedule, self._make_batch, events)
@@ -171,7 +175,7 @@ class Emulator:
         )
         self.components = Components(
             request.arch, self.parameters, request.pool, self.accumulators, self.memory, self.control, self.barriers,
-            self.mbarriers, self.pools, self.asynchronous,
+            self.mbarriers, self.pools, self.asynchronous, self.grids,
         )  # fmt: skip
         self.repetition = Repetition(
             state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
@@ -179,8 +183,11 @@ class Emulator:
 
     # Waves --------------------------------------------------------------------------------------------------
 
-    def start(self, wave: int) -> None:
-        """Make the CTAs of a wave resident. Only global memory keeps its contents from earlier waves."""
+    def start(self, wave: int, is_last: bool) -> None:
+        """Make the CTAs of a wave resident. Only global memory keeps its contents from earlier waves.
+
+        `is_last` is True for the last wave of the grid.
+        """
         state, executable = self.state, self.executable
         self.grid.ticks = wave << WAVE_TICKS  # clocks exceed their values in earlier waves
         self.steps = 0
@@ -195,6 +202,7 @@ class Emulator:
         self.pools.start()
         self.asynchronous.start()
         self.control.start()
+        self.grids.start(is_last, self.schedule.kind == "random")
         self.repetition.restart()
         if self.native is not None:
             self.native.start(self.components)
@@ -216,23 +224,28 @@ class Emulator:
     def _make_batch(self, warps: Rows, mask: Array | None) -> Warps:
         return Warps(self.state, self.components, np.zeros(0, np.intp), warps, mask)
 
-    def run(self, report: Callable[[], None]) -> None:
-        """Run the resident CTAs until all have exited. `report` is called at intervals.
+    def run(self, report: Callable[[], None]) -> Pause | None:
+        """Run the resident CTAs until all have exited, and return None. `report` is called at intervals.
+
+        A launch that overlaps with others may return the reason for a pause. The next call then continues.
 
         Errors: Trap, Deadlock.
         """
+        self.grids.resume(self.steps)
         try:
-            self._run(report)
+            return self._run(report)
         except Fault as fault:
             raise Trap([self._diagnose(fault)]) from None
         except UsageError as error:
             raise Trap([self._diagnose(Fault("emulator.refused", str(error)))]) from None
 
-    def _run(self, report: Callable[[], None]) -> None:
+    def _run(self, report: Callable[[], None]) -> Pause | None:
         splits, counters, repetition = self.state.splits, self.state.counters, self.repetition
         while True:
             if (native := self.native) is not None and self._can_schedule():
                 self._schedule(native, report)
+            if (pause := self.grids.pause(self.steps)) is not None:
+                return pause
             ready = splits.ready()
             rows = self._select(ready) if len(ready) else ready
             is_endless = counters.batches >= repetition.due and len(rows) > 0 and repetition.repeats(rows)
@@ -241,11 +254,13 @@ class Emulator:
                     if not self.asynchronous.is_idle:
                         self.asynchronous.on_exit(np.arange(self.topology.warps))
                     self.accumulators.discard()
-                    return
+                    return None
+                progresses = self.asynchronous.unblock()
+                if self.grids.is_blocked and not progresses:
+                    repetition.restart()
+                    return Pause.BLOCKED
                 if not (
-                    self.asynchronous.unblock()
-                    or splits.release_stuck({*self.control.partially_arrived()})
-                    or self.mbarriers.expire()
+                    progresses or splits.release_stuck({*self.control.partially_arrived()}) or self.mbarriers.expire()
                 ):
                     raise self._stuck(
                         EndlessLoops(self.state, self.program, self.linked, self.components, repetition)
@@ -300,7 +315,8 @@ class Emulator:
     def _allows_exits(self) -> bool:
         """Return True if native code may let warps exit."""
         is_observed = self._on_exit_of is not None
-        return self.asynchronous.is_idle and not is_observed and not self.barriers.depends_on_exits
+        is_awaited = self.barriers.depends_on_exits or self.grids.awaits_trigger
+        return self.asynchronous.is_idle and not is_observed and not is_awaited
 
     def _schedule(self, native: NativeEngine, report: Callable[[], None]) -> None:
         """Let native code select and execute batches until the interpreter is needed."""
@@ -334,7 +350,11 @@ class Emulator:
                 raise self._runaway()
             if stop == Stop.SELECT:
                 return
-            if not self._can_schedule() or self.ctas_done == len(state.placement.coordinates):
+            if (
+                self.grids.must_pause(self.steps)
+                or not self._can_schedule()
+                or self.ctas_done == len(state.placement.coordinates)
+            ):
                 return
 
     def _begin_batch(self, rows: Rows) -> Warps:

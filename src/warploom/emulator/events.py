@@ -250,6 +250,17 @@ class HeapAllocation(Event):
     size: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class GridControl(Event):
+    """Trigger of the dependent grids, or wait for the prerequisite grids, by the active lanes.
+
+    `kind` is "trigger" or "wait". The wait has not ended.
+    """
+
+    batch: Batch
+    kind: str
+
+
 # mbarriers ------------------------------------------------------------------------------------------------
 
 

@@ -7,9 +7,10 @@ from warploom.diagnostics import Diagnostic, Source
 from warploom.diagnostics.symbols import readable_name
 from warploom.emulator.arena import Arena
 from warploom.emulator.faults import RunError, Unsupported, diagnostic
+from warploom.emulator.grid_dependencies import Steps, finish
 from warploom.emulator.program import GlobalVariable, Program
 from warploom.emulator.request import Request
-from warploom.emulator.run_waves import run_waves
+from warploom.emulator.run_waves import start_waves
 from warploom.emulator.stats import Report, Stats
 from warploom.emulator.threads import run_on_threads, thread_parts
 from warploom.isa.model.parameters import block_bytes
@@ -137,13 +138,20 @@ def execute(
     Errors: Unsupported before the run; RunError, with the statistics and the findings up to this point. A
         KeyboardInterrupt gets a note with the location of the kernel.
     """
+    return finish(start(request, arena, segments, progress))
+
+
+def start(
+    request: Request, arena: Arena, segments: dict[str, int], progress: Report | None = None
+) -> Steps[tuple[Stats, tuple[Diagnostic, ...]]]:
+    """Run a grid as `execute` does, and pause if the request overlaps with others."""
     parts = thread_parts(request)
     before = preparation_seconds()
     try:
         if len(parts) > 1:
             stats, findings = run_on_threads(parts, request.pool, arena, segments, progress)
         else:
-            stats, findings = run_waves(request, arena, segments, progress)
+            stats, findings = yield from start_waves(request, arena, segments, progress)
     except RunError as end:
         end.stats.times.arithmetic = preparation_seconds() - before
         raise

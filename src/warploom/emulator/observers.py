@@ -19,6 +19,7 @@ from warploom.emulator.events import (
     Event,
     Execute,
     Fence,
+    GridControl,
     Guard,
     Issue,
     Launch,
@@ -49,6 +50,7 @@ _EVENTS: Mapping[type[effects.Effect], frozenset[type[Event]]] = {
     effects.Arrive: _OF_MBARRIERS,
     effects.Barrier: frozenset({Barrier, WarpBarrier, PhaseComplete}),
     effects.Allocate: frozenset({Allocate}),
+    effects.GridDependency: frozenset({GridControl}),
 }
 """Events that an instruction may create, by its effects.
 

@@ -4,6 +4,7 @@ from dataclasses import field
 from typing import Any
 
 from warploom.emulator.grid import Grid
+from warploom.emulator.grid_dependencies import Overlap
 from warploom.emulator.observers import Observer
 from warploom.emulator.output import Output
 from warploom.emulator.program import Program
@@ -20,7 +21,7 @@ class Request:
 
     `parameters` contains the bytes of the kernel's parameter block. `waves` selects some waves; None runs the whole
     grid. `workspace` is the address of the workspace of a cooperative grid, or 0. `output` receives the text that the
-    threads print.
+    threads print. `overlap` is set for a launch that may overlap with other launches.
 
     Units: `shared` is the dynamic shared memory in bytes, `step_budget` a number of warp instructions.
     """
@@ -40,6 +41,7 @@ class Request:
     waves: Waves | None = None
     workspace: int = 0
     output: Output = field(default_factory=Output)
+    overlap: Overlap | None = None
 
     def shape(self) -> Grid:
         """Return the sizes of the grid, of its CTAs and clusters, and of shared memory."""

@@ -1,5 +1,7 @@
 """Execution of waves of resident CTAs, one after the other."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable
 
@@ -7,6 +9,7 @@ from warploom.diagnostics import Diagnostic
 from warploom.emulator.arena import Arena
 from warploom.emulator.emulator import Emulator
 from warploom.emulator.faults import RunError
+from warploom.emulator.grid_dependencies import Pause, Steps, finish
 from warploom.emulator.kept_emulators import acquire, release
 from warploom.emulator.program import Program
 from warploom.emulator.request import Request
@@ -28,6 +31,17 @@ def run_waves(
     Return statistics, and the findings of the observers. `publish` is called with the emulator before the first wave.
     The other arguments and the errors are those of `execute`.
     """
+    return finish(start_waves(request, arena, segments, progress, publish))
+
+
+def start_waves(
+    request: Request,
+    arena: Arena,
+    segments: dict[str, int],
+    progress: Report | None = None,
+    publish: Callable[[Emulator], None] | None = None,
+) -> Steps[tuple[Stats, tuple[Diagnostic, ...]]]:
+    """Run waves as `run_waves` does, and pause if the request overlaps with others."""
     started = time.perf_counter()
     program = request.program
     times = Times()
@@ -37,6 +51,8 @@ def run_waves(
     counters, total, done = emulator.state.counters, waves.ctas, 0
     if publish is not None:
         publish(emulator)
+    if request.overlap is not None:
+        yield Pause.READY
     delays = request.schedule.kind == "lazy" and any(program.analysis(inter_cta_communication))
     ended: RunError | None = None
 
@@ -49,12 +65,13 @@ def run_waves(
 
     try:
         for number in waves.numbers:
-            emulator.start(number)
+            emulator.start(number, number == waves.numbers[-1])
             if delays:
                 emulator.delay_first_clusters()
             try:
                 report()
-                emulator.run(report)
+                while (pause := emulator.run(report)) is not None:
+                    yield pause
             except RunError as error:
                 emulator.events.stopped(error.diagnostics, emulator.state.pc)
                 ended = error

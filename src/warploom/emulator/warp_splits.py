@@ -35,6 +35,7 @@ class Event:
     MBARRIER = 0  # the warp split repeats its wait after a phase of an mbarrier
     BARRIER = 1  # the warp split continues after the barrier of a CTA
     CLUSTER = 2  # the warp split continues after the barrier of a cluster
+    GRID = 3  # the warp split repeats its wait after the prerequisite grids have ended; the index is 0
 
 
 KINDS = 4  # an event has the number `index * KINDS + kind`

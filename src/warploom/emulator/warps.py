@@ -15,6 +15,7 @@ from warploom.emulator.barriers import Barriers
 from warploom.emulator.batch import Batch
 from warploom.emulator.control import Control
 from warploom.emulator.faults import Fault
+from warploom.emulator.grid_dependencies import GridDependencies
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.register_pools import RegisterPools
@@ -53,6 +54,7 @@ class Components:
     mbarriers: Mbarriers
     pools: RegisterPools
     asynchronous: AsyncOperations
+    grids: GridDependencies
 
 
 class Warps(Batch):
@@ -281,6 +283,10 @@ class Warps(Batch):
     def cluster_wait(self) -> None:
         """Wait at the cluster barrier with the active lanes."""
         self.components.barriers.cluster_wait(self)
+
+    def grid_control(self, kind: str) -> None:
+        """Trigger dependent grids, or wait for prerequisite grids. See `GridDependencies.control`."""
+        self.components.grids.control(self, kind)
 
     def change_registers(self, count: int, take: bool) -> None:
         """Change the registers of each warp to `count` per thread (see `RegisterPools.change`)."""

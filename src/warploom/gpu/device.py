@@ -109,7 +109,7 @@ class Gpu:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for address in list(self._buffers):
+        for address in self.allocations:
             self.free(address)
         if "own_stream" in self.__dict__:
             self.own_stream.close()
@@ -155,6 +155,11 @@ class Gpu:
         address = int(buffer.handle)
         self._buffers[address] = buffer
         return address
+
+    @property
+    def allocations(self) -> list[int]:
+        """Addresses of the allocations that have not been freed."""
+        return list(self._buffers)
 
     def free(self, address: int) -> None:
         """Free the allocation at an address, in stream order."""

@@ -18,6 +18,7 @@ from warploom.isa.model.signature import Signature
 from warploom.layout import TensorMap, strided
 from warploom.layout.tensormap import TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorMapFields
 from warploom.runtime.arrays import is_array, is_numpy
+from warploom.runtime.device_array import DeviceArray, check_session
 from warploom.runtime.device_buffers import DeviceBuffers
 from warploom.runtime.structures import POINTER, Struct, is_table
 
@@ -43,11 +44,12 @@ class Arguments:
     """Arguments of a launch, checked against the kernel's parameters.
 
     `buffers` has a device buffer for each array in host memory. `gpu_arrays` lists the arrays in the memory of a GPU.
+    The arguments of a launch in a `session` have arrays of the session only, and `buffers` has their tables.
 
     Errors: UsageError launch.arguments for a wrong number of arguments, launch.argument, gpu.array.
     """
 
-    def __init__(self, signature: Signature, values: Sequence[object], *, on_gpu: bool) -> None:
+    def __init__(self, signature: Signature, values: Sequence[object], *, on_gpu: bool, session: object = None) -> None:
         self.parameters = signature.parameters
         # The check of an abstract class takes longer.
         if not isinstance(values, (list, tuple)) and (
@@ -70,6 +72,7 @@ class Arguments:
         self.gpu_arrays: list[Any] = []
         self._tables: list[tuple[int, _Table]] = []
         self._on_gpu = on_gpu
+        self._session = session
         pairs = zip(self.parameters, values, strict=True)
         self.values = [self._adopt(number, parameter, value) for number, (parameter, value) in enumerate(pairs)]
 
@@ -140,6 +143,15 @@ class Arguments:
 
         An array on a GPU is returned unchanged. In error messages `prefix` precedes "argument" and `number`.
         """
+        if isinstance(array, DeviceArray):
+            check_session(array, self._session, f"{prefix}argument {number} ({parameter.readable_name})")
+            return array
+        if self._session is not None:
+            raise UsageError(
+                f"{prefix}argument {number} ({parameter.readable_name}) is not in the memory of the session; expected "
+                "an array that the method `array` of the session returns",
+                code="launch.argument",
+            )
         if is_foreign_type(array.__class__):
             if is_on_gpu(array):
                 self.gpu_arrays.append(array)

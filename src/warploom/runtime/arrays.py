@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.gpu.arrays import is_foreign_type
+from warploom.runtime.device_array import DeviceArray
 
 
 def is_array(value: object) -> TypeGuard[Any]:
-    """Return True if a value is an array of NumPy, PyTorch, CuPy or JAX."""
-    return isinstance(value, np.ndarray) or is_foreign_type(type(value))
+    """Return True if a value is an array of NumPy, PyTorch, CuPy, JAX or a session."""
+    return isinstance(value, (np.ndarray, DeviceArray)) or is_foreign_type(type(value))
 
 
 def is_numpy(value: object) -> TypeGuard[NDArray[Any]]:

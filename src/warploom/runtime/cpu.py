@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from warploom.diagnostics import UsageError
 from warploom.emulator.arena import Arena
-from warploom.emulator.execute import execute, initialise, reserve, reserve_workspace
+from warploom.emulator.execute import initialise, reserve, reserve_workspace
+from warploom.emulator.execute import start as start_grid
 from warploom.emulator.faults import Deadlock, RunError, Trap
+from warploom.emulator.grid_dependencies import Steps, finish
 from warploom.emulator.observers import Observer
 from warploom.emulator.output import Output
 from warploom.emulator.request import STEP_BUDGET, Request
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
     from warploom.observe.profile import Profiler
+    from warploom.observe.sanitize.launch_accesses import LaunchAccesses
     from warploom.observe.trace import Recorder
 
 
@@ -81,8 +84,7 @@ def prepare(
     program = kernel.program
     bound = perf_counter()
     when = Schedule.parse(schedule)
-    budget = _step_budget() if step_budget is None else step_budget
-    _check_positive("step_budget", budget, "launch.budget")
+    budget = check_step_budget(step_budget)
     check_limits(program, geometry, name, budget)
     arena, buffers = Arena(), arguments.buffers
     buffers.reserve(arena)
@@ -103,7 +105,17 @@ def prepare(
     return EmulatorLaunch(request, arena, segments, outputs, times)
 
 
-def run(
+def run(launch: EmulatorLaunch, **options: Any) -> Run:
+    """Run a prepared launch, and leave the results in `launch.arena`.
+
+    `options` are keyword arguments of `start`.
+
+    Errors: as `start`.
+    """
+    return finish(start(launch, **options))
+
+
+def start(
     launch: EmulatorLaunch,
     *,
     sanitize: bool | frozenset[str] = False,
@@ -115,12 +127,15 @@ def run(
     announce: Announce | None = None,
     observer: Observer | None = None,
     output: Callable[[str], object] | None = None,
-) -> Run:
+    accesses: LaunchAccesses | None = None,
+) -> Steps[Run]:
     """Run a prepared launch, and leave the results in `launch.arena`.
 
-    `sanitize` is True for the default rules, or has the codes of the rules that are on. `observer` is an additional
-    observer, which gets no events if `workers` is a Dask cluster. `output` is called after the run with the text that
-    the kernel printed, if any; None prints nothing. `runtime.api.launch` describes the other options.
+    The run pauses if the request overlaps with others. `sanitize` is True for the default rules, or has the codes of
+    the rules that are on. `observer` is an additional observer, which gets no events if `workers` is a Dask cluster.
+    `output` is called after the run with the text that the kernel printed, if any; None prints nothing. With
+    `sanitize`, `accesses` records the accesses to global memory, for a comparison with other launches.
+    `runtime.api.launch` describes the other options.
 
     Errors: Trap and Deadlock, with the findings and records of the run up to this point; UsageError launch.*.
     """
@@ -131,7 +146,9 @@ def run(
     printed = Output()
     launch = replace(launch, request=replace(launch.request, output=printed))
     try:
-        done = _run(launch, sanitize, trace, trace_events, profile, workers, progress, announce, observer)
+        done = yield from _start(
+            launch, sanitize, trace, trace_events, profile, workers, progress, announce, observer, accesses
+        )
     except RunError as end:
         end.output, end.findings = printed.text(), (*end.findings, *printed.warnings())
         raise
@@ -142,11 +159,11 @@ def run(
     return replace(done, findings=(*done.findings, *printed.warnings()), output=text)
 
 
-def _run(
+def _start(
     launch: EmulatorLaunch, sanitize: bool | frozenset[str], trace: bool | Sequence[int], trace_events: int | None,
     profile: bool, workers: int | str, progress: Callable[[Progress], None] | None, announce: Announce | None,
-    observer: Observer | None,
-) -> Run:  # fmt: skip
+    observer: Observer | None, accesses: LaunchAccesses | None,
+) -> Steps[Run]:  # fmt: skip
     request, arena, segments = launch.request, launch.arena, launch.segments
     if isinstance(workers, str):
         for option, is_set in (("trace", trace is not False), ("profile", profile)):
@@ -166,7 +183,7 @@ def _run(
     if sanitize:
         from warploom.observe.sanitize.sanitizer import Sanitizer
 
-        observers.append(Sanitizer(None if sanitize is True else sanitize))
+        observers.append(Sanitizer(None if sanitize is True else sanitize, accesses))
     if recorder is not None:
         observers.append(recorder)
     profiler: Profiler | None = None
@@ -179,7 +196,7 @@ def _run(
             pool = None if threads is None else Workers(threads, workers)
             request = replace(request, observers=tuple(observers), pool=pool)
         try:
-            stats, findings = execute(request, arena, segments, progress)
+            stats, findings = yield from start_grid(request, arena, segments, progress)
         except MemoryError:
             program = request.program
             raise UsageError(
@@ -241,6 +258,16 @@ def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | Non
 def _check_positive(name: str, value: object, code: str) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise UsageError(f"{name} is {value!r}; expected an integer above 0", code=code)
+
+
+def check_step_budget(given: int | None) -> int:
+    """Return the step budget of a launch, by default that of the environment.
+
+    Errors: UsageError launch.budget.
+    """
+    budget = _step_budget() if given is None else given
+    _check_positive("step_budget", budget, "launch.budget")
+    return budget
 
 
 def _step_budget() -> int:

@@ -50,28 +50,41 @@ def run(
     if stream is None:  # the stream that the library of an array uses now
         stream = next((current(array) for array in arrays if (current := current_of(array.__class__))), None)
     with Gpu(number_of(arrays[0]) if arrays else 0, stream=stream) as gpu:
-        check_architecture(geometry, gpu.arch)
-        source = signature.module.source or Source("<ptx>", str(signature.module))
-        kernel = _assembled(gpu.number, source.name, source.text, signature.name, signature.parameters, assembler)
-        launch = gpu.prepare(kernel, geometry, {}, {})
-
-        def address(array: object) -> int:
-            return buffers.address(array) if buffers.contains(array) else gpu.address_of(array)
-
-        buffers.allocate(gpu)
-        arguments.fill_tables(address, encode_tensor_map)
-        buffers.upload(gpu)
-        values = [
-            value
-            if any(value is array for array in arrays)
-            else arguments.device_value(number, address, encode_tensor_map)
-            for number, value in enumerate(arguments.values)
-        ]
-        launch(*values, stream=gpu.stream)
+        kernel = enqueue(gpu, signature, geometry, arguments, gpu.address_of, gpu.stream, assembler)
         if wait:
             gpu.wait(signature.entry.readable_name)
         buffers.download(gpu)
     return Run(kernel.findings)
+
+
+def enqueue(
+    gpu: Gpu, signature: Signature, geometry: Geometry, arguments: Arguments, address_of: Callable[[object], int],
+    stream: object, assembler: AssemblerName = "driver",
+) -> Kernel:  # fmt: skip
+    """Copy the buffers of a launch to a GPU, and launch the kernel on a stream.
+
+    Return the assembled kernel. `address_of` returns the address of an array that is on the GPU.
+
+    Errors: UsageError gpu.*.
+    """
+    check_architecture(geometry, gpu.arch)
+    buffers, arrays = arguments.buffers, arguments.gpu_arrays
+    source = signature.module.source or Source("<ptx>", str(signature.module))
+    kernel = _assembled(gpu.number, source.name, source.text, signature.name, signature.parameters, assembler)
+    launch = gpu.prepare(kernel, geometry, {}, {})
+
+    def address(array: object) -> int:
+        return buffers.address(array) if buffers.contains(array) else address_of(array)
+
+    buffers.allocate(gpu)
+    arguments.fill_tables(address, encode_tensor_map)
+    buffers.upload(gpu)
+    values = [
+        value if any(value is array for array in arrays) else arguments.device_value(number, address, encode_tensor_map)
+        for number, value in enumerate(arguments.values)
+    ]
+    launch(*values, stream=stream)
+    return kernel
 
 
 @lru_cache(maxsize=64)

@@ -16,6 +16,7 @@ from warploom.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     from warploom.emulator.arena import Arena, Segment
     from warploom.gpu import Gpu
+    from warploom.runtime.device_memory import DeviceMemory
 
 Array = NDArray[Any]
 
@@ -131,6 +132,24 @@ class DeviceBuffers:
             writable = all(member.raw.flags.writeable for member in buffer.members)
             buffer.segment = arena.reserve(names, buffer.high - buffer.low, writable)
             buffer.start = buffer.segment.start
+
+    def place(self, memory: DeviceMemory) -> list[Segment]:
+        """Allocate device memory for each buffer, and return the allocations.
+
+        Errors: UsageError launch.memory.
+        """
+        found: list[Segment] = []
+        for buffer in self._buffers:
+            names = " and ".join(dict.fromkeys([member.name for member in buffer.members]))
+            buffer.segment = memory.allocate(names, buffer.size)
+            buffer.start = buffer.segment.start
+            found.append(buffer.segment)
+        return found
+
+    def fill(self, memory: DeviceMemory) -> None:
+        """Copy the arrays from host memory to their allocations of a device memory."""
+        for buffer, segment in self._segments():
+            buffer.load(memory.view(segment.start, segment.size))
 
     def write_to(self, arena: Arena) -> None:
         """Copy the arrays from host memory to `arena`, the emulator's memory."""

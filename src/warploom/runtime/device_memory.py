@@ -29,6 +29,7 @@ class DeviceMemory:
     def __init__(self, memory: NDArray[np.uint8], clear: Callable[[int, int], None]) -> None:
         """`clear` sets bytes to zero. Its arguments are the index of the first byte and the number of bytes."""
         self.bytes = memory
+        self.on_free: Callable[[int, int], None] | None = None  # gets the address and the size of freed memory
         self._clear = clear
         self.free_bytes = len(memory)
         self._segments: list[Segment] = []
@@ -115,6 +116,8 @@ class DeviceMemory:
         position = bisect_right(self._starts, segment.start) - 1
         del self._starts[position], self._segments[position]
         self._clear(segment.start - GLOBAL_BASE, segment.size)
+        if self.on_free is not None:
+            self.on_free(segment.start, segment.size)
         self.free_bytes += segment.size
         self._arena = None
 

@@ -146,8 +146,12 @@ def result_digest(launch: cpu.EmulatorLaunch, schedule: str, tell: Callable[[obj
     `tell` receives the numbers of finished CTAs and of all CTAs.
     """
     each = launch.under(schedule)
+
+    def report(now: Progress) -> None:
+        tell((now.ctas_done, now.ctas_total))
+
     try:
-        cpu.run(each, progress=lambda now: tell((now.ctas_done, now.ctas_total)))
+        cpu.run(each, progress=report)
     except (Trap, Deadlock) as error:
         return f"{_FAILED}{_summary(error)}"
     found = sha256()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from warploom.diagnostics import Diagnostic, Severity
@@ -48,3 +48,15 @@ class Run(Displayed):
     def errors(self) -> tuple[Diagnostic, ...]:
         """Findings that are errors."""
         return tuple(found for found in self.findings if found.severity is Severity.ERROR)
+
+
+class PendingRun:
+    """Result of a launch that may not have ended. `run` is None until then."""
+
+    def __init__(self) -> None:
+        self.run: Run | None = None
+
+    def add_findings(self, found: tuple[Diagnostic, ...]) -> None:
+        """Add findings to the result of a launch that has ended."""
+        assert self.run is not None
+        self.run = replace(self.run, findings=(*self.run.findings, *found))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from warploom.diagnostics import Source
 from warploom.diagnostics.symbols import readable_name
 from warploom.emulator.arena import Segment
 from warploom.emulator.execute import WORKSPACE_BYTES, initial_bytes
+from warploom.emulator.grid_dependencies import Overlap, Steps, finish, triggers
 from warploom.emulator.loader import names_in_initializer
 from warploom.emulator.program import GlobalVariable, Program
 from warploom.emulator.request import STEP_BUDGET, Request
@@ -105,29 +106,61 @@ class SessionModule:
 
     def unload(self) -> None:
         """Free the memory of the module's variables and of its kernels' parameters."""
-        kernels = self._kernels.values()
-        segments = [*self.variables.values(), *(each.block for each in kernels), *(each.workspace for each in kernels)]
-        for segment in filter(None, segments):
+        frames = (frame for kernel in self._kernels.values() for frame in kernel.frames)
+        for segment in (*self.variables.values(), *(each for frame in frames for each in frame if each is not None)):
             self.memory.free(segment)
 
 
+class Frame(NamedTuple):
+    """Memory of one launch: its parameters, and the workspace of a cooperative grid."""
+
+    block: Segment
+    workspace: Segment | None
+
+
 class SessionKernel:
-    """Kernel of a module. `block` is the memory of its parameters."""
+    """Kernel of a module. `frames` has the memory of launches that have ended, which later launches use."""
 
     def __init__(self, module: SessionModule, loaded: LoadedKernel) -> None:
         self.module = module
         self.loaded = loaded
-        size = block_bytes(loaded.signature.parameters)
-        self.block = module.memory.allocate("the kernel's parameters", size or 1, writable=False, kind="param")
-        self.workspace: Segment | None = None
+        self.frames: list[Frame] = []
+        self.frames.append(self._frame())
 
-    def launch(
+    def _frame(self, *, cooperative: bool = False) -> Frame:
+        """Return the memory of a launch, with a cleared workspace for a cooperative grid."""
+        memory, size = self.module.memory, block_bytes(self.loaded.signature.parameters)
+        frame = next((each for each in self.frames if bool(each.workspace) == cooperative), None)
+        if frame is not None:
+            self.frames.remove(frame)
+        else:
+            block = memory.allocate("the kernel's parameters", size or 1, writable=False, kind="param")
+            frame = Frame(block, memory.allocate("the grid's workspace", WORKSPACE_BYTES) if cooperative else None)
+        if frame.workspace is not None:
+            memory.view(frame.workspace.start, WORKSPACE_BYTES)[:] = 0
+        return frame
+
+    @property
+    def triggers(self) -> bool:
+        """True if the kernel may let a dependent grid start before its end. Errors: Unsupported."""
+        program = self.loaded.program
+        # Two launches cannot use the heap at the same time.
+        return program.analysis(triggers) and not program.uses_heap
+
+    def launch(self, geometry: Geometry, parameters: bytes, **options: Any) -> Run:
+        """Run the kernel on the memory of its module, to its end.
+
+        `start` describes the arguments and the errors.
+        """
+        return finish(self.start(geometry, parameters, **options))
+
+    def start(
         self, geometry: Geometry, parameters: bytes, *, arch: str | None = None, schedule: str = "eager",
-        step_budget: int = STEP_BUDGET, **options: Any,
-    ) -> Run:  # fmt: skip
-        """Run the kernel on the memory of its module.
+        step_budget: int = STEP_BUDGET, overlap: Overlap | None = None, **options: Any,
+    ) -> Steps[Run]:  # fmt: skip
+        """Run the kernel on the memory of its module. Pause if the launch overlaps with others.
 
-        `parameters` are the bytes of the parameter block. `options` are keyword arguments of `cpu.run`. `wl.launch`
+        `parameters` are the bytes of the parameter block. `options` are keyword arguments of `cpu.start`. `wl.launch`
         describes the other arguments.
 
         Errors: Unsupported and UsageError launch.* before the run; Trap and Deadlock during the run.
@@ -135,26 +168,20 @@ class SessionKernel:
         name = architecture(arch, self.loaded.signature)
         program = self.loaded.program
         check_limits(program, geometry, name, step_budget)
-        segments = {"": self.block.start, **self.module.addresses(program)}
-        memory = self.module.memory
-        memory.view(self.block.start, len(parameters))[:] = memoryview(parameters)
-        workspace = self._workspace(geometry)
-        is_clustered = geometry.cluster is not None
+        memory, addresses = self.module.memory, self.module.addresses(program)
+        block, workspace = frame = self._frame(cooperative=geometry.cooperative)
+        memory.view(block.start, len(parameters))[:] = memoryview(parameters)
         request = Request(
             program, geometry.grid, geometry.block, geometry.cluster or (1, 1, 1), geometry.shared, parameters, name,
-            Schedule.parse(schedule), is_clustered, step_budget, workspace=workspace,
+            Schedule.parse(schedule), geometry.cluster is not None, step_budget,
+            workspace=0 if workspace is None else workspace.start, overlap=overlap,
         )  # fmt: skip
         arena = memory.arena(uses_heap=program.uses_heap)
-        return cpu.run(cpu.EmulatorLaunch(request, arena, segments, len(arena.segments)), **options)
-
-    def _workspace(self, geometry: Geometry) -> int:
-        """Return the address of the cleared workspace of a cooperative grid, or 0 for another grid."""
-        if not geometry.cooperative:
-            return 0
-        if self.workspace is None:
-            self.workspace = self.module.memory.allocate("the grid's workspace", WORKSPACE_BYTES)
-        self.module.memory.view(self.workspace.start, WORKSPACE_BYTES)[:] = 0
-        return self.workspace.start
+        launch = cpu.EmulatorLaunch(request, arena, {"": block.start, **addresses}, len(arena.segments))
+        try:
+            return (yield from cpu.start(launch, **options))
+        finally:
+            self.frames.append(frame)
 
 
 def _is_managed(variable: Variable) -> bool:

@@ -18,12 +18,27 @@ SCHEDULES = ("eager", "lazy", "random:1", "random:2")
 
 
 def findings(rule: Rule, example: str, schedule: str) -> tuple[Diagnostic, ...]:
+    if rule.earlier:
+        return findings_of_two(rule, example, schedule)
     buffer = np.zeros(4096, np.uint32)
     tensor = wl.TensorMap.tiled(np.zeros((64, 64), np.float16), (64, 64), swizzle=128)
     return wl.sanitize(
         rule.text(example), grid=rule.cluster, cluster=rule.cluster, block=rule.threads, args=[buffer, tensor],
         schedules=(schedule,), enable=(rule.code,),
     ).findings  # fmt: skip
+
+
+def findings_of_two(rule: Rule, example: str, schedule: str) -> tuple[Diagnostic, ...]:
+    """Return the findings about the kernel of an example and the one that is launched before."""
+    with wl.Session(sanitize=True, schedule=schedule) as session:
+        args = [buffer := session.array(np.zeros(4096, np.uint32)), wl.TensorMap.tiled(buffer.reshape(64, 64), (8, 32))]
+        stream = session.stream()
+        session.launch(rule.first(), grid=1, block=rule.threads, args=args, stream=stream)
+        session.launch(
+            rule.text(example), grid=1, block=rule.threads, args=args, programmatic=rule.programmatic,
+            stream=stream if rule.programmatic else None,
+        )  # fmt: skip
+        return session.findings
 
 
 @pytest.mark.parametrize("rule", rules().values(), ids=lambda rule: rule.code)

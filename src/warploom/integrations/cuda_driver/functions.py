@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import DriverCall
 
 _FORMATS = {"i32": "i", "u32": "I", "i64": "q", "u64": "Q", "size": "Q", "ptr": "Q", "f32": "f", "u8": "B"}
-_PER_THREAD = ("_ptds", "_ptsz")
+PER_THREAD = ("_ptds", "_ptsz")
 
 
 class DriverFunction(NamedTuple):
@@ -43,7 +43,7 @@ class DriverFunction(NamedTuple):
     @property
     def is_per_thread(self) -> bool:
         """True for the variants `_ptds` and `_ptsz`, which use the default stream of the calling thread."""
-        return self.symbol.endswith(_PER_THREAD)
+        return self.symbol.endswith(PER_THREAD)
 
 
 class _Parameter(NamedTuple):
@@ -79,7 +79,8 @@ class Implementation(NamedTuple):
 
     def stream_of(self, words: tuple[int, ...]) -> int | None:
         """Return the handle of the stream in the words of a call, or None without such a parameter."""
-        return next((word for each, word in zip(self.parameters, words, strict=True) if each.name == "stream"), None)
+        pairs = zip(self.parameters, words, strict=True)
+        return next((word for each, word in pairs if each.name == "stream" and not each.output), None)
 
 
 def _argument(call: DriverCall, type: str, word: int) -> Any:
@@ -145,6 +146,6 @@ def numbered_functions() -> list[str]:
 
 def implementation_of(symbol: str) -> Implementation | None:
     """Return the implementation of a driver function, or None if the function is not implemented."""
-    for suffix in _PER_THREAD:
+    for suffix in PER_THREAD:
         symbol = symbol.removesuffix(suffix)
     return IMPLEMENTATIONS.get(symbol)

@@ -424,6 +424,7 @@ def _launch(call: DriverCall, handle: int, stream: int) -> None:
         prepare_run(call.program, executable.operations, frees=bool(executable.flags & _AUTO_FREE))
 
     def run(now: DriverCall) -> None:
+        now.graph_stream = stream
         for operation in operations:
             operation(now)
 

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from warploom.diagnostics import Diagnostic, Severity, WarploomError
 from warploom.emulator.faults import Deadlock, Trap
+from warploom.emulator.grid_dependencies import Overlap, Steps
 from warploom.runtime.run import Run
 
 if TYPE_CHECKING:
     from warploom.gpu.geometry import Geometry
+    from warploom.observe.sanitize.launch_accesses import LaunchAccesses
+    from warploom.runtime.device_memory import DeviceMemory
+    from warploom.runtime.launch_races import LaunchRaces
     from warploom.runtime.session import SessionKernel
 
 _REPORTED_EVENTS = 20_000
@@ -91,19 +95,37 @@ class LaunchLog:
             from warploom.check import check
             from warploom.ptx import parse
 
-            self._found(tuple(check(parse(text, name))))
+            self.found(tuple(check(parse(text, name))))
 
-    def launch(
-        self, kernel: SessionKernel, geometry: Geometry, parameters: bytes, output: Callable[[str], object]
-    ) -> None:  # fmt: skip
-        """Run a kernel, and record the launch.
+    def races(self, memory: DeviceMemory) -> LaunchRaces | None:
+        """Return the comparison of launches on a device memory, or None without the sanitizer."""
+        if not (self.options.sanitize or self.options.report is not None):
+            return None
+        from warploom.runtime.launch_races import LaunchRaces
 
-        `output` is called with the text that the kernel printed, if any.
+        return LaunchRaces(memory)
+
+    def is_observed(self, kernel: SessionKernel) -> bool:
+        """Return True if the options apply to a kernel."""
+        return self.options.applies_to(kernel.loaded.signature.entry.readable_name)
+
+    def schedule_of(self, kernel: SessionKernel) -> str:
+        """Return the schedule of the launches of a kernel."""
+        return self.options.schedule if self.is_observed(kernel) else "eager"
+
+    def start(
+        self, kernel: SessionKernel, geometry: Geometry, parameters: bytes, output: Callable[[str], object],
+        overlap: Overlap | None, accesses: LaunchAccesses | None,
+    ) -> Steps[None]:  # fmt: skip
+        """Run a kernel, and record the launch. Pause if it overlaps with others.
+
+        `output` is called with the text that the kernel printed, if any. `accesses` records the accesses to global
+        memory.
 
         Errors: Unsupported and UsageError launch.* before the run; Trap and Deadlock during the run.
         """
         options, name = self.options, kernel.loaded.signature.entry.readable_name
-        applies = options.applies_to(name)
+        applies = self.is_observed(kernel)
         observers: dict[str, Any] = {}
         if applies and options.report is not None:
             observers = {"sanitize": True, "trace": True, "trace_events": _REPORTED_EVENTS, "profile": True}
@@ -113,14 +135,10 @@ class LaunchLog:
         began = perf_counter()
         failure: Trap | Deadlock | None = None
         try:
-            run = kernel.launch(
-                geometry,
-                parameters,
-                arch=options.arch,
-                schedule=options.schedule if applies else "eager",
-                output=output,
-                **observers,
-            )
+            run = yield from kernel.start(
+                geometry, parameters, arch=options.arch, schedule=self.schedule_of(kernel), overlap=overlap,
+                output=output, accesses=accesses, **observers,
+            )  # fmt: skip
         except (Trap, Deadlock) as error:
             failure, run = error, Run.before(error)
         with self._lock:
@@ -134,9 +152,10 @@ class LaunchLog:
             self.write_report(run, options.report / f"{number:04}-{short_name(name)}.html")
         if failure is not None:
             raise failure
-        self._found(run.findings)
+        self.found(run.findings)
 
-    def _found(self, findings: tuple[Diagnostic, ...]) -> None:
+    def found(self, findings: tuple[Diagnostic, ...]) -> None:
+        """Show findings, and count those that are errors."""
         if findings:
             self.findings += sum(each.severity is Severity.ERROR for each in findings)
             self.show(findings)

@@ -9,25 +9,30 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from warploom.diagnostics import UsageError
 from warploom.emulator.faults import Deadlock, Trap, Unsupported
+from warploom.emulator.grid_dependencies import Overlap, Steps
+from warploom.emulator.schedule import Schedule
 from warploom.gpu.geometry import Geometry
 from warploom.integrations.cuda_driver.functions import driver
 from warploom.integrations.cuda_driver.graph import NodeKind
 from warploom.integrations.cuda_driver.modules import NON_PORTABLE, Function, most_threads, registers, static_shared
 from warploom.integrations.cuda_driver.statuses import DriverError, KernelFailure, Status
-from warploom.integrations.cuda_driver.streams import check_stream, enqueue
+from warploom.integrations.cuda_driver.stream_order import order_of, record
+from warploom.integrations.cuda_driver.streams import capture_of, check_stream, enqueue, event_of, record_event
 from warploom.isa.model.parameters import block_bytes
 from warploom.runtime.limits import ClusterError, read_geometry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warploom.integrations.cuda_driver.program import DriverCall
+    from warploom.integrations.cuda_driver.program import CudaProgram, DriverCall
     from warploom.integrations.cuda_driver.protocol import Connection
     from warploom.isa.model.parameters import Parameter
+    from warploom.runtime.launch_order import StreamOrder
+    from warploom.runtime.launch_races import RecordedLaunch
 
 _CONFIGURATION = struct.Struct("=7I4xQQI4x")
 _ATTRIBUTE = struct.Struct("=I4x64s")
-_COOPERATIVE, _CLUSTER, _PROGRAMMATIC = 2, 4, 6
+_COOPERATIVE, _CLUSTER, _PROGRAMMATIC, _PROGRAMMATIC_EVENT = 2, 4, 6, 7
 _KNOWN_ATTRIBUTES: dict[int, range | None] = dict.fromkeys((0, 1, 2, 4, 6, 7, 8, 10, 11, 12, 13, 16)) | {
     5: range(3), 9: range(2), 14: range(101),
 }  # fmt: skip
@@ -52,13 +57,20 @@ _FAILURES = {
 
 
 class Shape(NamedTuple):
-    """Shape of a launch and its attributes. Units: `shared` in bytes of dynamic shared memory."""
+    """Shape of a launch and its attributes.
+
+    `event` is the handle of an event that occurs when the launch triggers dependent grids, or 0.
+
+    Units: `shared` in bytes of dynamic shared memory.
+    """
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared: int
     cluster: tuple[int, int, int] | None = None
     is_cooperative: bool = False
+    is_programmatic: bool = False
+    event: int = 0
 
 
 @driver(
@@ -96,7 +108,7 @@ def read_configuration(connection: Connection, configuration: int) -> tuple[Shap
     *numbers, stream, attributes, count = _CONFIGURATION.unpack(connection.read(configuration, _CONFIGURATION.size))
     if count > _MOST_ATTRIBUTES or (count and not attributes):
         raise DriverError(Status.INVALID_VALUE)
-    cluster, is_cooperative = None, False
+    cluster, is_cooperative, is_programmatic, event = None, False, False, 0
     data = connection.read(attributes, count * _ATTRIBUTE.size) if count else b""
     for number, value in _ATTRIBUTE.iter_unpack(data):
         allowed, (first,) = _KNOWN_ATTRIBUTES.get(number, range(0)), struct.unpack_from("=i", value)
@@ -107,8 +119,12 @@ def read_configuration(connection: Connection, configuration: int) -> tuple[Shap
             cluster = sizes if any(sizes) else None
         elif number == _COOPERATIVE:
             is_cooperative = first != 0
+        elif number == _PROGRAMMATIC:
+            is_programmatic = first != 0
+        elif number == _PROGRAMMATIC_EVENT:
+            (event,) = struct.unpack_from("=Q", value)
     grid, block, shared = tuple(numbers[:3]), tuple(numbers[3:6]), numbers[6]
-    return Shape(grid, block, shared, cluster, is_cooperative), stream
+    return Shape(grid, block, shared, cluster, is_cooperative, is_programmatic, event), stream
 
 
 class Launch(NamedTuple):
@@ -119,30 +135,56 @@ class Launch(NamedTuple):
     parameters: bytes
 
     def __call__(self, call: DriverCall) -> None:
-        """Run the kernel, and wait for its end.
+        """Run the kernel as a node of a graph. Errors: as `run`."""
+        self.run(call, call.graph_stream)
+
+    def run(self, call: DriverCall, stream: int) -> None:
+        """Run the kernel in the order of a stream, or delay it if the next launch may overlap with it.
 
         Errors: DriverError; KernelFailure, whose status is also that of all later calls.
         """
-        program = call.program
+        program, kernel = call.program, self.function.kernel
         call.connection.synchronize()  # copies of the same call to the device
+        order = order_of(call, stream)
         try:
-            program.log.launch(
-                self.function.kernel,
-                self.geometry,
-                self.parameters,
-                output=lambda text: call.connection.print(text.encode()),
-            )
+            schedule, triggers = Schedule.parse(program.log.schedule_of(kernel)), kernel.triggers
+            program.launches.run(
+                lambda overlap: self._start(program, order, overlap), order, schedule,
+                programmatic=self.geometry.programmatic, triggers=triggers,
+            )  # fmt: skip
         except Unsupported as error:
             program.log.error(error)
             raise DriverError(Status.NOT_SUPPORTED) from None
         except UsageError as error:
             program.log.error(error)
             raise DriverError(Status.INVALID_VALUE) from None
-        except (Trap, Deadlock) as error:
-            program.log.error(error)
+
+    def _start(self, program: CudaProgram, order: StreamOrder, overlap: Overlap | None) -> Steps[None]:
+        """Run the kernel, and pause if it overlaps with others.
+
+        Errors: Unsupported; UsageError; KernelFailure.
+        """
+        kernel, log, races = self.function.kernel, program.log, program.races
+        recorded: RecordedLaunch | None = None
+        if races is not None:
+            recorded = races.launch(
+                order, log.found, programmatic=self.geometry.programmatic, is_recorded=log.is_observed(kernel)
+            )
+        try:
+            yield from log.start(
+                kernel, self.geometry, self.parameters, program.print, overlap, recorded and recorded.accesses
+            )
+        except BaseException as error:
+            if races is not None and recorded is not None:
+                races.drop(recorded)
+            if not isinstance(error, (Trap, Deadlock)):
+                raise
+            log.error(error)
             code = error.diagnostics[0].code if error.diagnostics else ""
             program.failure = _FAILURES.get(code, Status.LAUNCH_FAILED)
             raise KernelFailure(program.failure) from None
+        if races is not None and recorded is not None:
+            races.end(recorded)
 
 
 def prepare_launch(call: DriverCall, handle: int, shape: Shape, values: int, extra: int) -> Launch:
@@ -168,7 +210,7 @@ def prepare_launch(call: DriverCall, handle: int, shape: Shape, values: int, ext
                 code="launch.geometry",
             )
         geometry = read_geometry(signature, shape.grid, shape.block, cluster, shape.shared)
-        geometry = replace(geometry, cooperative=shape.is_cooperative)
+        geometry = replace(geometry, cooperative=shape.is_cooperative, programmatic=shape.is_programmatic)
         _check(call, function, geometry)
     except Unsupported as error:
         call.program.log.error(error)
@@ -186,7 +228,11 @@ def _enqueue(call: DriverCall, handle: int, shape: Shape, stream: int, values: i
     """Launch a kernel in the order of a stream. `prepare_launch` describes the arguments and errors."""
     check_stream(call, stream)
     ready = prepare_launch(call, handle, shape, values, extra)
-    enqueue(call, stream, NodeKind.KERNEL, ready, ready)
+    event = event_of(call, shape.event) if shape.event else None
+    enqueue(call, stream, NodeKind.KERNEL, ready, ready, lambda now: ready.run(now, stream))
+    if event is not None and capture_of(call, stream) is None:
+        record_event(event)
+        record(call, event, stream, trigger=True)
 
 
 def _check(call: DriverCall, function: Function, geometry: Geometry) -> None:

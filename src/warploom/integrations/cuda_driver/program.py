@@ -19,6 +19,8 @@ from warploom.integrations.cuda_driver.launch_log import LaunchLog
 from warploom.integrations.cuda_driver.protocol import Connection
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 from warploom.runtime.device_memory import DeviceMemory
+from warploom.runtime.launch_order import StreamOrder
+from warploom.runtime.launch_queue import LaunchQueue
 
 _Object = TypeVar("_Object")
 _FIRST_HANDLE = 0x5741_5250_0000  # far from small integers and from addresses
@@ -90,10 +92,14 @@ class GraphMemory:
 
 @dataclass
 class ThreadState:
-    """State of a thread of the program: its contexts, of which the last one is current."""
+    """State of a thread of the program: its contexts, of which the last one is current.
+
+    `order` is that of its default stream.
+    """
 
     contexts: list[Context] = field(default_factory=list[Context])
     capture_mode: int = 0
+    order: StreamOrder = field(default_factory=StreamOrder)
 
 
 @dataclass(eq=False)
@@ -116,7 +122,10 @@ class CudaProgram:
     """CUDA program and its device. One lock protects the state, so that calls execute one after the other.
 
     `failure` is the status of a kernel that failed. All later calls return this status, as on a GPU, also after a
-    reset. `owners` has the context of each allocation, and `synchronous` the attribute SYNC_MEMOPS, by address.
+    reset. `launches` has the launches that are delayed. `races` compares launches with each other; it is None without
+    the sanitizer. `legacy` is the order of the legacy default stream, and `blocking` has the orders of the streams that
+    wait for it. `connection` belongs to the present call. `owners` has the context of each allocation, and
+    `synchronous` the attribute SYNC_MEMOPS, by address.
     """
 
     def __init__(self, process: int, model: DeviceModel, log: LaunchLog) -> None:
@@ -131,6 +140,11 @@ class CudaProgram:
         self._mapping = mmap.mmap(self.file, model.memory)
         self._bytes = np.frombuffer(self._mapping, np.uint8)
         self.memory = DeviceMemory(self._bytes, self._clear)
+        self.launches = LaunchQueue()
+        self.races = log.races(self.memory)
+        self.legacy = StreamOrder()
+        self.blocking: list[StreamOrder] = []
+        self.connection: Connection | None = None
         self.mapped: dict[int, Mapped] = {}
         self.graph_memory: dict[int, GraphMemory] = {}
         self.pool: object = None
@@ -162,6 +176,15 @@ class CudaProgram:
         if not isinstance(found, kind):
             raise DriverError(status)
         return found
+
+    def find(self, handle: int) -> object:
+        """Return the object with a handle, or None."""
+        return self._objects.get(handle)
+
+    def print(self, text: str) -> None:
+        """Write text to the standard output of the program, by the thread of the present call, if there is one."""
+        if self.connection is not None:
+            self.connection.print(text.encode())
 
     def drop(self, item: object) -> None:
         """Make the handle of an object invalid."""
@@ -220,12 +243,18 @@ class CudaProgram:
 
 @dataclass
 class DriverCall:
-    """Call of a driver function by a thread of a program."""
+    """Call of a driver function by a thread of a program.
+
+    `has_own_default` is True if the default stream of the call is that of the thread. `graph_stream` is the stream of a
+    graph that the call launches.
+    """
 
     program: CudaProgram
     thread: ThreadState
     connection: Connection
     refuse: Callable[[str], None]
+    has_own_default: bool = False
+    graph_stream: int = 0
 
     def device(self, ordinal: int) -> int:
         """Check the number of a device, and return it. Only 0 is valid. Errors: DriverError INVALID_DEVICE."""
@@ -255,6 +284,7 @@ class DriverCall:
             return self.connection.call_back(function, *arguments)
         finally:
             self.program.lock.acquire()
+            self.program.connection = self.connection
 
     def context_of(self, handle: int) -> Context:
         """Return the context with a handle, which is the primary one or exists.

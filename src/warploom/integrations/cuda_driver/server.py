@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 from threading import Lock
 
 from warploom.diagnostics.wording import os_reason
@@ -17,12 +18,13 @@ from warploom.integrations.cuda_driver import runtime_library as _runtime_librar
 from warploom.integrations.cuda_driver import tensor_maps as _tensor_maps
 from warploom.integrations.cuda_driver.captures import captured_work, check_captures
 from warploom.integrations.cuda_driver.devices import DeviceModel
-from warploom.integrations.cuda_driver.functions import implementation_of, numbered_functions
+from warploom.integrations.cuda_driver.functions import PER_THREAD, implementation_of, numbered_functions
 from warploom.integrations.cuda_driver.launch_log import LaunchLog
 from warploom.integrations.cuda_driver.listener import Listener
 from warploom.integrations.cuda_driver.program import CudaProgram, DriverCall, ThreadState
 from warploom.integrations.cuda_driver.protocol import Connection, Disconnected
 from warploom.integrations.cuda_driver.statuses import DriverError, KernelFailure, Status
+from warploom.integrations.cuda_driver.stream_order import BETWEEN_LAUNCHES, follow_call
 
 _REGISTERING = (
     _box_copies, _contexts, _device_queries, _graphs, _linker, _pointers, _pools, _runtime_library, _tensor_maps,
@@ -75,8 +77,14 @@ class Server:
         connection = Connection(peer, program.file, self._model.memory)
         call = DriverCall(program, ThreadState(), connection, self._report_missing)
         while True:
-            number, words = connection.receive()
-            connection.finish(self._execute(call, number, words))
+            try:
+                number, words = connection.receive()
+                connection.finish(self._execute(call, number, words))
+            except Disconnected:
+                with program.lock, suppress(KernelFailure):  # launches for which the program did not wait
+                    program.connection = None
+                    program.launches.finish()
+                raise
 
     def _execute(self, call: DriverCall, number: int, words: tuple[int, ...]) -> Status:
         """Execute a call, and return its status."""
@@ -91,6 +99,11 @@ class Server:
             with program.lock:
                 if not program.is_initialised and symbol not in _BEFORE_INIT and not symbol.startswith("runtime_"):
                     return Status.NOT_INITIALIZED
+                program.connection = call.connection
+                call.has_own_default = symbol.endswith(PER_THREAD)
+                if not symbol.startswith(BETWEEN_LAUNCHES):
+                    with suppress(KernelFailure):  # its status follows
+                        program.launches.finish()
                 if program.failure is not None and symbol not in _AFTER_FAILURE:
                     is_destroyed = any(context.is_destroyed for context in call.thread.contexts[-1:])
                     return Status.CONTEXT_IS_DESTROYED if is_destroyed else program.failure
@@ -104,6 +117,7 @@ class Server:
                     if capture is not None:
                         capture.is_valid = False
                     raise
+                follow_call(call, symbol, words, implementation.stream_of(words))
         except KernelFailure:
             return Status.SUCCESS  # a launch ends before its kernel; the next calls fail
         except DriverError as error:

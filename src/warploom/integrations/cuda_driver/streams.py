@@ -1,6 +1,6 @@
 """Driver functions for streams, events and functions of the host.
 
-A kernel has ended when its launch returns, so every stream is idle between two calls.
+Delayed launches end before the next operation that may need their results, so every stream is idle during a call.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from warploom.integrations.cuda_driver.functions import driver
 from warploom.integrations.cuda_driver.graph import Graph, Node, NodeKind, Operation, do_nothing
 from warploom.integrations.cuda_driver.program import CaptureState
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
+from warploom.runtime.launch_order import Mark, StreamOrder
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import Context, DriverCall
@@ -25,8 +26,9 @@ _EVENT_FLAGS = 7  # blocking synchronization, no timing, interprocess
 _NO_TIMING = 2
 _INTERPROCESS = 4
 DEFAULT_STREAMS = (0, 1, 2)
+OWN_DEFAULT_STREAM = 2  # of the calling thread
 _LEGACY_STREAMS = (0, 1)
-_NON_BLOCKING = 1
+NON_BLOCKING = 1
 _EXTERNAL = 1  # flag of a record or a wait that becomes a node of its own
 _PRIORITIES = range(-5, 1)
 numbers = count(3)  # 1 and 2 are the numbers of the default streams
@@ -48,7 +50,7 @@ class Capture(CaptureState):
         """Capture the operations of a stream, of which the next one follows some nodes."""
         stream.capture = self
         self.latest[stream] = after
-        self.waits_for_default |= not stream.flags & _NON_BLOCKING
+        self.waits_for_default |= not stream.flags & NON_BLOCKING
 
 
 @dataclass(eq=False)
@@ -60,6 +62,7 @@ class Stream:
     priority: int
     number: int
     capture: Capture | None = None
+    order: StreamOrder = field(default_factory=StreamOrder)
 
 
 @dataclass(eq=False)
@@ -67,7 +70,8 @@ class Event:
     """CUDA event.
 
     `recorded` is the time of its last record, or None. If the record was captured, `capture` is the capture, and
-    `nodes` are the nodes after which the event occurs. Units: seconds.
+    `nodes` are the nodes after which the event occurs. `mark` is its point in the order of launches, if this order is
+    tracked. Units: seconds.
     """
 
     context: Context
@@ -75,6 +79,7 @@ class Event:
     recorded: float | None = None
     capture: Capture | None = None
     nodes: tuple[Node, ...] = ()
+    mark: Mark | None = None
 
 
 def check_stream(call: DriverCall, handle: int) -> None:
@@ -137,14 +142,19 @@ def refuse_legacy_stream(call: DriverCall) -> None:
     invalidate(captures, Status.STREAM_CAPTURE_IMPLICIT)
 
 
-def enqueue(call: DriverCall, handle: int, kind: NodeKind, operation: Operation, detail: object = None) -> None:
+def enqueue(
+    call: DriverCall, handle: int, kind: NodeKind, operation: Operation, detail: object = None,
+    now: Operation | None = None,
+) -> None:  # fmt: skip
     """Execute an operation of a stream, or add it to the graph into which the stream is captured.
+
+    If `now` is given, it replaces the operation outside of captures.
 
     Errors: as `valid_capture_of`, and those of the operation.
     """
     found = valid_capture_of(call, handle)
     if found is None:
-        operation(call)
+        (now or operation)(call)
         return
     stream, capture = found
     capture.latest[stream] = [capture.graph.add(kind, operation, capture.latest[stream], detail)]

@@ -3,7 +3,7 @@
 Source: PTX ISA 9.7.12, 9.7.13.13, 9.7.19.
 """
 
-from warploom.isa.model.effects import Allocate, Collective, Control, Flow
+from warploom.isa.model.effects import Allocate, Collective, Control, Flow, GridDependency
 from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.operands import OperandSpec, immediate, inp
 from warploom.ptx import Instruction
@@ -137,6 +137,7 @@ GRIDDEPCONTROL = Form(
     name="control.griddepcontrol",
     syntax="griddepcontrol.action;",
     rows="action ptx target\nlaunch_dependents,wait 7.8 sm_90",
+    effects=(GridDependency(lambda slots: _dependency(slots["action"])),),
     source="PTX ISA 9.7.13.13",
 )
 GRIDDEPCONTROL.describe(
@@ -146,5 +147,13 @@ GRIDDEPCONTROL.describe(
     "griddepcontrol.wait;",
 )
 
-for _hint in (PMEVENT, NANOSLEEP, GRIDDEPCONTROL):
+GRIDDEPCONTROL.execute(lambda warps, i: warps.grid_control(_dependency(i.action)))
+
+
+def _dependency(action: str) -> str:
+    """Return the kind of the effect `GridDependency`."""
+    return "trigger" if action == "launch_dependents" else action
+
+
+for _hint in (PMEVENT, NANOSLEEP):
     _hint.execute(no_effect)

@@ -205,6 +205,16 @@ class Allocate:
 
 
 @dataclass(frozen=True, slots=True)
+class GridDependency:
+    """Effect of an instruction that orders this grid with dependent grids or with its prerequisites.
+
+    `kind` gives "trigger" if the instruction lets dependent grids start, and "wait" if it waits for prerequisites.
+    """
+
+    kind: Rule
+
+
+@dataclass(frozen=True, slots=True)
 class Flow:
     """Effect that declares how values pass from source registers to results.
 
@@ -240,5 +250,6 @@ Effect = (
     | Barrier
     | Multiply
     | Allocate
+    | GridDependency
     | Flow
 )

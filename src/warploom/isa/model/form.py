@@ -39,6 +39,7 @@ from warploom.isa.model.effects import (
     Control,
     Effect,
     Flow,
+    GridDependency,
     Issue,
     Multiply,
     Wait,
@@ -273,12 +274,13 @@ class Form(Displayed):
 
     @cached_property
     def suspends(self) -> bool:
-        """True if a warp may have to wait at the instruction."""
+        """True if a warp may have to wait at the instruction, or another grid may start there."""
         barrier, wait, allocation = self.effect(Barrier), self.effect(Wait), self.effect(Allocate)
         return (
             (barrier is not None and barrier.waits)
             or (wait is not None and wait.suspends)
             or (allocation is not None and allocation.resource != "permit")
+            or self.effect(GridDependency) is not None
         )
 
     @cached_property

@@ -255,6 +255,12 @@ class Warps(Protocol):
     def cluster_wait(self) -> None:
         """Suspend the warps until all live threads of their cluster have arrived at the barrier."""
 
+    def grid_control(self, kind: str) -> None:
+        """Let dependent grids start, or wait for the prerequisite grids.
+
+        `kind` is "trigger" or "wait".
+        """
+
     def change_registers(self, count: int, take: bool) -> None:
         """Change the number of registers per thread to `count`.
 

@@ -189,7 +189,7 @@ class GlobalShadow:
 
     def is_known(self, warp: int, lane: int, record: int) -> bool:
         """Return True if the access of `record` happens before the next access of a lane."""
-        return bool(_known(self.clocks.arrays, self.wave & 0xFF, warp, lane, record, 0))
+        return bool(happens_before(self.clocks.arrays, self.wave & 0xFF, warp, lane, record, 0))
 
     def forget(self, start: int, size: int) -> None:
         """Forget all accesses to memory that `malloc` returns.
@@ -348,7 +348,7 @@ def read_only_loads(launch: Launch) -> frozenset[int]:
 
 
 @njit
-def _known(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: int) -> bool:
+def happens_before(c: ClockArrays, wave: int, w: int, lane: int, record: Any, fenced: int) -> bool:
     """Return True if the access of `record` happens before a new access of a lane of warp `w`.
 
     `wave` is the number of the current wave of CTAs. `fenced` is 0, or GLOBAL_FENCE if a proxy fence must be
@@ -465,7 +465,7 @@ def access_lanes(
                     record in (0, fresh) or _is_morally_strong(c, wave, w, strength, record) or kind == held == DISCARD
                 ):
                     pass
-                elif not _known(c, wave, w, lane, record, 0):
+                elif not happens_before(c, wave, w, lane, record, 0):
                     what = WRITE_WRITE if writing else READ_WRITE
                     found = note(s.out, found, what, i, lane, granule, record, sites[granule])
                 elif reading and held == DISCARD:
@@ -475,7 +475,7 @@ def access_lanes(
                         entry = reads[turn, granule]
                         if not entry or _is_morally_strong(c, wave, w, strength, entry):
                             continue
-                        if not _known(c, wave, w, lane, entry, 0):
+                        if not happens_before(c, wave, w, lane, entry, 0):
                             site = read_sites[turn, granule]
                             found = note(s.out, found, WRITE_READ, i, lane, granule, entry, site)
                     if strength and is_weak_write_of(record, head >> 44, lane):
@@ -533,7 +533,7 @@ def _rows(
                 good = record
                 held = (record >> 10) & 63
                 if record and not _is_morally_strong(c, wave, w, strength, record):
-                    if not _known(c, wave, w, lane, record, 0):
+                    if not happens_before(c, wave, w, lane, record, 0):
                         what = WRITE_WRITE if writing else READ_WRITE
                         found = note(s.out, found, what, i, lane, granule, record, sites[granule])
                     elif held == DISCARD and (strength or not writing):
@@ -541,7 +541,7 @@ def _rows(
                     elif (
                         held == GENERIC
                         and ((record >> 55) & 0xFF) == wave
-                        and not _known(c, wave, w, lane, record, GLOBAL_FENCE)
+                        and not happens_before(c, wave, w, lane, record, GLOBAL_FENCE)
                     ):
                         found = note(s.out, found, UNFENCED, i, lane, granule, record, sites[granule])
             if writing:
@@ -550,7 +550,7 @@ def _rows(
                     if entry in (0, good_reads[turn]) or _is_morally_strong(c, wave, w, strength, entry):
                         continue
                     good_reads[turn] = entry
-                    if not _known(c, wave, w, lane, entry, 0):
+                    if not happens_before(c, wave, w, lane, entry, 0):
                         found = note(s.out, found, WRITE_READ, i, lane, granule, entry, s.read_sites[turn, granule])
                 records[granule] = fresh
                 sites[granule] = pc

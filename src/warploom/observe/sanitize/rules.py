@@ -26,6 +26,10 @@ class Rule:
     `what` is the finding, `why` the reason, and `cure` the edit that fixes it. The statements `bad` violate the rule,
     and `good` obey it. `threads` is the number of threads in a CTA, and `cluster` the number of CTAs in a cluster.
 
+    A rule about two launches has the statements `earlier` of a kernel that is launched first, on the same buffer. If
+    `programmatic`, the kernel of the example is a programmatic launch on the same stream. Otherwise it is launched on
+    another stream.
+
     A rule that is not `enabled` is off unless a launch enables it.
 
     Conflicts with the same `remedy` may have one cause. `place` states where the edit belongs: "between" the two
@@ -49,6 +53,8 @@ class Rule:
     bad: str
     good: str
     setup: str = ""
+    earlier: str = ""
+    programmatic: bool = False
     severity: Severity = Severity.ERROR
     enabled: bool = True
     remedy: str = ""
@@ -67,9 +73,18 @@ class Rule:
 
     def text(self, example: str) -> str:
         """Return a PTX module with the statements `example`, which are `bad` or `good`."""
-        lines = (self.setup + example).strip().split("\n")
-        indented = "\n".join(line if line.endswith(":") else f"    {line}" for line in lines)
-        return _read("example.ptx").replace("    // EXAMPLE", indented)
+        return _module(self.setup + example)
+
+    def first(self) -> str:
+        """Return a PTX module with the statements `earlier`."""
+        return _module(self.earlier)
+
+
+def _module(statements: str) -> str:
+    """Return a PTX module with a kernel that has the given statements."""
+    lines = statements.strip().split("\n")
+    indented = "\n".join(line if line.endswith(":") else f"    {line}" for line in lines)
+    return _read("example.ptx").replace("    // EXAMPLE", indented)
 
 
 @cache
@@ -118,6 +133,9 @@ def pages() -> list[tuple[str, str, str]]:
 
 def page(rule: Rule) -> str:
     """Return the Markdown page of a rule."""
+    where = "on the same stream, before a programmatic launch" if rule.programmatic else "on another stream"
+    heading = f"## Kernel that is launched first, {where}"
+    earlier = f"{heading}\n\n```ptx\n{rule.earlier.strip()}\n```\n\n" if rule.earlier else ""
     setup = f"## Statements before both examples\n\n```ptx\n{rule.setup.strip()}\n```\n\n" if rule.setup else ""
     launch = f"{rule.threads} threads" + (f" and clusters of {rule.cluster} CTAs" if rule.cluster > 1 else "")
     off = "" if rule.enabled else f"\n\nThis rule is off by default. The option `--enable {rule.code}` enables it."
@@ -130,6 +148,6 @@ def page(rule: Rule) -> str:
         "- `%p0` is true in thread 0 only.\n"
         "- `%r3` and `%r4` have addresses of shared memory: a buffer at `%r3`, and an mbarrier at `%r4`.\n"
         "- `%rd0` has the address of a buffer in global memory, and `%rd1` the address of a tensor map.\n\n"
-        f"{setup}## Bad\n\n```ptx\n{rule.bad.strip()}\n```\n\n## Good\n\n```ptx\n{rule.good.strip()}\n```\n\n"
+        f"{earlier}{setup}## Bad\n\n```ptx\n{rule.bad.strip()}\n```\n\n## Good\n\n```ptx\n{rule.good.strip()}\n```\n\n"
         f"Source: {rule.source}\n"
     )

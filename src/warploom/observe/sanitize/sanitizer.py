@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from warploom.diagnostics import Diagnostic
 from warploom.diagnostics.edits import Fix
 from warploom.emulator import events
-from warploom.emulator.observers import Observer
+from warploom.emulator.observers import Handler, Observer
 from warploom.isa.model import effects
 from warploom.isa.model.types import TYPES
 from warploom.observe.sanitize.clock_arrays import CLUSTER, GROUPS
@@ -23,6 +23,7 @@ from warploom.observe.sanitize.edits import delete_guard
 from warploom.observe.sanitize.findings import join_deadlocks
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lane_reads import LaneReads
+from warploom.observe.sanitize.launch_accesses import LaunchAccesses
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.loaded_stores import LoadedStores
 from warploom.observe.sanitize.mbarriers import FIRST, Mbarriers
@@ -81,7 +82,8 @@ class _Features:
 class Sanitizer(Observer):
     """Observer that sanitizes one launch.
 
-    `active` has the codes of the rules that are on. None stands for the rules that are on by default.
+    `active` has the codes of the rules that are on. None stands for the rules that are on by default. `accesses`
+    records the accesses to global memory, for a comparison with other launches.
     """
 
     launch: events.Launch
@@ -94,8 +96,9 @@ class Sanitizer(Observer):
     registers: RegisterCounts
     ordered: OrderedAccesses
 
-    def __init__(self, active: frozenset[str] | None = None) -> None:
+    def __init__(self, active: frozenset[str] | None = None, accesses: LaunchAccesses | None = None) -> None:
         super().__init__()
+        self.accesses = accesses
         self.report = Report(active)
         self._started = False
 
@@ -129,7 +132,7 @@ class Sanitizer(Observer):
             events.Arrive: self._arrive,
             events.PhaseWait: self._phase_wait,
             events.Reads: self.reads.check,
-            events.ThreadCopyIssue: lambda event: self.transfers.thread_copy(event),  # noqa: PLW0108 - as CopyIssue
+            events.ThreadCopyIssue: self._thread_copy,
             events.CopyIssue: lambda event: self.transfers.bulk(event),  # noqa: PLW0108 - each wave of CTAs has its own
             events.Commit: self._commit,
             events.Wait: self._wait,
@@ -137,6 +140,26 @@ class Sanitizer(Observer):
             events.HeapAllocation: lambda event: self.global_shadow.forget(event.start, event.size),
             events.Allocate: lambda event: self.registers.change(event),  # noqa: PLW0108 - each wave of CTAs has its own
         }
+        if (accesses := self.accesses) is not None:
+            accesses.attach(launch, self.global_shadow)
+            self.handlers = {**self.handlers, **self._recording_handlers(accesses)}
+
+    def _recording_handlers(self, accesses: LaunchAccesses) -> dict[type[events.Event], Handler]:
+        """Return handlers that also record accesses to global memory."""
+        strong = self.ordered.strong()
+
+        def read(event: events.Reads) -> None:
+            accesses.reads(event, strong)
+            self.reads.check(event)
+
+        def issue_copies(event: events.CopyIssue) -> None:
+            accesses.copy_issue(event)
+            self.transfers.bulk(event)
+
+        return {
+            events.Reads: read, events.CopyIssue: issue_copies, events.CopyAccess: accesses.copy_access,
+            events.GridControl: accesses.control,
+        }  # fmt: skip
 
     def _instruction_handlers(self) -> dict[int, Callable[[events.Execute], None]]:
         checks = (self.unwritten, self.metadata, self.multiplications, self.masks)
@@ -159,6 +182,8 @@ class Sanitizer(Observer):
         self.ordered.start(context)
         self.global_shadow.start(context)
         self.tensor_maps.start(context)
+        if self.accesses is not None:
+            self.accesses.start(context)
         self.shadow = SharedShadow(
             context, features.is_asynchronous, features.granule, self.multiplications.read_shared,
             lambda number: self.mbarriers.name_of(number),  # noqa: PLW0108 - created below
@@ -253,6 +278,8 @@ class Sanitizer(Observer):
         if strength:
             self.ordered.access(event)
         if event.space == "global":
+            if self.accesses is not None:
+                self.accesses.access(event, strength)
             self.loaded.load(event)
             self.global_shadow.access(warps, index, lanes, size, pc, strength, event.kind, event.values)
             return
@@ -268,7 +295,12 @@ class Sanitizer(Observer):
         if isinstance(event, events.Access):
             self._access(event)
         else:
-            self.transfers.thread_copy(event)
+            self._thread_copy(event)
+
+    def _thread_copy(self, event: events.ThreadCopyIssue) -> None:
+        if self.accesses is not None:
+            self.accesses.thread_copy(event)
+        self.transfers.thread_copy(event)
 
     # Groups of asynchronous operations --------------------------------------------------------------------
 

@@ -1,0 +1,95 @@
+"""Sequences of launches: each correct one has no finding, and each faulty one has the right finding."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from on_gpu import arch
+from runtime.programmatic.programs import CORRECT, FAULTY, Launch, Program, Synchronize, Wait, has_map, inputs, text
+
+import warploom as wl
+from warploom.diagnostics import Diagnostic
+
+SCHEDULES = ("eager", "lazy", "random:1", "random:2")
+ENGINES = ("interpreter", "compiler")
+
+
+def perform(session: wl.Session, program: Program) -> dict[str, np.ndarray]:
+    """Perform the steps of a program, and return its arrays."""
+    arrays = {name: session.array(values, name) for name, values in inputs().items()}
+    streams = [session.stream() for _ in range(3)]
+    tensor = wl.TensorMap.tiled(arrays["b"].reshape(4, 64), (1, 64))
+    for step in program.steps:
+        match step:
+            case Launch(kernel, programmatic, stream):
+                args = [*arrays.values(), *([tensor] if has_map(kernel) else [])]
+                session.launch(
+                    text(), kernel, grid=4, block=64, args=args, programmatic=programmatic, stream=streams[stream]
+                )
+            case Wait(stream, other):
+                streams[stream].wait(streams[other])
+            case Synchronize(stream):
+                streams[stream].synchronize()
+    return {name: array.numpy() for name, array in arrays.items()}
+
+
+def is_right(program: Program, arrays: dict[str, np.ndarray]) -> bool:
+    given = inputs()
+    return np.array_equal(arrays[program.name], program.expected(given["a"], given["w"][:256]))
+
+
+def line_of(found: Diagnostic) -> str:
+    assert found.source is not None
+    assert found.span is not None
+    return found.source.text.split("\n")[found.source.position(found.span.start)[0] - 1]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", CORRECT)
+def test_a_correct_sequence_has_the_right_result_and_no_finding(
+    name: str, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WARPLOOM_ENGINE", engine)
+    for schedule in SCHEDULES:
+        for sanitize in (False, True):
+            with wl.Session(schedule=schedule, sanitize=sanitize) as session:
+                assert is_right(CORRECT[name], perform(session, CORRECT[name])), schedule
+                assert session.findings == (), schedule
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", FAULTY)
+def test_a_faulty_sequence_is_reported_at_its_instructions(
+    name: str, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WARPLOOM_ENGINE", engine)
+    program, fault = FAULTY[name], FAULTY[name].fault
+    assert fault is not None
+    for schedule in SCHEDULES:
+        with wl.Session(schedule=schedule, sanitize=True) as session:
+            perform(session, program)
+            (found,) = session.findings
+        assert found.code == fault.rule, schedule
+        assert fault.instruction in line_of(found), schedule
+        assert found.data is not None
+        assert (found.data["kernel"], found.data["other_kernel"]) == (fault.kernel, fault.other)
+        assert fault.other_instruction in text().split("\n")[found.data["other_line"] - 1], schedule
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", [name for name, each in FAULTY.items() if each.fault and each.fault.is_visible])
+def test_a_lazy_schedule_shows_wrong_results_of_a_faulty_sequence(
+    name: str, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WARPLOOM_ENGINE", engine)
+    with wl.Session(schedule="lazy") as session:
+        assert not is_right(FAULTY[name], perform(session, FAULTY[name]))
+    with wl.Session() as session:
+        assert is_right(FAULTY[name], perform(session, FAULTY[name]))
+
+
+@pytest.mark.skipif(arch() != "sm_90a", reason="there is no GPU of compute capability 9.0")
+@pytest.mark.parametrize("name", CORRECT)
+def test_a_correct_sequence_has_the_same_result_on_a_gpu(name: str) -> None:
+    with wl.Session(device="cuda") as session:
+        assert is_right(CORRECT[name], perform(session, CORRECT[name]))
