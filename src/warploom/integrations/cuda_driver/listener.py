@@ -7,7 +7,7 @@ import secrets
 import socket
 from collections.abc import Callable
 from pathlib import Path
-from threading import Lock, Thread, current_thread
+from threading import Lock, Thread
 from typing import Generic, Protocol, TypeVar
 
 from warploom.integrations.cuda_driver.protocol import Disconnected, image_of, process_of
@@ -39,21 +39,14 @@ class Listener(Generic[_State]):
         self.programs: dict[tuple[int, int], _State] = {}
         self._create, self._serve = create, serve
         self._lock = Lock()
-        self._threads: dict[Thread, int] = {}
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.bind(b"\0" + self.name.encode())
         self._socket.listen()
         Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
-        """Stop accepting connections, and wait for the calls of the programs that have ended.
-
-        Connections of other programs continue until the program closes them.
-        """
+        """Stop accepting connections. Open connections continue until the program closes them."""
         self._socket.close()
-        for thread, process in [*self._threads.items()]:
-            if not Path(f"/proc/{process}").exists():
-                thread.join()
 
     def _accept(self) -> None:
         while True:
@@ -68,13 +61,10 @@ class Listener(Generic[_State]):
             process, user = process_of(peer)
             if user != os.getuid():
                 return
-            self._threads[current_thread()] = process
             try:
                 self._serve(peer, self._program(process, image_of(peer)))
             except Disconnected:
                 return
-            finally:
-                del self._threads[current_thread()]
 
     def _program(self, process: int, image: int) -> _State:
         """Return the state of a program. Forget programs that have ended or have been replaced by `exec`."""
