@@ -182,7 +182,10 @@ class CudaProgram:
         return self._objects.get(handle)
 
     def print(self, text: str) -> None:
-        """Write text to the standard output of the program, by the thread of the present call, if there is one."""
+        """Write text to the standard output of the program.
+
+        The thread of the present call writes it. Without a call, the text is lost.
+        """
         if self.connection is not None:
             self.connection.print(text.encode())
 
