@@ -23,7 +23,7 @@ def test_the_files_are_small_and_complete() -> None:
     assert launches["total"].geometry.cooperative
     assert launches["exchange"].geometry.cluster == (2, 1, 1)
     assert len(launches["copy_box"].tensor_maps) == 1
-    assert all(each.changes() for name in ("scale", "reverse") for each in launches[name].allocations[:1])
+    assert all(any(each.changes() for each in launch.allocations) for launch in launches.values())
 
 
 @pytest.mark.parametrize("schedule", ["eager", "lazy"])

@@ -1,11 +1,7 @@
 """Launches on a GPU."""
 
-from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
 
 from warploom.diagnostics import Source, UsageError
 from warploom.gpu.arrays import current_of, number_of
@@ -15,10 +11,7 @@ from warploom.gpu.tensormap import encode_tensor_map
 from warploom.isa.model.parameters import Parameter
 from warploom.isa.model.signature import Signature
 from warploom.runtime.arguments import Arguments
-from warploom.runtime.capture_file import Allocation, CapturedLaunch
-from warploom.runtime.kernel import load_kernel
 from warploom.runtime.limits import check_architecture
-from warploom.runtime.relocation import Relocation, alignment_of
 from warploom.runtime.run import Run
 
 AssemblerName = Literal["driver", "ptxas"]
@@ -93,45 +86,3 @@ def _assembled(
 ) -> Kernel:
     # Most kernels are launched often.
     return Gpu(number).kernel(Source(file, text), name, parameters=parameters, assembler=assembler)
-
-
-def run_captured(
-    launch: CapturedLaunch,
-    relocate: Callable[[Sequence[int]], Relocation],
-    placed: Callable[[int, NDArray[np.uint8], Relocation], NDArray[np.uint8]],
-) -> tuple[Run, list[int], list[NDArray[np.uint8]]]:
-    """Run a captured launch on GPU 0.
-
-    Return the run, and the addresses and the contents of its allocations.
-
-    `relocate` returns the relocation to given addresses. `placed` returns the contents of an allocation, or of the
-    parameters for -1, for this relocation.
-
-    Errors: UsageError gpu.*, DeviceFault gpu.fault.
-    """
-    signature = load_kernel(launch.ptx, launch.kernel).signature
-    with Gpu() as gpu:
-        source = Source("<ptx>", launch.ptx)
-        kernel = gpu.kernel(source, signature.name, parameters=signature.parameters)
-        starts = [_place(gpu, kernel, each) for each in launch.allocations]
-        relocation = relocate(starts)
-        for number, (start, each) in enumerate(zip(starts, launch.allocations, strict=True)):
-            gpu.upload(start, placed(number, each.before, relocation))
-        block = placed(-1, np.frombuffer(launch.parameters, np.uint8), relocation)
-        values = [
-            block[each.offset : each.offset + each.size].tobytes() for each in signature.parameters
-        ]  # fmt: skip
-        gpu.start(kernel, launch.geometry, values)
-        gpu.wait(signature.entry.readable_name)
-        results = [np.empty(each.size, np.uint8) for each in launch.allocations]
-        for start, contents in zip(starts, results, strict=True):
-            gpu.download(start, contents)
-    return Run(kernel.findings), starts, results
-
-
-def _place(gpu: Gpu, kernel: Kernel, allocation: Allocation) -> int:
-    """Return the address of an allocation: a variable of the kernel's module, or new memory."""
-    if allocation.variable:
-        return gpu.variable(kernel, allocation.variable, allocation.size)
-    alignment = alignment_of(allocation.address)
-    return -(-gpu.allocate(allocation.size + alignment) // alignment) * alignment

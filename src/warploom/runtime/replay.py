@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diagnostics import UsageError
+from warploom.diagnostics import Source, UsageError
 from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.arena import GAP
 from warploom.emulator.heap import HEAP_BYTES
@@ -21,6 +21,7 @@ from warploom.lazy_dataclass import dataclass
 from warploom.runtime.api import write_output
 from warploom.runtime.capture_file import MEMORY_LIMIT, Allocation, CapturedLaunch, read_capture
 from warploom.runtime.device_memory import DeviceMemory
+from warploom.runtime.kernel import load_kernel
 from warploom.runtime.limits import read_geometry
 from warploom.runtime.order import OrderRecorder, Writer
 from warploom.runtime.relocation import Relocation, alignment_of, maps_of, same_except_addresses
@@ -29,6 +30,7 @@ from warploom.runtime.session import SessionModule
 
 if TYPE_CHECKING:
     from warploom.emulator.stats import Progress
+    from warploom.gpu.device import Gpu, Kernel
     from warploom.runtime.session import SessionKernel
 
 _SHOWN = 4  # elements of a difference
@@ -309,12 +311,31 @@ def _recorded(
 
 
 def _on_gpu(launch: CapturedLaunch) -> Replay:
+    """Replay a launch on GPU 0. Errors: UsageError gpu.*, DeviceFault gpu.fault."""
+    from warploom.gpu.device import Gpu
     from warploom.gpu.tensormap import encode_tensor_map
-    from warploom.runtime import cuda
 
-    def placed(number: int, data: Bytes, relocation: Relocation) -> Bytes:
-        return _placed(launch, number, data, relocation, encode_tensor_map)
+    signature = load_kernel(launch.ptx, launch.kernel).signature
+    with Gpu() as gpu:
+        kernel = gpu.kernel(Source("<ptx>", launch.ptx), signature.name, parameters=signature.parameters)
+        starts = [_place_on_gpu(gpu, kernel, each) for each in launch.allocations]
+        relocation = _relocation(launch, starts)
+        for number, (start, each) in enumerate(zip(starts, launch.allocations, strict=True)):
+            gpu.upload(start, _placed(launch, number, each.before, relocation, encode_tensor_map))
+        block = _placed(launch, -1, np.frombuffer(launch.parameters, np.uint8), relocation, encode_tensor_map)
+        values = [block[each.offset : each.offset + each.size].tobytes() for each in signature.parameters]
+        gpu.start(kernel, launch.geometry, values)
+        gpu.wait(signature.entry.readable_name)
+        results = [np.empty(each.size, np.uint8) for each in launch.allocations]
+        for start, contents in zip(starts, results, strict=True):
+            gpu.download(start, contents)
+    wrong = {} if launch.status else _wrong(launch, relocation, results.__getitem__)
+    return _replay(launch, Run(kernel.findings), results.__getitem__, wrong, None, starts)
 
-    done, starts, results = cuda.run_captured(launch, lambda found: _relocation(launch, found), placed)
-    wrong = {} if launch.status else _wrong(launch, _relocation(launch, starts), results.__getitem__)
-    return _replay(launch, done, results.__getitem__, wrong, None, starts)
+
+def _place_on_gpu(gpu: Gpu, kernel: Kernel, allocation: Allocation) -> int:
+    """Return the address of an allocation: a variable of the kernel's module, or new memory."""
+    if allocation.variable:
+        return gpu.variable(kernel, allocation.variable, allocation.size)
+    alignment = alignment_of(allocation.address)
+    return -(-gpu.allocate(allocation.size + alignment) // alignment) * alignment

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import mmap
-import os
 import struct
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cache
-from threading import RLock
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.integrations.cuda_driver.functions import implementation_of, numbered_functions
-from warploom.layout.tensormap import TensorMapFields
+from warploom.integrations.cuda_driver.recording.program import COPY_BYTES, RESULT_BYTES, CapturedProgram
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.protocol import Connection
-    from warploom.integrations.cuda_driver.recording.log import CaptureLog
-    from warploom.integrations.cuda_driver.recording.modules import LoadedKernel, LoadedModule
 
-_RESULTS = 64 << 10  # bytes of the shared memory for the results of functions
-_COPIES = 64 << 20  # bytes of the shared memory for copies
-SHARED_BYTES = _RESULTS + _COPIES
-"""Size of the memory that the program and this process share."""
 _PIPELINED = 128  # calls that are sent together; a socket can buffer them and their results
 _FORMATS = {"i32": "=i", "u32": "=I", "i64": "=q", "u64": "=Q", "size": "=Q", "ptr": "=Q", "str": "=Q", "u8": "=B"}
 
@@ -41,39 +31,6 @@ class RealError(Exception):
 @cache
 def _numbers() -> dict[str, int]:
     return {symbol: number for number, symbol in enumerate(numbered_functions())}
-
-
-@dataclass(eq=False)
-class CapturedProgram:
-    """CUDA program whose launches are recorded.
-
-    `lock` is held during each intercepted call. `modules` and `kernels` have the loaded modules, libraries and kernels
-    by their handles, `linked` the PTX texts of linked code, `links` the PTX texts of links in progress, and
-    `tensor_maps` the fields of encoded tensor maps by their bytes. `stream_captures` counts the captures of streams in
-    progress.
-    """
-
-    process: int
-    log: CaptureLog
-    lock: RLock = field(default_factory=RLock)
-    modules: dict[int, LoadedModule] = field(default_factory=dict[int, "LoadedModule"])
-    kernels: dict[int, LoadedKernel] = field(default_factory=dict[int, "LoadedKernel"])
-    links: dict[int, list[bytes]] = field(default_factory=dict[int, list[bytes]])
-    linked: dict[bytes, bytes] = field(default_factory=dict[bytes, bytes])
-    tensor_maps: dict[bytes, TensorMapFields] = field(default_factory=dict[bytes, TensorMapFields])
-    stream_captures: int = 0
-    addresses: dict[str, int] = field(default_factory=dict[str, int])
-    """Addresses of the driver's functions in the program."""
-
-    def __post_init__(self) -> None:
-        self.file = os.memfd_create("warploom", os.MFD_CLOEXEC)
-        os.ftruncate(self.file, SHARED_BYTES)
-        self._mapping = mmap.mmap(self.file, SHARED_BYTES)
-        self.shared: NDArray[np.uint8] = np.frombuffer(self._mapping, np.uint8)
-
-    def close(self) -> None:
-        """Release the shared memory."""
-        os.close(self.file)
 
 
 class Interception:
@@ -158,11 +115,11 @@ class Interception:
     def copy_from_device(self, address: int, size: int) -> NDArray[np.uint8]:
         """Return bytes of device memory. Errors: RealError."""
         data = np.empty(size, np.uint8)
-        buffer = self._shared_address() + _RESULTS
-        for first in range(0, size, _COPIES):
-            count = min(_COPIES, size - first)
+        buffer = self._shared_address() + RESULT_BYTES
+        for first in range(0, size, COPY_BYTES):
+            count = min(COPY_BYTES, size - first)
             self.must("cuMemcpyDtoH_v2", buffer, address + first, count)
-            data[first : first + count] = self.program.shared[_RESULTS : _RESULTS + count]
+            data[first : first + count] = self.program.shared[RESULT_BYTES : RESULT_BYTES + count]
         return data
 
     def _shared_address(self) -> int:

@@ -19,7 +19,7 @@ from warploom.runtime.limits import read_geometry
 if TYPE_CHECKING:
     from warploom.gpu.geometry import Geometry
     from warploom.integrations.cuda_driver.recording.driver import Interception
-    from warploom.integrations.cuda_driver.recording.modules import LoadedKernel
+    from warploom.integrations.cuda_driver.recording.program import LoadedKernel
     from warploom.isa.model.signature import Signature
 
 _MAJOR, _MINOR = 75, 76  # attributes of a device: its compute capability

@@ -6,75 +6,29 @@ import hashlib
 import os
 import struct
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warploom.diagnostics import UsageError, WarploomError
-from warploom.integrations.cuda_driver.device_code import FileImage, choose, file_image, mapped_file
-from warploom.integrations.cuda_driver.devices import highest_target
+from warploom.integrations.cuda_driver.device_code import FileImage, file_image, mapped_file
 from warploom.integrations.cuda_driver.fat_binary import DeviceCode, PtxEntry, read_image
 from warploom.integrations.cuda_driver.linker import PTX as LINKED_PTX
 from warploom.integrations.cuda_driver.recording.driver import after, intercept
+from warploom.integrations.cuda_driver.recording.program import LoadedKernel, LoadedModule
 from warploom.integrations.cuda_driver.statuses import DriverError
 from warploom.integrations.cuda_driver.tensor_maps import TENSOR_MAP_READERS
 from warploom.layout.tensormap import TENSOR_MAP_BYTES
-from warploom.runtime.kernel import load_kernel
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.fat_binary import ProgramMemory
     from warploom.integrations.cuda_driver.recording.driver import Interception
-    from warploom.isa.model.signature import Signature
 
 _ELF = b"\x7fELF"
 _ELF_TABLES = struct.Struct("<QQ")  # offsets of the tables of segments and sections, at byte 32
 _ELF_COUNTS = struct.Struct("<HHHH")  # sizes and numbers of their entries, at byte 54
 _ELF_HEADER = 64  # bytes
 _LARGEST_TABLE = 1 << 30
-
-
-@dataclass(eq=False)
-class LoadedModule:
-    """Module or library of a program.
-
-    `handle` is its handle. `code` has its PTX, and `place` is the file that contains it, or "". If the code cannot be
-    read, `reason` states why.
-    """
-
-    handle: int
-    is_library: bool
-    code: DeviceCode
-    place: str
-    reason: str = ""
-    _chosen: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
-
-    def text(self, capability: tuple[int, int]) -> str:
-        """Return the PTX for a device. Errors: UsageError exec.image."""
-        if self.reason:
-            raise UsageError(self.reason, code="exec.image")
-        if capability not in self._chosen:
-            self._chosen[capability] = choose(self.code, highest_target(capability), self.place).text
-        return self._chosen[capability]
-
-
-@dataclass(eq=False)
-class LoadedKernel:
-    """Kernel of a program, with its module."""
-
-    module: LoadedModule
-    name: str
-
-    def signature(self, capability: tuple[int, int]) -> Signature:
-        """Return the signature in the PTX for a device. Errors: WarploomError."""
-        return load_kernel(self.module.text(capability), self.name).signature
-
-    @cached_property
-    def readable_name(self) -> str:
-        """Demangled name."""
-        from warploom.diagnostics.symbols import readable_name
-
-        return readable_name(self.name)
 
 
 # Modules ----------------------------------------------------------------------------------------------------------
