@@ -11,7 +11,7 @@ from warploom.integrations.cuda_driver.build import library_folder
 from warploom_lab.programs.catalog import Program, Repository
 
 _DRIVERS = Path(__file__).parent / "drivers"
-_FLAGS = ("-std=c++17", "-O2", "-lineinfo", "-w", "-gencode", "arch=compute_90a,code=compute_90a")
+_FLAGS = ("-O2", "-w", "-gencode", "arch=compute_90a,code=compute_90a")
 
 
 def fetch(repository: Repository, sources: Path) -> None:
@@ -22,6 +22,9 @@ def fetch(repository: Repository, sources: Path) -> None:
     folder = sources / repository.name
     if folder.exists():
         return
+    git = shutil.which("git")
+    if git is None:
+        raise UsageError("git is missing; expected it on PATH", code="lab.sources")
     temporary = sources / f".{repository.name}"
     shutil.rmtree(temporary, ignore_errors=True)
     for arguments in (
@@ -29,7 +32,7 @@ def fetch(repository: Repository, sources: Path) -> None:
         ("-C", str(temporary), "fetch", "--quiet", "--depth", "1", repository.url, repository.commit),
         ("-C", str(temporary), "checkout", "--quiet", "FETCH_HEAD"),
     ):
-        done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False)
+        done = subprocess.run([git, *arguments], capture_output=True, text=True, check=False)
         if done.returncode:
             message = f"git cannot fetch {repository.url}: {done.stderr.strip()}"
             raise UsageError(message, code="lab.sources")
@@ -55,10 +58,10 @@ def build(program: Program, sources: Path, folder: Path) -> Path:
     if nvcc is None:
         raise UsageError("nvcc is missing; expected the bin folder of CUDA 13.0 on PATH", code="lab.compiler")
     folder.mkdir(parents=True, exist_ok=True)
-    # A later option -std has priority. NVIDIA's driver is not installed, so programs are linked with Warploom's.
-    flags = [each for each in _FLAGS if not (each.startswith("-std") and _has_standard(program))]
+    standard = () if any(each.startswith("-std") for each in program.flags) else ("-std=c++17",)
+    # NVIDIA's driver may not be installed, so programs are linked with Warploom's.
     command = [
-        nvcc, *flags, *(f"-I{sources / each}" for each in program.includes), *map(str, files),
+        nvcc, *_FLAGS, *standard, *(("-lineinfo",) if program.line_info else ()), *(f"-I{sources / each}" for each in program.includes), *map(str, files),
         *program.flags, f"-L{library_folder()}", "-o", str(made),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -66,7 +69,3 @@ def build(program: Program, sources: Path, folder: Path) -> Path:
         first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr.strip()[-500:])
         raise UsageError(f"nvcc cannot compile {program.name}: {first}", code="lab.compiler")
     return made
-
-
-def _has_standard(program: Program) -> bool:
-    return any(each.startswith("-std") for each in program.flags)

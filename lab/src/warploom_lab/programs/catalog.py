@@ -27,7 +27,7 @@ class Program:
     `sources` are paths in the folder of the repository. If `driver` is set, the only source is a file of `drivers/`
     instead, whose `main` calls the repository's kernels and compares their results with a reference. `includes` are
     folders in the folder of all sources. The program succeeds if it exits with `status` and prints a match of the
-    regular expression `success`. `assessments` has a letter of `docs/programs.md` for each rule of which the sanitizer
+    regular expression `success`. `line_info` is False if nvcc takes too long with line information. `assessments` has a letter of `docs/programs.md` for each rule of which the sanitizer
     has findings.
     """
 
@@ -40,6 +40,7 @@ class Program:
     success: str = "PASSED"
     status: int = 0
     driver: bool = False
+    line_info: bool = True
     assessments: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -58,7 +59,7 @@ REPOSITORIES = (
     Repository("CoffeeBeforeArch", "cuda_programming", "8711be08e2060680820304594f3691cc0016edd1"),
 )
 
-_LIBRARIES = "nvidia/cu13/include"  # headers of the packages nvidia-curand and nvidia-cublas
+_LIBRARIES = "nvidia/cu13/include"  # headers of nvidia-curand, nvidia-cublas and nvidia-cuda-cccl
 _CUTLASS = ("cutlass/include", "cutlass/tools/util/include", "cutlass/examples/common", _LIBRARIES)
 _RELAXED = ("--expt-relaxed-constexpr", "--expt-extended-lambda")
 _MODERN = ("-std=c++20", "-DNDEBUG", *_RELAXED, "-lcuda")
@@ -66,13 +67,15 @@ _FAST = (*_MODERN, "--use_fast_math")
 
 
 def _example(
-    folder: str, file: str = "", *arguments: str, name: str = "", success: str = "Disposition: Passed"
-) -> Program:
-    number, _, rest = folder.partition("_")
+    folder: str, file: str = "", *arguments: str, name: str = "", success: str = "Disposition: Passed",
+    assessments: Mapping[str, str] | None = None, line_info: bool = True,
+) -> Program:  # fmt: skip
+    number = folder.split("_", 1)[0]
     file = file or folder
     return Program(
         f"cutlass-{name or number}", "cutlass", (f"examples/{folder}/{file}.cu",),
         (*_CUTLASS, f"cutlass/examples/{folder}"), ("-DNDEBUG", *_RELAXED, "-lcuda"), arguments, success,
+        line_info=line_info, assessments=assessments or {},
     )  # fmt: skip
 
 
@@ -83,25 +86,31 @@ _MIXED, _GROUPED_MIXED = "55_hopper_mixed_dtype_gemm", "69_hopper_mixed_dtype_gr
 _CUTLASS_EXAMPLES = (
     _example("48_hopper_warp_specialized_gemm", "", "--m=512", "--n=256", "--k=352", _ONCE),
     _example("49_hopper_gemm_with_collective_builder", "49_collective_builder", "--m=256", "--n=256", "--k=256",
-             "--l=1", success=r"(?s)(passed.*){4}"),
+             "--l=1", success=r"(?s)(Passed.*){8}"),
     _example("50_hopper_gemm_with_epilogue_swizzle", "", "--m=256", "--n=256", "--k=256", success="(?i)passed"),
-    _example("51_hopper_gett", "", success="GETT verification passed"),
-    _example("53_hopper_gemm_permute", "", "--m=128", "--n=128", "--k=128", "--batch_size=4", "--check", _ONCE,
-             success="(?s)Passed validation.*Passed validation"),
-    _example("54_hopper_fp8_warp_specialized_gemm", "", "--m=256", "--n=256", "--k=1152", _ONCE),
-    _example(_MIXED, "", "--m=256", "--n=256", "--k=512", "--g=128", "--mode=2", "--warmup=0", _ONCE, name="55-fp8"),
+    _example("51_hopper_gett", "", "--modeC=m,n,l", "--modeA=m,k,l", "--modeB=k,n,l",
+             "--extents=m:128,n:128,k:128,l:2", success="GETT verification passed"),
+    _example("53_hopper_gemm_permute", "", "--m=128", "--n=128", "--k=128", "--batch_size=4", "--check",
+             "--iterations=1", success="(?s)Passed validation.*Passed validation"),
+    _example("54_hopper_fp8_warp_specialized_gemm", "", "--m=256", "--n=256", "--k=1152", _ONCE,
+             line_info=False),
+    _example(_MIXED, "", "--m=256", "--n=256", "--k=512", "--g=128", "--mode=2", "--warmup=0", _ONCE, name="55-fp8",
+             line_info=False),
     _example(_MIXED, "55_hopper_int4_bf16_gemm", "--m=256", "--n=256", "--k=512", "--g=128", "--mode=1", "--warmup=0",
              _ONCE, name="55-int4-bf16"),
     _example(_MIXED, "55_hopper_int4_fp8_gemm", "--m=256", "--n=256", "--k=512", "--g=128", "--mode=1", "--warmup=0",
              _ONCE, name="55-int4-fp8"),
     _example("56_hopper_ptr_array_batched_gemm", "", "--m=128", "--n=128", "--k=256", "--l=2", _ONCE),
     _example("57_hopper_grouped_gemm", "", "--m=128", "--n=128", "--k=896", "--groups=1", _ONCE),
-    _example("62_hopper_sparse_gemm", "", "--m=256", "--n=128", "--k=1152", "--warmup=0", _ONCE),
-    _example("63_hopper_gemm_with_weight_prefetch", "", "--m=128", "--n=128", "--k=512", _ONCE),
+    _example("62_hopper_sparse_gemm", "", "--m=256", "--n=128", "--k=1152", "--warmup=0", _ONCE,
+             assessments={"sanitize.proxy/refill": "A"}),
+    _example("63_hopper_gemm_with_weight_prefetch", "", "--m=128", "--n=128", "--k=512", _ONCE,
+             assessments={"sanitize.copy/destination": "O"}),
     _example(f"67_{_BLOCKWISE}", "", "--m=256", "--n=256", "--k=512", "--warmup=0", _ONCE, name="67-blockwise"),
     _example(f"67_{_BLOCKWISE}", "67_hopper_fp8_warp_specialized_gemm_with_groupwise_scaling", "--m=256", "--n=256",
-             "--k=512", "--warmup=0", _ONCE, name="67-groupwise"),
-    _example(_GROUPED_BLOCKWISE, "", "--m=256", "--n=256", "--k=512", "--groups=2", "--warmup=0", _ONCE),
+             "--k=512", "--warmup=0", _ONCE, name="67-groupwise", assessments={"sanitize.proxy/refill": "A"}),
+    _example(_GROUPED_BLOCKWISE, "", "--m=256", "--n=256", "--k=512", "--groups=2", "--warmup=0", _ONCE,
+             line_info=False),
     _example(_GROUPED_MIXED, "", "--m=128", "--n=128", "--k=512", "--groups=2", "--mode=1", "--warmup=0", _ONCE,
              name="69-fp8"),
     _example(_GROUPED_MIXED, "69_hopper_int4_bf16_grouped_gemm", "--m=128", "--n=128", "--k=512", "--groups=2",
@@ -117,21 +126,24 @@ _CUTLASS_EXAMPLES = (
     _example("27_ampere_3xtf32_fast_accurate_tensorop_gemm", "", "--m=128", "--n=128", "--k=64", "--iterations=1",
              "--rand_mode=uniform", success="(?i)3xTF32"),
     _example("35_gemm_softmax", "gemm_softmax", "--m=128", "--n=128", "--k=64", "--batch_count=2", "--iterations=1",
-             success="(?i)passed"),
+             success="(?i)passed", assessments={"sanitize.unwritten/shared": "M"}),
     _example("41_fused_multi_head_attention", "fused_multihead_attention_fixed_seqlen", "--seq_length=128",
              "--seq_length_kv=128", "--head_number=2", "--batch_size=1", "--head_size=64", "--head_size_v=64",
              "--iterations=1", "--reference-check=true", success="(?i)passed"),
     _example("47_ampere_gemm_universal_streamk", "ampere_gemm_universal_streamk", "--m=256", "--n=256", "--k=256",
-             _ONCE),
+             _ONCE, assessments={"sanitize.race/global": "G"}),
 )  # fmt: skip
 
 
-def _sample(path: str, *arguments: str, success: str, status: int = 0, files: tuple[str, ...] = ()) -> Program:
+def _sample(
+    path: str, *arguments: str, success: str, status: int = 0, files: tuple[str, ...] = (),
+    assessments: Mapping[str, str] | None = None,
+) -> Program:  # fmt: skip
     name = path.rpartition("/")[2]
     sources = files or (f"{name}.cu",)
     return Program(
         f"sample-{name}", "cuda-samples", tuple(f"Samples/{path}/{each}" for each in sources),
-        ("cuda-samples/Common",), (), arguments, success, status,
+        ("cuda-samples/Common",), (), arguments, success, status, assessments=assessments or {},
     )  # fmt: skip
 
 
@@ -150,7 +162,8 @@ _SAMPLES = (
     _sample(_INTRODUCTION + "fp16ScalarProduct", success="PASSED"),
     _sample(_INTRODUCTION + "matrixMul", "-wA=64", "-hA=64", "-wB=64", "-hB=64", success="Result = PASS"),
     _sample(_INTRODUCTION + "simpleAWBarrier", success="Result = PASSED"),
-    _sample(_INTRODUCTION + "simpleAssert", success="completed, returned OK"),
+    _sample(_INTRODUCTION + "simpleAssert", success="completed, returned OK", status=1,
+            assessments={"emulator.assert": "P"}),
     _sample(_INTRODUCTION + "simpleAtomicIntrinsics", success="completed, returned OK",
             files=("simpleAtomicIntrinsics.cu", "simpleAtomicIntrinsics_cpu.cpp")),
     _sample(_INTRODUCTION + "simpleCallback", success="Success",
@@ -162,25 +175,25 @@ _SAMPLES = (
     _sample(_INTRODUCTION + "simpleVoteIntrinsics", success="OK"),
     _sample(_INTRODUCTION + "systemWideAtomics", success="completed, returned OK"),
     _sample(_CONCEPTS + "inlinePTX", success=r"Test Successful"),
-    _sample(_CONCEPTS + "radixSortThrust", "-n=4096", "-iterations=1", success="Test passed"),
-    _sample(_CONCEPTS + "reduction", "--n=65536", success="Test passed"),
-    _sample(_CONCEPTS + "reductionMultiBlockCG", "--n=4096", success=r"CPU result = "),
+    _sample(_CONCEPTS + "radixSortThrust", "-n=4096", "-iterations=1", success="Test passed",
+            assessments={"sanitize.unwritten/register": "M"}),
+    _sample(_CONCEPTS + "reduction", "--n=65536", success="Test passed",
+            files=("reduction.cpp", "reduction_kernel.cu")),
+    _sample(_CONCEPTS + "reductionMultiBlockCG", "--n=4096", "--threads=128", "--maxblocks=16",
+            success=r"CPU result = "),
     _sample(_CONCEPTS + "scalarProd", success="Test passed", files=("scalarProd.cu", "scalarProd_cpu.cpp")),
-    _sample(_CONCEPTS + "scan", success="Test passed|0 Failures", files=("main.cpp", "scan.cu", "scan_gold.cpp")),
-    _sample(_CONCEPTS + "shfl_scan", success=r"CheckSum: 2073600"),
-    _sample(_CONCEPTS + "sortingNetworks", success="Test passed|PASSED",
-            files=("main.cpp", "bitonicSort.cu", "oddEvenMergeSort.cu", "sortingNetworks_validate.cpp")),
+    _sample(_CONCEPTS + "shfl_scan", success=r"CheckSum: 2073600", assessments={"sanitize.unwritten/shared": "M"}),
     _sample(_CONCEPTS + "streamOrderedAllocation", success="(?i)passed"),
-    _sample(_CONCEPTS + "threadFenceReduction", "--n=65536", success="GPU result = "),
-    _sample(_FEATURES + "binaryPartitionCG", success="Sum of all odds"),
-    _sample(_FEATURES + "globalToShmemAsyncCopy", "-wA=128", "-hA=128", "-wB=128", "-hB=128", success="Result = PASS"),
+    _sample(_CONCEPTS + "threadFenceReduction", "--n=65536", success="GPU result = ",
+            assessments={"sanitize.race/global": "G"}),
+    _sample(_FEATURES + "binaryPartitionCG", success="Sum of Odds = 1272565"),
+    _sample(_FEATURES + "globalToShmemAsyncCopy", "-wA=128", "-hA=128", "-wB=128", "-hB=128", success="Result = PASS",
+            assessments={"sanitize.cp-async/wait": "N"}),
     _sample(_FEATURES + "graphMemoryNodes", success="Validation PASSED"),
-    _sample(_FEATURES + "newdelete", success="3/3 succesfully run"),
+    _sample(_FEATURES + "newdelete", success="3/3 succesfully run", assessments={"sanitize.race/global": "F"}),
     _sample(_FEATURES + "simpleCudaGraphs", success="final reduced sum = 0.996214"),
     _sample(_FEATURES + "warpAggregatedAtomicsCG", success="(?i)passed"),
     _sample("4_CUDA_Libraries/conjugateGradientMultiBlockCG", success="PASSED"),
-    _sample("5_Domain_Specific/fastWalshTransform", success="Test passed",
-            files=("fastWalshTransform.cu", "fastWalshTransform_gold.cpp")),
     _sample("6_Performance/LargeKernelParameter", success="(?i)pass"),
     _sample("6_Performance/transpose", "-dimX=128", "-dimY=128", success="Test passed"),
     _tensor_cores("cudaTensorCoreGemm", "simple_wmma_gemm"),
@@ -203,6 +216,7 @@ def _driver(
 _FLASH = ("flash-attention/hopper", "cutlass/include")
 _MLA = ("FlashMLA/csrc", "FlashMLA/csrc/sm90", "FlashMLA/csrc/kerutils/include", "cutlass/include")
 _DEEPGEMM = ("DeepGEMM/deep_gemm/include", "cutlass/include")
+_FLASHINFER = ("flashinfer/include", f"{_LIBRARIES}/cccl")  # it needs a newer CCCL than that of CUDA 13.0
 _KITTENS = ("ThunderKittens/include", "ThunderKittens/prototype")
 
 
@@ -228,8 +242,9 @@ def _kittens_attention(dimension: int, causal: bool) -> Program:
 
 
 def _deepgemm(kind: str, groups: int) -> Program:
+    assessments = {"sanitize.copy/exit": "B"} | ({"sanitize.proxy/refill": "A"} if kind == "fp8" else {})
     name = f"deepgemm-{kind}{'-grouped' if groups > 1 else ''}"
-    return _driver(name, "DeepGEMM", f"deepgemm_{kind}", _DEEPGEMM, (*_MODERN, f"-DGROUPS={groups}"))
+    return _driver(name, "DeepGEMM", f"deepgemm_{kind}", _DEEPGEMM, (*_MODERN, f"-DGROUPS={groups}"), assessments)
 
 
 def _hgemm(file: str, function: str) -> Program:
@@ -251,29 +266,33 @@ _KERNELS = (
     _flash("128-fp8", "float_e4m3_t", 128, causal=False, cluster=1),
     _flash_backward(64, causal=False),
     _flash_backward(128, causal=True),
-    _driver("flashmla-dense", "FlashMLA", "flashmla_dense", _MLA, _FAST),
-    _driver("flashmla-sparse", "FlashMLA", "flashmla_sparse", _MLA, _FAST),
+    _driver("flashmla-dense", "FlashMLA", "flashmla_dense", _MLA, _FAST, {"sanitize.race/shared": "E"}),
+    _driver("flashmla-sparse", "FlashMLA", "flashmla_sparse", _MLA, _FAST, {"sanitize.copy/exit": "B"}),
     _deepgemm("bf16", 1),
     _deepgemm("bf16", 2),
     _deepgemm("fp8", 1),
     _deepgemm("fp8", 2),
     _driver("thunderkittens-gemm", "ThunderKittens", "thunderkittens_gemm",
-            (*_KITTENS, "ThunderKittens/kernels/gemm/bf16_h100"), (*_FAST, "-DKITTENS_HOPPER")),
+            (*_KITTENS, "ThunderKittens/kernels/gemm/bf16_h100"), (*_FAST, "-DKITTENS_HOPPER"),
+            {"sanitize.mbarrier/lanes": "C", "sanitize.mbarrier/parity": "D"}),
     _kittens_attention(64, causal=True),
     _kittens_attention(128, causal=False),
     *(_driver(f"fast.cu-matmul-{number}", "fast.cu", "fast_matmul", (),
-              ("-std=c++17", *_RELAXED, f"-DNUMBER={number}", "-lcuda")) for number in (2, 4, 7, 9, 11, 12)),
-    _driver("fast.cu-sum", "fast.cu", "fast_sum"),
-    _driver("flashinfer-norm", "flashinfer", "flashinfer_norm", ("flashinfer/include",), _RELAXED),
-    _driver("flashinfer-attention", "flashinfer", "flashinfer_attention", ("flashinfer/include",), _RELAXED),
-    _driver("flashinfer-hopper", "flashinfer", "flashinfer_hopper", ("flashinfer/include", "cutlass/include"), _MODERN),
+              (*_MODERN, f"-DNUMBER={number}")) for number in (2, 4, 7, 9, 11, 12)),
+    _driver("fast.cu-sum", "fast.cu", "fast_sum",
+            assessments={"sanitize.race/global": "H", "sanitize.warp/mask": "I"}),
+    _driver("flashinfer-norm", "flashinfer", "flashinfer_norm", _FLASHINFER, _RELAXED,
+            {"sanitize.race/lanes": "J"}),
+    _driver("flashinfer-attention", "flashinfer", "flashinfer_attention", _FLASHINFER, _RELAXED),
+    _driver("flashinfer-hopper", "flashinfer", "flashinfer_hopper", (*_FLASHINFER, *_CUTLASS), _MODERN),
     _driver("sgemm_cuda", "SGEMM_CUDA", "sgemm"),
     _driver("llm.c-layernorm", "llm.c", "llm_layernorm", (_LIBRARIES,), _LLM),
-    _driver("llm.c-softmax", "llm.c", "llm_softmax", (_LIBRARIES,), _LLM),
+    _driver("llm.c-softmax", "llm.c", "llm_softmax", (_LIBRARIES,), _LLM,
+            {"sanitize.race/shared": "K", "sanitize.race/lanes": "L"}),
     _driver("llm.c-adamw", "llm.c", "llm_adamw", (_LIBRARIES,), _LLM),
     _hgemm("mma/mma_async_stage3", "mmaAsyncStage3"),
     _hgemm("wmma/wmma_async_stage2", "wmmaAsyncStage2"),
-    _lesson("01_vector_addition/unified_memory/vectorAdd_um_prefetch.cu"),
+    _lesson("01_vector_addition/unified_memory/vectorAdd_um_baseline.cu"),
     _lesson("02_matrix_mul/tiled/mmul.cu"),
     _lesson("03_sum_reduction/cooperative_groups/sumReduction.cu"),
     _lesson("05_convolution/2d_constant_memory/convolution.cu"),

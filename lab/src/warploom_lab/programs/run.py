@@ -9,6 +9,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from warploom_lab.programs.catalog import Program
 
@@ -56,7 +57,7 @@ def run(program: Program, binary: Path, sanitize: bool, limit: float) -> Run:
     options = ["--time", *(["--sanitize"] if sanitize else [])]
     command = [sys.executable, "-m", "warploom", "exec", *options, "--", str(binary), *program.arguments]
     began = time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+    with tempfile.TemporaryDirectory() as folder, _text_file() as out, _text_file() as err:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=folder)
         try:
             status: int | None = process.wait(limit)
@@ -74,10 +75,15 @@ def run(program: Program, binary: Path, sanitize: bool, limit: float) -> Run:
         return read(program, status, out.read(), err.read(), seconds)
 
 
+def _text_file() -> IO[str]:
+    return tempfile.TemporaryFile("w+", errors="replace")
+
+
 def read(program: Program, status: int | None, out: str, err: str, seconds: float) -> Run:
     """Return the run of a program from its exit status, None at the time limit, and its output."""
     kernels = [(int(n), int(count.replace(",", ""))) for n, count, _ in _KERNEL.findall(err)]
-    findings = tuple(Finding(each[1], each[0].strip()) for each in _FINDING.finditer(err))
+    # A finding is printed again for each launch of the kernel.
+    findings = tuple(dict.fromkeys(Finding(each[1], each[0].strip()) for each in _FINDING.finditer(err)))
     # `exec` exits with status 1 after a finding if the program exits with 0.
     expected = {program.status, 1} if findings else {program.status}
     if status is None:

@@ -23,7 +23,8 @@ typedef __nv_bfloat16 bf16;
 #include INCLUDED(NUMBER)
 
 int main() {
-    constexpr int M = 512, N = 512, K = 320;
+    // From version 7 on, the schedule needs 16 x 8 tiles.
+    constexpr int M = NUMBER < 7 ? 512 : 2048, N = M, K = 320;
     const Values a = normal<bf16>(M * K, 1), b = normal<bf16>(N * K, 2);
     bf16* result = zeros<bf16>(M * N);
 #if NUMBER == 2
