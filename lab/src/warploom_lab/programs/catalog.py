@@ -26,9 +26,10 @@ class Program:
 
     `sources` are paths in the folder of the repository. If `driver` is set, the only source is a file of `drivers/`
     instead, whose `main` calls the repository's kernels and compares their results with a reference. `includes` are
-    folders in the folder of all sources. The program succeeds if it exits with `status` and prints a match of the
-    regular expression `success`. `line_info` is False if nvcc takes too long with line information. `assessments` has a letter of `docs/programs.md` for each rule of which the sanitizer
-    has findings.
+    folders in the folder of all sources. `line_info` is False if nvcc takes too long with line information.
+
+    The program succeeds if it exits with `status` and prints a match of the regular expression `success`. `assessments`
+    has a letter of `docs/programs.md` for each rule of which the sanitizer has findings.
     """
 
     name: str
