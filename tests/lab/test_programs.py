@@ -51,9 +51,9 @@ module1.ptx:9:1: error[sanitize.race/shared]: this writes shared memory
 module1.ptx:9:1: error[sanitize.race/shared]: this writes shared memory
 module1.ptx:11:1: warning[sanitize.copy/exit]: this copy may still read
 launches    instructions    seconds  kernel
-       2           1,300      0.408  first<float>
+   1,002           1,300      0.408  first<float>
        1          40,000      0.313  second
-warploom exec: 3 launches; 2 findings
+warploom exec: 1,003 launches; 2 findings
 """
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
 
@@ -122,9 +122,11 @@ def test_a_repository_is_fetched_once(tmp_path: Path) -> None:
 def test_the_output_of_exec_is_read() -> None:
     found = read(PROGRAM, 1, "all right\n", ERR, 1.25)
     codes = [each.code for each in found.findings]
-    assert (found.verdict, found.launches, found.instructions) == (SUCCESS, 3, 41_300)
+    assert (found.verdict, found.launches, found.instructions) == (SUCCESS, 1003, 41_300)
     assert codes == ["sanitize.race/shared", "sanitize.copy/exit"]
     assert read(PROGRAM, 2, "all right", "", 1).verdict.startswith("exit status 2")
+    refused = "error[launch.sanitize]: the sanitizer can follow 2048 warps"
+    assert read(PROGRAM, 1, "", refused + "\n", 1) == Run(f"refused: {refused}", 0, 0, 1, ())
     assert read(PROGRAM, None, "all right", "", 1).verdict == "stopped after 1 s"
 
 

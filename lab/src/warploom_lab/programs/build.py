@@ -62,7 +62,8 @@ def build(program: Program, sources: Path, folder: Path) -> Path:
     # NVIDIA's driver may not be installed, so programs are linked with Warploom's.
     command = [
         nvcc, *_FLAGS, *standard, *(("-lineinfo",) if program.line_info else ()),
-        *(f"-I{sources / each}" for each in program.includes), *map(str, files), *program.flags, f"-L{library_folder()}", "-o", str(made),
+        *(f"-I{sources / each}" for each in program.includes), *map(str, files), *program.flags,
+        f"-L{library_folder()}", "-o", str(made),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

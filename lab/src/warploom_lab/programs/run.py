@@ -16,7 +16,7 @@ from warploom_lab.programs.catalog import Program
 SUCCESS = "success"
 _SHOWN = 300  # characters of the output in the sentence about a failure
 # "1  2,814  0.408  name": launches, warp instructions, seconds and name of a kernel
-_KERNEL = re.compile(r"^ *(\d+) +([\d,]+) +(\d+\.\d+) +\S", re.MULTILINE)
+_KERNEL = re.compile(r"^ *([\d,]+) +([\d,]+) +(\d+\.\d+) +\S", re.MULTILINE)
 _FINDING = re.compile(r"^.*\b(?:error|warning)\[([\w./-]+)\]: .*$", re.MULTILINE)
 
 
@@ -81,12 +81,16 @@ def _text_file() -> IO[str]:
 
 def read(program: Program, status: int | None, out: str, err: str, seconds: float) -> Run:
     """Return the run of a program from its exit status, None at the time limit, and its output."""
-    kernels = [(int(n), int(count.replace(",", ""))) for n, count, _ in _KERNEL.findall(err)]
+    kernels = [(int(n.replace(",", "")), int(count.replace(",", ""))) for n, count, _ in _KERNEL.findall(err)]
     # A finding is printed again for each launch of the kernel.
     findings = tuple(dict.fromkeys(Finding(each[1], each[0].strip()) for each in _FINDING.finditer(err)))
     # `exec` exits with status 1 after a finding if the program exits with 0.
     expected = {program.status, 1} if findings else {program.status}
-    if status is None:
+    refusal = next((each.message for each in findings if each.code.startswith("launch.")), None)
+    findings = tuple(each for each in findings if not each.code.startswith("launch."))
+    if refusal is not None:
+        verdict = f"refused: {refusal}"
+    elif status is None:
         verdict = f"stopped after {seconds:.0f} s"
     elif status not in expected:
         verdict = f"exit status {status}: {(out + err).strip()[-_SHOWN:]}"

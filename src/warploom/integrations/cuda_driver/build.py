@@ -43,9 +43,13 @@ def library_folder() -> Path:
         temporary = Path(tempfile.mkdtemp(dir=parent))
         try:
             _compile(source, generated, temporary)
-            if folder.exists():
+            if folder.exists() and not _is_own(folder / _NAME):
                 shutil.rmtree(folder)
-            temporary.replace(folder)
+            try:
+                temporary.replace(folder)
+            except OSError:  # another process has created the folder in the meantime
+                if not _is_own(folder / _NAME):
+                    raise
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     return folder

@@ -109,8 +109,8 @@ class Sanitizer(Observer):
         """
         if launch.topology.warps > MOST_WARPS:
             raise UsageError(
-                f"the sanitizer can follow {MOST_WARPS} warps that run at the same time; all {launch.topology.warps} warps "
-                "of this cooperative grid do",
+                f"the sanitizer can follow {MOST_WARPS} warps that run at the same time; all {launch.topology.warps} "
+                "warps of this cooperative grid do",
                 code="launch.sanitize",
             )
         self.launch = launch

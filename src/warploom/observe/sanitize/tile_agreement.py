@@ -276,8 +276,8 @@ def agreeing(
         remaining = np.unique(tile.copy[~tile.overwritten])
         if not np.isin(tile.copy[tile.overwritten], remaining).all():
             continue
-        # Addresses are weaker evidence than boxes: another start must not lead to another tile. If threads gather rows by
-        # indices, a part of the rows can be equally spaced by chance.
+        # Addresses are weaker evidence than boxes: another start must not lead to another tile. If threads gather rows
+        # by indices, a part of the rows can be equally spaced by chance.
         is_weak = is_by_threads or (tile.tensor == THREAD).any()
         moves = candidate.start_address != descriptor.start_address
         if is_weak and moves and (has_whole_lines or 2 * np.isin(chunks, before).sum() < chunks.size):

@@ -18,7 +18,7 @@ int main() {
     params.additional_params.sm_scale = 1 / std::sqrt(float(kDimension));
     params.q_stride_n = params.k_stride_n = params.v_stride_n = params.o_stride_n = kDimension;
     params.q_stride_h = params.k_stride_h = params.v_stride_h = params.o_stride_h = kDimension;
-    params.qo_len = kQueries, params.kv_len = kKeys, params.head_dim = kDimension;
+    params.qo_len = kQueries, params.kv_len = kKeys;
     params.num_qo_heads = params.num_kv_heads = params.group_size = 1;
     params.window_left = -1, params.causal = true;
     check((flashinfer::SinglePrefillWithKVCacheDispatched<kDimension, kDimension, flashinfer::MaskMode::kCausal, false,
