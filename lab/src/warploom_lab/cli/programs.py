@@ -63,14 +63,15 @@ def run(options: argparse.Namespace) -> int:
 
     require_positive_workers(options)
     chosen = [each for each in PROGRAMS if options.only is None or options.only.search(each.name)]
-    if options.sources is None and (options.fetch or options.build or options.run):
+    sources: Path | None = options.sources
+    if sources is None and (options.fetch or options.build or options.run):
         raise UsageError("--fetch, --build and --run need --sources FOLDER", code="lab.sources")
-    if options.fetch:
-        options.sources.mkdir(parents=True, exist_ok=True)
+    if options.fetch and sources is not None:
+        sources.mkdir(parents=True, exist_ok=True)
         used = {each.repository for each in chosen} | {"cutlass"}
         for repository in REPOSITORIES:
             if repository.name in used:
-                fetch(repository, options.sources)
+                fetch(repository, sources)
     status = _build_and_run(chosen, options) if options.build or options.run else OK
     if options.write:
         table.write(_PAGE, table.load(options.results))

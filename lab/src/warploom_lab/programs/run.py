@@ -72,7 +72,9 @@ def run(program: Program, binary: Path, sanitize: bool, limit: float) -> Run:
         seconds = time.perf_counter() - began
         out.seek(0)
         err.seek(0)
-        return read(program, status, out.read(), err.read(), seconds)
+        # Messages name sources by their paths in the folder of sources.
+        output, messages = (file.read().replace(f"{binary.parents[1]}/", "") for file in (out, err))
+        return read(program, status, output, messages, seconds)
 
 
 def _text_file() -> IO[str]:

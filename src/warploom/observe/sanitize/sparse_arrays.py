@@ -25,9 +25,9 @@ def sparse_zeros(shape: tuple[int, ...], dtype: type[np.integer[Any]]) -> NDArra
 
 
 def used_ranges(starts: NDArray[np.int64], ends: NDArray[np.int64], shift: int) -> list[tuple[int, int]]:
-    """Return the ranges of granules of `1 << shift` bytes that contain the byte ranges, with near ranges joined.
+    """Return the ranges of granules that contain the byte ranges. Ranges near each other are joined.
 
-    Shapes: starts and ends (ranges,), in ascending order.
+    A granule has `1 << shift` bytes. Shapes: starts and ends (ranges,), in ascending order.
     """
     found: list[tuple[int, int]] = []
     for start, end in zip((starts >> shift).tolist(), ((ends - 1 >> shift) + 1).tolist(), strict=True):
