@@ -67,3 +67,10 @@ def test_all_ctas_wait_for_each_other(monkeypatch: pytest.MonkeyPatch, engine: s
 def test_a_grid_without_a_workspace_cannot_synchronize() -> None:
     with pytest.raises(wl.Trap, match="out of bounds"):
         wl.launch(SYNCHRONIZE, grid=CTAS, block=512, args=[*np.zeros((2, CTAS), np.uint32)])
+
+
+def test_the_sanitizer_refuses_more_warps_than_it_can_follow() -> None:
+    ctas = 129  # with 16 warps each
+    values, results = np.zeros((2, ctas), np.uint32)
+    with pytest.raises(wl.UsageError, match="can follow 2048 warps that run at the same time; all 2064 warps"):
+        wl.launch(SYNCHRONIZE, grid=ctas, block=512, args=[values, results], cooperative=True, sanitize=True)

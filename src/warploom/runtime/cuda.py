@@ -1,5 +1,6 @@
 """Launches on a GPU."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal
 

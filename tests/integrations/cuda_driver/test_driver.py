@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -343,6 +344,17 @@ def test_the_size_of_the_heap_can_be_set_before_its_first_use(driver: Driver) ->
     driver.expect("cuCtxSynchronize")
     assert driver.cuCtxSetLimit(limit, SIZE(2 * size)) is Status.INVALID_VALUE
     driver.expect("cuCtxSetLimit", limit, SIZE(size))
+
+
+def test_kernels_with_a_heap_can_be_sanitized(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The heap lies at the end of the device memory, which is larger than the memory of the host."""
+    log = driver.server._log  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(log, "options", replace(log.options, sanitize=True))
+    module, data = driver.module(HEAP), driver.allocate(16)
+    for name in ("fill", "read"):
+        assert driver.launch(driver.function(module, name), [U64(data)], block=1) is Status.SUCCESS
+    assert driver.download(data + 8, 4) == words(77)
+    assert driver.seen.diagnostics == []
 
 
 def test_a_small_heap_is_exhausted(driver: Driver) -> None:

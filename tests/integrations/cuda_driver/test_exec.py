@@ -175,6 +175,15 @@ def test_a_missing_compiler_is_named(tmp_path: Path) -> None:
     assert "needs a C compiler once" in done.stderr
 
 
+def test_processes_may_compile_the_library_at_the_same_time(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from warploom.integrations.cuda_driver.build import library_folder as f; f()"]
+    environment = os.environ | {"WARPLOOM_CACHE": str(tmp_path)}
+    started = [subprocess.Popen(command, env=environment) for _ in range(4)]
+    assert [each.wait() for each in started] == [0, 0, 0, 0]
+    (folder,) = (tmp_path / "driver").iterdir()
+    assert (folder / "libcuda.so.1").exists()
+
+
 def test_the_library_alone_states_what_it_needs() -> None:
     from warploom.integrations.cuda_driver.build import library_folder
 

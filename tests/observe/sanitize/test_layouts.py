@@ -84,12 +84,13 @@ def _copies(sides: tuple[Side, Side]) -> list[Copy]:
 
 def _run(
     majors: tuple[str, str], copies: list[Copy], descriptors: tuple[wl.Descriptor, wl.Descriptor],
-    zeros: Sequence[int] = (), second: wl.Descriptor | None = None,
+    zeros: Sequence[int] = (), second: wl.Descriptor | None = None, gathered: Sequence[int] = (),
 ) -> tuple[Array, set[str], str]:  # fmt: skip
     """The accumulators that a multiplication leaves, the rules reported, and the first message.
 
     One thread overwrites the 16-byte chunks at the shared addresses `zeros` after the copies. With `second`, a second
-    CTA multiplies, too, and uses this descriptor of A.
+    CTA multiplies, too, and uses this descriptor of A. If `gathered` is given, a thread copies these rows of 64 bytes
+    of a global array to the beginning of B, with a swizzle of 64 bytes.
     """
     ctas = 1 if second is None else 2
     maps = "\n".join(f"    .param .align 64 .b8 m{number}[128]," for number in range(len(copies)))
@@ -101,6 +102,11 @@ def _run(
         for number, each in enumerate(copies)
     )
     fills = "\n".join(f"    @%leader st.shared.v2.b64 [{each}], {{0, 0}};" for each in zeros)
+    fills += "\n".join(
+        "    @%leader cp.async.cg.shared.global "
+        f"[{swizzle(START['B'] + 64 * row + at, 64)}], [%out+{64 * index + at}], 16;"
+        for row, index in enumerate(gathered) for at in range(0, 64, 16)
+    )  # fmt: skip
     registers = ", ".join(f"%d{number}" for number in range(16))
     transposed = ", ".join(str(int(major == "MN")) for major in majors)
     stores = "\n".join(f"    st.global.f32 [%out+{4 * number}], %d{number};" for number in range(16))
@@ -110,7 +116,8 @@ def _run(
 .address_size 64
 .visible .entry multiply(
 {maps}
-    .param .u64 out
+    .param .u64 out,
+    .param .u64 rows
 )
 .reqntid 128
 {{
@@ -134,7 +141,10 @@ ready:
 loaded:
     mbarrier.try_wait.parity.shared::cta.b64 %done, [%bar], 0;
     @!%done bra loaded;
+    ld.param.u64 %out, [rows];
+    cvta.to.global.u64 %out, %out;
 {fills}
+    cp.async.wait_all;
     fence.proxy.async.shared::cta;
     bar.sync 0;
     mov.u32 %at, %ctaid.x;
@@ -156,7 +166,8 @@ loaded:
 }}
 """
     out = np.zeros((128 * ctas, 16), np.float32)
-    done = wl.launch(text, grid=ctas, block=128, args=[*(each.map for each in copies), out], sanitize=True)
+    rows = np.zeros((max(gathered, default=0) + 1, 32), np.float16)
+    done = wl.launch(text, grid=ctas, block=128, args=[*(each.map for each in copies), out, rows], sanitize=True)
     found = {each.code for each in done.findings}
     return out, found, done.findings[0].message if done.findings else ""
 
@@ -284,3 +295,12 @@ def test_threads_may_overwrite_a_part_of_a_box(side: Side) -> None:
     assert (found != whole).any()
     for wrong in (replace(side.right, base_offset=1), replace(side.right, stride_byte_offset=128)):
         assert len(_run(_majors(sides), copies, (sides[0].right, wrong), zeros)[1] & CODES) == 1
+
+
+def test_a_part_of_gathered_rows_may_be_equally_spaced() -> None:
+    """Rows with indices have no spacing, so the spacing of some of them is no evidence for another start address."""
+    a, b = Side("A", "K", 64), Side("B", "MN", 64)
+    whole = [Copy(*each) for each in a.maps(_values("A", 32), 32)]
+    for spaced in (0, 4, 12):
+        rows = [7 * row + 100 * (row >= spaced) for row in range(32)]
+        assert _run(("K", "MN"), whole, (a.right, b.right), gathered=rows)[1:] == (set(), "")

@@ -1,1 +1,1 @@
-"""Public CUDA programs: compilation with nvcc, runs on the emulator, and their findings."""
+"""Public CUDA programs: compilation with nvcc, runs under `warploom exec`, and their results."""

@@ -59,9 +59,13 @@ def library_folder(intercepted: Collection[str] | None = None) -> Path:
                 _compile(temporary, _COMPILERS, _AUDIT)
                 (temporary / _PTXAS).chmod(0o700)
             temporary.chmod(0o700)
-            if folder.exists():
+            if folder.exists() and not _is_own(folder / _NAME):
                 shutil.rmtree(folder)
-            temporary.replace(folder)
+            try:
+                temporary.replace(folder)
+            except OSError:  # another process has created the folder in the meantime
+                if not _is_own(folder / _NAME):
+                    raise
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     return folder

@@ -45,6 +45,7 @@ from warploom.observe.sanitize.clock_arrays import (
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.registers import once_per_program
 from warploom.observe.sanitize.report import Report
+from warploom.observe.sanitize.sparse_arrays import sparse_zeros, used_ranges
 from warploom.observe.sanitize.stored_values import Store, harmful, stored_types
 
 Array = NDArray[Any]
@@ -107,10 +108,10 @@ class GlobalShadow:
         self._types = stored_types(launch)
         granules = len(self.arena.bytes) // 4 + 1
         self.arrays = GlobalArrays(
-            records=np.zeros(granules, np.int64),
-            sites=np.zeros(granules, np.int32),
-            reads=np.zeros((2, granules), np.int64),
-            read_sites=np.zeros((2, granules), np.int32),
+            records=sparse_zeros((granules,), np.int64),
+            sites=sparse_zeros((granules,), np.int32),
+            reads=sparse_zeros((2, granules), np.int64),
+            read_sites=sparse_zeros((2, granules), np.int32),
             shift=2,
             out=np.zeros((ROOM, COLUMNS), np.int64),
         )
@@ -133,12 +134,16 @@ class GlobalShadow:
         before = self.arrays
         times = (1 << before.shift) // size
 
+        ranges = used_ranges(self.arena.starts - GLOBAL_BASE, self.arena.ends - GLOBAL_BASE, before.shift)
+
         def divide(array: Array) -> Array:
-            divided = np.zeros((*array.shape[:-1], array.shape[-1] * times), array.dtype)
+            divided = sparse_zeros((*array.shape[:-1], array.shape[-1] * times), array.dtype.type)
             # Memory that nothing accessed stays untouched, so it takes no space.
-            held = np.nonzero(array)
-            for part in range(times):
-                divided[*held[:-1], held[-1] * times + part] = array[held]
+            for first, end in ranges:
+                part = array[..., first:end]
+                held = np.nonzero(part)
+                for number in range(times):
+                    divided[*held[:-1], (held[-1] + first) * times + number] = part[held]
             return divided
 
         arrays = [divide(each) for each in before[:4]]

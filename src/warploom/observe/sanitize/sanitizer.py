@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diagnostics import Diagnostic
+from warploom.diagnostics import Diagnostic, UsageError
 from warploom.diagnostics.edits import Fix
 from warploom.emulator import events
 from warploom.emulator.observers import Handler, Observer
@@ -46,6 +46,7 @@ Array = NDArray[Any]
 
 _DEADLOCK, _NOT_ALIGNED = "emulator.deadlock", "emulator.aligned"
 _MOST_GROUPS = 1 << 30
+MOST_WARPS = 1 << 11  # records of accesses have 11 bits for a warp
 _NOT_SHARED = ("global", "local", "const", "param")
 
 
@@ -105,7 +106,16 @@ class Sanitizer(Observer):
     # Beginning and end ------------------------------------------------------------------------------------
 
     def attach(self, launch: events.Launch) -> None:
-        """Prepare to sanitize `launch`."""
+        """Prepare to sanitize `launch`.
+
+        Errors: UsageError launch.sanitize if too many warps are resident at the same time.
+        """
+        if launch.topology.warps > MOST_WARPS:
+            raise UsageError(
+                f"the sanitizer can follow {MOST_WARPS} warps that run at the same time; all {launch.topology.warps} "
+                "warps of this cooperative grid do",
+                code="launch.sanitize",
+            )
         self.launch = launch
         self._features = _find_features(launch)
         self._untested = self.report.untested = untested_results(launch)

@@ -162,6 +162,11 @@ def _source_disagreement(tile: Contents, matrix: SharedMatrix) -> str:
     return ""
 
 
+def _has_whole_lines(tile: Contents) -> bool:
+    """Return True if threads copied each line of a tile from adjacent bytes of global memory."""
+    return bool((tile.source > 0).all() and (np.diff(tile.source, axis=1) == 16).all())
+
+
 def _varying(position: Array, axis: int) -> Array:
     """Return True for each dimension in which positions differ along `axis`.
 
@@ -256,8 +261,10 @@ def agreeing(
     None if it is not known. The result is None if the search finds none. Shapes: memory (chunks,).
     """
     before = chunks_of(descriptor, matrix)
+    is_inside = bool(((before >= 0) & (before < len(memory.tensor))).all())
     tensors = memory.tensor[before[(before >= 0) & (before < len(memory.tensor))]]
     is_by_threads = (tensors == THREAD).any()
+    has_whole_lines = is_inside and _has_whole_lines(memory.at((before,)))
     for candidate in _candidates(descriptor, matrix):
         chunks = chunks_of(candidate, matrix)
         if chunks.min() < 0 or chunks.max() >= len(memory.tensor) or overlaps(chunks):
@@ -268,10 +275,11 @@ def agreeing(
         remaining = np.unique(tile.copy[~tile.overwritten])
         if not np.isin(tile.copy[tile.overwritten], remaining).all():
             continue
-        # Addresses are weaker evidence than boxes: another start must not lead to another tile.
+        # Addresses are weaker evidence than boxes: another start must not lead to another tile. If threads gather rows
+        # by indices, a part of the rows can be equally spaced by chance.
         is_weak = is_by_threads or (tile.tensor == THREAD).any()
         moves = candidate.start_address != descriptor.start_address
-        if is_weak and moves and 2 * np.isin(chunks, before).sum() < chunks.size:
+        if is_weak and moves and (has_whole_lines or 2 * np.isin(chunks, before).sum() < chunks.size):
             continue
         covered = span(tile, matrix)
         if covered is None or covered.matches(other):
