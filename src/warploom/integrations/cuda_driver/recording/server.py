@@ -8,8 +8,9 @@ from warploom.integrations.cuda_driver.functions import numbered_functions
 from warploom.integrations.cuda_driver.listener import Listener
 from warploom.integrations.cuda_driver.protocol import Connection, Disconnected
 from warploom.integrations.cuda_driver.recording import launches as _launches
-from warploom.integrations.cuda_driver.recording.driver import INTERCEPTORS, SHARED_BYTES, CapturedProgram, Interception
+from warploom.integrations.cuda_driver.recording.driver import INTERCEPTORS, Interception
 from warploom.integrations.cuda_driver.recording.log import CaptureLog
+from warploom.integrations.cuda_driver.recording.program import SHARED_BYTES, CapturedProgram
 
 INTERCEPTED = frozenset(INTERCEPTORS)
 """Symbols of the functions that the server executes."""
