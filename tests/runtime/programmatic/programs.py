@@ -23,9 +23,11 @@ _RESET = "@%is_first st.global.u32 [%first], 0;"
 _COPY = "cp.async.ca.shared.global [%s], [%b], 4;"
 _BULK = (
     "@%is_leader cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%s], "
-    "[map, {0, %cta}], [%bar];"
+    "[%map, {0, %cta}], [%bar];"
 )
 _BEGIN_TENSOR = """
+mov.b64 %map, map;
+cvta.param.u64 %map, %map;
 @%is_leader mbarrier.init.shared.b64 [%bar], 1;
 @%is_leader fence.mbarrier_init.release.cluster;
 bar.sync 0;
@@ -77,7 +79,7 @@ _KERNEL = """
 {{
     .reg .pred %is_first, %is_leader, %is_later, %is_done;
     .reg .b32 %thread, %cta, %i, %x, %y, %z, %t, %s, %bar;
-    .reg .b64 %a, %b, %c, %w, %first, %sum, %offset, %state;
+    .reg .b64 %a, %b, %c, %w, %first, %sum, %offset, %state, %map;
     .shared .align 128 .b8 buffer[256];
     .shared .align 8 .b64 barrier;
     mov.u32 %thread, %tid.x;
