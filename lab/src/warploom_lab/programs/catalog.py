@@ -91,7 +91,7 @@ _CUTLASS_EXAMPLES = (
     _example("50_hopper_gemm_with_epilogue_swizzle", "", "--m=256", "--n=256", "--k=256", success="(?i)passed"),
     _example("51_hopper_gett", "", "--modeC=m,n,l", "--modeA=m,k,l", "--modeB=k,n,l",
              "--extents=m:128,n:128,k:128,l:2", success="GETT verification passed"),
-    _example("53_hopper_gemm_permute", "", "--m=128", "--n=128", "--k=128", "--batch_size=8", "--check",
+    _example("53_hopper_gemm_permute", "", "--m=256", "--n=256", "--k=256", "--batch_size=8", "--check",
              "--iterations=1", success="(?s)Passed validation.*Passed validation"),
     _example("54_hopper_fp8_warp_specialized_gemm", "", "--m=256", "--n=256", "--k=1152", _ONCE,
              line_info=False),
