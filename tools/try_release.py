@@ -104,6 +104,7 @@ def try_wheel(folder: Path, wheel: Path) -> bool:
     trial.step("warploom explain sanitize.wgmma/wait", output="## Good")
     trial.step("warploom author k.ptx", output="def count")
     trial.step("warploom completion bash", output="complete")
+    trial.step("PATH=/nonexistent $PWD/venv/bin/warploom exec -- /bin/true")
     for command, hint in REFUSED.items():
         trial.step(command, output=re.escape(hint), status=2)
     trial.step(GPU, output="needs NVIDIA's Python packages")

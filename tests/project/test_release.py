@@ -41,8 +41,26 @@ def test_the_wheel_contains_the_package_and_its_data(built: tuple[Path, Path]) -
     with zipfile.ZipFile(built[0]) as wheel:
         inside = {f"src/{name}" for name in wheel.namelist() if name.startswith("warploom/")}
         described = [name for name in wheel.namelist() if not name.startswith("warploom/")]
-    assert inside == files("src")
+    libraries = {name for name in inside if "/library/prebuilt-" in name}
+    assert inside - libraries == files("src")
+    assert {name.rpartition("/")[2] for name in libraries} >= {"libcuda.so.1", "libcompilers.so", "ptxas"}
     assert {name.rpartition("/")[2] for name in described} >= {"METADATA", "LICENSE", "entry_points.txt"}
+
+
+def test_a_wheel_runs_cuda_programs_without_a_compiler(built: tuple[Path, Path], tmp_path: Path) -> None:
+    with zipfile.ZipFile(built[0]) as wheel:
+        wheel.extractall(tmp_path / "site")
+    program = "import sys; sys.path.insert(0, 'site'); import warploom.cli; sys.exit(warploom.cli.main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program, "exec", "--", "/bin/true"],
+        cwd=tmp_path,
+        env=fresh_environment.environment(tmp_path) | {"PATH": "", "CC": "no-compiler"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [*(tmp_path / ".cache/warploom/driver").glob("*/libcuda.so.1")]
 
 
 def test_the_source_distribution_contains_tests_and_documentation(built: tuple[Path, Path]) -> None:

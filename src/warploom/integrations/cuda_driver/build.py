@@ -20,7 +20,7 @@ from warploom.integrations.cuda_driver.functions import (
     numbered_functions,
     read_functions,
 )
-from warploom.integrations.cuda_driver.package_data import package_text
+from warploom.integrations.cuda_driver.package_data import package_folder, package_text
 from warploom.integrations.cuda_driver.statuses import Status
 
 _NAME = "libcuda.so.1"
@@ -35,28 +35,26 @@ def library_folder(intercepted: Collection[str] | None = None) -> Path:
 
     Without `intercepted`, it is the library of `warploom exec`, and the folder also has the library `libcompilers.so`
     and the script `ptxas`. Otherwise it is the library of `warploom capture`, which sends calls of the functions with
-    these symbols to a server. The libraries are compiled on first use.
+    these symbols to a server. The first use copies the libraries from the package if a wheel contains them, or compiles
+    them.
 
     Errors: UsageError exec.compiler if there is no C compiler, or if it fails.
     """
-    if intercepted is None:
-        names, generated = (_EMULATOR, _CONNECTION, _COMPILERS, _PTXAS), "\n".join(_definitions())
-    else:
-        names, generated = (_CAPTURE, _CONNECTION), "\n".join(_capture_definitions(intercepted))
-    texts = {name: package_text(f"library/{name}") for name in names} | {"functions.inc": generated}
-    key = hashlib.sha256("\0".join((*texts.values(), *_OPTIONS, *_DRIVER_OPTIONS)).encode()).hexdigest()[:32]
+    sources = _sources(intercepted)
+    key = _key(sources)
     parent = cache_directory() / "driver"
     folder = parent / key
     if not _is_own(folder / _NAME):
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=parent))
         try:
-            for name, text in texts.items():
-                (temporary / name).write_text(text, encoding="utf-8")
-            _compile(temporary, names[0], _NAME, *_DRIVER_OPTIONS)
+            prebuilt = package_folder(_prebuilt(key))
+            if prebuilt is None:
+                _make(temporary, sources)
+            else:
+                shutil.copytree(prebuilt, temporary, copy_function=shutil.copyfile, dirs_exist_ok=True)
             (temporary / "libcuda.so").symlink_to(_NAME)
-            if _COMPILERS in texts:
-                _compile(temporary, _COMPILERS, _AUDIT)
+            if (temporary / _PTXAS).exists():
                 (temporary / _PTXAS).chmod(0o700)
             temporary.chmod(0o700)
             if folder.exists() and not _is_own(folder / _NAME):
@@ -69,6 +67,44 @@ def library_folder(intercepted: Collection[str] | None = None) -> Path:
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     return folder
+
+
+def prebuild(folder: Path) -> str:
+    """Compile the libraries of `warploom exec` into a folder, for a wheel.
+
+    Return the path in this package at which the wheel must contain the folder.
+
+    Errors: UsageError exec.compiler.
+    """
+    sources = _sources(None)
+    _make(folder, sources)
+    return _prebuilt(_key(sources))
+
+
+def _prebuilt(key: str) -> str:
+    return f"library/prebuilt-{key}"
+
+
+def _sources(intercepted: Collection[str] | None) -> dict[str, str]:
+    """Return the texts from which the libraries are made, by file. The first one is the driver library."""
+    if intercepted is None:
+        names, generated = (_EMULATOR, _CONNECTION, _COMPILERS, _PTXAS), _definitions()
+    else:
+        names, generated = (_CAPTURE, _CONNECTION), _capture_definitions(intercepted)
+    return {name: package_text(f"library/{name}") for name in names} | {"functions.inc": "\n".join(generated)}
+
+
+def _key(sources: dict[str, str]) -> str:
+    return hashlib.sha256("\0".join((*sources.values(), *_OPTIONS, *_DRIVER_OPTIONS)).encode()).hexdigest()[:32]
+
+
+def _make(folder: Path, sources: dict[str, str]) -> None:
+    """Write the sources into a folder, and compile them there. Errors: as `library_folder`."""
+    for name, text in sources.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    _compile(folder, next(iter(sources)), _NAME, *_DRIVER_OPTIONS)
+    if _COMPILERS in sources:
+        _compile(folder, _COMPILERS, _AUDIT)
 
 
 def program_environment(folder: Path) -> dict[str, str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import struct
 import tomllib
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warploom.diagnostics import UsageError
 from warploom.integrations.cuda_driver.package_data import package_text
-from warploom.isa.model.availability import Target, read_target
+
+if TYPE_CHECKING:
+    from warploom.isa.model.availability import Target
 
 DRIVER_VERSION = 13000
 """Version of CUDA that the library implements."""
@@ -22,6 +24,8 @@ UUID = b"Warploom device\0"
 
 def highest_target(capability: tuple[int, int]) -> Target:
     """Return the highest target of PTX that a device runs, such as sm_90a or sm_80."""
+    from warploom.isa.model.availability import read_target  # here, because wheels are built without NumPy
+
     number = 10 * capability[0] + capability[1]
     found = read_target(f"sm_{number}a") or read_target(f"sm_{number}")
     assert found is not None
