@@ -247,20 +247,20 @@ def refused(path: Path, limit: int = 1 << 30) -> str:
         ({"block": [1, 1, True]}, "'block' is not three integers above 0"),
         ({"shared": -1}, "'shared' is not an integer"),
         ({"cooperative": 1}, "'cooperative' is neither true nor false"),
-        ({"kernel": 1}, "'kernel' is not a text"),
+        ({"kernel": 1}, "'kernel' is not a string"),
         ({"parameters": "0g"}, "its parameters are not hexadecimal"),
         ({"allocations": {}}, "'allocations' is not a list"),
-        ({"allocations.0.size": 0}, "allocation 0 has a wrong address or a wrong size"),
+        ({"allocations.0.size": 0}, "and the size 0; expected an address from 0x0 on, and a size above 0"),
         ({"allocations.0.size": 17}, "its member before/0 has 16 bytes; expected 17"),
         ({"allocations.0.address": -8}, "'address' is not an integer"),
-        ({"allocations.1.address": TABLE + 8}, "allocation 1 has a wrong address or a wrong size"),
-        ({"allocations.2.address": 2**64 - 1}, "allocation 2 has a wrong address or a wrong size"),
+        ({"allocations.1.address": TABLE + 8}, f"allocation 1 has the address {TABLE + 8:#x}"),
+        ({"allocations.2.address": 2**64 - 1}, f"allocation 2 has the address {2**64 - 1:#x}"),
         ({"allocations.0.changes": [[-8, 16]]}, "a change of allocation 0 is not a pair"),
         ({"allocations.0.changes": [[8, 16]]}, "the changes of allocation 0 exceed it"),
         ({"allocations.0.changes": [[0, 8]]}, "its member after/0 has 16 bytes; expected 8"),
         ({"allocations.0.changes": [1]}, "a change of allocation 0 is not a pair"),
-        ({"tensor_maps": [{"allocation": 0, "offset": 0, "fields": {}}]}, "a tensor map exceeds the memory"),
-        ({"tensor_maps": [1]}, "a tensor map is not a table"),
+        ({"tensor_maps": [{"allocation": 0, "offset": 0, "fields": {}}]}, "tensor map 0 exceeds the memory"),
+        ({"tensor_maps": [1]}, "tensor map 0 is not a JSON object with fields"),
         ({"tensor_maps": [{"allocation": 9, "offset": 0, "fields": {}}]}, "'allocation' is not an integer"),
     ],
 )
@@ -272,7 +272,7 @@ def test_damaged_archives_are_refused(saved: Path) -> None:
     data = saved.read_bytes()
     for size in (0, 4, len(data) // 2, len(data) - 1):
         saved.write_bytes(data[:size])
-        assert "it is no complete ZIP archive" in refused(saved)
+        assert "it is not a complete ZIP archive" in refused(saved)
     assert "cannot be read: no such file" in refused(saved.with_name("missing.wlc"))
     assert "its header is not JSON" in refused(rewrite_plain(saved, data, {"header.json": b"[" * 100_000}))
     assert "it has no member header.json" in refused(rewrite_plain(saved, data, {"other": b""}))
@@ -303,7 +303,7 @@ def test_contents_above_the_limit_are_refused_before_they_are_read(saved: Path) 
     size = 1 << 24
     bomb = rewrite(saved, {"allocations.2.size": size}, {"before/2": bytes(size)})
     assert bomb.stat().st_size < 1 << 17
-    assert "needs more memory than the limit allows" in refused(bomb, 1 << 20)
+    assert "are larger than the limit of 1048576 bytes" in refused(bomb, 1 << 20)
 
 
 def test_a_capture_of_another_module_is_refused(saved: Path) -> None:

@@ -33,13 +33,21 @@ def declare(add: Add) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     _program.declare(parser)
-    parser.add_argument("--kernel", metavar="REGEX", help="capture only kernels with such a name")
+    parser.add_argument("--kernel", metavar="REGEX", help="capture only kernels whose demangled names contain a match")
     parser.add_argument("--nth", metavar="N", type=at_least(1), help="capture only launch number N of each kernel")
     parser.add_argument(
-        "--output", metavar="FOLDER", type=Path, default=Path("captures"), help="folder of the files (captures)"
+        "--output",
+        metavar="FOLDER",
+        type=Path,
+        default=Path("captures"),
+        help="folder for the files (default: captures)",
     )
     parser.add_argument(
-        "--memory", type=gib, metavar="GIB", default=2 * GIB, help="most memory that a launch may reach (2)"
+        "--memory",
+        type=gib,
+        metavar="GIB",
+        default=2 * GIB,
+        help="most memory that a launch may reach, in GiB (default: 2)",
     )
 
 

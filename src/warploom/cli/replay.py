@@ -54,7 +54,13 @@ def declare(add: Add) -> None:
     parser.add_argument("--sanitize", action="store_true", help="report accesses that no synchronization orders")
     parser.add_argument("--report", metavar="FILE.html", type=Path, help="write a page about the execution")
     parser.add_argument("--time", action="store_true", help="print where the time of the run goes")
-    parser.add_argument("--memory", type=gib, metavar="GIB", default=16 * GIB, help="limit for the contents (16)")
+    parser.add_argument(
+        "--memory",
+        type=gib,
+        metavar="GIB",
+        default=16 * GIB,
+        help="limit for the contents of the file, in GiB (default: 16)",
+    )
     add_strict(parser)
     add_trace(parser)
 

@@ -26,12 +26,12 @@ _RANDOM_PAUSE = 1 / 8  # probability, under a random schedule, that an overlappi
 
 
 class Pause(Enum):
-    """Reason for which a launch that may overlap with others returns before its end.
+    """Reason why a launch pauses.
 
-    - READY: it has not started, and all refusals before the run are over.
-    - TRIGGERED: all its CTAs have triggered the dependent grid, or have ended.
-    - BLOCKED: it needs the end of its prerequisites.
-    - TURN: another launch may run.
+    - READY: the launch has been checked and has not started.
+    - TRIGGERED: every CTA has triggered the dependent grid, or has ended.
+    - BLOCKED: the launch waits for the end of its prerequisites.
+    - TURN: the schedule lets another launch continue.
     """
 
     READY = "ready"
@@ -55,7 +55,7 @@ def finish(steps: Steps[Result]) -> Result:
 
 @dataclass(slots=True, eq=False)
 class Overlap:
-    """State of a launch that may overlap with other launches, which their executor changes.
+    """State of a launch that may overlap with other launches. The queue of the launches changes it.
 
     `is_free` is True once the prerequisites of the grid have ended. `has_dependent` is True if another launch may start
     when all CTAs have triggered it.

@@ -42,7 +42,7 @@ class Heap:
 
     @property
     def most_blocks(self) -> int:
-        """Largest number of blocks, and of entries of `Segments` that the heap needs."""
+        """Maximum number of blocks. The heap needs as many entries of `Segments`."""
         return (self.end - self.start) // LEAST
 
     def fork(self, segments: Segments) -> "Heap":

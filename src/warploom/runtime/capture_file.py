@@ -163,7 +163,7 @@ def read_capture(path: str | Path, limit: int = MEMORY_LIMIT) -> CapturedLaunch:
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {os_reason(error)}", code="capture.file") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
-        raise _damaged(str(path), "it is no complete ZIP archive") from None
+        raise _damaged(str(path), "it is not a complete ZIP archive") from None
 
 
 def _damaged(path: str, reason: str) -> UsageError:
@@ -178,7 +178,7 @@ class _Reader:
     """Reader of one archive. Errors: UsageError capture.file."""
 
     def __init__(self, archive: zipfile.ZipFile, path: str, limit: int) -> None:
-        self._archive, self._path, self._left = archive, path, limit
+        self._archive, self._path, self._limit, self._left = archive, path, limit, limit
 
     def launch(self) -> CapturedLaunch:
         """Return the launch in the archive."""
@@ -234,7 +234,7 @@ class _Reader:
         self._left -= expected
         if self._left < 0:
             raise UsageError(
-                f"{self._path} needs more memory than the limit allows",
+                f"the contents of {self._path} are larger than the limit of {self._limit} bytes",
                 code="capture.file",
                 hint="--memory raises the limit",
             )
@@ -248,10 +248,13 @@ class _Reader:
         end = 0
         for number, table in enumerate(tables):
             if not _is_table(table):
-                self._refuse(f"allocation {number} is not a table")
+                self._refuse(f"allocation {number} is not a JSON object")
             address, size = self._integer(table, "address", _ADDRESSES), self._integer(table, "size", _ADDRESSES)
             if address < end or not size or address + size > _ADDRESSES:
-                self._refuse(f"allocation {number} has a wrong address or a wrong size")
+                self._refuse(
+                    f"allocation {number} has the address {address:#x} and the size {size}; expected an address from "
+                    f"{end:#x} on, and a size above 0"
+                )
             end = address + size
             before = np.frombuffer(self._member(f"before/{number}", size), np.uint8)
             ranges = [self._range(each, number) for each in self._list(table, "changes")]
@@ -273,28 +276,28 @@ class _Reader:
 
     def _tensor_maps(self, tables: list[Any], sizes: Sequence[int]) -> Iterator[PlacedTensorMap]:
         """Yield the tensor maps. `sizes` are the bytes of the parameters and of each allocation."""
-        for table in tables:
+        for number, table in enumerate(tables):
             if not _is_table(table) or not _is_table(values := table.get("fields")):
-                self._refuse("a tensor map is not a table")
+                self._refuse(f"tensor map {number} is not a JSON object with fields")
             allocation = self._integer(table, "allocation", len(sizes) - 1, -1)
             offset = self._integer(table, "offset", 1 << 62)
             if offset + TENSOR_MAP_BYTES > sizes[allocation + 1]:
-                self._refuse("a tensor map exceeds the memory that contains it")
-            yield PlacedTensorMap(allocation, offset, self._fields(values))
+                self._refuse(f"tensor map {number} exceeds the memory that contains it")
+            yield PlacedTensorMap(allocation, offset, self._fields(number, values))
 
-    def _fields(self, values: dict[str, Any]) -> TensorMapFields:
+    def _fields(self, number: int, values: dict[str, Any]) -> TensorMapFields:
         empty, found = TensorMapFields(), dict[str, Any]()
         for each in fields(cast("Any", TensorMapFields)):
             value, default = values.get(each.name), getattr(empty, each.name)
             if isinstance(default, tuple):
                 items = cast("list[object]", value) if isinstance(value, list) else []
                 if len(items) != len(cast("tuple[int, ...]", default)) or not all(map(_is_integer, items)):
-                    self._refuse(f"the field {each.name} of a tensor map is wrong")
+                    self._refuse(f"the field {each.name} of tensor map {number} is not a list of integers")
                 found[each.name] = tuple(items)
             elif _is_integer(value):
                 found[each.name] = value
             else:
-                self._refuse(f"the field {each.name} of a tensor map is wrong")
+                self._refuse(f"the field {each.name} of tensor map {number} is not an integer")
         try:
             result = TensorMapFields(**found)
             broken = result.validate()
@@ -302,7 +305,7 @@ class _Reader:
         except (ValueError, IndexError, OverflowError):
             broken, result = ["a field is out of range"], empty
         if broken:
-            self._refuse(f"a tensor map is invalid: {'; '.join(broken)}")
+            self._refuse(f"tensor map {number} is invalid: {'; '.join(broken)}")
         return result
 
     def _extents(self, value: object, name: str) -> tuple[int, int, int]:
@@ -321,7 +324,7 @@ class _Reader:
     def _text(self, table: dict[str, Any], name: str) -> str:
         value = table.get(name)
         if not isinstance(value, str):
-            self._refuse(f"'{name}' is not a text")
+            self._refuse(f"'{name}' is not a string")
         return value
 
     def _list(self, table: dict[str, Any], name: str) -> list[Any]:

@@ -52,10 +52,11 @@ class DeviceMemory:
         """
         size = -(-size // GAP) * GAP
         if self._heap is not None and size != self._heap_bytes:
-            text = "the heap is in use; expected its size before the first launch of a kernel that uses it"
+            text = "a kernel has used the heap; expected its size before the first launch of such a kernel"
             raise UsageError(text, code="launch.memory")
         if self._used() + size + GAP > len(self.bytes):
-            raise UsageError(f"the heap of {size} bytes is larger than the free memory", code="launch.memory")
+            most = len(self.bytes) - self._used() - GAP
+            raise UsageError(f"the heap has {size} bytes; expected at most {most}", code="launch.memory")
         self._heap_bytes = size
 
     def allocate(

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 class OrderedLaunch:
     """Launch with the launches that have certainly ended before it.
 
-    `before` is the set of launches that the stream and the host have seen end. `prerequisites` are launches that may
-    still run when this one starts: it may start when all their CTAs have triggered it, and its waits last until their
-    ends. After `end`, the other sets are known: the launches that have ended when this one may start, when its
-    waits have ended, and when it has ended.
+    `before` is the set of launches that end before this one because of streams, events or the host. `prerequisites` are
+    launches with which it may overlap: it may start when every CTA of them has executed a trigger or has ended, and
+    its `griddepcontrol.wait` ends when they have ended.
+
+    After `end`, four sets are known: the launches that have ended when this launch starts (`ended_at_start`), after its
+    wait (`ended_at_wait`), when all its CTAs have triggered (`ended_at_trigger`), and at its end (`ended_at_end`).
     """
 
     number: int
@@ -94,7 +96,8 @@ class LaunchOrder:
     def _closure(self, ended: int) -> int:
         """Return a set with the launches that ended before its members.
 
-        Only members with prerequisites of another stream matter, because the set has those of their own streams.
+        The set already has the earlier launches on the stream of each member, so that only prerequisites on other
+        streams are added.
         """
         for number, each in self._ended_with.items():
             if ended >> number & 1:

@@ -2,8 +2,8 @@
 
 A replay places the allocations at other addresses than the program did. Each aligned 8-byte word in the parameters and
 in the allocations that is an address in an allocation is replaced by the new address. So is the address after the last
-byte of an allocation, which a program may use as the end of a loop. Programs with numbers that look like addresses of
-their own allocations are unknown.
+byte of an allocation, which a program may use as the end of a loop. A number that equals an address in an allocation
+is replaced by mistake.
 """
 
 from __future__ import annotations
@@ -80,9 +80,7 @@ def maps_of(launch: CapturedLaunch, number: int) -> dict[int, TensorMapFields]:
     return {each.offset: each.fields for each in launch.tensor_maps if each.allocation == number}
 
 
-def same_except_addresses(
-    found: Bytes, allocation: Allocation, undo: Relocation, fixed: Iterable[int]
-) -> NDArray[np.bool_]:
+def differing_bytes(found: Bytes, allocation: Allocation, undo: Relocation, fixed: Iterable[int]) -> NDArray[np.bool_]:
     """Return a mask of the bytes of `found` that differ from the recorded result.
 
     An aligned word that is the recorded address after the relocation does not differ. The tensor maps at the offsets

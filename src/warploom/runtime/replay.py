@@ -24,7 +24,7 @@ from warploom.runtime.device_memory import DeviceMemory
 from warploom.runtime.kernel import load_kernel
 from warploom.runtime.limits import read_geometry
 from warploom.runtime.order import OrderRecorder, Writer
-from warploom.runtime.relocation import Relocation, alignment_of, maps_of, same_except_addresses
+from warploom.runtime.relocation import Relocation, alignment_of, differing_bytes, maps_of
 from warploom.runtime.run import Run
 from warploom.runtime.session import SessionModule
 
@@ -294,7 +294,7 @@ def _wrong(
 ) -> dict[int, NDArray[np.bool_]]:
     undo, found = relocation.inverse(), dict[int, NDArray[np.bool_]]()
     for number, each in enumerate(launch.allocations):
-        mask = same_except_addresses(contents(number), each, undo, maps_of(launch, number))
+        mask = differing_bytes(contents(number), each, undo, maps_of(launch, number))
         if mask.any():
             found[number] = mask
     return found

@@ -84,7 +84,10 @@ class SessionLaunch:
         if self.pending.run is None:
             self._session.synchronize()
         if self.pending.run is None:
-            raise UsageError("the launch did not end, because a launch of its session failed", code="launch.session")
+            raise UsageError(
+                "the launch did not run to its end, because an earlier launch of its session failed",
+                code="launch.session",
+            )
         return self.pending.run
 
 
@@ -187,7 +190,11 @@ class Session:
         """
         host = np.ascontiguousarray(contents)
         if host.dtype.hasobject or host.dtype.kind in "USmM" or not host.dtype.isnative:
-            raise UsageError(f"an array of {host.dtype} has no numbers for a kernel", code="launch.argument")
+            raise UsageError(
+                f"an array of {host.dtype} has no numbers for a kernel; expected integers, floating-point numbers or "
+                "booleans",
+                code="launch.argument",
+            )
         name = name or f"array {self._names}"
         self._names += 1
         shape = np.shape(contents)

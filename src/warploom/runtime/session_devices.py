@@ -99,7 +99,7 @@ class EmulatorDevice(SessionDevice):
             self._bytes = np.zeros(memory, np.uint8)  # only the pages that a session uses take memory
         except (MemoryError, ValueError):
             raise UsageError(
-                f"memory is {memory}; the host has less memory for a session", code="launch.memory"
+                f"memory is {memory} bytes, which the host cannot allocate; expected less", code="launch.memory"
             ) from None
         self._memory = DeviceMemory(self._bytes, self._clear)
         self._queue = LaunchQueue()

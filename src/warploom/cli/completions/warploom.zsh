@@ -78,10 +78,10 @@ _shtab_warploom_bench_gemm_defaults_added=0
 
 _shtab_warploom_capture_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--kernel[capture only kernels with such a name]:REGEX:"
+  "--kernel[capture only kernels whose demangled names contain a match]:REGEX:"
   "--nth[capture only launch number N of each kernel]:N:"
-  "--output[folder of the files (captures)]:FOLDER:_files"
-  "--memory[most memory that a launch may reach (2)]:GIB:"
+  "--output[folder for the files (default\: captures)]:FOLDER:_files"
+  "--memory[most memory that a launch may reach, in GiB (default\: 2)]:GIB:"
   "(-)*::the program and its arguments:"
 )
 
@@ -205,7 +205,7 @@ _shtab_warploom_replay_options=(
   "--sanitize[report accesses that no synchronization orders]"
   "--report[write a page about the execution]:FILE.html:_files"
   "--time[print where the time of the run goes]"
-  "--memory[limit for the contents (16)]:GIB:"
+  "--memory[limit for the contents of the file, in GiB (default\: 16)]:GIB:"
   "--strict[exit with status 1 for warnings too]"
   "--trace[write a trace for Perfetto]:FILE.json:_files"
   "--trace-ctas[numbers of the CTAs to trace\; x varies fastest (default\: the first cluster)]:N,N,…:"

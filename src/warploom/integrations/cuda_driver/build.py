@@ -33,10 +33,10 @@ _EMULATOR, _CAPTURE, _CONNECTION, _COMPILERS, _PTXAS = "driver.c", "capture.c", 
 def library_folder(intercepted: Collection[str] | None = None) -> Path:
     """Return a folder with a compiled driver library `libcuda.so.1`.
 
-    Without `intercepted`, it is the library of `warploom exec`, and the folder also has the library `libcompilers.so`
-    and the script `ptxas`. Otherwise it is the library of `warploom capture`, which sends calls of the functions with
-    these symbols to a server. The first use copies the libraries from the package if a wheel contains them, or compiles
-    them.
+    If `intercepted` is None, it is the library of `warploom exec`, and the folder also has the library
+    `libcompilers.so` and the script `ptxas`. Otherwise it is the library of `warploom capture`, and `intercepted` lists
+    the driver functions whose calls it sends to the server. The first use copies the libraries from the package if a
+    wheel contains them, or compiles them.
 
     Errors: UsageError exec.compiler if there is no C compiler, or if it fails.
     """

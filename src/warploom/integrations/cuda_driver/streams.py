@@ -148,7 +148,7 @@ def enqueue(
 ) -> None:  # fmt: skip
     """Execute an operation of a stream, or add it to the graph into which the stream is captured.
 
-    If `now` is given, it replaces the operation outside of captures.
+    If the stream is not being captured, `now` is called instead of `operation` if it is given.
 
     Errors: as `valid_capture_of`, and those of the operation.
     """

@@ -38,10 +38,10 @@ def find_conflict(
         if not later.waits:
             why = f"kernel {kernel} never waits for the launch before it"
         elif not first.kind & EARLY:
-            why = "a launch between the two ends without a wait, and so possibly before the earlier one"
+            why = "a launch between the two never waits, so that its end does not imply the end of the earlier launch"
     message = (
-        f"kernel {kernel} {verb} global memory at {first.address:#x} ({name_of(first.address)}) while kernel {other} "
-        f"may still run, which {does} it in {_place(its, first.other)}; {why}"
+        f"kernel {kernel} {verb} global memory at {first.address:#x} ({name_of(first.address)}), which kernel {other} "
+        f"{does} in {_place(its, first.other)} and which may still run; {why}"
     )
     span = mine.span_of(first.pc)
     diagnostic = Diagnostic(rule.code, rule.severity, message, mine.source, span, rule.cure, rule.source)

@@ -27,7 +27,7 @@ static void open_library(void) {
     library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (!library)
         fprintf(stderr, "warploom: cannot load NVIDIA's driver: %s\n",
-                path ? dlerror() : "start the program with 'warploom capture'");
+                path ? dlerror() : "its path is not set; start the program with 'warploom capture'");
 }
 
 static Word missing(void) { return STUB_LIBRARY; }

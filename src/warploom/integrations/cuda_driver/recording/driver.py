@@ -64,7 +64,7 @@ class Interception:
         return tuple(self.arguments.values())
 
     def like(self, symbol: str) -> str:
-        """Return the variant of a symbol for per-thread default streams if this call has this variant."""
+        """Return a symbol with the suffix for per-thread default streams if the symbol of this call has it."""
         suffix = self.symbol[-5:]
         return symbol + suffix if suffix in ("_ptsz", "_ptds") else symbol
 

@@ -96,10 +96,11 @@ def _before(call: Interception, arguments: dict[str, int], kernel: LoadedKernel)
         reach.follow(parameters)
     except TooLarge as error:
         sizes = f"more than {error.size / _GIB:.1f} GiB; the limit is {call.program.log.options.limit / _GIB:.1f} GiB"
-        raise _Skipped(f"they reach {sizes} (--memory raises it)") from None
+        raise _Skipped(f"they reach {sizes}, which the option --memory raises") from None
     if reach.is_partial:
         call.program.log.say_once(
-            f"the memory of {name} has so many words that may be pointers that only a part of them was examined"
+            f"the memory of {name} has too many words that may be pointers: only a part of them was examined, so that "
+            "the captures may lack memory that it reaches"
         )
     major, minor = capability
     return CapturedLaunch(

@@ -91,7 +91,7 @@ class Reach:
 
     @staticmethod
     def _granules(words: NDArray[np.uint64]) -> Iterator[NDArray[np.uint64]]:
-        """Yield the sorted words by the piece of memory of which they are addresses."""
+        """Yield groups of sorted addresses, one group for each block of 2 MiB that contains some."""
         edges = np.flatnonzero(np.diff(words >> np.uint64(_GRANULE))) + 1
         yield from np.split(words, edges) if len(words) else ()
 
