@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from warploom.ptx import parse as parse
     from warploom.runtime.api import launch as launch
     from warploom.runtime.api import sanitize as sanitize
+    from warploom.runtime.captures.replay import Replay as Replay
+    from warploom.runtime.captures.replay import replay as replay
     from warploom.runtime.explore import explore as explore
-    from warploom.runtime.replay import Replay as Replay
-    from warploom.runtime.replay import replay as replay
     from warploom.runtime.run import Run as Run
-    from warploom.runtime.sequences import Session as Session
+    from warploom.runtime.sessions.session import Session as Session
     from warploom.runtime.structures import Struct as Struct
     from warploom.runtime.toml import LaunchFileError as LaunchFileError
     from warploom.view.explain import explain as explain
@@ -68,9 +68,9 @@ _MODULES = {
     "warploom.ptx": "Module PtxSyntaxError parse",
     "warploom.runtime.api": "launch sanitize",
     "warploom.runtime.explore": "explore",
-    "warploom.runtime.replay": "Replay replay",
+    "warploom.runtime.captures.replay": "Replay replay",
     "warploom.runtime.run": "Run",
-    "warploom.runtime.sequences": "Session",
+    "warploom.runtime.sessions.session": "Session",
     "warploom.runtime.structures": "Struct",
     "warploom.runtime.toml": "LaunchFileError",
     "warploom.view.explain": "explain",

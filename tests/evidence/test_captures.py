@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import warploom as wl
-from warploom.runtime.capture_file import read_capture
+from warploom.runtime.captures.capture_file import read_capture
 
 FOLDER = Path(__file__).with_name("captures")
 FILES = sorted(FOLDER.glob("*.wlc"))

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import warploom as wl
 from warploom.gpu.geometry import Geometry
 from warploom.layout.tensormap import TensorMapFields, pad_to_five
-from warploom.runtime.capture_file import Allocation, CapturedLaunch, PlacedTensorMap, read_capture
-from warploom.runtime.relocation import Relocation
-from warploom.runtime.replay import replay
+from warploom.runtime.captures.capture_file import Allocation, CapturedLaunch, PlacedTensorMap, read_capture
+from warploom.runtime.captures.relocation import Relocation
+from warploom.runtime.captures.replay import replay
 
 COPY = """
 .version 8.0
@@ -276,6 +276,25 @@ def test_damaged_archives_are_refused(saved: Path) -> None:
     assert "cannot be read: no such file" in refused(saved.with_name("missing.wlc"))
     assert "its header is not JSON" in refused(rewrite_plain(saved, data, {"header.json": b"[" * 100_000}))
     assert "it has no member header.json" in refused(rewrite_plain(saved, data, {"other": b""}))
+    assert "'kernel' is not a name of PTX" in refused(rewrite(saved, {"kernel": "\x1b[31mx\nerror: y"}))
+    assert "it is not a regular file" in refused(Path("/dev/zero"))
+
+
+def test_archives_in_other_formats_are_refused(saved: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "lzma.wlc"
+    with zipfile.ZipFile(saved) as archive, zipfile.ZipFile(damaged, "w", zipfile.ZIP_LZMA) as other:
+        for name in archive.namelist():
+            other.writestr(name, archive.read(name))
+    data = bytearray(damaged.read_bytes())
+    data[100] ^= 0xFF
+    damaged.write_bytes(data)
+    assert "it is not a complete ZIP archive" in refused(damaged)
+    named = bytearray(saved.read_bytes())
+    central = named.rindex(b"PK\x01\x02")
+    named[central + 9] |= 8  # names in UTF-8
+    named[central + 46] = 0xFF
+    damaged.write_bytes(named)
+    assert "is not a readable capture" in refused(damaged)
 
 
 def rewrite_plain(path: Path, data: bytes, members: dict[str, bytes]) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warploom.runtime.launch_order import LaunchOrder, OrderedLaunch, StreamOrder
+from warploom.runtime.sessions.launch_order import LaunchOrder, OrderedLaunch, StreamOrder
 
 STREAMS = 3
 OPERATIONS = st.lists(

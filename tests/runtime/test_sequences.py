@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from on_gpu import arch
@@ -86,6 +88,14 @@ def test_a_lazy_schedule_shows_wrong_results_of_a_faulty_sequence(
         assert not is_right(FAULTY[name], perform(session, FAULTY[name]))
     with wl.Session() as session:
         assert is_right(FAULTY[name], perform(session, FAULTY[name]))
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_threads_share_a_session(schedule: str) -> None:
+    program = CORRECT["trigger before the last store"]
+    with wl.Session(schedule=schedule) as session, ThreadPoolExecutor(4) as pool:
+        results = [*pool.map(lambda _: perform(session, program), range(8))]
+    assert all(is_right(program, each) for each in results)
 
 
 @pytest.mark.skipif(arch() != "sm_90a", reason="there is no GPU of compute capability 9.0")

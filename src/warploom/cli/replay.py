@@ -25,7 +25,7 @@ from warploom.cli._progress import launch_progress
 from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
-    from warploom.runtime.replay import Replay
+    from warploom.runtime.captures.replay import Replay
 
 _EPILOG = """
 Results that differ only where atomics wrote them whose results depend on the order of the threads, such as sums of
@@ -68,7 +68,7 @@ def declare(add: Add) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command `replay` and return its exit status."""
     from warploom.emulator.faults import Deadlock, Trap
-    from warploom.runtime.replay import replay
+    from warploom.runtime.captures.replay import replay
 
     for name in _FOR_CPU if options.device == "cuda" else ():
         if getattr(options, name):

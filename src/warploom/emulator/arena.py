@@ -162,7 +162,8 @@ class Arena:
         if inside:
             over = inside[0]
             return f"the access begins {address - over.start} bytes into {over.name} of {over.size} bytes"
-        near = min(self.segments, key=lambda s: min(abs(address - s.start), abs(address - s.start - s.size)))
+        buffers = [each for each in self.segments if each.kind == "global"] or self.segments
+        near = min(buffers, key=lambda s: min(abs(address - s.start), abs(address - s.start - s.size)))
         end = near.start + near.size
         where = f"the nearest buffer, {near.name} of {near.size} bytes,"
         if address >= end:

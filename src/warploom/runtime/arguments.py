@@ -18,8 +18,8 @@ from warploom.isa.model.signature import Signature
 from warploom.layout import TensorMap, strided
 from warploom.layout.tensormap import TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorMapFields
 from warploom.runtime.arrays import is_array, is_numpy
-from warploom.runtime.device_array import DeviceArray, check_session
 from warploom.runtime.device_buffers import DeviceBuffers
+from warploom.runtime.sessions.device_array import DeviceArray, check_session
 from warploom.runtime.structures import POINTER, Struct, is_table
 
 if TYPE_CHECKING:

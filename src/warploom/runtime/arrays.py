@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.gpu.arrays import is_foreign_type
-from warploom.runtime.device_array import DeviceArray
+from warploom.runtime.sessions.device_array import DeviceArray
 
 
 def is_array(value: object) -> TypeGuard[Any]:

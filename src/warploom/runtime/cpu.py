@@ -255,9 +255,12 @@ def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | Non
     return Recorder(None if trace is True else trace, EVENTS if events is None else events)
 
 
+_MOST = 1 << 62  # counters of native code are 64-bit integers
+
+
 def _check_positive(name: str, value: object, code: str) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise UsageError(f"{name} is {value!r}; expected an integer above 0", code=code)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < _MOST:
+        raise UsageError(f"{name} is {value!r}; expected an integer above 0 and below 2**62", code=code)
 
 
 def check_step_budget(given: int | None) -> int:

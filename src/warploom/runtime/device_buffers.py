@@ -16,7 +16,7 @@ from warploom.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     from warploom.emulator.arena import Arena, Segment
     from warploom.gpu import Gpu
-    from warploom.runtime.device_memory import DeviceMemory
+    from warploom.runtime.sessions.device_memory import DeviceMemory
 
 Array = NDArray[Any]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import warploom as wl
-from warploom.runtime.capture_file import read_capture
+from warploom.runtime.captures.capture_file import read_capture
 from warploom_lab.captures import trial
 
 HERE = Path(__file__).parent

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warploom.diagnostics import UsageError, WarploomError
-from warploom.runtime.capture_file import SUFFIX, read_capture
-from warploom.runtime.replay import Replay, replay
+from warploom.runtime.captures.capture_file import SUFFIX, read_capture
+from warploom.runtime.captures.replay import Replay, replay
 
 _HERE = Path(__file__).parent / "programs"
 _NVCC = ("-std=c++17", "-O2", "-gencode", "arch=compute_90a,code=compute_90a")

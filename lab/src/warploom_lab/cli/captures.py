@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warploom.runtime.capture_file import SUFFIX
+from warploom.runtime.captures.capture_file import SUFFIX
 from warploom_lab.cli.status import DIFFERENT, OK, add_verb, print_table
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from warploom.runtime.run import Run
 if TYPE_CHECKING:
     from warploom.gpu.geometry import Geometry
     from warploom.observe.sanitize.launch_accesses import LaunchAccesses
-    from warploom.runtime.device_memory import DeviceMemory
-    from warploom.runtime.launch_races import LaunchRaces
-    from warploom.runtime.session import SessionKernel
+    from warploom.runtime.sessions.device_memory import DeviceMemory
+    from warploom.runtime.sessions.launch_races import LaunchRaces
+    from warploom.runtime.sessions.modules import SessionKernel
 
 _REPORTED_EVENTS = 20_000
 _UNSAFE = re.compile(r"[^\w.-]+")
@@ -101,7 +101,7 @@ class LaunchLog:
         """Return the comparison of launches on a device memory, or None without the sanitizer."""
         if not (self.options.sanitize or self.options.report is not None):
             return None
-        from warploom.runtime.launch_races import LaunchRaces
+        from warploom.runtime.sessions.launch_races import LaunchRaces
 
         return LaunchRaces(memory)
 

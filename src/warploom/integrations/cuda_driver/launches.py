@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import CudaProgram, DriverCall
     from warploom.integrations.cuda_driver.protocol import Connection
     from warploom.isa.model.parameters import Parameter
-    from warploom.runtime.launch_order import StreamOrder
-    from warploom.runtime.launch_races import RecordedLaunch
+    from warploom.runtime.sessions.launch_order import StreamOrder
+    from warploom.runtime.sessions.launch_races import RecordedLaunch
 
 _CONFIGURATION = struct.Struct("=7I4xQQI4x")
 _ATTRIBUTE = struct.Struct("=I4x64s")

@@ -13,7 +13,7 @@ from warploom.integrations.cuda_driver.graph import NodeKind, Operation, do_noth
 from warploom.integrations.cuda_driver.program import CudaProgram, GraphMemory, Mapped
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 from warploom.integrations.cuda_driver.streams import enqueue
-from warploom.runtime.device_memory import PAGE_BYTES
+from warploom.runtime.sessions.device_memory import PAGE_BYTES
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import DriverCall

@@ -16,11 +16,11 @@ from warploom.integrations.cuda_driver.memory import map_segment, text_address, 
 from warploom.integrations.cuda_driver.program import Lasting
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
 from warploom.isa.model.capacity import shared_bytes
-from warploom.runtime.session import SessionModule
+from warploom.runtime.sessions.modules import SessionModule
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import Context, DriverCall
-    from warploom.runtime.session import SessionKernel
+    from warploom.runtime.sessions.modules import SessionKernel
 
 _STATIC_LIMIT = 48 << 10  # bytes of shared memory that a kernel may use unless it asks for more
 _ASSUMED_REGISTERS = 32

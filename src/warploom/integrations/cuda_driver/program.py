@@ -18,9 +18,9 @@ from warploom.integrations.cuda_driver.devices import DeviceModel
 from warploom.integrations.cuda_driver.launch_log import LaunchLog
 from warploom.integrations.cuda_driver.protocol import Connection
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
-from warploom.runtime.device_memory import DeviceMemory
-from warploom.runtime.launch_order import StreamOrder
-from warploom.runtime.launch_queue import LaunchQueue
+from warploom.runtime.sessions.device_memory import DeviceMemory
+from warploom.runtime.sessions.launch_order import StreamOrder
+from warploom.runtime.sessions.launch_queue import LaunchQueue
 
 _Object = TypeVar("_Object")
 _FIRST_HANDLE = 0x5741_5250_0000  # far from small integers and from addresses

@@ -18,7 +18,7 @@ from warploom.integrations.cuda_driver.streams import (
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import DriverCall
-    from warploom.runtime.launch_order import StreamOrder
+    from warploom.runtime.sessions.launch_order import StreamOrder
 
 BETWEEN_LAUNCHES = (
     "cuLaunchKernel", "cuCtxGet", "cuCtxSetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuDeviceGet",

@@ -16,7 +16,7 @@ from warploom.integrations.cuda_driver.functions import driver
 from warploom.integrations.cuda_driver.graph import Graph, Node, NodeKind, Operation, do_nothing
 from warploom.integrations.cuda_driver.program import CaptureState
 from warploom.integrations.cuda_driver.statuses import DriverError, Status
-from warploom.runtime.launch_order import Mark, StreamOrder
+from warploom.runtime.sessions.launch_order import Mark, StreamOrder
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.program import Context, DriverCall

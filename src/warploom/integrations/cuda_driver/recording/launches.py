@@ -13,7 +13,7 @@ from warploom.integrations.cuda_driver.recording.modules import kernel_of
 from warploom.integrations.cuda_driver.recording.reach import Reach, TooLarge
 from warploom.integrations.cuda_driver.statuses import DriverError
 from warploom.isa.model.parameters import size_of
-from warploom.runtime.capture_file import CapturedLaunch
+from warploom.runtime.captures.capture_file import CapturedLaunch
 from warploom.runtime.limits import read_geometry
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from warploom.integrations.cuda_driver.launch_log import short_name
-from warploom.runtime.capture_file import SUFFIX
+from warploom.runtime.captures.capture_file import SUFFIX
 
 if TYPE_CHECKING:
-    from warploom.runtime.capture_file import CapturedLaunch
+    from warploom.runtime.captures.capture_file import CapturedLaunch
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from warploom.integrations.cuda_driver.recording.driver import RealError
 from warploom.layout.tensormap import TENSOR_MAP_BYTES, TensorMapFields
-from warploom.runtime.capture_file import Allocation, PlacedTensorMap
-from warploom.runtime.relocation import WORD
+from warploom.runtime.captures.capture_file import Allocation, PlacedTensorMap
+from warploom.runtime.captures.relocation import WORD
 
 if TYPE_CHECKING:
     from warploom.integrations.cuda_driver.recording.driver import Interception

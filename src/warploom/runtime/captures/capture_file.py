@@ -13,6 +13,9 @@ Nothing in a file is evaluated. All sizes are checked before memory is allocated
 from __future__ import annotations
 
 import json
+import lzma
+import re
+import stat
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -32,6 +35,7 @@ SUFFIX = ".wlc"
 """Extension of the files."""
 MEMORY_LIMIT = 16 << 30
 """Default limit for the contents of a file. Units: bytes."""
+_NAME = re.compile(r"[A-Za-z_$%][\w$]*", re.ASCII)
 _FORMAT, _VERSION = "warploom capture", 1
 _PAGE = 4096  # bytes: granularity of the recorded changes
 _LARGEST_HEADER, _LARGEST_TEXT = 64 << 20, 1 << 30
@@ -158,11 +162,17 @@ def read_capture(path: str | Path, limit: int = MEMORY_LIMIT) -> CapturedLaunch:
     Errors: UsageError capture.file if the file cannot be read, is damaged, too large or of a newer version.
     """
     try:
+        if not stat.S_ISREG(Path(path).stat().st_mode):
+            raise _damaged(str(path), "it is not a regular file")
         with zipfile.ZipFile(path) as archive:
             return _Reader(archive, str(path), limit).launch()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {os_reason(error)}", code="capture.file") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
+    except MemoryError:
+        raise UsageError(
+            f"the contents of {path} need more memory than there is", code="capture.file", hint="--memory sets a limit"
+        ) from None
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, ValueError):
         raise _damaged(str(path), "it is not a complete ZIP archive") from None
 
 
@@ -202,7 +212,7 @@ class _Reader:
         maps = [*self._tensor_maps(self._list(header, "tensor_maps"), [len(block), *(a.size for a in allocations)])]
         ptx = self._member("kernel.ptx", None, _LARGEST_TEXT).decode(errors="replace")
         return CapturedLaunch(
-            ptx, self._text(header, "kernel"), self._text(header, "arch"), geometry, block, allocations, maps,
+            ptx, self._name(header, "kernel"), self._text(header, "arch"), geometry, block, allocations, maps,
             self._integer(header, "status", 1 << 31),
         )  # fmt: skip
 
@@ -265,7 +275,7 @@ class _Reader:
             for first, length in ranges:
                 after[first : first + length] = np.frombuffer(data, np.uint8, length, position)
                 position += length
-            yield Allocation(address, before, after, self._text(table, "variable"))
+            yield Allocation(address, before, after, self._name(table, "variable"))
 
     def _range(self, value: object, number: int) -> tuple[int, int]:
         pair = cast("list[object]", value) if isinstance(value, list) else []
@@ -325,6 +335,13 @@ class _Reader:
         value = table.get(name)
         if not isinstance(value, str):
             self._refuse(f"'{name}' is not a string")
+        return value
+
+    def _name(self, table: dict[str, Any], name: str) -> str:
+        """Return the name of a kernel or variable, or ""."""
+        value = self._text(table, name)
+        if value and not _NAME.fullmatch(value):
+            self._refuse(f"'{name}' is not a name of PTX")
         return value
 
     def _list(self, table: dict[str, Any], name: str) -> list[Any]:

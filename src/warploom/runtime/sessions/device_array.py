@@ -60,6 +60,8 @@ class DeviceArray:
 
         Errors: UsageError launch.argument for a shape with another number of elements.
         """
+        if any(each.__class__ is not int for each in shape):
+            raise UsageError(f"the shape is {shape}; expected integers", code="launch.argument")
         if prod(shape) != prod(self.shape) or min(shape, default=0) < 0:
             raise UsageError(
                 f"an array of shape {self.shape} has no shape {shape}; expected {prod(self.shape)} elements",

@@ -19,19 +19,19 @@ from warploom.emulator.heap import HEAP_BYTES
 from warploom.layout.tensormap import TENSOR_MAP_BYTES, TensorMapFields
 from warploom.lazy_dataclass import dataclass
 from warploom.runtime.api import write_output
-from warploom.runtime.capture_file import MEMORY_LIMIT, Allocation, CapturedLaunch, read_capture
-from warploom.runtime.device_memory import DeviceMemory
+from warploom.runtime.captures.capture_file import MEMORY_LIMIT, Allocation, CapturedLaunch, read_capture
+from warploom.runtime.captures.order import OrderRecorder, Writer
+from warploom.runtime.captures.relocation import Relocation, alignment_of, differing_bytes, maps_of
 from warploom.runtime.kernel import load_kernel
 from warploom.runtime.limits import read_geometry
-from warploom.runtime.order import OrderRecorder, Writer
-from warploom.runtime.relocation import Relocation, alignment_of, differing_bytes, maps_of
 from warploom.runtime.run import Run
-from warploom.runtime.session import SessionModule
+from warploom.runtime.sessions.device_memory import DeviceMemory
+from warploom.runtime.sessions.modules import SessionModule
 
 if TYPE_CHECKING:
     from warploom.emulator.stats import Progress
     from warploom.gpu.device import Gpu, Kernel
-    from warploom.runtime.session import SessionKernel
+    from warploom.runtime.sessions.modules import SessionKernel
 
 _SHOWN = 4  # elements of a difference
 _ELEMENT = 4  # bytes
@@ -142,6 +142,13 @@ def replay(
     """
     if device not in ("cpu", "cuda"):
         raise UsageError(f"device is {device!r}; expected 'cpu' or 'cuda'", code="launch.device")
+    for option, value in (("sanitize", sanitize), ("raises", raises), ("profile", profile)):
+        if not isinstance(value, bool):
+            raise UsageError(f"{option} is {value!r}; expected True or False", code="launch.option")
+    if not isinstance(memory, int) or isinstance(memory, bool) or memory < 1:
+        raise UsageError(f"memory is {memory!r}; expected a number of bytes above 0", code="launch.option")
+    if not isinstance(file, (str, Path, CapturedLaunch)):
+        raise UsageError(f"file is {file!r}; expected the path of a captured launch", code="capture.file")
     launch = file if isinstance(file, CapturedLaunch) else read_capture(file, memory)
     if device == "cuda":
         options = {

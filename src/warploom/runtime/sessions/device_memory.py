@@ -73,7 +73,7 @@ class DeviceMemory:
             start = self._find(GLOBAL_BASE + GAP, size, alignment)
         if start is None:
             raise UsageError(
-                f"{name} needs {size} bytes; the device has {self.free_bytes} free bytes", code="launch.memory"
+                f"{name} needs {size} bytes; no free range of the device memory has so many", code="launch.memory"
             )
         segment = Segment(name, start, size, writable, kind)
         position = bisect_right(self._starts, start)

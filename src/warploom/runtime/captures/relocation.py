@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.layout.tensormap import TENSOR_MAP_BYTES, TensorMapFields
-from warploom.runtime.capture_file import Allocation, CapturedLaunch
+from warploom.runtime.captures.capture_file import Allocation, CapturedLaunch
 
 WORD = 8
 _PIECE = 1 << 23  # words that are examined together

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,20 +15,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from warploom.diagnostics import Diagnostic, UsageError
 from warploom.gpu.geometry import Extent
+from warploom.isa.model.availability import read_target
 from warploom.runtime.arguments import Arguments
-from warploom.runtime.device_array import DeviceArray, check_session
 from warploom.runtime.elements import check_elements
 from warploom.runtime.kernel import load_kernel
 from warploom.runtime.limits import read_geometry
 from warploom.runtime.run import PendingRun, Run
+from warploom.runtime.sessions.device_array import DeviceArray, check_session
 
 if TYPE_CHECKING:
     from warploom.runtime.kernel import KernelSource
-    from warploom.runtime.session_devices import SessionDevice
+    from warploom.runtime.sessions.devices import SessionDevice
 
 __all__ = ["DeviceArray", "Session", "SessionEvent", "SessionLaunch", "SessionStream"]
 
 MEMORY_BYTES = 4 << 30
+LEAST_MEMORY = 16 << 20
+"""Least memory of a session: 8 MiB are for the heap of device functions. Units: bytes."""
 
 
 class SessionEvent:
@@ -47,7 +51,8 @@ class SessionStream:
 
     def record(self) -> SessionEvent:
         """Return an event that occurs when all launches on the stream so far have ended."""
-        return SessionEvent(self.session, self.session.device_for(self).record(self.handle))
+        with self.session.lock:
+            return SessionEvent(self.session, self.session.device_for(self).record(self.handle))
 
     def wait(self, other: SessionEvent | SessionStream) -> None:
         """Let later launches on this stream wait for an event, or for the launches on another stream so far.
@@ -61,11 +66,13 @@ class SessionStream:
                 f"a stream cannot wait for {other!r}; expected an event or a stream of its session",
                 code="launch.session",
             )
-        device.wait(self.handle, event.point)
+        with self.session.lock:
+            device.wait(self.handle, event.point)
 
     def synchronize(self) -> None:
         """Wait for the end of all launches on the stream. Errors: as `Session.synchronize`."""
-        self.session.device_for(self).synchronize(self.handle)
+        with self.session.lock:
+            self.session.device_for(self).synchronize(self.handle)
 
 
 class SessionLaunch:
@@ -105,8 +112,11 @@ class Session:
     session also reports conflicting accesses of two launches that may overlap. `memory` is the size of the emulator's
     device memory.
 
-    Units: `memory` in bytes.
-    Errors: UsageError launch.device, launch.option, launch.schedule; on a GPU also UsageError gpu.*.
+    Threads may share a session; their operations execute one after the other.
+
+    Units: `memory` in bytes, at least 16 MiB.
+    Errors: UsageError launch.arch, launch.budget, launch.device, launch.memory, launch.option, launch.schedule; on a
+        GPU also UsageError gpu.*.
     """
 
     def __init__(
@@ -124,13 +134,18 @@ class Session:
             raise UsageError(f"device is {device!r}; expected 'cpu' or 'cuda'", code="launch.device")
         if not isinstance(sanitize, bool):
             raise UsageError(f"sanitize is {sanitize!r}; expected True or False", code="launch.option")
-        if not isinstance(memory, int) or isinstance(memory, bool) or memory < 1:
-            raise UsageError(f"memory is {memory!r}; expected a number of bytes above 0", code="launch.option")
+        if not isinstance(memory, int) or isinstance(memory, bool) or memory < LEAST_MEMORY:
+            raise UsageError(f"memory is {memory!r}; expected at least {LEAST_MEMORY} bytes", code="launch.option")
+        if arch is not None and (not isinstance(arch, str) or read_target(arch) is None):
+            raise UsageError(f"arch is {arch!r}; expected a target such as 'sm_90a'", code="launch.arch")
+        if output is not None and not callable(output):
+            raise UsageError(f"output is {output!r}; expected a function of a text", code="launch.option")
+        self.lock = RLock()
         self._launches: list[SessionLaunch] = []
         self._names = 0
         self._device: SessionDevice | None
         if device == "cpu":
-            from warploom.runtime.session_devices import EmulatorDevice
+            from warploom.runtime.sessions.devices import EmulatorDevice
 
             self._device = EmulatorDevice(memory, arch, schedule, sanitize, step_budget, output)
         else:
@@ -142,12 +157,13 @@ class Session:
                 raise UsageError(
                     f"device='cuda' does not support {option}; expected device='cpu'", code="launch.device"
                 )
-            from warploom.runtime.session_gpu import GpuDevice
+            from warploom.runtime.sessions.gpu import GpuDevice
 
             self._device = GpuDevice()
         self._stream = SessionStream(self, self._device.stream())
 
     def __enter__(self) -> Session:
+        _ = self._open
         return self
 
     def __exit__(
@@ -188,44 +204,49 @@ class Session:
 
         Errors: UsageError launch.memory, gpu.memory; launch.argument for contents that are no numbers.
         """
-        host = np.ascontiguousarray(contents)
-        if host.dtype.hasobject or host.dtype.kind in "USmM" or not host.dtype.isnative:
+        if not isinstance(name, str):
+            raise UsageError(f"name is {name!r}; expected a text", code="launch.argument")
+        values = _array_of(contents)
+        if values.dtype.hasobject or values.dtype.kind not in "biufcV" or not values.dtype.isnative:
             raise UsageError(
-                f"an array of {host.dtype} has no numbers for a kernel; expected integers, floating-point numbers or "
+                f"an array of {values.dtype} has no numbers for a kernel; expected integers, floating-point numbers or "
                 "booleans",
                 code="launch.argument",
             )
         name = name or f"array {self._names}"
         self._names += 1
-        shape = np.shape(contents)
-        found = DeviceArray(self, name, shape, host.dtype, self._open.allocate(name, host.nbytes))
-        self._open.write(found.address, host.reshape(-1).view(np.uint8))
-        return found
+        with self.lock:
+            address = self._open.allocate(name, values.nbytes)
+            self._open.write(address, np.ascontiguousarray(values).reshape(-1).view(np.uint8))
+        return DeviceArray(self, name, values.shape, values.dtype, address)
 
     def read(self, array: DeviceArray) -> NDArray[Any]:
         """Return a copy of an array. See `DeviceArray.numpy`."""
         check_session(array, self, "the array")
-        self.synchronize()
         data = np.empty(array.nbytes, np.uint8)
-        self._open.read(array.address, data)
+        with self.lock:
+            self.synchronize()
+            self._open.read(array.address, data)
         return data.view(array.dtype).reshape(array.shape)
 
     def write(self, array: DeviceArray, values: ArrayLike) -> None:
         """Set the contents of an array. See `DeviceArray.write`."""
         check_session(array, self, "the array")
-        host = np.ascontiguousarray(values)
-        if np.shape(values) != array.shape or host.dtype != array.dtype:
+        host = _array_of(values)
+        if host.shape != array.shape or host.dtype != array.dtype:
             raise UsageError(
-                f"the values have shape {np.shape(values)} and type {host.dtype}; expected shape {array.shape} and "
+                f"the values have shape {host.shape} and type {host.dtype}; expected shape {array.shape} and "
                 f"type {array.dtype}",
                 code="launch.argument",
             )
-        self.synchronize()
-        self._open.write(array.address, host.reshape(-1).view(np.uint8))
+        with self.lock:
+            self.synchronize()
+            self._open.write(array.address, np.ascontiguousarray(host).reshape(-1).view(np.uint8))
 
     def stream(self) -> SessionStream:
         """Return a new stream. Launches without a stream use a stream of their own, the same for all of them."""
-        return SessionStream(self, self._open.stream())
+        with self.lock:
+            return SessionStream(self, self._open.stream())
 
     # Launches ---------------------------------------------------------------------------------------------
 
@@ -265,8 +286,9 @@ class Session:
         arguments = Arguments(loaded.signature, args, on_gpu=device.is_gpu, session=self)
         check_elements(loaded, arguments)
         launch = SessionLaunch(self)
-        device.launch(kernel, loaded, geometry, arguments, stream.handle, launch.pending, programmatic, cooperative)
-        self._launches.append(launch)
+        with self.lock:
+            device.launch(kernel, loaded, geometry, arguments, stream.handle, launch.pending, programmatic, cooperative)
+            self._launches.append(launch)
         return launch
 
     def synchronize(self) -> None:
@@ -274,7 +296,8 @@ class Session:
 
         Errors: Trap and Deadlock of a delayed launch; DeviceFault.
         """
-        self._open.synchronize(None)
+        with self.lock:
+            self._open.synchronize(None)
 
     @property
     def findings(self) -> tuple[Diagnostic, ...]:
@@ -283,3 +306,11 @@ class Session:
         runs = (launch.pending.run for launch in self._launches)
         found = (each for run in runs if run is not None for each in run.findings)
         return tuple({(each.code, each.place, (each.data or {}).get("other_kernel")): each for each in found}.values())
+
+
+def _array_of(values: ArrayLike) -> NDArray[Any]:
+    """Return values as an array. Errors: UsageError launch.argument for lists whose rows have several lengths."""
+    try:
+        return np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"the values are not an array: {error}", code="launch.argument") from None

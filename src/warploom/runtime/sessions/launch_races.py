@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from warploom.diagnostics import Diagnostic
 from warploom.observe.sanitize.launch_accesses import LaunchAccesses
 from warploom.observe.sanitize.launch_findings import find_conflict
-from warploom.runtime.device_memory import DeviceMemory
-from warploom.runtime.launch_order import LaunchOrder, Mark, OrderedLaunch, StreamOrder
+from warploom.runtime.sessions.device_memory import DeviceMemory
+from warploom.runtime.sessions.launch_order import LaunchOrder, Mark, OrderedLaunch, StreamOrder
 
 MOST_RECORDED = 1 << 30
 """Greatest size of the records of all launches. Units: bytes.

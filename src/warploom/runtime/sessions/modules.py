@@ -20,10 +20,10 @@ from warploom.isa.model.parameters import block_bytes, size_of
 from warploom.ptx import Module, Variable, parse
 from warploom.ptx.outline import read_outline
 from warploom.runtime import cpu
-from warploom.runtime.device_memory import ALIGNMENT, PAGE_BYTES, DeviceMemory
 from warploom.runtime.kernel import LoadedKernel, load_kernel
 from warploom.runtime.limits import architecture, check_limits
 from warploom.runtime.run import Run
+from warploom.runtime.sessions.device_memory import ALIGNMENT, PAGE_BYTES, DeviceMemory
 
 
 class SessionModule:

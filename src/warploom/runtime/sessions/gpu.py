@@ -12,10 +12,10 @@ from warploom.gpu.device import Gpu
 from warploom.gpu.geometry import Geometry
 from warploom.runtime import cuda
 from warploom.runtime.arguments import Arguments
-from warploom.runtime.device_array import DeviceArray
 from warploom.runtime.kernel import LoadedKernel
 from warploom.runtime.run import PendingRun, Run
-from warploom.runtime.session_devices import SessionDevice
+from warploom.runtime.sessions.device_array import DeviceArray
+from warploom.runtime.sessions.devices import SessionDevice
 
 if TYPE_CHECKING:
     from warploom.runtime.kernel import KernelSource

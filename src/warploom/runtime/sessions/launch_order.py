@@ -14,7 +14,7 @@ class OrderedLaunch:
 
     `before` is the set of launches that end before this one because of streams, events or the host. `prerequisites` are
     launches with which it may overlap: it may start when every CTA of them has executed a trigger or has ended, and
-    its `griddepcontrol.wait` ends when they have ended.
+    its wait for them lasts until they have ended.
 
     After `end`, four sets are known: the launches that have ended when this launch starts (`ended_at_start`), after its
     wait (`ended_at_wait`), when all its CTAs have triggered (`ended_at_trigger`), and at its end (`ended_at_end`).

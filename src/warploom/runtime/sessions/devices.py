@@ -23,14 +23,14 @@ from warploom.ptx import Module, is_text, text_of
 from warploom.runtime import cpu
 from warploom.runtime.api import write_output
 from warploom.runtime.arguments import Arguments
-from warploom.runtime.device_array import DeviceArray
-from warploom.runtime.device_memory import DeviceMemory
 from warploom.runtime.kernel import LoadedKernel
-from warploom.runtime.launch_order import Mark, StreamOrder
-from warploom.runtime.launch_queue import LaunchQueue
-from warploom.runtime.launch_races import LaunchRaces, RecordedLaunch
 from warploom.runtime.run import PendingRun
-from warploom.runtime.session import SessionModule
+from warploom.runtime.sessions.device_array import DeviceArray
+from warploom.runtime.sessions.device_memory import DeviceMemory
+from warploom.runtime.sessions.launch_order import Mark, StreamOrder
+from warploom.runtime.sessions.launch_queue import LaunchQueue
+from warploom.runtime.sessions.launch_races import LaunchRaces, RecordedLaunch
+from warploom.runtime.sessions.modules import SessionModule
 
 if TYPE_CHECKING:
     from warploom.runtime.kernel import KernelSource

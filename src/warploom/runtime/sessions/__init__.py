@@ -1,0 +1,1 @@
+"""Sequences of launches that share device memory: modules, arrays, streams, order and races."""
