@@ -112,7 +112,7 @@ def program_environment(folder: Path) -> dict[str, str]:
 
     With the libraries of `warploom exec`, kernels that Triton, CuPy and numba-cuda have compiled for a GPU remain in
     their caches, and are not used. CuPy computes sums with its own kernels, because the kernels of its other library,
-    CUB, have no PTX.
+    CUB, have PTX for newer GPUs only.
     """
     paths, changes = {"LD_LIBRARY_PATH": folder}, {
         "TRITON_LIBCUDA_PATH": str(folder), "NUMBA_CUDA_DRIVER": str(folder / _NAME), "CUPY_COMPILE_WITH_PTX": "1",

@@ -309,7 +309,10 @@ class Session:
 
 
 def _array_of(values: ArrayLike) -> NDArray[Any]:
-    """Return values as an array. Errors: UsageError launch.argument for lists whose rows have several lengths."""
+    """Return values as an array.
+
+    Errors: UsageError launch.argument for lists whose rows have several lengths.
+    """
     try:
         return np.asarray(values)
     except (ValueError, TypeError) as error:
