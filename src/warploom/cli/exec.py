@@ -69,6 +69,7 @@ def run(options: argparse.Namespace) -> int:
     server = Server(model, log)
     try:
         status = _program.wait(command, program_environment(folder) | {"WARPLOOM_EXEC": server.name})
+        server.finish()
     finally:
         server.close()
     _summarise(log, options.time)

@@ -2,13 +2,14 @@
 
 Its argument is a JSON file with the PTX text `text`, the inputs `inputs` by name, and the steps of each sequence in
 `sequences` by name: ["launch", kernel, is programmatic, stream, has a tensor map], ["wait", stream, other stream], or
-["synchronize", stream].
+["synchronize", stream]. If `leaves` is true, the program ends without waiting for the last launches.
 """
 
 # ruff: noqa: T201
 
 import ctypes
 import json
+import os
 import struct
 import sys
 from pathlib import Path
@@ -56,7 +57,9 @@ def launch(function: ctypes.c_void_p, args: list[Any], stream: ctypes.c_void_p, 
     check(cuda.cuLaunchKernelEx(configuration, function, table, None))
 
 
-def perform(steps: list[list[Any]], inputs: dict[str, list[int]], module: ctypes.c_void_p) -> dict[str, list[int]]:
+def perform(
+    steps: list[list[Any]], inputs: dict[str, list[int]], module: ctypes.c_void_p, leaves: bool
+) -> dict[str, list[int]]:
     streams = [ctypes.c_void_p() for _ in range(3)]
     for stream in streams:
         check(cuda.cuStreamCreate(ctypes.byref(stream), NON_BLOCKING))
@@ -75,6 +78,8 @@ def perform(steps: list[list[Any]], inputs: dict[str, list[int]], module: ctypes
             check(cuda.cuStreamWaitEvent(streams[rest[0]], event, 0))
         else:
             check(cuda.cuStreamSynchronize(streams[rest[0]]))
+    if leaves:
+        os._exit(0)
     check(cuda.cuCtxSynchronize())
     return {name: download(addresses[name], 256) for name in addresses}
 
@@ -86,7 +91,8 @@ def main(path: str) -> None:
     check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0))
     check(cuda.cuCtxSetCurrent(context))
     check(cuda.cuModuleLoadData(ctypes.byref(module), given["text"].encode()))
-    print(json.dumps({name: perform(steps, given["inputs"], module) for name, steps in given["sequences"].items()}))
+    inputs, leaves = given["inputs"], given["leaves"]
+    print(json.dumps({name: perform(steps, inputs, module, leaves) for name, steps in given["sequences"].items()}))
 
 
 if __name__ == "__main__":

@@ -30,18 +30,19 @@ def encoded(step: Launch | Wait | Synchronize) -> list[object]:
 
 
 def perform(
-    programs: Mapping[str, Program], folder: Path, *options: str, **environment: str
+    programs: Mapping[str, Program], folder: Path, *options: str, leaves: bool = False, **environment: str
 ) -> tuple[subprocess.CompletedProcess[str], dict[str, dict[str, Any]]]:
     """Run programs under `warploom exec`. Return the process, and the arrays of each program."""
     given = {
         "text": text(),
         "inputs": {name: values.tolist() for name, values in inputs().items()},
+        "leaves": leaves,
         "sequences": {name: [*map(encoded, each.steps)] for name, each in programs.items()},
     }
     path = folder / "sequences.json"
     path.write_text(json.dumps(given), encoding="utf-8")
     done = run(*options, program=(sys.executable, PROGRAM, str(path)), **environment)
-    return done, json.loads(done.stdout)
+    return done, {} if leaves else json.loads(done.stdout)
 
 
 def are_right(programs: Mapping[str, Program], results: dict[str, dict[str, Any]]) -> dict[str, bool]:
@@ -75,3 +76,11 @@ def test_launches_run_in_order_without_the_sanitizer(tmp_path: Path) -> None:
     done, results = perform(FAULTY, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert all(are_right(FAULTY, results).values())
+
+
+def test_launches_for_which_a_program_does_not_wait_are_reported_before_the_summary(tmp_path: Path) -> None:
+    twice = Program((Launch("produce"), Launch("produce", True)), lambda a, w: a)
+    done, _ = perform({"twice": twice}, tmp_path, "--sanitize", "--schedule", "lazy", leaves=True)
+    assert [code for _, code, _ in _FINDING.findall(done.stderr)] == ["sanitize.launch/dependent"]
+    assert done.stderr.splitlines()[-1] == "warploom exec: 2 launches; 1 finding"
+    assert done.returncode == 1

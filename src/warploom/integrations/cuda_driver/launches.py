@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from contextlib import contextmanager
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,7 +23,7 @@ from warploom.isa.model.parameters import block_bytes
 from warploom.runtime.limits import ClusterError, read_geometry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from warploom.integrations.cuda_driver.program import CudaProgram, DriverCall
     from warploom.integrations.cuda_driver.protocol import Connection
@@ -127,6 +128,21 @@ def read_configuration(connection: Connection, configuration: int) -> tuple[Shap
     return Shape(grid, block, shared, cluster, is_cooperative, is_programmatic, event), stream
 
 
+@contextmanager
+def _refusals(program: CudaProgram) -> Iterator[None]:
+    """Report refusals of a launch to the user, and replace them by statuses.
+
+    Errors: DriverError NOT_SUPPORTED, INVALID_CLUSTER_SIZE, INVALID_VALUE.
+    """
+    try:
+        yield
+    except (Unsupported, UsageError) as error:
+        program.log.error(error)
+        kinds = {Unsupported: Status.NOT_SUPPORTED, ClusterError: Status.INVALID_CLUSTER_SIZE}
+        found = (status for kind, status in kinds.items() if isinstance(error, kind))
+        raise DriverError(next(found, Status.INVALID_VALUE)) from None
+
+
 class Launch(NamedTuple):
     """Launch of a kernel with its parameters."""
 
@@ -146,18 +162,12 @@ class Launch(NamedTuple):
         program, kernel = call.program, self.function.kernel
         call.connection.synchronize()  # copies of the same call to the device
         order = order_of(call, stream)
-        try:
+        with _refusals(program):
             schedule, triggers = Schedule.parse(program.log.schedule_of(kernel)), kernel.triggers
             program.launches.run(
                 lambda overlap: self._start(program, order, overlap), order, schedule,
                 programmatic=self.geometry.programmatic, triggers=triggers,
             )  # fmt: skip
-        except Unsupported as error:
-            program.log.error(error)
-            raise DriverError(Status.NOT_SUPPORTED) from None
-        except UsageError as error:
-            program.log.error(error)
-            raise DriverError(Status.INVALID_VALUE) from None
 
     def _start(self, program: CudaProgram, order: StreamOrder, overlap: Overlap | None) -> Steps[None]:
         """Run the kernel, and pause if it overlaps with others.
@@ -199,7 +209,7 @@ def prepare_launch(call: DriverCall, handle: int, shape: Shape, values: int, ext
         raise DriverError(Status.INVALID_HANDLE)
     if values and extra:
         raise DriverError(Status.INVALID_VALUE)
-    try:
+    with _refusals(call.program):
         signature = function.kernel.loaded.signature
         cluster, required = shape.cluster or function.cluster, signature.extents(".reqnctapercluster")
         if cluster is not None and not all(cluster):
@@ -212,15 +222,6 @@ def prepare_launch(call: DriverCall, handle: int, shape: Shape, values: int, ext
         geometry = read_geometry(signature, shape.grid, shape.block, cluster, shape.shared)
         geometry = replace(geometry, cooperative=shape.is_cooperative, programmatic=shape.is_programmatic)
         _check(call, function, geometry)
-    except Unsupported as error:
-        call.program.log.error(error)
-        raise DriverError(Status.NOT_SUPPORTED) from None
-    except ClusterError as error:
-        call.program.log.error(error)
-        raise DriverError(Status.INVALID_CLUSTER_SIZE) from None
-    except UsageError as error:
-        call.program.log.error(error)
-        raise DriverError(Status.INVALID_VALUE) from None
     return Launch(function, geometry, read_parameters(call.connection, signature.parameters, values, extra))
 
 

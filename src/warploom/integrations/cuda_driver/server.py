@@ -30,6 +30,7 @@ _REGISTERING = (
     _box_copies, _contexts, _device_queries, _graphs, _linker, _pointers, _pools, _runtime_library, _tensor_maps,
 )  # fmt: skip
 """Modules whose import registers implementations of driver functions."""
+_FINISH_SECONDS = 10
 _BEFORE_INIT = frozenset({"cuInit", "cuDriverGetVersion"})
 _AFTER_FAILURE = frozenset({
     "cuInit", "cuDriverGetVersion", "cuCtxGetCurrent", "cuCtxSetCurrent", "cuCtxPopCurrent_v2", "cuCtxPushCurrent_v2",
@@ -63,6 +64,20 @@ class Server:
     def close(self) -> None:
         """Stop accepting connections. Open connections continue until the program closes them."""
         self._listener.close()
+
+    def finish(self) -> None:
+        """Run the launches for which the programs did not wait. The programs have ended.
+
+        A kernel that another thread of a program was running is left alone after some seconds.
+        """
+        for program in [*self._programs.values()]:
+            if program.lock.acquire(timeout=_FINISH_SECONDS):
+                program.connection = None
+                try:
+                    with suppress(KernelFailure):
+                        program.launches.finish()
+                finally:
+                    program.lock.release()
 
     def _create(self, process: int) -> CudaProgram:
         """Return the state of a new program. Errors: Disconnected if there is no memory for the device."""
