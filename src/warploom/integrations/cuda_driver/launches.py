@@ -23,7 +23,7 @@ from warploom.isa.model.parameters import block_bytes
 from warploom.runtime.limits import ClusterError, read_geometry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Sequence
 
     from warploom.integrations.cuda_driver.program import CudaProgram, DriverCall
     from warploom.integrations.cuda_driver.protocol import Connection
@@ -129,7 +129,7 @@ def read_configuration(connection: Connection, configuration: int) -> tuple[Shap
 
 
 @contextmanager
-def _refusals(program: CudaProgram) -> Iterator[None]:
+def _refusals(program: CudaProgram) -> Generator[None]:
     """Report refusals of a launch to the user, and replace them by statuses.
 
     Errors: DriverError NOT_SUPPORTED, INVALID_CLUSTER_SIZE, INVALID_VALUE.
