@@ -41,13 +41,6 @@ static void *find(const char *symbol) {
 static void *real_function(Word number);
 static void *shared_memory(void) { return memory; }
 
-EXPORT Word cuGetErrorName(Word code, const char **name);
-EXPORT Word cuGetErrorString(Word code, const char **text);
-EXPORT Word cuGetProcAddress(const char *name, void **address, Word version, Word flags);
-EXPORT Word cuGetProcAddress_v2(const char *name, void **address, Word version, Word flags, int *status);
-EXPORT Word cuGetProcAddress_v2_ptsz(const char *name, void **address, Word version, Word flags, int *status);
-EXPORT Word cuGetExportTable(const void **table, const void *id);
-
 /* The functions, the table of all functions, and by the number of a function its symbol and the driver's function. */
 #include "functions.inc"
 

@@ -28,6 +28,14 @@
 typedef uint64_t Word;
 typedef Word (*Callback)(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
 
+/* Functions that each library defines itself, without functions.inc. */
+EXPORT Word cuGetErrorName(Word code, const char **name);
+EXPORT Word cuGetErrorString(Word code, const char **text);
+EXPORT Word cuGetProcAddress(const char *name, void **address, Word version, Word flags);
+EXPORT Word cuGetProcAddress_v2(const char *name, void **address, Word version, Word flags, int *status);
+EXPORT Word cuGetProcAddress_v2_ptsz(const char *name, void **address, Word version, Word flags, int *status);
+EXPORT Word cuGetExportTable(const void **table, const void *id);
+
 enum { SUCCESS = 0, INVALID_VALUE = 1, NOT_INITIALIZED = 3, DEINITIALIZED = 4, NO_DEVICE = 100, NOT_FOUND = 500,
        NOT_PERMITTED = 800 };
 enum { CALL = 1, REPLY = 2, RETURN = 3, READ = 4, READ_STRING = 5, WRITE = 6, TO_DEVICE = 7, FROM_DEVICE = 8, MAP = 9,

@@ -13,14 +13,6 @@ struct Error {
     const char *name, *text;
 };
 
-/* Functions that this file defines. */
-EXPORT Word cuGetErrorName(Word code, const char **name);
-EXPORT Word cuGetErrorString(Word code, const char **text);
-EXPORT Word cuGetProcAddress(const char *name, void **address, Word version, Word flags);
-EXPORT Word cuGetProcAddress_v2(const char *name, void **address, Word version, Word flags, int *status);
-EXPORT Word cuGetProcAddress_v2_ptsz(const char *name, void **address, Word version, Word flags, int *status);
-EXPORT Word cuGetExportTable(const void **table, const void *id);
-
 /* The functions that forward their calls, and the tables of all functions and of all errors. */
 #include "functions.inc"
 
