@@ -4,40 +4,16 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
 import pytest
 from on_gpu import arch
-from runtime.programmatic.programs import CORRECT, FAULTY, Launch, Program, Synchronize, Wait, has_map, inputs, text
+from runtime.programmatic.programs import CORRECT, FAULTY, text
+from runtime.programmatic.sessions import is_right, perform
 
 import warploom as wl
 from warploom.diagnostics import Diagnostic
 
 SCHEDULES = ("eager", "lazy", "random:1", "random:2")
 ENGINES = ("interpreter", "compiler")
-
-
-def perform(session: wl.Session, program: Program) -> dict[str, np.ndarray]:
-    """Perform the steps of a program, and return its arrays."""
-    arrays = {name: session.array(values, name) for name, values in inputs().items()}
-    streams = [session.stream() for _ in range(3)]
-    tensor = wl.TensorMap.tiled(arrays["b"].reshape(4, 64), (1, 64))
-    for step in program.steps:
-        match step:
-            case Launch(kernel, programmatic, stream):
-                args = [*arrays.values(), *([tensor] if has_map(kernel) else [])]
-                session.launch(
-                    text(), kernel, grid=4, block=64, args=args, programmatic=programmatic, stream=streams[stream]
-                )
-            case Wait(stream, other):
-                streams[stream].wait(streams[other])
-            case Synchronize(stream):
-                streams[stream].synchronize()
-    return {name: array.numpy() for name, array in arrays.items()}
-
-
-def is_right(program: Program, arrays: dict[str, np.ndarray]) -> bool:
-    given = inputs()
-    return np.array_equal(arrays[program.name], program.expected(given["a"], given["w"][:256]))
 
 
 def line_of(found: Diagnostic) -> str:
