@@ -35,7 +35,11 @@ def declare(add: Add) -> None:
     )
     _program.declare(parser)
     parser.add_argument("--device", metavar="NAME", default="h100", help="h100, h200, b200, rtx5090 or a100 (h100)")
-    parser.add_argument("--kernel", metavar="REGEX", help="apply the options below only to kernels with such a name")
+    parser.add_argument(
+        "--kernel",
+        metavar="REGEX",
+        help="apply the options below only to kernels whose demangled names contain a match",
+    )
     parser.add_argument("--check", action="store_true", help="check the PTX of each module")
     parser.add_argument("--sanitize", action="store_true", help="report accesses that no synchronization orders")
     parser.add_argument("--schedule", metavar="NAME", default="eager", help="eager, lazy or random:SEED (eager)")

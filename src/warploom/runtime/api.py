@@ -19,6 +19,7 @@ from warploom.runtime.arguments import Arguments
 from warploom.runtime.elements import check_elements
 from warploom.runtime.kernel import LoadedKernel, load_kernel
 from warploom.runtime.limits import read_geometry
+from warploom.runtime.options import check_device, check_switches
 from warploom.runtime.run import Run
 
 if TYPE_CHECKING:
@@ -127,15 +128,11 @@ def launch(
     Errors: PtxSyntaxError; UsageError launch.*; Unsupported before the run; Trap and Deadlock during the run. A launch
         on a GPU also raises UsageError gpu.* and DeviceFault, and a launch on a Dask cluster UsageError dask.*.
     """
-    if device not in ("cpu", "cuda"):
-        raise UsageError(f"device is {device!r}; expected 'cpu' or 'cuda'", code="launch.device")
-    switches = {
+    check_device(device)
+    check_switches({
         "sanitize": sanitize, "raises": raises, "profile": profile, "wait": wait, "cooperative": cooperative,
         "programmatic": programmatic,
-    }  # fmt: skip
-    for option, value in switches.items():
-        if not isinstance(value, bool):
-            raise UsageError(f"{option} is {value!r}; expected True or False", code="launch.option")
+    })  # fmt: skip
     gpu_options = {
         "stream": stream is not None, "wait=False": not wait,
         "programmatic": programmatic, "assembler": assembler != "driver",

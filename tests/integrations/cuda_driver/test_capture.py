@@ -43,6 +43,12 @@ def test_a_launch_is_captured_and_replayed(tmp_path: Path, what: str) -> None:
     assert replayed.compared == 128
 
 
+def test_a_second_run_keeps_the_files_of_the_first(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert capture(tmp_path, *python("library")).returncode == 0
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["0001-twice.wlc", "0002-twice.wlc"]
+
+
 def test_a_program_finds_functions_by_name(tmp_path: Path) -> None:
     done = capture(tmp_path, *python("search"))
     assert (done.returncode, done.stdout) == (0, "500\n42\n"), done.stderr

@@ -105,7 +105,7 @@ complete -c warploom -n '_shtab_warploom_using sanitize; and test $_shtab_warplo
 complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a exec -d 'Run a CUDA program without a GPU. Its kernels run on the emulator, bit for bit.'
 complete -c warploom -n '_shtab_warploom_using exec' -s h -l help -d 'show this help message and exit'
 complete -c warploom -n '_shtab_warploom_using exec' -l device -x -d 'h100, h200, b200, rtx5090 or a100 (h100)'
-complete -c warploom -n '_shtab_warploom_using exec' -l kernel -x -d 'apply the options below only to kernels with such a name'
+complete -c warploom -n '_shtab_warploom_using exec' -l kernel -x -d 'apply the options below only to kernels whose demangled names contain a match'
 complete -c warploom -n '_shtab_warploom_using exec' -l check -d 'check the PTX of each module'
 complete -c warploom -n '_shtab_warploom_using exec' -l sanitize -d 'report accesses that no synchronization orders'
 complete -c warploom -n '_shtab_warploom_using exec' -l schedule -x -d 'eager, lazy or random:SEED (eager)'

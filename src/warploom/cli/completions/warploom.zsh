@@ -111,7 +111,7 @@ _shtab_warploom_completion_defaults_added=0
 _shtab_warploom_exec_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--device[h100, h200, b200, rtx5090 or a100 (h100)]:NAME:"
-  "--kernel[apply the options below only to kernels with such a name]:REGEX:"
+  "--kernel[apply the options below only to kernels whose demangled names contain a match]:REGEX:"
   "--check[check the PTX of each module]"
   "--sanitize[report accesses that no synchronization orders]"
   "--schedule[eager, lazy or random\:SEED (eager)]:NAME:"

@@ -164,7 +164,7 @@ def read_capture(path: str | Path, limit: int = MEMORY_LIMIT) -> CapturedLaunch:
     try:
         if not stat.S_ISREG(Path(path).stat().st_mode):
             raise _damaged(str(path), "it is not a regular file")
-        with zipfile.ZipFile(path) as archive:
+        with _open(path) as archive:
             return _Reader(archive, str(path), limit).launch()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {os_reason(error)}", code="capture.file") from None
@@ -172,8 +172,19 @@ def read_capture(path: str | Path, limit: int = MEMORY_LIMIT) -> CapturedLaunch:
         raise UsageError(
             f"the contents of {path} need more memory than there is", code="capture.file", hint="--memory sets a limit"
         ) from None
-    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, ValueError):
+    except _BROKEN:
         raise _damaged(str(path), "it is not a complete ZIP archive") from None
+
+
+_BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError)
+"""Exceptions of `zipfile` and its decompressors for a damaged archive. An archive may also cause a ValueError."""
+
+
+def _open(path: str | Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except ValueError:  # from a negative offset
+        raise zipfile.BadZipFile from None
 
 
 def _damaged(path: str, reason: str) -> UsageError:

@@ -24,6 +24,7 @@ from warploom.runtime.captures.order import OrderRecorder, Writer
 from warploom.runtime.captures.relocation import Relocation, alignment_of, differing_bytes, maps_of
 from warploom.runtime.kernel import load_kernel
 from warploom.runtime.limits import read_geometry
+from warploom.runtime.options import check_device, check_memory, check_switches
 from warploom.runtime.run import Run
 from warploom.runtime.sessions.device_memory import DeviceMemory
 from warploom.runtime.sessions.modules import SessionModule
@@ -140,13 +141,9 @@ def replay(
     Units: `memory` is the limit for the contents of the file in bytes.
     Errors: UsageError capture.file, and the errors of `wl.launch`.
     """
-    if device not in ("cpu", "cuda"):
-        raise UsageError(f"device is {device!r}; expected 'cpu' or 'cuda'", code="launch.device")
-    for option, value in (("sanitize", sanitize), ("raises", raises), ("profile", profile)):
-        if not isinstance(value, bool):
-            raise UsageError(f"{option} is {value!r}; expected True or False", code="launch.option")
-    if not isinstance(memory, int) or isinstance(memory, bool) or memory < 1:
-        raise UsageError(f"memory is {memory!r}; expected a number of bytes above 0", code="launch.option")
+    check_device(device)
+    check_switches({"sanitize": sanitize, "raises": raises, "profile": profile})
+    check_memory(memory, 1)
     if not isinstance(file, (str, Path, CapturedLaunch)):
         raise UsageError(f"file is {file!r}; expected the path of a captured launch", code="capture.file")
     launch = file if isinstance(file, CapturedLaunch) else read_capture(file, memory)

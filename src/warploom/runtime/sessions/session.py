@@ -20,6 +20,7 @@ from warploom.runtime.arguments import Arguments
 from warploom.runtime.elements import check_elements
 from warploom.runtime.kernel import load_kernel
 from warploom.runtime.limits import read_geometry
+from warploom.runtime.options import check_device, check_memory, check_switches
 from warploom.runtime.run import PendingRun, Run
 from warploom.runtime.sessions.device_array import DeviceArray, check_session
 
@@ -130,12 +131,9 @@ class Session:
         output: Callable[[str], object] | None = None,
         memory: int = MEMORY_BYTES,
     ) -> None:
-        if device not in ("cpu", "cuda"):
-            raise UsageError(f"device is {device!r}; expected 'cpu' or 'cuda'", code="launch.device")
-        if not isinstance(sanitize, bool):
-            raise UsageError(f"sanitize is {sanitize!r}; expected True or False", code="launch.option")
-        if not isinstance(memory, int) or isinstance(memory, bool) or memory < LEAST_MEMORY:
-            raise UsageError(f"memory is {memory!r}; expected at least {LEAST_MEMORY} bytes", code="launch.option")
+        check_device(device)
+        check_switches({"sanitize": sanitize})
+        check_memory(memory, LEAST_MEMORY)
         if arch is not None and (not isinstance(arch, str) or read_target(arch) is None):
             raise UsageError(f"arch is {arch!r}; expected a target such as 'sm_90a'", code="launch.arch")
         if output is not None and not callable(output):
@@ -275,9 +273,7 @@ class Session:
 
         Errors: as `wl.launch`; UsageError launch.session.
         """
-        for option, value in (("programmatic", programmatic), ("cooperative", cooperative)):
-            if not isinstance(value, bool):
-                raise UsageError(f"{option} is {value!r}; expected True or False", code="launch.option")
+        check_switches({"programmatic": programmatic, "cooperative": cooperative})
         stream = self._stream if stream is None else stream
         device = self.device_for(stream)
         loaded = load_kernel(kernel, name)

@@ -16,6 +16,8 @@ from warploom.runtime.captures.capture_file import SUFFIX
 if TYPE_CHECKING:
     from warploom.runtime.captures.capture_file import CapturedLaunch
 
+_NUMBERED = re.compile(r"([0-9]{4,9})-")
+
 
 @dataclass(frozen=True)
 class CaptureOptions:
@@ -35,6 +37,8 @@ class CaptureOptions:
 class CaptureLog:
     """Record of the launches of all programs.
 
+    The numbers in the names of the files continue those of earlier runs in the same folder.
+
     `say` prints a sentence. `skipped` counts selected launches that could not be recorded, by reason.
     """
 
@@ -45,6 +49,11 @@ class CaptureLog:
     _launches: Counter[str] = field(default_factory=Counter[str])
     _said: set[str] = field(default_factory=set[str])
     _lock: Any = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        names = (each.name for each in self.options.folder.glob(f"*{SUFFIX}"))
+        numbers = [int(found[1]) for name in names if (found := _NUMBERED.match(name))]
+        self._first = 1 + max(numbers, default=0)
 
     def selects(self, name: str) -> bool:
         """Count a launch of a kernel with a demangled name, and return True if it is to be recorded."""
@@ -77,7 +86,7 @@ class CaptureLog:
     def add(self, launch: CapturedLaunch, name: str) -> None:
         """Write a launch of a kernel with a demangled name to a file. Errors: UsageError capture.file."""
         with self._lock:
-            number = len(self.files) + 1
+            number = self._first + len(self.files)
             path = self.options.folder / f"{number:04}-{short_name(name)}{SUFFIX}"
             self.files.append(path)
         launch.save(path)
