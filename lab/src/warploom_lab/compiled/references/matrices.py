@@ -83,16 +83,42 @@ _E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6]
 def scaled_matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the block-scaled multiplication kernels: A B^T.
 
-    Each 32 elements of A or B along k share a scale factor, a power of two.
+    The options `a` and `b` name the element types. The option `block` is the number of elements along k that share a
+    scale factor, 32 by default. Scale factors of type u8 are powers of two. With the option `blocked`, the scale
+    factors are in blocks of 128 rows and 4 columns, with the dimensions (rows / 128, columns / 4, 32, 4, 4).
     """
     operands: list[Array] = []
     for name in "ab":
-        packed = arrays[name]
+        packed = arrays[name] if name in arrays else arrays[f"{name}d"]
         if options[name] == "e2m1":
             packed = np.stack([_E2M1[packed & 15], _E2M1[packed >> 4]], axis=-1).reshape(packed.shape[0], -1)
-        scale = np.repeat(np.exp2(arrays[f"s{name}"].astype(np.float64) - 127), 32, axis=1)
-        operands.append(wide(packed) * scale)
-    return {"c": operands[0] @ operands[1].T}
+        scale = arrays[f"s{name}"]
+        scale = np.exp2(scale.astype(np.float64) - 127) if scale.dtype == np.uint8 else wide(scale)
+        if options.get("blocked"):
+            scale = scale.transpose(0, 3, 2, 1, 4).reshape(len(packed), -1)
+        operands.append(wide(packed) * np.repeat(scale, options.get("block", 32), axis=1))
+    return {"c" if "c" in arrays else "cd": operands[0] @ operands[1].T}
+
+
+@reference
+def grouped_matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the expected result of the grouped multiplication kernels: the products A B^T, one after the other.
+
+    The options `rows`, `n` and `k` are the shapes.
+    """
+    n, k = options["n"], options["k"]
+    ends = np.cumsum(options["rows"])[:-1]
+    a = np.split(wide(arrays["ap"]).reshape(-1, k), ends)
+    b = wide(arrays["bp"]).reshape(-1, n, k)
+    return {"cp": np.concatenate([(x @ y.T).ravel() for x, y in zip(a, b, strict=True)])}
+
+
+@reference
+def gated(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the expected result of the kernels `gated_*`: silu(X W^T) (X V^T)."""
+    x, w, v = (wide(arrays[name]) for name in "xwv")
+    gate = x @ w.T
+    return {"y": gate / (1 + np.exp(-gate)) * (x @ v.T)}
 
 
 # Attention ---------------------------------------------------------------------------------------------------------
