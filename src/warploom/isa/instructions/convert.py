@@ -27,7 +27,7 @@ _FLOAT = inp("f32", accepts=_wide_or_same)
 _RANDOM_BITS = inp("b32", accepts="bits")
 _SCALE = inp("b16", when="scaling", accepts="bits")
 _INTEGER = inp("s32", accepts="wide")
-_FIXED_POINT = "sm_100a,sm_103a,sm_110a,sm_120a,sm_121a"
+_FIXED_POINT = "sm_100a,sm_103a,sm_107a,sm_110a,sm_120a,sm_121a"
 """Targets that convert to and from the format s2f6."""
 
 INTEGER = Form(
@@ -157,7 +157,7 @@ def halves(rnd: Word, relu: Word, satfinite: Word, dtype: Word, a: Lane, b: Lane
 HALVES_STOCHASTIC = Form(
     name="convert.halves_stochastic",
     syntax="cvt.rs{.relu}{.satfinite}.dtype.f32  d, a, b, rbits;",
-    rows="relu satfinite dtype ptx target\n-,relu -,satfinite f16x2,bf16x2 8.7 sm_100a,sm_103a",
+    rows="relu satfinite dtype ptx target\n-,relu -,satfinite f16x2,bf16x2 8.7 sm_100a,sm_103a,sm_107a",
     operands={"d": _RESULT, "a": _FLOAT, "b": _FLOAT, "rbits": _RANDOM_BITS},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
@@ -247,7 +247,7 @@ def narrow_halves(rnd: Word, relu: Word, dtype: Word, atype: Word, a: Lane) -> L
 FOUR_STOCHASTIC = Form(
     name="convert.four_stochastic",
     syntax="cvt.rs{.relu}.satfinite.dtype.f32  d, a, rbits;",
-    rows="relu dtype ptx target\n-,relu e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4 8.7 sm_100a,sm_103a",
+    rows="relu dtype ptx target\n-,relu e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4 8.7 sm_100a,sm_103a,sm_107a",
     operands={"d": out("dtype"), "a": inp("f32", 4), "rbits": _RANDOM_BITS},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
@@ -308,8 +308,8 @@ WIDEN = Form(
         -,relu  f16x2   e4m3x2,e5m2x2         8.1  sm_89
         -,relu  f16x2   e2m3x2,e3m2x2,e2m1x2  8.6  sm_100f,sm_110f,sm_120f
         -       bf16x2  ue8m0x2               8.6  sm_100f,sm_110f,sm_120f
-        -,relu  bf16x2  e4m3x2,e5m2x2         9.2  sm_100a,sm_120a
-        -,relu  bf16x2  e2m3x2,e3m2x2,e2m1x2  9.2  sm_100a,sm_120a
+        -,relu  bf16x2  e4m3x2,e5m2x2         9.2  sm_100f,sm_110f,sm_120f
+        -,relu  bf16x2  e2m3x2,e3m2x2,e2m1x2  9.2  sm_100f,sm_110f,sm_120f
     """,
     operands={"d": out("dtype"), "a": inp("atype")},
     source="PTX ISA 9.7.9.21",

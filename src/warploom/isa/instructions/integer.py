@@ -230,7 +230,7 @@ def _bytes(slots: Slots) -> str:
 QUAD = Form(
     name="integer.quad",
     syntax="op.type  d, a, b;",
-    rows="op type ptx target\nadd,sub,min,max u8x4,s8x4 9.2 sm_120f",
+    rows="op type ptx target\nadd,sub,min,max u8x4,s8x4 9.2 sm_107f,sm_120f",
     operands={name: part(_bytes, accepts="packed") for name, part in (("d", out), ("a", inp), ("b", inp))},
     source="PTX ISA 9.7.1.1",
 )
@@ -248,7 +248,7 @@ def quad(op: Word, type: Word, a: Lane, b: Lane) -> Lane:
 QUAD_NEG = Form(
     name="integer.quad_neg",
     syntax="neg.type  d, a;",
-    rows="type ptx target\ns8x4 9.2 sm_120f",
+    rows="type ptx target\ns8x4 9.2 sm_107f,sm_120f",
     operands={"d": out("s32", accepts="packed"), "a": inp("s32", accepts="packed")},
     source="PTX ISA 9.7.1.11",
 )

@@ -227,7 +227,7 @@ CP.describe(
 SHIFT = Form(
     name="tcgen05.shift",
     syntax="tcgen05.shift.cta_group.down  [taddr];",
-    rows="cta_group ptx target\ncta_group::1,cta_group::2 8.6 sm_100a,sm_103a,sm_110a",
+    rows="cta_group ptx target\ncta_group::1,cta_group::2 8.6 sm_100a,sm_103a,sm_107a,sm_110a",
     operands={"taddr": tensor_address()},
     effects=(Issue(), Access("update", "taddr", proxy="async")),
     source="PTX ISA 9.7.16.9.3",

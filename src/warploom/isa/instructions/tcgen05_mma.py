@@ -19,7 +19,7 @@ from warploom.layout.tensor_memory import accumulator, data_path, multiplicand, 
 
 GROUPS = "cta_group::1,cta_group::2"
 _FAMILY = "sm_100f,sm_110f"
-_EXACT = "sm_100a,sm_103a,sm_110a"
+_EXACT = "sm_100a,sm_103a,sm_107a,sm_110a"
 INTEGER = "sm_100a,sm_110a"
 KEPT = "-,collector::a::fill,collector::a::use,collector::a::lastuse,collector::a::discard"
 SHIFTED = "-,collector::a::lastuse,collector::a::discard"
