@@ -45,6 +45,7 @@ from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
 from warploom.emulator.request import Request
 from warploom.emulator.services import Services
+from warploom.emulator.stacks import Stacks
 from warploom.emulator.state import RECENT, Executions
 from warploom.emulator.tensor_memory.pipeline import TensorPipeline
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
@@ -174,8 +175,9 @@ class Emulator:
         )  # fmt: skip
         self.asynchronous = AsyncOperations(state, copies, self.tensor, self.schedule, self._make_batch, events)
         self.services = Services(state, self.memory, events)
+        stacks = Stacks(self.topology.warps, program.local_bytes)
         self.control = Control(
-            state, program, self.linked, self.memory, self.services, self.linker.formal, self._on_exit, events
+            state, program, self.linked, self.memory, self.services, stacks, self.linker.formal, self._on_exit, events
         )
         self.components = Components(
             request.arch, self.parameters, request.pool, self.accumulators, self.memory, self.control, self.barriers,

@@ -178,6 +178,7 @@ class Program:
     static_shared: int
     dynamic_start: int
     local_bytes: int
+    uses_stack: bool  # True if local memory ends with a stack
     services: dict[int, Service] = field(default_factory=dict[int, Service])
     block_end: list[int] = field(default_factory=list[int])
     reconvergence: list[int] = field(default_factory=list[int])

@@ -291,6 +291,14 @@ class Warps(Batch):
         """Trigger dependent grids, or wait for prerequisite grids. See `GridDependencies.control`."""
         self.components.grids.control(self, kind)
 
+    def stack_pointer(self) -> Array:
+        """Return the stack pointers of all lanes."""
+        return self.components.control.stacks.pointers[self.warps]
+
+    def move_stack(self, pointers: Array) -> None:
+        """Set the stack pointers of the active lanes (see `Stacks.move`)."""
+        self.components.control.stacks.move(self, pointers)
+
     def change_registers(self, count: int, take: bool) -> None:
         """Change the registers of each warp to `count` per thread (see `RegisterPools.change`)."""
         self.components.pools.change(self, count, take)

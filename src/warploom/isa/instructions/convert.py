@@ -7,8 +7,8 @@ from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import Accepts, Slots, inp, out
-from warploom.numerics import convert, lanes
-from warploom.numerics.formats import element_format
+from warploom.numerics import convert, lanes, packed
+from warploom.numerics.formats import BF16, FORMATS, element_format
 from warploom.numerics.lanes import Lane
 
 
@@ -168,6 +168,12 @@ HALVES_STOCHASTIC.describe(
     "cvt.rs.f16x2.f32 %r0, %f1, %f0, %r1;",
 )
 
+
+@HALVES_STOCHASTIC.semantics
+def halves_stochastic(relu: Word, satfinite: Word, dtype: Word, a: Lane, b: Lane, rbits: Lane) -> Lane:
+    return convert.stochastic_pair(a, b, rbits, element_format(dtype), bool(relu), bool(satfinite))
+
+
 TF32 = Form(
     name="convert.tf32",
     syntax="cvt.rnd{.satfinite}{.relu}.tf32.f32  d, a;",
@@ -258,6 +264,12 @@ FOUR_STOCHASTIC.describe(
     "cvt.rs.satfinite.e4m3x4.f32 %r0, {%f0, %f1, %f2, %f3}, %r1;",
 )
 
+
+@FOUR_STOCHASTIC.semantics
+def four_stochastic(relu: Word, dtype: Word, a: Lane, rbits: Lane) -> Lane:
+    return convert.stochastic_quadruple(a, rbits, FORMATS[dtype.removesuffix("x4")], bool(relu))
+
+
 FIXED = Form(
     name="convert.fixed",
     syntax="cvt.rn.satfinite{.scaling}{.relu}.s2f6x2.f32  d, a, b{, scale-factor};",
@@ -271,6 +283,12 @@ FIXED.describe(
     " Use it to quantise to s2f6.",
     "cvt.rn.satfinite.s2f6x2.f32 %h0, %f1, %f0;",
 )
+
+
+@FIXED.semantics
+def fixed(relu: Word, a: Lane, b: Lane, scale_factor: Lane) -> Lane:
+    return convert.fixed_pair(a, b, scale_factor, bool(relu))
+
 
 FIXED_HALVES = Form(
     name="convert.fixed_halves",
@@ -286,6 +304,13 @@ FIXED_HALVES.describe(
     "cvt.rn.satfinite.s2f6x2.bf16x2 %h0, %r0;",
 )
 
+
+@FIXED_HALVES.semantics
+def fixed_halves(relu: Word, a: Lane, scale_factor: Lane) -> Lane:
+    high, low = (packed.float_from_half(half.astype("u2"), BF16) for half in (a >> 16, a))
+    return convert.fixed_pair(high, low, scale_factor, bool(relu))
+
+
 FIXED_WIDEN = Form(
     name="convert.fixed_widen",
     syntax="cvt.rn{.satfinite}{.scaling}{.relu}.bf16x2.s2f6x2  d, a{, scale-factor};",
@@ -298,6 +323,12 @@ FIXED_WIDEN.describe(
     "Converts a pair of s2f6 fixed-point numbers to bf16, optionally scaled. Use it to read quantised data.",
     "cvt.rn.bf16x2.s2f6x2 %r0, %h0;",
 )
+
+
+@FIXED_WIDEN.semantics
+def fixed_widen(satfinite: Word, relu: Word, a: Lane, scale_factor: Lane) -> Lane:
+    return convert.halves_from_fixed_pair(a, scale_factor, bool(relu), bool(satfinite))
+
 
 WIDEN = Form(
     name="convert.widen",

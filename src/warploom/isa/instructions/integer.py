@@ -242,7 +242,7 @@ QUAD.describe(
 
 @QUAD.semantics
 def quad(op: Word, type: Word, a: Lane, b: Lane) -> Lane:
-    return integers.quarters(op, a, b, signed=type == "s8x4", sat=False)
+    return integers.quarters(op, a, b, signed=type == "s8x4")
 
 
 QUAD_NEG = Form(
@@ -257,7 +257,7 @@ QUAD_NEG.describe("Negates the four bytes of a separately. Use it for arithmetic
 
 @QUAD_NEG.semantics
 def quad_neg(a: Lane) -> Lane:
-    return integers.quarters("sub", a ^ a, a, signed=True, sat=False)
+    return integers.quarters("sub", a ^ a, a, signed=True)
 
 
 DP4A = Form(
