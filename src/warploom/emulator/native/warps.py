@@ -488,9 +488,17 @@ class TracedWarp:
 
     def commit(self, channel: str) -> None:
         """Do nothing, because all copies have taken effect."""
+        self._require_eager(channel)
 
     def wait(self, channel: str, pending: int, read_only: bool = False) -> None:
         """Do nothing, because all copies have taken effect."""
+        self._require_eager(channel)
+
+    @staticmethod
+    def _require_eager(channel: str) -> None:
+        """Refuse the accesses to tensor memory of a channel, which may be delayed. Errors: TraceError."""
+        if channel.startswith("tensor"):
+            raise TraceError("waits for accesses to tensor memory are not implemented in native code")
 
     def _reduce(self, name: str, value: TracedLanes) -> ir.Value:
         kind = value.value.type

@@ -121,6 +121,12 @@ def gated(arrays: Arrays, options: Options) -> dict[str, Any]:
     return {"y": gate / (1 + np.exp(-gate)) * (x @ v.T)}
 
 
+@reference
+def matmul_added(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the expected result of the kernels `tensor_memory_added_*`: C + A B^T."""
+    return {"d": wide(arrays["c"]) + wide(arrays["a"]) @ wide(arrays["b"]).T}
+
+
 # Attention ---------------------------------------------------------------------------------------------------------
 
 
@@ -156,6 +162,13 @@ def attention(arrays: Arrays, options: Options) -> dict[str, Any]:
     p, lse = _probabilities(_scores(q, k, float(arrays["scale"]), options))
     result = {f"o{suffix}": (p @ v).reshape(shape)}
     return result if suffix else result | {"lse": lse}
+
+
+@reference
+def attention_step(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the expected result of the kernels `tensor_memory_attention_*`: softmax(scale Q K^T) V."""
+    q, k, v = (wide(arrays[n]) for n in "qkv")
+    return {"o": _probabilities(q @ k.T * float(arrays["scale"]))[0] @ v}
 
 
 @reference
@@ -217,6 +230,24 @@ def rmsnorm(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the RMS norm kernels: each row over its root mean square, times `w`."""
     x = wide(arrays["x"])
     return {"y": x / np.sqrt((x * x).mean(1, keepdims=True) + 1e-5) * wide(arrays["w"])}
+
+
+@reference
+def reduced_rows(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the expected result of the kernels `tensor_memory_least` and `tensor_memory_greatest`.
+
+    `y` is 2 x. `best` is the least element of each row of x, or the greatest absolute value.
+    """
+    x = wide(arrays["x"])
+    return {"y": 2 * x, "best": x.min(1) if options["least"] else np.abs(x).max(1)}
+
+
+@reference
+def gathered_rows(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the expected result of the kernels `gathered_rows_*`: row `rows[i]` of x becomes row `target[i]` of y."""
+    y = np.zeros_like(arrays["yd"])
+    y[arrays["target"]] = arrays["xd"][arrays["rows"]]
+    return {"yd": y}
 
 
 @reference
