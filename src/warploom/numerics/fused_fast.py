@@ -255,14 +255,14 @@ def _run(
     for g in range(groups):
         _decode_a(a, address(a) + a.itemsize * g * a_size, a_values, a_exponents, a_size, fields)
         decode_scales(
-            address(scale_a) + scales * g * rows, address(scale_table), rows, scales, a_scales, a_factors
+            address(scale_a) + scales * g * rows, address(scale_table), rows, scales, rows, a_scales, a_factors
         )
         for first_column in range(0, columns, width):
             column_of_b = address(b) + b.itemsize * (g * columns + first_column) * b_depth
             transpose(b, column_of_b, width, b_depth, words)
             decode_b(b, words, b_values, b_exponents, b_size, fields)
             codes = address(scale_b) + scales * (g * columns + first_column)
-            decode_scales(codes, address(scale_table), width, scales, b_scales, b_factors)
+            decode_scales(codes, address(scale_table), width, scales, width, b_scales, b_factors)
             base = Tile(
                 fields,
                 a_values,

@@ -144,22 +144,22 @@ add_groups = step_intrinsic(_emit_add_groups)
 
 
 @intrinsic
-def decode_scales(context, codes, table, rows, count, exponents, factors):
+def decode_scales(context, codes, table, rows, count, pitch, exponents, factors):
     """Decode the block scales of rows of A or columns of B. All arguments are addresses and numbers.
 
-    `table` is the address of `fused_fast.scale_table`.
+    `table` is the address of `fused_fast.scale_table`. Results of the next scale along K are `pitch` elements further.
 
-    Shapes: codes (rows, count) of u8; exponents (count, rows) of i16; factors (count, rows) of f32.
+    Shapes: codes (rows, count) of u8; exponents (count, pitch) of i16; factors (count, pitch) of f32.
     """
 
     def generate(context, builder, signature, arguments):
         v = Vectors(builder)
-        codes, table, rows, count, exponents, factors = arguments
+        codes, table, rows, count, pitch, exponents, factors = arguments
 
         def decode_row(row: Value) -> None:
             def decode(number: Value) -> None:
                 code = builder.zext(v.load(I8, codes, builder.add(builder.mul(row, count), number)), I64)
-                target = builder.add(builder.mul(number, rows), row)
+                target = builder.add(builder.mul(number, pitch), row)
                 v.store(builder.fptosi(v.load(F32_TYPE, table, code), I16), exponents, target)
                 v.store(v.load(F32_TYPE, table, builder.add(code, v.number(256))), factors, target)
 
@@ -168,4 +168,4 @@ def decode_scales(context, codes, table, rows, count, exponents, factors):
         v.loop(0, rows, 1, decode_row)
         return context.get_dummy_value()
 
-    return types.none(*[types.int64] * 6), generate
+    return types.none(*[types.int64] * 7), generate
