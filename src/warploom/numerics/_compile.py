@@ -51,13 +51,18 @@ def copied(template: Callable[..., None], namesake: Callable[..., Any], **functi
 
     The copy has the file, the line and the name of `namesake`, so that Numba caches each copy separately.
     """
+    return njit(renamed(template, namesake, **functions))
+
+
+def renamed(template: Callable[..., Any], namesake: Callable[..., Any], **functions: Any) -> Callable[..., Any]:
+    """Return the function that `copied` compiles."""
     code = template.__code__.replace(
         co_filename=namesake.__code__.co_filename,
         co_firstlineno=namesake.__code__.co_firstlineno,
         co_name=namesake.__name__,
         co_qualname=namesake.__qualname__,
     )
-    return njit(FunctionType(code, template.__globals__ | {"__name__": namesake.__module__} | functions))
+    return FunctionType(code, template.__globals__ | {"__name__": namesake.__module__} | functions)
 
 
 scalar: Any = None

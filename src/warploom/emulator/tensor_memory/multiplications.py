@@ -31,6 +31,7 @@ from warploom.numerics.models import NoModelError
 
 CODE = "emulator.tensor-multiply"
 Numbers = NDArray[np.int64]
+_ALL = slice(None)
 _NO_MASK = np.zeros((0, 0), np.bool_)
 
 
@@ -160,32 +161,23 @@ class Multiplications:
         columns = [slice(fold * n // folds, (fold + 1) * n // folds) for fold in range(folds)]
         a_copies = _distinct(a)
         index_copies = None if index is None else _distinct(index)
-        scale_copies = None if scale_b is None else _distinct(scale_b)
-        one = a_copies.shape[1] == 1 and (index_copies is None or index_copies.shape[1] == 1)
-        if one and (scale_copies is None or scale_copies.shape[1] == 1):
+        a_scales, b_scales = (None if each is None else _distinct(each) for each in (scale_a, scale_b))
+        operands = [each for each in (a_copies, index_copies, a_scales, b_scales) if each is not None]
+        if all(each.shape[1] == 1 for each in operands):
             by(
-                a_copies[:, 0], b, d, index=None if index_copies is None else index_copies[:, 0], scale_a=scale_a,
-                scale_b=None if scale_copies is None else np.ascontiguousarray(scale_copies[:, 0]), out=d,
-                workers=self.workers,
+                _copy(a_copies), b, d, index=_copy(index_copies), scale_a=_copy(a_scales), scale_b=_copy(b_scales),
+                out=d, workers=self.workers,
             )  # fmt: skip
             return
-        rows = [slice(0, m)]
-        if scale_copies is not None and scale_copies.shape[1] > 1:
-            rows = [slice(first, first + 32) for first in range(0, m, 32)]
+        quarters = 1 if b_scales is None else b_scales.shape[1]
+        rows = [slice(first, first + 32) for first in range(0, m, 32)] if quarters > 1 else [slice(0, m)]
         for fold, column in enumerate(columns):
             for number, row in enumerate(rows):
-                quarter = scale_copies.shape[1] - 1 if scale_copies is not None else 0
-                scales = None if scale_copies is None else scale_copies[:, min(number, quarter), column]
-                part = np.ascontiguousarray(d[:, row, column])
-                result = by(
-                    np.ascontiguousarray(a_copies[:, min(fold, a_copies.shape[1] - 1), row]),
-                    np.ascontiguousarray(b[:, column]), part,
-                    index=None if index_copies is None
-                    else np.ascontiguousarray(index_copies[:, min(fold, index_copies.shape[1] - 1), row]),
-                    scale_a=None if scale_a is None else np.ascontiguousarray(scale_a[:, row]),
-                    scale_b=None if scales is None else np.ascontiguousarray(scales),
+                d[:, row, column] = by(
+                    _copy(a_copies, fold, row), np.ascontiguousarray(b[:, column]),
+                    np.ascontiguousarray(d[:, row, column]), index=_copy(index_copies, fold, row),
+                    scale_a=_copy(a_scales, fold, row), scale_b=_copy(b_scales, number, column),
                 )  # fmt: skip
-                d[:, row, column] = result
 
     def _collected(self, group: _Group, matrix: str, read: Any) -> NDArray[Any]:
         """Return A or B, from its collector buffer if the instruction allows that and the schedule is not eager.
@@ -309,7 +301,7 @@ class Multiplications:
         if record.zero_columns is not None:
             word = int(group.operations.values["zero_columns"][group.which[0]])
             mask, shift = zero_columns(word, fields.m, fields.n)
-        matrix = record.matrix_b(plan, int(descriptors[0]), -(-shift // 8) * 8)
+        matrix = record.matrix_b(plan, int(descriptors[0]), -(-shift // 16) * 16)  # a chunk has up to 16 columns
         starts = group.each(start_addresses(descriptors))
         elements = self._shared(group, matrix, group.ctas.reshape(-1), starts)
         if mask is not None:
@@ -345,18 +337,18 @@ class Multiplications:
         return decoder.indices(nibbles)
 
     def _read_scales(self, group: _Group) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """Return the scale factors of A, and those of B for each quarter of the lanes.
+        """Return the scale factors of A for each group of lanes, and those of B for each quarter of the lanes.
 
-        Shapes: (G, M, factors) and (G, quarters, N, factors).
+        Shapes: (G, groups of lanes, M, factors) and (G, quarters, N, factors).
         """
         assert group.plan.scales is not None
         map_a, map_b = group.plan.scales
         copies_a = self._read_map(group, map_a, "scale_a", "the scale factors of A")
         copies_b = self._read_map(group, map_b, "scale_b", "the scale factors of B")
-        # A quarter of the lanes uses its own copy. In data path B, row r of a CTA is in the quarter r // 32 % 2.
-        own = np.arange(map_a.rows) % (map_a.rows // group.record.ctas) // 32
-        scale_a = copies_a[:, own, np.arange(map_a.rows)]
-        return np.ascontiguousarray(scale_a), np.ascontiguousarray(copies_b.swapaxes(2, 3))
+        # A quarter of the lanes uses its own copy. The quarters of a group of lanes hold 32 rows each.
+        row, folds = np.arange(map_a.rows), len(group.plan.lanes)
+        quarter = row % (map_a.rows // group.record.ctas) // 32 + np.arange(folds)[:, None] * (4 // folds)
+        return np.ascontiguousarray(copies_a[:, quarter, row]), np.ascontiguousarray(copies_b.swapaxes(2, 3))
 
 
 def _split(addresses: NDArray[Any]) -> tuple[Numbers, Numbers]:
@@ -367,6 +359,11 @@ def _split(addresses: NDArray[Any]) -> tuple[Numbers, Numbers]:
 def _distinct(copies: NDArray[Any]) -> NDArray[Any]:
     """Return the copies (second axis), or the first copy if all are equal."""
     return copies[:, :1] if copies.shape[1] > 1 and (copies == copies[:, :1]).all() else copies
+
+
+def _copy(copies: NDArray[Any] | None, number: int = 0, rows: slice = _ALL) -> Any:
+    """Return some rows of a copy, or of the only copy. None stands for an absent operand."""
+    return None if copies is None else np.ascontiguousarray(copies[:, min(number, copies.shape[1] - 1), rows])
 
 
 def shifted(rows: NDArray[np.uint32], per_cta: int) -> NDArray[np.uint32]:
