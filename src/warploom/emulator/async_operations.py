@@ -125,7 +125,7 @@ class AsyncOperations:
         """
         number, group = self.report_issue(batch, channel)
         pc, warps = self.state.pc, batch.warp_index
-        if self.kind == "eager":
+        if self._is_immediate(channel):
             action(self.make_batch(warps, batch.mask), captured)
             return
         mask = None if batch.mask is None else batch.mask.copy()
@@ -143,9 +143,17 @@ class AsyncOperations:
         self.deferred += 1
         if self._on_issue is not None:
             self._on_issue(Issue(pc, batch, _GROUPS[channel], number, group, self.state.run_length))
-        if self.kind == "eager" and self._on_complete is not None:
+        if self._is_immediate(channel) and self._on_complete is not None:
             self._on_complete(Complete(pc, _GROUPS[channel], np.array([number]), batch.warp_index))
         return number, group
+
+    def _is_immediate(self, channel: str) -> bool:
+        """Return True if operations of a channel take effect when they are issued.
+
+        An instruction that reads a register waits for the load of tensor memory that writes the register. Compilers
+        rely on this (triton-lang/triton#11464), so that loads are never late for their own thread.
+        """
+        return self.kind == "eager" or channel == "tensor load"
 
     def commit(self, batch: Batch, channel: str) -> None:
         """Commit the operations that the active lanes have issued on a channel, as one group."""

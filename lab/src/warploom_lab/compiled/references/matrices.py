@@ -85,7 +85,8 @@ def scaled_matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
 
     The options `a` and `b` name the element types. The option `block` is the number of elements along k that share a
     scale factor, 32 by default. Scale factors of type u8 are powers of two. With the option `blocked`, the scale
-    factors are in blocks of 128 rows and 4 columns, with the dimensions (rows / 128, columns / 4, 32, 4, 4).
+    factors are in blocks of 128 rows and 4 columns, with the dimensions (rows / 128, columns / 4, 32, 4, 4). Two further
+    dimensions at the start group the blocks by tiles: (rows / tile, columns / tile, …).
     """
     operands: list[Array] = []
     for name in "ab":
@@ -95,6 +96,9 @@ def scaled_matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
         scale = arrays[f"s{name}"]
         scale = np.exp2(scale.astype(np.float64) - 127) if scale.dtype == np.uint8 else wide(scale)
         if options.get("blocked"):
+            if scale.ndim == 7:
+                groups, steps, blocks, columns = scale.shape[:4]
+                scale = scale.swapaxes(1, 2).reshape(groups * blocks, steps * columns, 32, 4, 4)
             scale = scale.transpose(0, 3, 2, 1, 4).reshape(len(packed), -1)
         operands.append(wide(packed) * np.repeat(scale, options.get("block", 32), axis=1))
     return {"c" if "c" in arrays else "cd": operands[0] @ operands[1].T}
