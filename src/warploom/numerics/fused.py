@@ -265,10 +265,26 @@ def _scaled(x: _Operands, by: Multiplier) -> Array:
 
 
 def _exact(x: _Operands, by: Multiplier) -> Array:
+    if x.index is not None:
+        return _exact(_row_by_row(x), by).reshape(x.shape)
     a, b = _signed(x, by)
     assert x.scale_a is not None
     assert x.scale_b is not None
     return fused_exact.multiply(a, b, x.c, by.model, x.scale_a, x.scale_b)
+
+
+def _row_by_row(x: _Operands) -> _Operands:
+    """Return a sparse multiplication as dense multiplications by each row of A, with its elements of B."""
+    groups, rows, columns = x.shape
+    assert x.index is not None
+    assert x.scale_a is not None
+    assert x.scale_b is not None
+    b = np.take_along_axis(x.b[:, None], x.index[:, :, None].astype(np.intp), axis=3)
+    return _Operands(
+        x.a.reshape(groups * rows, 1, -1), b.reshape(groups * rows, columns, -1),
+        None if x.c is None else x.c.reshape(groups * rows, 1, columns), None,
+        x.scale_a.reshape(groups * rows, 1, -1), np.repeat(x.scale_b, rows, axis=0),
+    )  # fmt: skip
 
 
 def _signed(x: _Operands, by: Multiplier) -> tuple[Array, Array]:
