@@ -30,7 +30,10 @@ _UNSIGNED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint3
 
 
 def _joined(words: Array) -> Array:
-    """Return 128-bit values of pairs of 64-bit words. Shapes: words (2 * count, warps, 32), result (count, warps, 32)."""
+    """Return 128-bit values of pairs of 64-bit words.
+
+    Shapes: words (2 * count, warps, 32), result (count, warps, 32).
+    """
     pairs = words.reshape(-1, 2, *words.shape[1:]).transpose(0, 2, 3, 1)
     return np.ascontiguousarray(pairs).view("V16")[..., 0]
 
@@ -44,7 +47,10 @@ def _halves(values: Array) -> Array:
 def _exchange(
     op: str, memory: Array, index: Array, mask: Lanes, values: Array, compares: Array, out: Array
 ) -> None:  # fmt: skip
-    """Exchange 128 bits of memory with the value of each lane in turn, for "cas" only where memory equals `compares`."""
+    """Exchange 128 bits of memory with the value of each lane in turn.
+
+    The operation "cas" exchanges them only where memory equals `compares`.
+    """
     for place in map(tuple, np.argwhere(mask)):
         found = memory[index[place] : index[place] + 16].view("V16")
         out[place] = found[0]
