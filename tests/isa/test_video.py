@@ -17,7 +17,7 @@ VECTORS = Path(__file__).parent.parent / "vectors" / "h100_video.npz"
 
 def _follows_the_manual(text: str) -> bool:
     """True if ptxas replaces the instruction by instructions with the result that the manual states."""
-    words = text.split()[0].split(".")
+    words = text.split(maxsplit=1)[0].split(".")
     if words[0][-1] in "24":
         return True
     if words[0] == "vmad":

@@ -248,7 +248,7 @@ class _Loader:
             self._refuse("emulator.space", message, variable.span)
 
     def _declare_register(self, variable: Variable, scope: Scope) -> None:
-        if variable.type not in TYPES or TYPES[variable.type].bits > 64:
+        if variable.type not in TYPES:
             message = f"registers of type .{variable.type} are not implemented"
             self._refuse("emulator.register", message, variable.span)
             return

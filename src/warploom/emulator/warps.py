@@ -178,7 +178,7 @@ class Warps(Batch):
 
     def _patterns(self, values: Array, dtype: np.dtype[Any]) -> Array:
         wide = np.broadcast_to(values.astype(dtype, copy=False), (self.count, 32))
-        return np.ascontiguousarray(wide).view(f"u{dtype.itemsize}")
+        return np.ascontiguousarray(wide).view(dtype if dtype.kind == "V" else f"u{dtype.itemsize}")
 
     def shared_tile(
         self, descriptors: Array, offsets: Array, swizzle: int, base_offset: int, groups: Rows | slice,

@@ -88,7 +88,6 @@ def merge(x: Lane, selector: str, c: Lane) -> Lane:
 
 def combine(results: Sequence[Lane], selector: str, c: Lane, add: bool) -> Lane:
     """Return the parts of a SIMD result that `selector` names, merged into c or, if `add` is set, added to c."""
-    width = _WIDTHS[selector[0]]
     chosen = [int(digit) for digit in selector[1:]]
     total = c.view(np.uint32)
     for k in chosen:

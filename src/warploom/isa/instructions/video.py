@@ -188,7 +188,7 @@ SET.describe(
 
 
 @SET.semantics
-def set(cmp: Word, asel: Word, bsel: Word, a: Lane, b: Lane) -> Lane:
+def set_result(cmp: Word, asel: Word, bsel: Word, a: Lane, b: Lane) -> Lane:
     return compare.integers(cmp, video.part(a, asel), video.part(b, bsel)).astype("u4")
 
 

@@ -96,9 +96,10 @@ class TensorCopy:
       elements out of bounds
     - `reduction`: operation of a store that combines the elements with global memory, in the element type of the map
     - `is_im2col`: mode of the instruction, which must equal the mode of the map
-    - `offsets`: positions in the filter for an im2col load
+    - `offsets`: positions in the filter for an im2col load; with `wide`, the halo and the offset along W
 
-    Shapes: coordinates are (dimensions, warps, 32), int32. Offsets are (dimensions - 2, warps, 32). Both have the
+    Shapes: coordinates are (dimensions, warps, 32), int32. A copy of four rows has 5 coordinates: the column and the
+        rows. Offsets are (dimensions - 2, warps, 32), or (2, warps, 32) with `wide`. Both have the
     innermost dimension first. Other arrays are (warps, 32).
 
     Units: coordinates count elements of the tensor, or slices of an interleaved tensor.
@@ -120,6 +121,7 @@ class TensorCopy:
     reduction: str = ""  # add, min, max, inc, dec, and, or, xor
     is_im2col: bool = False
     offsets: NDArray[np.uint16] | None = None
+    wide: str = ""  # "w" or "w::128" for im2col::w and im2col::w::128
     cta_group: int = 1  # 2: the mbarrier may be in either CTA of the pair that owns the destination
 
 
