@@ -96,10 +96,13 @@ def _parts(spec: dict[str, Any], array: Array) -> list[Array]:
 def _tensor(spec: dict[str, Any], array: Array) -> list[object]:
     """Return the arguments for an array that is passed as a tensor map."""
     part = spec.get("part", spec["box"])
-    inner = part[-1] * array.itemsize
-    swizzle = spec.get("swizzle", next((s for s in (128, 64, 32) if inner >= s), 0))
-    box = [*part[:-1], min(part[-1], (swizzle or inner) // array.itemsize)]
-    tensor = wl.TensorMap.tiled(array, box, swizzle=swizzle)
+    if spec.get("padded"):
+        tensor = wl.TensorMap.tiled(array, [*part[:-1], 128], swizzle=128, dtype="b4x16_p64")
+    else:
+        inner = part[-1] * array.itemsize
+        swizzle = spec.get("swizzle", next((s for s in (128, 64, 32) if inner >= s), 0))
+        box = [*part[:-1], min(part[-1], (swizzle or inner) // array.itemsize)]
+        tensor = wl.TensorMap.tiled(array, box, swizzle=swizzle)
     if spec.get("bare"):
         return [tensor]
     # Triton passes the extents and strides after the map.
