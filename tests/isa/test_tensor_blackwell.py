@@ -1,4 +1,4 @@
-"""Tensor copies of Blackwell against NumPy models: four rows, other swizzles, padded elements, im2col along W, pairs."""
+"""Tensor copies of Blackwell against NumPy: four rows, swizzles, padded elements, im2col along W, pairs."""
 
 from __future__ import annotations
 
