@@ -398,7 +398,8 @@ class CopyExecutor:
         covered = int(rows.shared_offset[-1]) + max(whole, fields.swizzle_span)
         element = fill_bytes(fields)
         fill = np.uint64(int.from_bytes(element * (8 // len(element)), "little"))
-        transferred = len(rows.shared_offset) * whole
+        # An mbarrier counts elements without their padding: Triton and CUTLASS expect these bytes.
+        transferred = len(rows.shared_offset) * whole * fields.element_bits // fields.shared_bits
         simple = is_simple(fields)
         contents = None if simple else row_contents(fields, rows, source, base)
         for owner, low in self._targets(request.shared_space, address, cta, pick.optional(request.multicast)):
