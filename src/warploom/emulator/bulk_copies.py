@@ -44,6 +44,7 @@ class CopyExecutor:
     memory: Memory
     complete: Callable[[Array, int], None]  # subtracts bytes from mbarriers at offsets of shared memory
     explicit_cluster: bool
+    cancel_cluster: Callable[[], Array]  # cancels a cluster that has not started, and returns the response
     known: KnownMaps = field(default_factory=KnownMaps)
 
     def check(self, batch: Batch, request: Any) -> None:
@@ -54,7 +55,7 @@ class CopyExecutor:
         active = batch.active()
         if isinstance(request, BulkCopy):
             spaces = {request.source_space, request.destination_space}
-            if "global" not in spaces and not self.explicit_cluster:
+            if not {"global", "clusters"} & spaces and not self.explicit_cluster:
                 message = "a bulk copy goes from shared memory to shared memory in a launch without clusters"
                 refuse("emulator.no-cluster", active, message)
             addresses = {"source": request.source, "destination": request.destination, "size": request.bytes}
@@ -247,6 +248,8 @@ class CopyExecutor:
     # Plain copies -----------------------------------------------------------------------------------------
 
     def _source(self, request: BulkCopy, pick: _Pick, cta: int) -> Array:
+        if request.source_space == "clusters":
+            return self.cancel_cluster()
         memory = self.memory
         offset, size = (pick.number(each) for each in request.source_range())
         source = pick.number(request.source) + offset
@@ -270,6 +273,8 @@ class CopyExecutor:
             memory.arena.mark_written(destination)
         else:
             ranks = pick.optional(request.multicast)
+            if ranks is not None and request.source_space == "clusters":
+                ranks &= (1 << memory.shared.cluster_size) - 1
             for owner, low in self._targets(request.destination_space, destination, cta, ranks):
                 origin = memory.shared.origin(owner, low, size, "a bulk copy's destination")
                 self._put(memory.shared.bytes[origin + low : origin + low + size][received], data, request, pick)

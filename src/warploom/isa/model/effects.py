@@ -205,6 +205,11 @@ class Allocate:
 
 
 @dataclass(frozen=True, slots=True)
+class Cancellation:
+    """Effect of an instruction that cancels a cluster which has not started."""
+
+
+@dataclass(frozen=True, slots=True)
 class GridDependency:
     """Effect of an instruction that orders this grid with dependent grids or with its prerequisites.
 
@@ -251,5 +256,6 @@ Effect = (
     | Multiply
     | Allocate
     | GridDependency
+    | Cancellation
     | Flow
 )

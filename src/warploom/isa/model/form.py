@@ -34,6 +34,7 @@ from warploom.isa.model.effects import (
     Allocate,
     Arrive,
     Barrier,
+    Cancellation,
     Collective,
     Commit,
     Control,
@@ -290,6 +291,11 @@ class Form(Displayed):
             or (allocation is not None and allocation.resource in ("registers", "tensor memory"))
             or self.effect(GridDependency) is not None
         )
+
+    @cached_property
+    def cancels_cluster(self) -> bool:
+        """True if the instruction cancels a cluster that has not started."""
+        return self.effect(Cancellation) is not None
 
     @cached_property
     def moves_stack(self) -> bool:

@@ -38,6 +38,9 @@ class ThreadCopy:
 class BulkCopy:
     """Copy of consecutive bytes between two state spaces by `cp.async.bulk` or `cp.reduce.async.bulk`.
 
+    With the source space "clusters", the copy cancels a cluster that has not started, and writes the response. A
+    multicast then goes to all CTAs of the cluster.
+
     - `completion`: "mbarrier" if the bytes are subtracted from the pending transactions of `mbarrier`, or "group" if
       the copy joins the open bulk group of its lane
     - `mbarrier`: address in the state space of the destination; for shared::cluster, in the CTA that owns the
@@ -58,7 +61,7 @@ class BulkCopy:
     Source: PTX ISA 9.7.9.25.5.
     """
 
-    source_space: str  # "global", "shared::cta"
+    source_space: str  # "global", "shared::cta", "clusters"
     source: NDArray[np.uint64]
     destination_space: str  # "global", "shared::cta", "shared::cluster"
     destination: NDArray[np.uint64]
