@@ -157,7 +157,7 @@ def _scales(operand: Literal["A", "B"]) -> OperandSpec:
         return scale_factors(operand, vectors, given.byte_id, given.thread_id).fragment()
 
     layout = OperandLayout(f"scale {operand}", find_map, ("byte_id", "thread_id"))
-    return replace(inp("b32", values=()), layout=layout)
+    return replace(inp("b32", values=(), allows=("braces",)), layout=layout)
 
 
 SCALES = {
