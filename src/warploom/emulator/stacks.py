@@ -1,4 +1,4 @@
-"""Stack pointers of all resident threads, for memory that kernels allocate in local memory at run time."""
+"""Stack pointers of the resident threads, for memory that kernels allocate at run time."""
 
 from collections import defaultdict
 

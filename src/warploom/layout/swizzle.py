@@ -41,14 +41,14 @@ def chunk_mask(mode: int) -> int:
 
 
 _ATOMS: dict[int, tuple[int, int]] = {0: (3, 0x70), 1: (2, 0x60), 2: (2, 0x60), 3: (1, 0x40)}
-"""Swizzle of 128 bytes by atomicity: distance between the bits of the line and of the atom, and bits of the atom."""
+"""Distance between the bits of the line and of the atom, and bits of the atom, by atomicity."""
 _FLIP_8B = 2
 
 
 def swizzle_atoms(address: NDArray[np.int64], atomicity: int) -> NDArray[np.int64]:
-    """Return addresses with a swizzle of 128 bytes that keeps atoms together. The function is its own inverse.
+    """Return addresses with a swizzle of 128 bytes that keeps atoms together.
 
-    `atomicity` is an index of `tensormap.SWIZZLE_ATOMICITIES`. The flip exchanges the 8-byte halves of each 16-byte
+    The function is its own inverse. `atomicity` is an index of `tensormap.SWIZZLE_ATOMICITIES`. The flip exchanges the 8-byte halves of each 16-byte
     chunk in every other line of 128 bytes.
 
     Source: PTX ISA 5.5.7.

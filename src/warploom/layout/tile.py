@@ -109,7 +109,7 @@ _WIDE_PART = 32
 
 
 def wide_pixels(fields: TensorMapFields, halo: int, by_parts: bool) -> int:
-    """Return the number of pixels that a copy in mode im2col::w copies, or im2col::w::128 if `by_parts` is set."""
+    """Return the number of pixels of a copy in mode im2col::w, or im2col::w::128 if `by_parts` is set."""
     if not by_parts:
         return fields.pixels_per_column + halo
     return WIDE_PIXELS + WIDE_PIXELS // _WIDE_PART * halo
@@ -166,7 +166,7 @@ def shared_addresses(fields: TensorMapFields, addresses: NDArray[np.int64]) -> N
 
 
 def is_simple(fields: TensorMapFields) -> bool:
-    """Return True if a copy moves whole 16-byte chunks: without padded elements and with atoms of 16 bytes."""
+    """Return True if a copy moves chunks of 16 bytes: no padded elements, and atoms of 16 bytes."""
     return fields.shared_bits == fields.element_bits and not fields.swizzle_atomicity and fields.swizzle_span != 96
 
 

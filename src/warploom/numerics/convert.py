@@ -126,7 +126,7 @@ _ONE = 127
 
 
 def _factor(table: NDArray[np.float64], scales: Array | None, shift: int) -> Any:
-    """Return the entries of a table for one byte of each pattern, or for the scale factor 1 without patterns."""
+    """Return the entries of a table for one byte of each pattern; without patterns, for the factor 1."""
     return table[_ONE] if scales is None else lookup(table, scales.astype(np.int64) >> shift & 0xFF)
 
 
@@ -137,9 +137,9 @@ def _fixed(x: Array, factor: Any, relu: bool) -> Array:
 
 
 def fixed_pair(high: Array, low: Array, scales: Array | None, relu: bool = False) -> Array:
-    """Return s2f6x2 patterns of two f32 values, divided by scale factors, rounded to nearest even and clamped.
+    """Return s2f6x2 patterns of two f32 values, divided by scale factors.
 
-    s2f6 numbers are signed bytes that count units of 1/64. `scales` are ue8m0x2 patterns. A NaN gives the largest
+    The values are rounded to nearest even and clamped. s2f6 numbers are signed bytes that count units of 1/64. `scales` are ue8m0x2 patterns. A NaN gives the largest
     number.
     """
     upper = _fixed(high, _factor(_FIXED_UNITS, scales, 8), relu)

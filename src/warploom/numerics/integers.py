@@ -211,7 +211,7 @@ def _words(parts: Array) -> Array:
 
 
 def quarters(operation: Literal["add", "sub", "min", "max"], a: Array, b: Array, signed: bool) -> Array:
-    """Apply an operation to the four bytes of u8x4 or s8x4 words. Results wrap.  Source: add, sub, min, max."""
+    """Apply an operation to the four bytes of words. Results wrap.  Source: add, sub, min, max."""
     return _words(_OPERATIONS[operation](_parts(a, 8, signed), _parts(b, 8, signed)))
 
 

@@ -117,7 +117,7 @@ _OOB_NAN = _BOTH * np.uint32(0x7FF7)
 
 
 def fma_oob(a: Array, b: Array, c: Array, fmt: Format, relu: bool = False) -> Array:
-    """Return a * b + c, rounded once, or +0 where a or b is the NaN of an element out of bounds.  Source: fma (oob)."""
+    """Return a * b + c, or +0 where a or b is the NaN of an element out of bounds.  Source: fma (oob)."""
 
     def modified(a: Array, b: Array, c: Array) -> Array:
         keep = _above((a & ~_SIGNS) ^ _OOB_NAN, 0) & _above((b & ~_SIGNS) ^ _OOB_NAN, 0)

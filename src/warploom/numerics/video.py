@@ -32,7 +32,7 @@ def part(a: Lane, selector: str) -> Lane:
 
 
 def parts(a: Lane, b: Lane, selector: str, signed: bool) -> list[Lane]:
-    """Return the bytes or halves of the registers a and b that a selector names, the lowest first, as int64.
+    """Return the bytes or halves of a and b that a selector names, the lowest first, as int64.
 
     The parts of a have the numbers from 0, and those of b follow.
     """
@@ -43,9 +43,9 @@ def parts(a: Lane, b: Lane, selector: str, signed: bool) -> list[Lane]:
 
 
 def operate(op: str, x: Lane, y: Lane) -> Lane:
-    """Return the result of add, sub, absdiff, min, max, avrg, shl or shr. Averages are rounded away from zero.
+    """Return the result of add, sub, absdiff, min, max, avrg, shl or shr.
 
-    A shift by y is at most 32.
+    Averages are rounded away from zero. A shift by y is at most 32.
     """
     match op:
         case "add":
@@ -87,7 +87,7 @@ def merge(x: Lane, selector: str, c: Lane) -> Lane:
 
 
 def combine(results: Sequence[Lane], selector: str, c: Lane, add: bool) -> Lane:
-    """Return the parts of a SIMD result that `selector` names, merged into c or, if `add` is set, added to c."""
+    """Return c with the parts of a SIMD result that `selector` names, or their sum with c if `add` is set."""
     chosen = [int(digit) for digit in selector[1:]]
     total = c.view(np.uint32)
     for k in chosen:

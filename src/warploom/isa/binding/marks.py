@@ -12,7 +12,7 @@ from warploom.ptx import Name, Negated
 
 
 def separate_marks(binding: Binding) -> Binding:
-    """Return a binding whose slots have the minus signs and selectors, and whose operands are plain registers.
+    """Return a binding with plain registers, whose slots have the minus signs and selectors.
 
     The slot of a mark that the instruction does not have is "".
     """

@@ -63,7 +63,10 @@ def _words(warps: Warps, response: Value) -> NDArray[np.uint32]:
 
 
 def _first_cta(warps: Warps, response: Value) -> NDArray[np.uint32]:
-    """Return the coordinates in a response, or 0xFFFFFFFF if no cluster is cancelled. Shapes: (4, warps, 32)."""
+    """Return the coordinates in a response, or 0xFFFFFFFF if no cluster is cancelled.
+
+    Shapes: (4, warps, 32).
+    """
     words = _words(warps, response)
     return np.where(words[3] == 1, words, np.uint32(0xFFFFFFFF))
 
