@@ -85,11 +85,11 @@ def row_contents(fields: TensorMapFields, rows: TileRows, arena: Array, base: in
         contents[reached, left : left + inside] = arena[starts + np.arange(inside)]
         return contents
     units, packed = rows.valid // 16, 2 * fields.element_bits  # bytes of 16 elements
-    found = arena[starts + np.arange(units * packed)].reshape(-1, units, packed)
+    found = arena[starts + np.arange(units * packed)].reshape(len(starts), units, packed)
     padded = np.zeros((len(found), units, 16), np.uint8)
     padded[:, :, :packed] = found
     first = rows.first  # 16 elements take 16 bytes
-    contents[reached, first : first + 16 * units] = padded.reshape(len(found), -1)
+    contents[reached, first : first + 16 * units] = padded.reshape(len(found), 16 * units)
     return contents
 
 
