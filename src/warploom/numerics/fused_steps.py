@@ -162,6 +162,7 @@ class Strip(Vectors):
         return self.builder.add(self.builder.mul(row_length, self.number(r)), self.number(h))
 
     def parameters(self, base: Value) -> Parameters:
+        """Load the parameters from the array at address `base`."""
         return Parameters(*[self.load(I64, base, i) for i in range(len(Parameters._fields))])
 
     def power(self, exponent: Value) -> Value:
