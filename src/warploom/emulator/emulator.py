@@ -46,6 +46,7 @@ from warploom.emulator.repetition import Repetition
 from warploom.emulator.request import Request
 from warploom.emulator.services import Services
 from warploom.emulator.state import RECENT, Executions
+from warploom.emulator.tensor_memory.pipeline import TensorPipeline
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
 from warploom.isa.model.form import Form
@@ -168,14 +169,17 @@ class Emulator:
         self.grids = GridDependencies(state, events)
         self.pools = RegisterPools(state, program.analysis(registers_at_entry), events)
         copies = CopyExecutor(self.memory, self.mbarriers.complete, self.grid.explicit_cluster)
-        self.asynchronous = AsyncOperations(state, copies, self.schedule, self._make_batch, events)
+        self.tensor = TensorPipeline(
+            state, self.memory, self.schedule, self._make_batch, events, request.arch, request.pool
+        )  # fmt: skip
+        self.asynchronous = AsyncOperations(state, copies, self.tensor, self.schedule, self._make_batch, events)
         self.services = Services(state, self.memory, events)
         self.control = Control(
             state, program, self.linked, self.memory, self.services, self.linker.formal, self._on_exit, events
         )
         self.components = Components(
             request.arch, self.parameters, request.pool, self.accumulators, self.memory, self.control, self.barriers,
-            self.mbarriers, self.pools, self.asynchronous, self.grids,
+            self.mbarriers, self.pools, self.asynchronous, self.tensor, self.grids,
         )  # fmt: skip
         self.repetition = Repetition(
             state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
@@ -201,6 +205,7 @@ class Emulator:
         self.mbarriers.start()
         self.pools.start()
         self.asynchronous.start()
+        self.tensor.start()
         self.control.start()
         self.grids.start(is_last, self.schedule.kind == "random")
         self.repetition.restart()
@@ -540,7 +545,16 @@ class Emulator:
         fault = self.control.fault_of_partially_arrived()
         if fault is not None:
             return Trap([self._diagnose(fault)])
-        report = DeadlockReport(self.state, self.program, self.linked, self.barriers, self.mbarriers, self.pools, loops)
+        report = DeadlockReport(
+            self.state,
+            self.program,
+            self.linked,
+            self.barriers,
+            self.mbarriers,
+            self.pools,
+            self.tensor.allocator,
+            loops,
+        )
         return report.error()
 
     def _runaway(self) -> Trap:

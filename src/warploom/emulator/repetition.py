@@ -230,15 +230,18 @@ class Repetition:
         return is_same and self.components.asynchronous.is_idle
 
     def _memory(self) -> tuple[Array, ...]:
-        memory = self.components.memory
-        return memory.shared.bytes, memory.arena.bytes
+        memory, tensor = self.components.memory, self.components.tensor
+        return memory.shared.bytes, memory.arena.bytes, tensor.storage.contents
 
     def _memory_size(self) -> int:
         return sum(array.nbytes for array in self._memory())
 
     def _components(self) -> object:
         each = self.components
-        return each.barriers.snapshot(), each.mbarriers.snapshot(), each.pools.snapshot(), self._heap_changes()
+        return (
+            each.barriers.snapshot(), each.mbarriers.snapshot(), each.pools.snapshot(),
+            each.tensor.allocator.snapshot(), self._heap_changes(),
+        )  # fmt: skip
 
     def _heap_changes(self) -> int:
         heap = self.components.memory.arena.heap

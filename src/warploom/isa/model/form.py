@@ -51,6 +51,7 @@ from warploom.isa.model.records import CopyRecord
 from warploom.isa.model.semantics import Bound, Warps
 from warploom.isa.model.syntax import Syntax, Word, match_words, read_syntax
 from warploom.isa.model.table import FormError, Row, read_rows
+from warploom.isa.model.tensor_memory import TensorRecord
 from warploom.isa.model.types import TYPES
 from warploom.lazy_dataclass import dataclass
 from warploom.numerics.models import Model, NoModelError
@@ -61,6 +62,8 @@ MultiplicationFunction = Callable[[Any], Multiplication]
 """Function that returns the record of a matrix multiplication, given bound operands."""
 CopyFunction = Callable[[Warps, Bound], CopyRecord]
 """Function that returns the record of asynchronous copies, given warps and bound operands."""
+TensorFunction = Callable[[Warps, Bound], TensorRecord]
+"""Function that returns the record of operations on tensor memory, given warps and bound operands."""
 Limit = Callable[[Mapping[str, str]], str]
 EffectType = TypeVar("EffectType", bound=Effect)
 
@@ -211,6 +214,11 @@ class Form(Displayed):
     def copy(self, function: CopyFunction) -> CopyFunction:
         """Decorate the function that returns a record of asynchronous copies by all active lanes."""
         self.execute(lambda warps, i: warps.issue(function(warps, i)))
+        return function
+
+    def tensor_operation(self, function: TensorFunction) -> TensorFunction:
+        """Decorate a function that returns a record of operations on tensor memory."""
+        self.execute(lambda warps, i: warps.operate_on_tensor_memory(function(warps, i)))
         return function
 
     @property
