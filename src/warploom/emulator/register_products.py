@@ -159,8 +159,8 @@ def _scale_kind(scales: BlockScales) -> _ScaleKind | None:
     registers, selectors = scales.registers, (scales.byte_id, scales.thread_id)
     if not isinstance(registers, Register) or registers.file.dtype.itemsize != _SCALE_BYTES:
         return None
-    numbers = [int(each.array[0, 0]) for each in selectors if isinstance(each, Constant)]
-    return (scales.operand, scales.vectors, *numbers) if len(numbers) == len(selectors) else None
+    byte, thread = (int(each.array[0, 0]) if isinstance(each, Constant) else None for each in selectors)
+    return None if byte is None or thread is None else (scales.operand, scales.vectors, byte, thread)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import datetime as dt
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -112,7 +112,7 @@ def _count(options: argparse.Namespace, cases: Sequence[tuple[Case, Peer]], peer
         if all(text in name for text in options.family):
             families.setdefault(name, {})[case] = peer
     path: Path = options.record / COUNTS
-    record = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     different = 0
     for name, members in families.items():
         counts = Counts(len(members))
