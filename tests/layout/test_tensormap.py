@@ -299,8 +299,10 @@ HALF = np.zeros((32, 64), np.float16)
         ),
         (
             lambda: TensorMap.tiled(HALF, (8, 64), dtype="half"),
-            "dtype is 'half'; expected u8, u16, u32, s32, u64, s64, f16, f32, f32.ftz, f64, bf16, tf32, tf32.ftz,"
-            " b4x16, b4x16_p64, b6x16_p32",
+            (
+                "dtype is 'half'; expected u8, u16, u32, s32, u64, s64, f16, f32, f32.ftz, f64, bf16, tf32, tf32.ftz,"
+                " b4x16, b4x16_p64, b6x16_p32"
+            ),
         ),
         (
             lambda: TensorMap.tiled(HALF, (8, 64)).fields(0x1008),
