@@ -48,8 +48,8 @@ _FLIP_8B = 2
 def swizzle_atoms(address: NDArray[np.int64], atomicity: int) -> NDArray[np.int64]:
     """Return addresses with a swizzle of 128 bytes that keeps atoms together.
 
-    The function is its own inverse. `atomicity` is an index of `tensormap.SWIZZLE_ATOMICITIES`. The flip exchanges the 8-byte halves of each 16-byte
-    chunk in every other line of 128 bytes.
+    The function is its own inverse. `atomicity` is an index of `tensormap.SWIZZLE_ATOMICITIES`. The flip exchanges the
+    8-byte halves of each 16-byte chunk in every other line of 128 bytes.
 
     Source: PTX ISA 5.5.7.
     """

@@ -139,8 +139,8 @@ def _fixed(x: Array, factor: Any, relu: bool) -> Array:
 def fixed_pair(high: Array, low: Array, scales: Array | None, relu: bool = False) -> Array:
     """Return s2f6x2 patterns of two f32 values, divided by scale factors.
 
-    The values are rounded to nearest even and clamped. s2f6 numbers are signed bytes that count units of 1/64. `scales` are ue8m0x2 patterns. A NaN gives the largest
-    number.
+    The values are rounded to nearest even and clamped. s2f6 numbers are signed bytes that count units of 1/64.
+    `scales` are ue8m0x2 patterns. A NaN gives the largest number.
     """
     upper = _fixed(high, _factor(_FIXED_UNITS, scales, 8), relu)
     lower = _fixed(low, _factor(_FIXED_UNITS, scales, 0), relu)
