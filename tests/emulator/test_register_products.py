@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emulator.texts import MULTIPLICATIONS
+from emulator.texts import MULTIPLICATIONS, scale_operands
 from numpy.typing import NDArray
 
 import warploom as wl
@@ -41,8 +41,9 @@ def registers_after(
 
     a, b = ([vector(sizes[i]) for _ in range(grid[i])] for i in range(2))
     products = [
-        f"{guard} mma.sync.aligned.{opcode} {d}, {left}, {right}, {vector(sizes[2]) if apart else d};"
-        for left in a
+        f"{guard} mma.sync.aligned.{opcode} {d}, {left}, {right}, {vector(sizes[2]) if apart else d}"
+        f"{scale_operands(opcode, left[1:-1].split(', ')[0], '%x1', number)};"
+        for number, left in enumerate(a)
         for apart, right in enumerate(b)
         for d in [vector(sizes[2])]
     ]

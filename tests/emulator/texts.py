@@ -16,12 +16,25 @@ MULTIPLICATIONS = {
     "m16n8k4.row.col.f32.tf32.tf32.f32": ("sm_80", 2, 1, 4),
     "m16n8k32.row.col.f32.e4m3.e5m2.f32": ("sm_89", 4, 2, 4),
     "m16n8k32.row.col.f32.e4m3.e4m3.f32": ("sm_120a", 4, 2, 4),
+    "m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32": ("sm_120a", 4, 2, 4),
+    "m16n8k32.row.col.kind::f8f6f4.f16.e2m3.e2m1.f16": ("sm_120a", 4, 2, 2),
+    "m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e2m1.f32.ue8m0": ("sm_120a", 4, 2, 4),
+    "m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0": ("sm_120a", 4, 2, 4),
+    "m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3": ("sm_120a", 4, 2, 4),
     "m16n8k32.row.col.satfinite.s32.s8.u8.s32": ("sm_80", 4, 2, 4),
     "m8n8k16.row.col.s32.u8.s8.s32": ("sm_80", 1, 1, 2),
     "m8n8k4.row.col.f64.f64.f64.f64": ("sm_90a", 1, 1, 2),
     "m16n8k16.row.col.f64.f64.f64.f64": ("sm_90a", 8, 4, 4),
 }
 """Target, and the numbers of registers of A, B and C, for the end of the opcode of an `mma`."""
+
+
+def scale_operands(opcode: str, a: str, b: str, number: int = 0) -> str:
+    """The operands of a block-scaled `mma` after C, with scales in registers `a` and `b`; else an empty text."""
+    if "block_scale" not in opcode:
+        return ""
+    byte = 0 if "4X" in opcode else 2
+    return f", {a}, {{{byte}, {number % 2}}}, {b}, {{{byte}, {number % 4}}}"
 
 
 def kernel(body: str, params: str = "", directives: str = "", before: str = "") -> str:

@@ -1,7 +1,8 @@
 """Queues of asynchronous operations that have been issued and not yet executed.
 
 Each queue is called a channel: "copy" (non-bulk copies), "remote" (stores and reductions in the shared memory of other
-CTAs), "multiplication" (wgmma) or "bulk" (bulk copies).
+CTAs), "multiplication" (wgmma), "tensor load" and "tensor store" (transfers between registers and tensor memory) or
+"bulk" (bulk copies). Other operations on tensor memory have their own queues (`TensorPipeline`).
 """
 
 from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ from warploom.emulator.faults import Fault
 from warploom.emulator.observers import Dispatcher
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
+from warploom.emulator.tensor_memory.pipeline import TensorPipeline
 from warploom.isa.model.semantics import Array
 from warploom.lazy_dataclass import dataclass
 
@@ -25,8 +27,11 @@ BatchFactory = Callable[[Array, Array | None], Batch]
 
 PATIENCE = 256  # backward jumps of any warp after which a lazy operation takes effect; a warp may poll its result
 _CHANCE = 0.3  # probability, under a random schedule, that a queue advances between two blocks
-CHANNELS = ("copy", "remote", "multiplication")
-_GROUPS: dict[str, Group] = {"copy": "copy", "remote": "", "multiplication": "multiplication", "bulk": "bulk"}
+CHANNELS = ("copy", "remote", "multiplication", "tensor load", "tensor store")
+_GROUPS: dict[str, Group] = {
+    "copy": "copy", "remote": "", "multiplication": "multiplication", "bulk": "bulk", "tensor load": "tensor load",
+    "tensor store": "tensor store",
+}  # fmt: skip
 UNAWAITED = ("copy", "remote")  # channels whose actions may take effect before their issuer waits for them
 _LAST = np.iinfo(np.int64).max
 
@@ -69,11 +74,13 @@ class AsyncOperations:
     """
 
     def __init__(
-        self, state: State, copies: CopyExecutor, schedule: Schedule, make_batch: BatchFactory, events: Dispatcher
-    ) -> None:
+        self, state: State, copies: CopyExecutor, tensor: TensorPipeline, schedule: Schedule,
+        make_batch: BatchFactory, events: Dispatcher,
+    ) -> None:  # fmt: skip
         self.state = state
         self.splits = state.splits
         self.executor = copies
+        self.tensor = tensor
         self.kind = schedule.kind
         self.make_batch = make_batch
         self._on_issue = events.handler(Issue)
@@ -96,12 +103,17 @@ class AsyncOperations:
         self.copies: list[_Copy] = []
         self.deferred = 0  # number of actions so far
         self.issued = 0  # number of bulk copies so far
-        self.completed = 0  # number of operations that have taken effect
+        self._completed = 0  # number of operations in these queues that have taken effect
+
+    @property
+    def completed(self) -> int:
+        """Number of operations that have taken effect."""
+        return self._completed + self.tensor.completed
 
     @property
     def is_idle(self) -> bool:
         """True if no operation is queued."""
-        return not self.copies and not any(self.queues.values())
+        return not self.copies and not any(self.queues.values()) and self.tensor.is_idle
 
     # Deferred actions -------------------------------------------------------------------------------------
 
@@ -113,7 +125,7 @@ class AsyncOperations:
         """
         number, group = self.report_issue(batch, channel)
         pc, warps = self.state.pc, batch.warp_index
-        if self.kind == "eager":
+        if self._is_immediate(channel):
             action(self.make_batch(warps, batch.mask), captured)
             return
         mask = None if batch.mask is None else batch.mask.copy()
@@ -131,9 +143,17 @@ class AsyncOperations:
         self.deferred += 1
         if self._on_issue is not None:
             self._on_issue(Issue(pc, batch, _GROUPS[channel], number, group, self.state.run_length))
-        if self.kind == "eager" and self._on_complete is not None:
+        if self._is_immediate(channel) and self._on_complete is not None:
             self._on_complete(Complete(pc, _GROUPS[channel], np.array([number]), batch.warp_index))
         return number, group
+
+    def _is_immediate(self, channel: str) -> bool:
+        """Return True if operations of a channel take effect when they are issued.
+
+        An instruction that reads a register waits for the load of tensor memory that writes the register. Compilers
+        rely on this (triton-lang/triton#11464), so that loads are never late for their own thread.
+        """
+        return self.kind == "eager" or channel == "tensor load"
 
     def commit(self, batch: Batch, channel: str) -> None:
         """Commit the operations that the active lanes have issued on a channel, as one group."""
@@ -187,7 +207,7 @@ class AsyncOperations:
         self.queues[channel] = kept + self.queues[channel]
 
     def _act(self, item: _Deferred, due: Array) -> None:
-        self.completed += 1
+        self._completed += 1
         part = item if due.all() else self._part(item, due)
         if self._on_complete is not None:
             self._on_complete(Complete(self.state.pc, _GROUPS[part.channel], np.array([part.number]), part.warps))
@@ -247,7 +267,7 @@ class AsyncOperations:
     def _execute_copies(self, copies: list[_Copy]) -> None:
         for copy in copies:
             self.copies.remove(copy)
-            self.completed += 1
+            self._completed += 1
             if self._on_complete is not None and self.kind != "eager":
                 self._on_complete(Complete(self.state.pc, "bulk", np.array([copy.number]), None))
             self.state.origin = (copy.pc, copy.warp, copy.lane)
@@ -282,6 +302,8 @@ class AsyncOperations:
     def between_blocks(self) -> None:
         """Execute the operations that the schedule permits between two basic blocks."""
         random = self.state.random
+        if not self.tensor.is_idle:
+            self.tensor.between_blocks(int(self.splits.epoch.max(initial=0)) - PATIENCE)
         if self.kind == "lazy" and (self.copies or any(self.queues[channel] for channel in UNAWAITED)):
             latest = int(self.splits.epoch.max(initial=0)) - PATIENCE
             self._execute_copies([c for c in self.copies if c.epoch < latest])
@@ -303,7 +325,7 @@ class AsyncOperations:
     def unblock(self) -> bool:
         """Execute one queued operation, so that a waiting warp may continue.
 
-        Return False if no operation except multiplications is queued.
+        Return False if no operation is queued that a warp may wait for without an instruction of its own.
         """
         if self.copies:
             position = self.state.random.randrange(len(self.copies)) if self.kind == "random" else 0
@@ -313,7 +335,7 @@ class AsyncOperations:
             if self.queues[channel]:
                 self._execute(channel, self._limit(_LAST), 1)
                 return True
-        return False
+        return self.tensor.unblock()
 
     def on_exit(self, warps: Array) -> None:
         """Execute the queued operations of warps that have left the kernel."""
@@ -326,3 +348,4 @@ class AsyncOperations:
                 self._execute(channel, limit)
         exited = set(warps.tolist())
         self._execute_copies([c for c in self.copies if c.warp in exited])
+        self.tensor.on_exit(warps)

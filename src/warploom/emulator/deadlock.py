@@ -21,6 +21,7 @@ from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools
 from warploom.emulator.state import State
+from warploom.emulator.tensor_memory.allocator import TensorAllocator
 from warploom.emulator.values import Constant, PerWarp
 from warploom.emulator.warp_splits import Status
 from warploom.isa.model import effects
@@ -31,7 +32,7 @@ EffectType = TypeVar("EffectType", bound=effects.Effect)
 _NAMED = 3  # most groups that the notes name
 _LISTED = 64  # most warps of a group in the JSON output
 _MEETINGS = {"warps": "warps of the warpgroup", "lanes": "lanes of the warp"}
-_SHARED = ("mbarrier", "cluster barrier")  # objects that all CTAs of a cluster can use
+_SHARED = ("mbarrier", "cluster barrier", "peer CTA")  # objects that all CTAs of a cluster can use
 
 
 @dataclass(eq=False, slots=True)
@@ -55,6 +56,7 @@ class DeadlockReport:
     barriers: Barriers
     mbarriers: Mbarriers
     pools: RegisterPools
+    tensor: TensorAllocator
     loops: EndlessLoops | None  # None if all warp splits are suspended
 
     def __post_init__(self) -> None:
@@ -91,7 +93,7 @@ class DeadlockReport:
         if looping is not None:
             self._join(slot, *looping)
             return
-        awaited = self.mbarriers.awaited(slot) or self.pools.awaited(slot)
+        awaited = self.mbarriers.awaited(slot) or self.pools.awaited(slot) or self.tensor.awaited(slot)
         if awaited is None and (awaited := self.barriers.awaited(slot)) is not None:
             pc -= 1
         if awaited is None:
@@ -125,7 +127,17 @@ class DeadlockReport:
         if kind == "registers":
             pools = [(pc, each) for pc, each in self._having(effects.Allocate) if each.resource == "registers"]
             return [pc for pc, each in pools if self._word(pc, each.action) == "release"]
+        if kind in ("tensor memory", "peer CTA"):
+            return self._tensor_sites(group)
         return [group.pc] if kind in _MEETINGS else []
+
+    def _tensor_sites(self, group: _Group) -> list[int]:
+        """Return the releases of tensor memory, or the instructions that the peer CTA must execute."""
+        pools = [(pc, each) for pc, each in self._having(effects.Allocate) if each.resource == "tensor memory"]
+        wanted = "release"
+        if group.awaited.kind == "peer CTA":
+            wanted = next(self._word(pc, each.action) for pc, each in pools if pc == group.pc)
+        return [pc for pc, each in pools if self._word(pc, each.action) == wanted]
 
     def _having(self, kind: type[EffectType]) -> Iterator[tuple[int, EffectType]]:
         for pc, step in enumerate(self.program.steps):
@@ -144,7 +156,7 @@ class DeadlockReport:
         kind = group.awaited.kind
         if kind in (LOOP, MEMORY):
             return -1
-        if other is group and kind not in ("mbarrier", "registers"):
+        if other is group and kind not in ("mbarrier", "registers", "tensor memory"):
             return -1
         if kind in ("barrier", "cluster barrier") and group.awaited == other.awaited:
             return -1
@@ -206,7 +218,11 @@ class DeadlockReport:
         if kind in (LOOP, MEMORY):
             yield from self.waves
             return
-        verb = "releases registers" if kind == "registers" else "arrives there"
+        verb = {
+            "registers": "releases registers",
+            "tensor memory": "releases tensor memory",
+            "peer CTA": "does so",
+        }.get(kind, "arrives there")
         if kind == "mbarrier" and not state["arrivals"]:
             verb = "brings bytes to an mbarrier"
             lacks = f"no copy in flight brings the {state['bytes']} bytes"

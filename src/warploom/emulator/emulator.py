@@ -40,12 +40,15 @@ from warploom.emulator.native.engine import NativeEngine, Observed
 from warploom.emulator.native.reporter import Reporter
 from warploom.emulator.observers import Dispatcher, InstructionHandler
 from warploom.emulator.output import Output
+from warploom.emulator.pending_clusters import PendingClusters
 from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
 from warploom.emulator.request import Request
 from warploom.emulator.services import Services
+from warploom.emulator.stacks import Stacks
 from warploom.emulator.state import RECENT, Executions
+from warploom.emulator.tensor_memory.pipeline import TensorPipeline
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
 from warploom.isa.model.form import Form
@@ -93,6 +96,7 @@ class Emulator:
     def begin_launch(self, request: Request, arena: Arena) -> None:
         """Prepare for a launch on the memory `arena`."""
         self.request = request
+        self.pending: PendingClusters | None = None  # set by the caller if the program may cancel clusters
         self.arena = self.memory.arena = arena
         self.services.output = request.output
         self.grids.begin(request.overlap)
@@ -167,26 +171,38 @@ class Emulator:
         self.mbarriers = Mbarriers(state, self.memory, self.schedule, events, self._bounded)
         self.grids = GridDependencies(state, events)
         self.pools = RegisterPools(state, program.analysis(registers_at_entry), events)
-        copies = CopyExecutor(self.memory, self.mbarriers.complete, self.grid.explicit_cluster)
-        self.asynchronous = AsyncOperations(state, copies, self.schedule, self._make_batch, events)
+        copies = CopyExecutor(
+            self.memory, self.mbarriers.complete, self.grid.explicit_cluster, self._cancel_cluster
+        )  # fmt: skip
+        self.tensor = TensorPipeline(
+            state, self.memory, self.schedule, self._make_batch, events, request.arch, request.pool
+        )  # fmt: skip
+        self.asynchronous = AsyncOperations(state, copies, self.tensor, self.schedule, self._make_batch, events)
         self.services = Services(state, self.memory, events)
+        stacks = Stacks(self.topology.warps, program.local_bytes)
         self.control = Control(
-            state, program, self.linked, self.memory, self.services, self.linker.formal, self._on_exit, events
+            state, program, self.linked, self.memory, self.services, stacks, self.linker.formal, self._on_exit, events
         )
         self.components = Components(
             request.arch, self.parameters, request.pool, self.accumulators, self.memory, self.control, self.barriers,
-            self.mbarriers, self.pools, self.asynchronous, self.grids,
+            self.mbarriers, self.pools, self.asynchronous, self.tensor, self.grids,
         )  # fmt: skip
         self.repetition = Repetition(
             state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
         )
 
+    def _cancel_cluster(self) -> NDArray[np.uint8]:
+        """Cancel a cluster that has not started. Return the response."""
+        assert self.pending is not None
+        return self.pending.cancel(self.state.random if self.schedule.kind == "random" else None)
+
     # Waves --------------------------------------------------------------------------------------------------
 
-    def start(self, wave: int, is_last: bool) -> None:
+    def start(self, wave: int, is_last: bool, ctas: NDArray[np.int64] | None = None) -> None:
         """Make the CTAs of a wave resident. Only global memory keeps its contents from earlier waves.
 
-        `is_last` is True for the last wave of the grid.
+        `is_last` is True for the last wave of the grid. `ctas` has the coordinates of the CTAs if clusters may be
+        cancelled. Shapes: ctas (CTAs, 3).
         """
         state, executable = self.state, self.executable
         self.grid.ticks = wave << WAVE_TICKS  # clocks exceed their values in earlier waves
@@ -194,13 +210,17 @@ class Emulator:
         self.ctas_done = 0
         self._first_batch = state.counters.batches
         self.accumulators.discard()
-        executable.place(wave)
+        if ctas is None:
+            executable.place(wave)
+        else:
+            executable.place_ctas(ctas)
         state.start(self.program.entry, self.schedule)
         self.memory.start()
         self.barriers.start()
         self.mbarriers.start()
         self.pools.start()
         self.asynchronous.start()
+        self.tensor.start()
         self.control.start()
         self.grids.start(is_last, self.schedule.kind == "random")
         self.repetition.restart()
@@ -540,7 +560,16 @@ class Emulator:
         fault = self.control.fault_of_partially_arrived()
         if fault is not None:
             return Trap([self._diagnose(fault)])
-        report = DeadlockReport(self.state, self.program, self.linked, self.barriers, self.mbarriers, self.pools, loops)
+        report = DeadlockReport(
+            self.state,
+            self.program,
+            self.linked,
+            self.barriers,
+            self.mbarriers,
+            self.pools,
+            self.tensor.allocator,
+            loops,
+        )
         return report.error()
 
     def _runaway(self) -> Trap:

@@ -26,10 +26,11 @@ from warploom.layout import TensorMapFields
 from warploom.lazy_dataclass import dataclass
 
 AccessKind = Literal["read", "write", "update"]
-Group = Literal["copy", "bulk", "multiplication", ""]
+Group = Literal["copy", "bulk", "multiplication", "tensor", "tensor load", "tensor store", ""]
 """Group that a commit closes, as in `isa.model.effects`.
 
-"" stands for operations that belong to no group.
+"tensor load" and "tensor store" stand for transfers between registers and tensor memory, and "tensor" for all other
+operations on tensor memory. "" stands for operations that belong to no group.
 """
 
 
@@ -240,6 +241,21 @@ class Allocate(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class TensorAllocate(Event):
+    """Allocation ("take") or release ("release") of columns of tensor memory by the warps of a batch.
+
+    `columns` is the number of columns of each warp, and `first` its first column. `ctas` is 2 for a pair of CTAs.
+    Shapes: columns and first (warps,).
+    """
+
+    batch: Batch
+    action: str
+    columns: Array
+    first: Array
+    ctas: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class HeapAllocation(Event):
     """Allocation of memory by `malloc`, which may reuse freed memory.
 
@@ -390,6 +406,35 @@ class CopyIssue(Event):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class TensorIssue(Event):
+    """Issue of operations on tensor memory by the active lanes of a batch, other than transfers of registers.
+
+    `record` is a record of `isa.model.tensor_memory`. Operation i belongs to lane `lanes[i]` of warp `warps[i]`, and
+    has the number `first` + i. `positions[i]` is the index of this warp in the arrays of the record.
+
+    Shapes: positions, lanes and warps (operations,).
+    """
+
+    batch: Batch
+    record: Any
+    positions: Array
+    lanes: Array
+    warps: Array
+    first: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TensorTransferIssue(Event):
+    """Issue of a load or a store of tensor memory by each warp of a batch, before the event `Issue`.
+
+    `record` is a `TensorTransfer`.
+    """
+
+    batch: Batch
+    record: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class CopyAccess(Event):
     """Access of bulk copies to byte ranges of global memory.
 
@@ -434,8 +479,8 @@ class Wait(Event):
 class Complete(Event):
     """Asynchronous operations that take effect now.
 
-    `numbers` contains the numbers of `Issue` or, if `group` is "bulk", of `CopyIssue`. `warps` contains the indices of
-    the warps concerned, or None for bulk copies.
+    `numbers` contains the numbers of `Issue`, of `CopyIssue` if `group` is "bulk", or of `TensorIssue` if `group` is
+    "tensor". `warps` contains the indices of the warps concerned, or None for bulk copies and for "tensor".
     """
 
     group: Group

@@ -64,7 +64,8 @@ class Awaited:
     `name` followed by `rest` is a phrase for messages. `state` contains numbers by name, such as the pending arrivals.
     """
 
-    kind: str  # "mbarrier", "barrier", "cluster barrier", "registers", "warps" or "lanes"
+    # "mbarrier", "barrier", "cluster barrier", "registers", "tensor memory", "peer CTA", "warps" or "lanes"
+    kind: str
     name: str
     rest: str
     state: tuple[tuple[str, int], ...] = ()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.values import VectorValue, registers_of
-from warploom.isa.model.multiplication import Multiplication, RegisterMatrix, SharedMatrix
-from warploom.layout import FragmentMap
+from warploom.emulator.values import Constant, Register, VectorValue, registers_of
+from warploom.isa.model.multiplication import BlockScales, Multiplication, RegisterMatrix, SharedMatrix
+from warploom.layout import FragmentMap, Order, scale_factors
+from warploom.layout.sparse import ScaleMap
 from warploom.lazy_dataclass import dataclass
 from warploom.numerics import fused_fast, register_products
 from warploom.numerics.copies import GROUP
@@ -114,7 +116,11 @@ def _independent(products: Sequence[Multiplication], arch: str) -> list[Group]:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Arithmetic and layout of multiplications that one call can execute together."""
+    """Arithmetic and layout of multiplications that one call can execute together.
+
+    `scales` are the arguments of `layout.scale_factors` for A and for B. If `padded`, each element of A and B occupies
+    8 bits.
+    """
 
     a: FragmentMap
     b: FragmentMap
@@ -125,22 +131,39 @@ class _Kind:
     negate_b: bool
     satfinite: bool
     rounding: Rounding
+    padded: bool
+    scales: tuple[_ScaleKind, ...]
+
+
+_ScaleKind = tuple[str, int, int, int]
 
 
 def _kind_of(product: Multiplication, arch: str) -> _Kind | None:
     """Return the kind of a multiplication, or None if only `numerics.fused` executes it."""
     a, b, c, d = product.a, product.b, product.c, product.d
-    if not isinstance(a, RegisterMatrix) or not isinstance(b, RegisterMatrix) or a.padded or b.padded:
+    if not isinstance(a, RegisterMatrix) or not isinstance(b, RegisterMatrix) or product.metadata is not None:
         return None
-    if product.metadata is not None or product.scales is not None:
-        return None
+    scales = [_scale_kind(each) for each in product.scales or ()]
     if not all(isinstance(each.registers, VectorValue) and each.registers.file is not None for each in (a, b, c, d)):
         return None
+    known = tuple(each for each in scales if each is not None)
     kind = _Kind(
-        a.map, b.map, c.map, d.map, product.model(arch),
-        product.negate_a, product.negate_b, product.satfinite, product.rounding,
+        a.map, b.map, c.map, d.map, product.model(arch), product.negate_a, product.negate_b, product.satfinite,
+        product.rounding, a.padded, known,
     )  # fmt: skip
-    return None if _lanes(kind) is None else kind
+    return None if len(known) < len(scales) or _lanes(kind) is None else kind
+
+
+def _scale_kind(scales: BlockScales) -> _ScaleKind | None:
+    """Return the arguments of `layout.scale_factors`, or None if no compiled function reads the scales.
+
+    The scales must be in a register, and the selectors must be constants.
+    """
+    registers, selectors = scales.registers, (scales.byte_id, scales.thread_id)
+    if not isinstance(registers, Register) or registers.file.dtype.itemsize != _SCALE_BYTES:
+        return None
+    byte, thread = (int(each.array[0, 0]) if isinstance(each, Constant) else None for each in selectors)
+    return None if byte is None or thread is None else (scales.operand, scales.vectors, byte, thread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,22 +181,50 @@ class _Lanes:
     b_column: Numbers
     c_row: Numbers
     c_column: Numbers
+    a_scales: Numbers
+    b_scales: Numbers
 
-    def tables(self, width: int) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the tables `a`, `b` and `c` of `Blocks` for a strip of `width` columns."""
+    def tables(self, width: int) -> tuple[Numbers, ...]:
+        """Return the tables of `Blocks` for a strip of `width` columns."""
         row = width * self.sizes.c_words // self.sizes.columns
-        return self.a, self.b_row * width + self.b_column, self.c_row * row + self.c_column
+        return (
+            self.a, self.b_row * width + self.b_column, self.c_row * row + self.c_column, self.a_scales, self.b_scales
+        )  # fmt: skip
 
 
-_SUMS = {Sum.T_FDPA: 32, Sum.INTEGER: 32, Sum.FMA_CHAIN: 64}
+_SUMS = {Sum.T_FDPA: 32, Sum.T_FDPA_SCALED: 32, Sum.T_FDPA_GROUPED: 32, Sum.INTEGER: 32, Sum.FMA_CHAIN: 64}
 """Kinds of sums with a compiled function, and the width of their registers. Units: bits."""
+_SCALE_BYTES = 4
+"""Size of a register with block scales."""
+
+
+def _order(matrix: FragmentMap, kind: _Kind, *, transposed: bool = False) -> Order | None:
+    """Return the order of the elements of A or B.
+
+    In sums of groups, pairs of 4-bit elements count as elements.
+    """
+    if kind.model.sum is Sum.T_FDPA_GROUPED and matrix.bits == 4:
+        row, col = matrix.row[:, ::2], matrix.col[:, ::2]
+        if transposed:
+            matrix = replace(matrix, bits=8, rows=matrix.rows // 2, row=row // 2, col=col)
+        else:
+            matrix = replace(matrix, bits=8, cols=matrix.cols // 2, row=row, col=col // 2)
+    return matrix.order(transposed=transposed)
+
+
+def _bytes(scales: ScaleMap) -> Numbers:
+    """Return the position of the byte of each scale in a register of a warp.
+
+    Shapes: (M or N, factors along K).
+    """
+    return scales.lane.astype(np.int64) * _SCALE_BYTES + scales.byte
 
 
 @lru_cache(maxsize=256)
 def _lanes(kind: _Kind) -> _Lanes | None:
     """Return the positions for a kind of multiplication, or None if no compiled function executes it."""
     bits = _SUMS.get(kind.model.sum)
-    orders = kind.a.order(), kind.b.order(transposed=True), kind.c.order(), kind.d.order()
+    orders = _order(kind.a, kind), _order(kind.b, kind, transposed=True), kind.c.order(), kind.d.order()
     if bits is None or kind.rounding != "rn" or kind.model.c_type != kind.model.d_type or kind.c.tiles > 1:
         return None
     if not all(each is not None and each.warps == 1 and each.dtype.itemsize * 8 == bits for each in orders):
@@ -193,9 +244,13 @@ def _lanes(kind: _Kind) -> _Lanes | None:
     b_column, b_row = np.divmod(b, words)
     per_word = columns // c_words
     b_column = position[b_column // per_word] * per_word + b_column % per_word
+    a_scales, b_scales = np.zeros((2, 0, 0), np.int64)
+    if kind.scales:
+        a_scales, b_scales = (_bytes(scale_factors(*each)) for each in kind.scales)
+        b_scales = b_scales[order]
     return _Lanes(
-        Sizes(rows, columns, kind.a.cols, words, c_words, 0), a, b_row, b_column,
-        np.ascontiguousarray(c_row[:, :, 0]), np.ascontiguousarray(c_column[:, :, 0]),
+        Sizes(rows, columns, kind.a.cols, words, c_words, 0, a_scales.shape[1]), a, b_row, b_column,
+        np.ascontiguousarray(c_row[:, :, 0]), np.ascontiguousarray(c_column[:, :, 0]), a_scales, b_scales,
     )  # fmt: skip
 
 
@@ -206,11 +261,11 @@ def _calls(kind: _Kind, products: Sequence[Multiplication]) -> list[Group]:
     """Return groups of multiplications of one kind, each with a call."""
     by_a: dict[tuple[int, ...], list[Multiplication]] = {}
     for product in products:
-        by_a.setdefault(_numbers(product.a), []).append(product)
+        by_a.setdefault(_operand(product, 0), []).append(product)
     # Matrices A with the same matrices B are rows of one block.
     blocks: dict[tuple[tuple[int, ...], ...], list[list[Multiplication]]] = {}
     for row in by_a.values():
-        blocks.setdefault(tuple(_numbers(product.b) for product in row), []).append(row)
+        blocks.setdefault(tuple(_operand(product, 1) for product in row), []).append(row)
     by_strip: dict[int, list[list[list[Multiplication]]]] = {}
     for b, rows in blocks.items():
         width = 8 * fused_fast.enclosing_strip(len(b) * kind.c.cols).itemsize
@@ -233,9 +288,9 @@ def _call(kind: _Kind, blocks: Sequence[Sequence[Sequence[Multiplication]]], wid
     for rows in blocks:
         counts.append((len(rows), len(rows[0])))
         for row in rows:
-            registers += _numbers(row[0].a)
+            registers += _operand(row[0], 0)
         for product in rows[0]:
-            registers += _numbers(product.b)
+            registers += _operand(product, 1)
         for row in rows:
             for product in row:
                 registers += (*_numbers(product.c), *_numbers(product.d))
@@ -245,15 +300,34 @@ def _call(kind: _Kind, blocks: Sequence[Sequence[Sequence[Multiplication]]], wid
     sizes = lanes.sizes._replace(most=max(count for count, _ in counts))
     file = _file(blocks[0][0][0].d)
     match model.sum:
-        case Sum.T_FDPA:
-            parameters = fused_fast.parameters(model, kind.negate_a, kind.negate_b)
+        case Sum.T_FDPA | Sum.T_FDPA_SCALED | Sum.T_FDPA_GROUPED:
+            options: Any = fused_fast.parameters(model, kind.negate_a, kind.negate_b, padded=kind.padded)
             kinds = _empty(model.a_type), _empty(model.b_type), _empty(model.d_type)
-            return Call(register_products.fused, file, bound, sizes, kinds, strip, parameters)
+            if model.scale_type is not None:
+                options = options, fused_fast.scale_table(model.scale_type)
+            return Call(_FUNCTIONS[model.sum], file, bound, sizes, kinds, strip, options)
         case Sum.INTEGER:
             signs, clamp = (_empty(model.a_type), _empty(model.b_type)), int(kind.satfinite)
             return Call(register_products.integer, file, bound, sizes, signs, strip, clamp)
         case _:
             return Call(register_products.double, file, bound, sizes, (), strip, 0)
+
+
+_FUNCTIONS = {
+    Sum.T_FDPA: register_products.fused,
+    Sum.T_FDPA_SCALED: register_products.scaled,
+    Sum.T_FDPA_GROUPED: register_products.grouped,
+}
+
+
+def _operand(product: Multiplication, number: int) -> tuple[int, ...]:
+    """Return the numbers of the registers of A (0) or B (1), and of the register of its block scales."""
+    numbers = _numbers((product.a, product.b)[number])
+    if product.scales is None:
+        return numbers
+    scales = product.scales[number].registers
+    assert isinstance(scales, Register)
+    return (*numbers, scales.index)
 
 
 def _numbers(matrix: RegisterMatrix | SharedMatrix) -> tuple[int, ...]:

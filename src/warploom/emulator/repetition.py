@@ -47,6 +47,7 @@ class _Snapshot:
     pc: int  # program counter of the batch
     files: dict[int, Array]
     carry: Array
+    stacks: Array
     splits: object
     local: Array | None  # None unless the snapshot starts a recording
     memory: tuple[Array, ...]  # empty unless memory is compared
@@ -160,6 +161,7 @@ class Repetition:
             int(splits.pc[rows[0]]),
             {width: file.copy() for width, file in state.files.items()},
             state.carry.copy(),
+            components.control.stacks.pointers.copy(),
             splits.snapshot(),
             components.memory.local.copy() if recording else None,
             tuple(array.copy() for array in self._memory()) if with_memory else (),
@@ -212,6 +214,8 @@ class Repetition:
                 return False
         if not np.array_equal(state.carry, snapshot.carry) or state.splits.snapshot() != snapshot.splits:
             return False
+        if not np.array_equal(self.components.control.stacks.pointers, snapshot.stacks):
+            return False
         # Local memory belongs to one thread, like registers.
         if snapshot.local is not None and not np.array_equal(self.components.memory.local, snapshot.local):
             return False
@@ -230,15 +234,18 @@ class Repetition:
         return is_same and self.components.asynchronous.is_idle
 
     def _memory(self) -> tuple[Array, ...]:
-        memory = self.components.memory
-        return memory.shared.bytes, memory.arena.bytes
+        memory, tensor = self.components.memory, self.components.tensor
+        return memory.shared.bytes, memory.arena.bytes, tensor.storage.contents
 
     def _memory_size(self) -> int:
         return sum(array.nbytes for array in self._memory())
 
     def _components(self) -> object:
         each = self.components
-        return each.barriers.snapshot(), each.mbarriers.snapshot(), each.pools.snapshot(), self._heap_changes()
+        return (
+            each.barriers.snapshot(), each.mbarriers.snapshot(), each.pools.snapshot(),
+            each.tensor.allocator.snapshot(), self._heap_changes(),
+        )  # fmt: skip
 
     def _heap_changes(self) -> int:
         heap = self.components.memory.arena.heap

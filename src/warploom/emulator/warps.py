@@ -20,9 +20,11 @@ from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.register_pools import RegisterPools
 from warploom.emulator.state import State
+from warploom.emulator.tensor_memory.pipeline import TensorPipeline
 from warploom.emulator.tile_products import TileProducts
 from warploom.isa.model.records import CopyRecord, TensorCopy, ThreadCopy
 from warploom.isa.model.semantics import Array, Lanes
+from warploom.isa.model.tensor_memory import TensorRecord, TensorTransfer
 from warploom.isa.model.types import TYPES
 from warploom.layout import Order
 from warploom.lazy_dataclass import dataclass
@@ -54,6 +56,7 @@ class Components:
     mbarriers: Mbarriers
     pools: RegisterPools
     asynchronous: AsyncOperations
+    tensor: TensorPipeline
     grids: GridDependencies
 
 
@@ -175,7 +178,7 @@ class Warps(Batch):
 
     def _patterns(self, values: Array, dtype: np.dtype[Any]) -> Array:
         wide = np.broadcast_to(values.astype(dtype, copy=False), (self.count, 32))
-        return np.ascontiguousarray(wide).view(f"u{dtype.itemsize}")
+        return np.ascontiguousarray(wide).view(dtype if dtype.kind == "V" else f"u{dtype.itemsize}")
 
     def shared_tile(
         self, descriptors: Array, offsets: Array, swizzle: int, base_offset: int, groups: Rows | slice,
@@ -288,6 +291,14 @@ class Warps(Batch):
         """Trigger dependent grids, or wait for prerequisite grids. See `GridDependencies.control`."""
         self.components.grids.control(self, kind)
 
+    def stack_pointer(self) -> Array:
+        """Return the stack pointers of all lanes."""
+        return self.components.control.stacks.pointers[self.warps]
+
+    def move_stack(self, pointers: Array) -> None:
+        """Set the stack pointers of the active lanes (see `Stacks.move`)."""
+        self.components.control.stacks.move(self, pointers)
+
     def change_registers(self, count: int, take: bool) -> None:
         """Change the registers of each warp to `count` per thread (see `RegisterPools.change`)."""
         self.components.pools.change(self, count, take)
@@ -339,6 +350,36 @@ class Warps(Batch):
         """Check the tensor prefetch of the active lanes. A prefetch has no other effect."""
         self.components.asynchronous.executor.prefetch(self, request)
 
+    # Tensor memory ----------------------------------------------------------------------------------------
+
+    def allocate_tensor_memory(self, columns: Array, ctas: int) -> Array:
+        """Allocate columns for each warp, and return their addresses. See `TensorAllocator.allocate`."""
+        return self.components.tensor.allocator.allocate(self, columns.astype(np.int64), ctas)
+
+    def release_tensor_memory(self, addresses: Array, columns: Array, ctas: int) -> None:
+        """Release the columns at an address, for each warp. See `TensorAllocator.release`."""
+        self.components.tensor.allocator.release(self, addresses.astype(np.int64), columns.astype(np.int64), ctas)
+
+    def relinquish_tensor_memory(self, ctas: int) -> None:
+        """Take the permit to allocate from the CTAs of the batch. See `TensorAllocator.relinquish`."""
+        self.components.tensor.allocator.relinquish(self, ctas)
+
+    def operate_on_tensor_memory(self, record: TensorRecord) -> None:
+        """Issue an operation of each active lane, or a transfer of each warp."""
+        tensor = self.components.tensor
+        if not isinstance(record, TensorTransfer):
+            tensor.issue(self, record)
+            return
+        captured = {"address": tensor.transfer(self, record)}
+        if record.action == "store":
+            captured["values"] = np.ascontiguousarray(self.read_vector(record.registers).transpose(1, 0, 2))
+        channel = f"tensor {record.action}"
+        self.components.asynchronous.defer(self, channel, partial(execute_transfer, record), captured)
+
+    def fence_tensor_memory(self, is_before: bool) -> None:
+        """Execute a fence of tensor memory before or after a synchronisation. See `TensorPipeline.fence`."""
+        self.components.tensor.fence(self, is_before)
+
     # Arithmetic -------------------------------------------------------------------------------------------
 
     def each(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
@@ -370,6 +411,15 @@ def execute_thread_copy(size: int, warps: Warps, captured: Mapping[str, Array]) 
         return
     loaded = [warps.load("global", source + np.uint64(n), "b8", lanes=amount > n) for n in range(size)]
     warps.store("shared", destination, "b8", np.concatenate(loaded))
+
+
+def execute_transfer(record: TensorTransfer, warps: Warps, captured: Mapping[str, Array]) -> None:
+    """Execute a load or a store of tensor memory by each warp. `captured` has the addresses and the stored values."""
+    transfers = warps.components.tensor.transfers
+    if record.action == "load":
+        transfers.load(warps, record, captured["address"])
+    else:
+        transfers.store(warps, record, captured["address"], captured["values"].transpose(1, 0, 2))
 
 
 def _memory_of(space: str) -> str:

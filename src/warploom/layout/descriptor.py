@@ -154,16 +154,18 @@ class UmmaDescriptor(Descriptor):
 
     The fields up to the base offset have the same bits as in `Descriptor`. Bits 48-46 are 0b001. Bits 63-61 hold the
     swizzle code (0: none, 1: 128 with atoms of 32 bytes, 2: 128, 4: 64, 6: 32). `atom` is the number of bytes that the
-    swizzle moves together: 32 for MN-major tiles of 32-bit elements, otherwise 16.
+    swizzle moves together: 32 for MN-major tiles of 32-bit elements, otherwise 16. `absolute` is bit 52: the leading
+    byte offset is then the shared address of the chunks that would leave their line of 128 bytes.
 
     Units: bytes; `swizzle` is the width of the swizzle pattern: 0 (none), 32, 64 or 128.
-    Errors: UsageError for a field that does not fit its bits.
+    Errors: UsageError for a field that does not fit its bits, and for `absolute` without the swizzle of 128 bytes.
     Source: PTX ISA 9.7.16.4.1, 9.7.16.3, 9.7.16.10.6.
     """
 
     _mn_major_elements: ClassVar[str] = "elements of 8 bits or more"
 
     atom: int = 16
+    absolute: bool = False
 
     def __post_init__(self) -> None:
         Descriptor.__post_init__(self)
@@ -172,30 +174,62 @@ class UmmaDescriptor(Descriptor):
                 f"unknown swizzle of {self.swizzle} bytes in atoms of {self.atom};"
                 " expected atoms of 16, or of 32 in 128 bytes"
             )
+        if self.absolute and ((self.swizzle, self.atom) != (128, 16) or self.base_offset):
+            raise UsageError(
+                "the leading offset is an absolute address (bit 52) in a descriptor with a swizzle of"
+                f" {self.swizzle} bytes and base offset {self.base_offset}; expected 128 bytes in atoms of 16, and 0"
+            )
 
     def encode(self) -> int:
         """Return the descriptor as a 64-bit value."""
         fields = Descriptor.encode(self) & ~(3 << 62)
-        return fields | _UMMA_CONSTANT | _UMMA_CODE[self.swizzle, self.atom] << 61
+        return fields | _UMMA_CONSTANT | _UMMA_CODE[self.swizzle, self.atom] << 61 | _ABSOLUTE * self.absolute
 
     @staticmethod
     def decode(value: int) -> UmmaDescriptor:
         """Return the descriptor that a 64-bit value encodes.
 
-        Errors: UsageError for wrong constant bits, for an absolute leading byte offset, and for an unknown swizzle.
+        Errors: UsageError for wrong constant bits, for an unknown swizzle, and for an illegal absolute address.
         """
         shared = Descriptor.decode(value & ~(3 << 62) if isinstance(value, int) and value >= 0 else value)
         if value & _UMMA_CONSTANT_MASK != _UMMA_CONSTANT:
             raise UsageError(f"{value:#x} is no tcgen05 matrix descriptor; expected 0b001 in bits 48-46 and 0 in 60-53")
-        if value & _ABSOLUTE:
-            raise UsageError(
-                f"{value:#x} has an absolute address for its leading offset (bit 52); expected a relative one"
-            )
         if value >> 61 not in _UMMA_OF_CODE:
             raise UsageError(f"the swizzle in bits 63-61 is {value >> 61}; expected 0, 1, 2, 4 or 6")
         swizzle, atom = _UMMA_OF_CODE[value >> 61]
         addresses = {name: getattr(shared, name) for name in _ADDRESS_FIELDS}
-        return UmmaDescriptor(**addresses, base_offset=shared.base_offset, swizzle=swizzle, atom=atom)
+        absolute = bool(value & _ABSOLUTE)
+        return UmmaDescriptor(
+            **addresses, base_offset=shared.base_offset, swizzle=swizzle, atom=atom, absolute=absolute
+        )
+
+    def chunks(self, rows: int, k: int, element: str, major: str = "K", *, padded: bool = True) -> NDArray[np.int64]:
+        """Return the offset of each 16-byte chunk of a tile from the start address, before the swizzle.
+
+        The parameters are those of `tile`. Shapes: (rows, chunks) if K-major, or (K, chunks) if MN-major.
+        Errors: UsageError for an element type or a major without a canonical layout.
+        """
+        bits = self._element_bits(element)
+        self._check_major(bits // 8 or 1, major)
+        if bits < 8:
+            if major == "MN":
+                raise UsageError(f"a tile of {element} elements is MN-major; expected {self._mn_major_elements}")
+            bits = 8 if padded else bits
+        rows, k = (rows, k * bits // 128) if major == "K" else (rows * bits // 128, k)
+        table = matrix_addresses(
+            self.leading_byte_offset, self.stride_byte_offset, self.swizzle,
+            rows=rows, k=k, element_bytes=16, major=major, depth=self.atom_depth,
+        )  # fmt: skip
+        return np.ascontiguousarray(table if major == "K" else table.T, np.int64)
+
+    @property
+    def exchange(self) -> tuple[int, int]:
+        """Mask and shift of the swizzle.
+
+        The bits `mask` of the number of a 128-byte line are combined by exclusive or with the address bits from `shift`
+        on.
+        """
+        return (3, 5) if self.atom == 32 else ({0: 0, 32: 1, 64: 3, 128: 7}[self.swizzle], 4)
 
     @staticmethod
     def packed(rows: int, k: int, element: str, *, swizzle: int = 0, major: str = "K") -> UmmaDescriptor:

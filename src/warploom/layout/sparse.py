@@ -60,8 +60,14 @@ class MetadataMap:
 
         Shapes: registers (batch, lanes) of 32 bits; the result is (batch, rows, K/2).
         """
-        nibbles = self.nibbles(registers)
-        return self._k_of_nibble[np.arange(nibbles.shape[2]), nibbles].reshape(*nibbles.shape[:2], self.k // 2)
+        return self.indices(self.nibbles(registers))
+
+    def indices(self, nibbles: NDArray[np.uint8]) -> NDArray[np.int16]:
+        """Return the index along K of each stored element of A.
+
+        Shapes: nibbles (…, rows, chunks); the result is (…, rows, K/2).
+        """
+        return self._k_of_nibble[np.arange(nibbles.shape[-1]), nibbles].reshape(*nibbles.shape[:-1], self.k // 2)
 
     def defined_nibbles(self, *, ordered: bool) -> NDArray[np.bool_]:
         """Return one flag for each nibble from 0 to 15: True if the nibble is defined metadata.

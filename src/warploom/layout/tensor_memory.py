@@ -17,6 +17,12 @@ from warploom.layout.maps import TYPE_BITS
 from warploom.lazy_dataclass import dataclass
 
 TENSOR_LANES = 128
+TENSOR_COLUMNS = 512
+FOLDS = {"B": 2, "E": 2, "G": 4}
+"""Number of groups of lanes that hold different columns of D, for the data paths with more than one.
+
+Each group has its own copies of A and of the metadata.
+"""
 _HALF_WORD_METADATA = ("f16", "tf32")  # kinds with metadata in half words, and with a selector
 
 
@@ -126,7 +132,7 @@ def accumulator(fields: InstructionDescriptor, ctas: int, *, stationary: bool = 
     path = data_path(fields, ctas, stationary=stationary)
     cta, own, col = _rows(fields.m, ctas, fields.n)
     # "B" and "E" hold the second half of the columns in lanes 64 to 127; "G" holds each quarter in 32 lanes.
-    folds = {"B": 2, "E": 2, "G": 4}.get(path, 1)
+    folds = FOLDS.get(path, 1)
     width = fields.n // folds
     lane = _lane_of(own, path) + col // width * (TENSOR_LANES // folds)
     return _map(f"D, data path {path}", fields, fields.dtype, TYPE_BITS[fields.dtype], cta, lane, col % width, 0)
@@ -135,23 +141,20 @@ def accumulator(fields: InstructionDescriptor, ctas: int, *, stationary: bool = 
 def multiplicand(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> TensorMemoryMap:
     """Return the tensor memory map of A, or of the stored elements of a sparse A.
 
-    The parameters are those of `data_path`.
+    The parameters are those of `data_path`. The copies of A for M = 32 are inferred from those for M = 64.
 
-    Errors: UsageError for an MN-major A, for K = 96, and for M = 32. The last layout is not published.
-    Source: PTX ISA 9.7.16.10.2, 9.7.16.10.4, 9.7.16.10.5.
+    Errors: UsageError for an MN-major A.
+    Source: PTX ISA 9.7.16.10.2, 9.7.16.10.4, 9.7.16.10.5; CUTLASS 4 (tmem_frg).
     """
     path = data_path(fields, ctas, stationary=stationary)
-    require_k64(fields, "A")
     if fields.a_major != "K":
         raise UsageError("A in tensor memory is MN-major in the instruction descriptor; expected K-major")
-    if path == "G":
-        raise UsageError("the layout of A in tensor memory for M = 32 is not published; expected M = 64 or 128")
     bits = 4 if fields.is_packed_4bit else TYPE_BITS[fields.atype]
     cta, own, col = _rows(fields.m, ctas, fields.stored_k)
     per_word = 32 // bits
-    lane = _lane_of(own, path)
-    # Each half of the lanes computes other columns of D, from its own copy of A.
-    copies = [lane, lane + 64] if path in "BE" else [lane]
+    # Each group of lanes computes other columns of D, from its own copy of A.
+    folds = FOLDS.get(path, 1)
+    copies = [_lane_of(own, path) + TENSOR_LANES // folds * fold for fold in range(folds)]
     column, bit = col // per_word, col % per_word * bits
     return _map(f"A, data path {path}", fields, fields.atype, bits, cta, np.stack(copies), column, bit)
 
@@ -159,68 +162,72 @@ def multiplicand(fields: InstructionDescriptor, ctas: int, *, stationary: bool =
 def sparsity(fields: InstructionDescriptor, ctas: int, *, stationary: bool = False) -> TensorMemoryMap:
     """Return the tensor memory map of the metadata of a sparse A.
 
-    An element of the map is a nibble (see `MetadataMap`). The parameters are those of `data_path`.
+    An element of the map is a nibble (see `MetadataMap`). The parameters are those of `data_path`. For 64 rows per CTA
+    without `stationary`, the manual shows the layout only in a figure. The map is inferred from the one for 128 rows:
+    16 rows have 16 of 32 lanes, as in D.
 
-    Errors: UsageError for an unknown selector, and for 64 rows per CTA without `stationary`.
-    Source: PTX ISA 9.7.16.10.8; CUTLASS 4 (tmem_e_frg).
+    Errors: UsageError for an unknown selector.
+    Source: PTX ISA 9.7.16.10.8; CUTLASS 4 (tmem_e_frg, tmem_e_frg_ws).
     """
     path = data_path(fields, ctas, stationary=stationary)
-    if path in "CF":
-        raise UsageError(
-            f"the manual shows the metadata layout for M = {fields.m} by {'a pair of CTAs' if ctas == 2 else 'one CTA'}"
-            f" only in a figure; expected M = {128 * ctas}"
-        )
     has_halves = fields.kind in _HALF_WORD_METADATA
     most = 1 if has_halves else 0
     if fields.selector > most:
         raise UsageError(
             f"the sparsity selector is {fields.selector}; expected {'0 or 1' if most else '0'} for kind {fields.kind}"
         )
-    chunk = {"tf32": 2}.get(fields.kind, 8 if fields.is_packed_4bit else 4)
-    cta, own, col = _rows(fields.m, ctas, fields.k // chunk)
+    cta, own, col = _rows(fields.m, ctas, fields.k // chunk_of(fields))
     if has_halves:
         # Of 16 rows, 8 are in the low half words and 8 in the high; the second half of K is in other lanes.
-        lane = own // 16 * 16 + col // 4 * 8 + own % 8
+        lane = _lane_of(own // 16 * 16, path) + col // 4 * 8 + own % 8
         column, bit = np.full_like(lane, fields.selector), own // 8 % 2 * 16 + col % 4 * 4
     else:
-        lane, column, bit = own + 0 * col, col // 8, col % 8 * 4
-    folds = {"E": 2, "G": 4}.get(path, 1)
+        lane, column, bit = _lane_of(own, path) + 0 * col, col // 8, col % 8 * 4
+    folds = FOLDS.get(path, 1)
     copies = np.stack([lane + TENSOR_LANES // folds * fold for fold in range(folds)])
     return _map(f"metadata, data path {path}", fields, fields.atype, 4, cta, copies, column, bit)
+
+
+def chunk_of(fields: InstructionDescriptor) -> int:
+    """Return the number of elements of a sparse A that one nibble of metadata describes (see `MetadataMap`)."""
+    return {"tf32": 2}.get(fields.kind, 8 if fields.is_packed_4bit else 4)
 
 
 def scales(fields: InstructionDescriptor, operand: str, factors: int, ctas: int) -> TensorMemoryMap:
     """Return the tensor memory map of the scale factors of operand "A" or "B".
 
-    `factors` is the number of factors in a row of A or a column of B. Each CTA of a pair holds all factors of B.
-    `fields` and `ctas` are those of `data_path`.
+    `factors` is the number of factors in a row of A or a column of B. Each CTA of a pair holds all factors of B. With M
+    = 128, lanes 0 to 63 of a pair hold the factors for the first half of the columns, and the other lanes those for the
+    second half, as in CUTLASS. For K = 96, the factors are consecutive bytes from the id on. The bytes after the fourth
+    are in the columns behind those of all rows; this is inferred. `fields` and `ctas` are those of `data_path`.
 
     Shapes: (M, factors) for A, (factors, N) for B.
-    Errors: UsageError for an unknown scale factor id, for K = 96, and for B with M = 128 and two CTAs.
+    Errors: UsageError for an unknown scale factor id, and for the type ue4m3 with blocks of 32 elements.
     Source: PTX ISA 9.7.16.10.7; CUTLASS 4 (tmem_sf_frg).
     """
-    data_path(fields, ctas)
-    require_k64(fields, f"scale {operand}")
-    if fields.scale_type == "ue4m3" and factors != 4:
+    path = data_path(fields, ctas)
+    if fields.scale_type == "ue4m3" and fields.k // factors // (1 + fields.sparse) != 16:
         raise UsageError(f"{factors} scale factors have type ue4m3; expected type ue8m0, or 4 factors")
     byte = fields.scale_a_id if operand == "A" else fields.scale_b_id
-    if byte % factors or byte + factors > 4:
-        legal = ", ".join(map(str, range(0, 4, factors)))
-        raise UsageError(f"the id of scale {operand} is {byte}; expected {legal} for {factors} factors")
+    legal = {3: range(4), 6: range(0, 4, 2)}.get(factors, range(0, 4, factors))
+    if byte not in legal:
+        ids = ", ".join(map(str, legal))
+        raise UsageError(f"the id of scale {operand} is {byte}; expected {ids} for {factors} factors")
+    folds = 1
     if operand == "A":
         cta, own, item = _rows(fields.m, ctas, factors)
-        # Every group of 32 lanes has a copy of each factor.
-        copies = [(cta, slab) for slab in range(4)]
+        copies = [(cta, slab) for slab in range(4)]  # every group of 32 lanes has a copy of each factor
     else:
-        if ctas == 2 and fields.m == 128:
-            raise UsageError(
-                "the sources disagree on the layout of scale B for M = 128 by a pair of CTAs; expected M = 256"
-            )
         item, own = np.indices((factors, fields.n), dtype=np.int32)
-        copies = [(np.int32(cta), slab) for cta in range(ctas) for slab in range(4)]
-    lane = np.stack([own % 32 + 32 * slab + 0 * item for _, slab in copies])
+        folds = 2 if path == "B" else 1
+        copies = [(np.int32(cta), slab) for cta in range(ctas) for slab in range(4 // folds)]
+    half = own // (fields.n // folds) if folds == 2 else 0 * own
+    own = own - half * (fields.n // folds)
+    lane = np.stack([own % 32 + 32 * slab + 64 * half + 0 * item for _, slab in copies])
     of_cta = np.stack([cta + 0 * own + 0 * item for cta, _ in copies])
-    column, bit = own // 32 + 0 * item, 8 * (item + byte) + 0 * own
+    at = item + byte
+    rows = fields.m // ctas if operand == "A" else fields.n // folds
+    column, bit = own // 32 + at // 4 * -(-rows // 32), 8 * (at % 4) + 0 * own
     return _map(f"scale {operand}", fields, fields.scale_type, 8, of_cta, lane, column, bit)
 
 
@@ -256,10 +263,14 @@ def transfer_fragment(shape: str, num: int, *, packed: bool = False) -> Fragment
     return FragmentMap(name, legend, rows, cols, 16 if packed else 32, row, col)
 
 
-def require_k64(fields: InstructionDescriptor, operand: str) -> None:
-    """Raise UsageError for K = 96. The message names `operand`."""
-    if fields.k96:
-        raise UsageError(f"the manual shows the layout of {operand} for K = 96 only in a figure; expected K = 64")
+def row_lanes(fields: InstructionDescriptor, ctas: int, path: str) -> NDArray[np.int64]:
+    """Return the lane of each row of D and of A, in each group of lanes of a CTA (see `FOLDS`).
+
+    Shapes: (groups, rows of a CTA).
+    """
+    folds = FOLDS.get(path, 1)
+    lane = _lane_of(np.arange(fields.m // ctas, dtype=np.int32), path)
+    return (np.arange(folds)[:, None] * (TENSOR_LANES // folds) + lane).astype(np.int64)
 
 
 def _rows(m: int, ctas: int, cols: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:

@@ -46,18 +46,23 @@ def specialized(
     return copied(template, function, scalar=Compiled(function, inline, is_stored=False))
 
 
-def copied(template: Callable[..., None], namesake: Callable[..., Any], **functions: Any) -> Callable[..., None]:
+def copied(template: Callable[..., Any], namesake: Callable[..., Any], **functions: Any) -> Callable[..., None]:
     """Compile a copy of `template` whose global names in `functions` refer to the given functions.
 
     The copy has the file, the line and the name of `namesake`, so that Numba caches each copy separately.
     """
+    return njit(renamed(template, namesake, **functions))
+
+
+def renamed(template: Callable[..., Any], namesake: Callable[..., Any], **functions: Any) -> Callable[..., Any]:
+    """Return the function that `copied` compiles."""
     code = template.__code__.replace(
         co_filename=namesake.__code__.co_filename,
         co_firstlineno=namesake.__code__.co_firstlineno,
         co_name=namesake.__name__,
         co_qualname=namesake.__qualname__,
     )
-    return njit(FunctionType(code, template.__globals__ | {"__name__": namesake.__module__} | functions))
+    return FunctionType(code, template.__globals__ | {"__name__": namesake.__module__} | functions)
 
 
 scalar: Any = None

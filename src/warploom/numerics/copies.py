@@ -107,6 +107,16 @@ def address(context, array):
 
 
 @intrinsic
+def number_at(context, place):
+    """Return the 64-bit integer at an address."""
+
+    def generate(context, builder, signature, arguments):
+        return Vectors(builder).load(I64, arguments[0])
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
 def transpose(context, words, source, columns, depth, result):
     """Copy words from rows to columns.
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from warploom.lazy_dataclass import dataclass
-from warploom.numerics import chains, fused_exact, fused_fast
+from warploom.numerics import chains, fused_fast
 from warploom.numerics.chains import Rounding
 from warploom.numerics.formats import FORMATS, STORAGE, Array
+from warploom.numerics.grouped_steps import GROUP
 from warploom.numerics.models import Model, Sum
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 _PRODUCTS_PER_THREAD = 1 << 18
 """Number of products from which on a further thread saves time."""
-_NAN_SCALE = FORMATS["ue8m0"].max_code + 1
-"""Pattern of a block scale that is NaN."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +80,27 @@ class Multiplier:
     """Multiplication of matrices with the arithmetic of one instruction.
 
     `negate_a` and `negate_b` flip the signs of floating-point elements. `satfinite` clamps integer sums. `rounding`
-    applies to f64.
+    applies to f64. C is divided by 2**`divisor` (the operand scale-input-d) before it enters a fused sum.
     """
 
     def __init__(
         self, model: Model, negate_a: bool = False, negate_b: bool = False, satfinite: bool = False,
-        rounding: Rounding = "rn",
+        rounding: Rounding = "rn", divisor: int = 0,
     ) -> None:  # fmt: skip
+        if divisor and model.sum is not Sum.T_FDPA:
+            raise ValueError(f"C is divided before fused sums only; found {model.formula()}")
         self.model, self.negate_a, self.negate_b = model, negate_a, negate_b
-        self.satfinite = satfinite
+        self.satfinite, self.divisor = satfinite, divisor
         self.rounding: Rounding = rounding
         self._compute = _COMPUTE[model.sum]
         self._dtypes = tuple(STORAGE[name] for name in (model.a_type, model.b_type, model.c_type, model.d_type))
         self._run: Callable[..., bool] = self._first_run
-        self._parameters = fused_fast.parameters(model, negate_a, negate_b) if model.sum is Sum.T_FDPA else None
+        self._parameters = self.parameters if model.sum is Sum.T_FDPA else None
+
+    @property
+    def parameters(self) -> Array:
+        """Argument `parameters` of `fused_fast.run`."""
+        return fused_fast.parameters(self.model, self.negate_a, self.negate_b, divisor=self.divisor)
 
     def _first_run(self, *arguments: Any) -> bool:
         """Call `fused_fast.run`, and replace `_run` by its function for the types of the arguments."""
@@ -130,7 +136,7 @@ class Multiplier:
             d = out
             if d is None:
                 d = c.copy() if c_type is d_type else np.empty(c.shape, d_type)  # a copy is faster than `np.empty`
-            if self._run(a, b, c, d, None, None, None, fused_fast.strip(c.shape[-1]), self._parameters):
+            if self._run(a, b, c, d, None, None, None, None, fused_fast.strip(c.shape[-1]), self._parameters):
                 return d
         operands = _Operands(a, b, c, index, scale_a, scale_b, out)
         self._check(operands)
@@ -166,24 +172,28 @@ class Multiplier:
             count = scale_a.shape[-1]
             _check_one("scale_a", scale_a, (*a.shape[:2], count), np.dtype(np.uint8))
             _check_one("scale_b", scale_b, (*b.shape[:2], count), np.dtype(np.uint8))
+            unit = GROUP if self.model.sum is Sum.T_FDPA_GROUPED else min(self.model.length, a.shape[2])
+            if a.shape[2] % (unit * count):
+                raise ValueError(f"a scale must apply to a multiple of {unit} elements; found {count} for {a.shape[2]}")
 
 
 @cache
 def multiplier(
-    model: Model, negate_a: bool = False, negate_b: bool = False, satfinite: bool = False, rounding: Rounding = "rn"
-) -> Multiplier:
+    model: Model, negate_a: bool = False, negate_b: bool = False, satfinite: bool = False, rounding: Rounding = "rn",
+    divisor: int = 0,
+) -> Multiplier:  # fmt: skip
     """Return the `Multiplier` of an instruction."""
-    return Multiplier(model, negate_a, negate_b, satfinite, rounding)
+    return Multiplier(model, negate_a, negate_b, satfinite, rounding, divisor)
 
 
 def multiply(
     a: Array, b: Array, c: Array | None, model: Model,
     *,
     negate_a: bool = False, negate_b: bool = False, satfinite: bool = False, rounding: Rounding = "rn",
-    **operands: Any,
+    divisor: int = 0, **operands: Any,
 ) -> Array:  # fmt: skip
     """Return D = A B + C with the arithmetic of `model`. `operands` are those of `Multiplier`."""
-    return multiplier(model, negate_a, negate_b, satfinite, rounding)(a, b, c, **operands)
+    return multiplier(model, negate_a, negate_b, satfinite, rounding, divisor)(a, b, c, **operands)
 
 
 def _store(out: Array | None, result: Array) -> Array:
@@ -214,17 +224,14 @@ def _parts(operands: _Operands, workers: Workers) -> list[tuple[slice, slice]]:
 
 
 def _fused(x: _Operands, by: Multiplier) -> Array:
-    return _sums(x, by.model, by)
+    return _sums(x, by.model, by.parameters)
 
 
-def _sums(x: _Operands, model: Model, by: Multiplier, scales: tuple[Array, Array] | None = None) -> Array:
-    """Return the fused sums of `model` for operands `x`. `by` states which of A and B are negated.
-
-    `scales` contains the exponents of the block scales of A and B. Shapes: (G, M) and (G, N).
-    """
+def _sums(x: _Operands, model: Model, parameters: Array) -> Array:
+    """Return the fused sums of `model` for operands `x`. `parameters` are those of `fused_fast.run`."""
     groups, rows, columns = x.shape
     depth, b_depth = x.a.shape[2], x.b.shape[2]
-    to_rows, to_columns, to_depth = fused_fast.padded(rows, columns, depth, model.length)
+    to_rows, to_columns, to_depth = fused_fast.rounded_up(rows, columns, depth, model.length)
     a = _filled(x.a, groups, to_rows, to_depth)
     b = _filled(x.b, groups, to_columns, to_depth if x.index is None else -(-b_depth // 4) * 4)
     c = np.empty((0, 0, 0), STORAGE[model.c_type])
@@ -235,11 +242,13 @@ def _sums(x: _Operands, model: Model, by: Multiplier, scales: tuple[Array, Array
     if x.out is not None and x.out.shape == shape and x.out.dtype == dtype and x.out.flags.carray:
         d = x.out
     index = None if x.index is None else _filled(x.index, groups, to_rows, to_depth).astype(np.int32, copy=False)
-    parameters = fused_fast.parameters(model, by.negate_a, by.negate_b)
-    scale_a, scale_b = (None, None) if scales is None else (
-        _filled(each, groups, size) for each, size in zip(scales, (to_rows, to_columns), strict=True)
-    )  # fmt: skip
-    accepted = fused_fast.run(a, b, c, d, index, scale_a, scale_b, fused_fast.strip(to_columns), parameters)
+    scale_a, scale_b, table = None, None, None
+    if x.scale_a is not None and x.scale_b is not None:
+        count = x.scale_a.shape[2]
+        scale_a, scale_b = _filled(x.scale_a, groups, to_rows, count), _filled(x.scale_b, groups, to_columns, count)
+        table = fused_fast.scale_table(str(model.scale_type))
+    run = fused_fast.grouped if model.sum is Sum.T_FDPA_GROUPED else fused_fast.run
+    accepted = run(a, b, c, d, index, scale_a, scale_b, table, fused_fast.strip(to_columns), parameters)
     assert accepted
     return d if shape == x.shape else d[:, :rows, :columns].copy()
 
@@ -251,24 +260,6 @@ def _filled(array: Array, *shape: int) -> Array:
     full = np.zeros(shape, array.dtype)
     full[tuple(slice(size) for size in array.shape)] = array
     return full
-
-
-def _scaled(x: _Operands, by: Multiplier) -> Array:
-    """Return fused sums of block-scaled elements."""
-    assert x.scale_a is not None
-    assert x.scale_b is not None
-    if any(each.shape[-1] > 1 or (each == _NAN_SCALE).any() for each in (x.scale_a, x.scale_b)):
-        return _exact(x, by)
-    bias = np.int16(FORMATS["ue8m0"].bias)
-    exponents = x.scale_a[:, :, 0].astype(np.int16) - bias, x.scale_b[:, :, 0].astype(np.int16) - bias
-    return _sums(x, by.model, by, exponents)
-
-
-def _exact(x: _Operands, by: Multiplier) -> Array:
-    a, b = _signed(x, by)
-    assert x.scale_a is not None
-    assert x.scale_b is not None
-    return fused_exact.multiply(a, b, x.c, by.model, x.scale_a, x.scale_b)
 
 
 def _signed(x: _Operands, by: Multiplier) -> tuple[Array, Array]:
@@ -290,7 +281,7 @@ def _converted(x: _Operands, by: Multiplier) -> Array:
     if by.model.c_type == "f16":
         addend = addend.view(np.float16).astype(np.float32).view(np.uint32)
     wide = replace(by.model, c_type="f32", d_type="f32", sum=Sum.T_FDPA)
-    bits = _sums(replace(x, c=addend), wide, by)
+    bits = _sums(replace(x, c=addend), wide, fused_fast.parameters(wide, by.negate_a, by.negate_b))
     return bits if by.model.d_type == "f32" else _rounded_to_f16(bits.view(np.float32))
 
 
@@ -311,7 +302,8 @@ def _halves(x: _Operands, by: Multiplier) -> Array:
     else:
         index = np.ascontiguousarray(index[:, :, order])
     half = replace(by.model, c_type=by.model.d_type, length=min(by.model.length, depth // 2))
-    return _added(_sums(_Operands(a, b, None, index), half, by), x.addend(by.model), by.model)
+    products = _sums(_Operands(a, b, None, index), half, fused_fast.parameters(half, by.negate_a, by.negate_b))
+    return _added(products, x.addend(by.model), by.model)
 
 
 def _added(products: Array, c: Array, model: Model) -> Array:
@@ -343,8 +335,8 @@ def _pairs(x: _Operands, by: Multiplier) -> Array:
 
 _COMPUTE: dict[Sum, Callable[[_Operands, Multiplier], Array]] = {
     Sum.T_FDPA: _fused,
-    Sum.T_FDPA_SCALED: _scaled,
-    Sum.T_FDPA_GROUPED: _exact,
+    Sum.T_FDPA_SCALED: _fused,
+    Sum.T_FDPA_GROUPED: _fused,
     Sum.T_FDPA_CONVERTED: _converted,
     Sum.T_FDPA_SPLIT: _halves,
     Sum.FMA_CHAIN: lambda x, by: chains.double(x.a, x.b, x.addend(by.model), by.rounding),

@@ -7,14 +7,15 @@ them and rounds the sums, for `PART` columns at a time.
 
 Some arguments of the intrinsics only give types. `strip` is an array whose dtype has one bit for each column of a
 strip. `index` is None for a dense A. `scales` is None if A and B have no block scales. `c` and `d` are arrays of
-elements of C and D. Each step rounds to f16 if the elements of D have 16 bits.
+elements of C and D. Each step rounds to f16 if the elements of D have 16 bits. `grouped_steps` has the steps of sums
+whose products are first added in groups.
 """
 
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from llvmlite import ir
 
@@ -33,6 +34,12 @@ _ZERO, _SPECIAL, _FAR = -6000, 12000, 4000
 
 The last value is the bound that separates them from exponent sums.
 """
+NAN_SCALE = 20000
+"""Code for the exponent of a block scale that is NaN."""
+_LEAST_NAN_SCALE = 10000
+"""Bound that separates sums with `NAN_SCALE` from sums of two exponents of scales."""
+MAGNITUDE = 0x7FFFFFFF
+"""Bits of an f32 number without the sign."""
 _NARROW = 100
 """Largest magnitude of E for which products and their scale factors are f32 numbers."""
 
@@ -81,9 +88,9 @@ def layout(fmt: Format, negate: bool = False, emin: int | None = None) -> Layout
 class Parameters(NamedTuple):
     """Parameters of the sums. Compiled code reads them from an array of 64-bit integers.
 
-    `emin_c` and `emin_d` are the least exponents of the addend of the first step and of the other steps. Unless a step
-    rounds to f16, it truncates normal numbers to the f64 bits in `mask`, and subnormal numbers to multiples of
-    2**-`places`.
+    `emin_c` and `emin_d` are the least exponents of the addend of the first step and of the other steps. The addend of
+    the first step is divided by 2**`divisor`. Unless a step rounds to f16, it truncates normal numbers to the f64 bits
+    in `mask`, and subnormal numbers to multiples of 2**-`places`.
     """
 
     length: Any
@@ -93,6 +100,7 @@ class Parameters(NamedTuple):
     emin: Any
     mask: Any
     places: Any
+    divisor: Any
 
 
 LAYOUT_A = len(Parameters._fields)
@@ -105,8 +113,9 @@ class Tile(NamedTuple):
 
     Shapes: parameters (LAYOUT_B + len(Layout),) of i64; a (rows, K) of f32; a_exponents (rows, K) of pairs of i16; b
     (K, strip) of f32; b_exponents (K, strip) of i16; index (rows, K) of i32; c and d (rows, columns); sums
-    (rows, strip) of f32; tops (rows, strip) of i16; a_scales (rows,) and b_scales (strip,) of i16, the exponents of
-    the block scales. a_wide and b_wide are a and b in f64.
+    (rows, strip) of f32; tops (rows, strip) of i16. a_wide and b_wide are a and b in f64. Block scales of `block`
+    elements along K have exponents, a_scales (K/block, a_step) and b_scales (K/block, strip) of i16, and significands,
+    a_factors and b_factors, of the same shapes, of f32.
     """
 
     parameters: Any
@@ -123,11 +132,15 @@ class Tile(NamedTuple):
     tops: Any
     depth: Any
     columns: Any
-    a_scales: Any
-    b_scales: Any
+    a_scales: Any = 0
+    b_scales: Any = 0
+    a_factors: Any = 0
+    b_factors: Any = 0
+    a_step: Any = 0
+    block: Any = 1
 
 
-class _Strip(Vectors):
+class Strip(Vectors):
     """Vectors of at most `most` lanes on a strip of `width` columns."""
 
     def __init__(self, builder: ir.IRBuilder, width: int, most: int = PART) -> None:
@@ -149,14 +162,19 @@ class _Strip(Vectors):
         return self.builder.add(self.builder.mul(row_length, self.number(r)), self.number(h))
 
     def parameters(self, base: Value) -> Parameters:
+        """Load the parameters from the array at address `base`."""
         return Parameters(*[self.load(I64, base, i) for i in range(len(Parameters._fields))])
+
+    def power(self, exponent: Value) -> Value:
+        """Return 2**exponent in f64 for 64-bit integers."""
+        return self.builder.bitcast(self.shl(self.add(exponent, 1023), 52), self.f64)
 
     def narrow(self, value: Value) -> Value:
         """Return a vector of copies of a 64-bit integer, as 32-bit integers."""
         return self.splat(self.builder.trunc(value, I32), self.count)
 
 
-class _Kind(NamedTuple):
+class Kind(NamedTuple):
     """Columns of the strip, options of A and B, and bits of an element of C or D."""
 
     width: int
@@ -165,7 +183,7 @@ class _Kind(NamedTuple):
     bits: int
 
 
-def _intrinsic(emit: Callable[..., Value | None], result: str = "none") -> Any:
+def step_intrinsic(emit: Callable[..., Value | None], result: str = "none") -> Any:
     """Return an intrinsic whose code `emit` generates.
 
     Its arguments are strip, index, scales, an array of C or D, a Tile, and integers. `result` is the name of a type of
@@ -175,7 +193,7 @@ def _intrinsic(emit: Callable[..., Value | None], result: str = "none") -> Any:
     @intrinsic
     def generated(context, strip, index, scales, elements, tile, first, last, column):
         def generate(context, builder, signature, arguments):
-            kind = _Kind(
+            kind = Kind(
                 width=signature.args[0].dtype.bitwidth,
                 sparse=signature.args[1] is not types.none,
                 scaled=signature.args[2] is not types.none,
@@ -218,10 +236,11 @@ def element_values(v: Vectors, words: Value, of: Layout) -> Value:
     return b.bitcast(v.or_(value, sign), f32)
 
 
-def _decoder(position: int, pairs: bool) -> Any:
+def _decoder(position: int, exponents_as: Literal["pairs", "halves", "masks"]) -> Any:
     """Return an intrinsic that decodes elements whose layout is at `position` in the parameters.
 
-    The intrinsic writes f32 values and exponents. If `pairs`, it writes each exponent to both halves of a 32-bit word.
+    The intrinsic writes f32 values and exponents. With "pairs", it writes each exponent to both halves of a 32-bit
+    word. With "masks", it writes a 32-bit word instead of the exponent: `MAGNITUDE`, or 0 for a zero.
     """
 
     @intrinsic
@@ -238,8 +257,12 @@ def _decoder(position: int, pairs: bool) -> Any:
                 found = v.load(stored, words, i)
                 value = element_values(v, found if stored == i32 else builder.zext(found, i32), of)
                 v.store(value, values, i)
+                if exponents_as == "masks":
+                    is_zero = builder.fcmp_ordered("==", value, v.constant(value.type, 0.0))
+                    v.store(v.select(is_zero, 0, v.constant(i32, MAGNITUDE)), exponents, i)
+                    return
                 exponent = builder.trunc(element_exponents(v, value, of.emin), ir.VectorType(I16, DECODED))
-                if pairs:
+                if exponents_as == "pairs":
                     wide = builder.zext(exponent, i32)
                     v.store(v.or_(wide, v.shl(wide, 16)), exponents, i)
                 else:
@@ -253,14 +276,15 @@ def _decoder(position: int, pairs: bool) -> Any:
     return decode
 
 
-decode_a = _decoder(LAYOUT_A, pairs=True)
-decode_b = _decoder(LAYOUT_B, pairs=False)
+decode_a = _decoder(LAYOUT_A, "pairs")
+decode_a_masks = _decoder(LAYOUT_A, "masks")
+decode_b = _decoder(LAYOUT_B, "halves")
 
 
-def _emit_load_addends(builder: ir.IRBuilder, kind: _Kind, tile: Tile, *_: Value) -> None:
+def _emit_load_addends(builder: ir.IRBuilder, kind: Kind, tile: Tile, *_: Value) -> None:
     """Write the elements of C to `sums`, or zeros if the address of C is 0."""
     width = kind.width
-    v = _Strip(builder, width)
+    v = Strip(builder, width)
     f16 = Layout(*[v.constant(v.i32, field) for field in layout(F16)])
     present = builder.icmp_signed("!=", tile.c, v.number(0))
     with builder.if_else(present) as (given, absent):
@@ -274,10 +298,10 @@ def _emit_load_addends(builder: ir.IRBuilder, kind: _Kind, tile: Tile, *_: Value
                 v.store(v.constant(v.f32, 0.0), tile.sums, r * width + h)
 
 
-def _emit_store_results(builder: ir.IRBuilder, kind: _Kind, tile: Tile, *_: Value) -> None:
+def _emit_store_results(builder: ir.IRBuilder, kind: Kind, tile: Tile, *_: Value) -> None:
     """Write `sums` to D, with canonical NaNs."""
     width = kind.width
-    v = _Strip(builder, width)
+    v = Strip(builder, width)
     for r, h in v.vectors:
         value = v.load(v.f32, tile.sums, r * width + h)
         nan = builder.fcmp_unordered("uno", value, value)
@@ -288,7 +312,7 @@ def _emit_store_results(builder: ir.IRBuilder, kind: _Kind, tile: Tile, *_: Valu
         v.store(words, tile.d, v.position(tile.columns, r, h))
 
 
-def _half_words(v: _Strip, value: Value) -> Value:
+def _half_words(v: Strip, value: Value) -> Value:
     """Return f32 values as f16 patterns in 32-bit lanes. Each value is exact in f16, or infinite."""
     b = v.builder
     bits = b.bitcast(value, v.i32)
@@ -303,7 +327,7 @@ def _half_words(v: _Strip, value: Value) -> Value:
 # --- sums
 
 
-def _steps(v: _Strip, first: Value, last: Value, body: Callable[[Value], None]) -> None:
+def _steps(v: Strip, first: Value, last: Value, body: Callable[[Value], None]) -> None:
     def unrolled(k: Value) -> None:
         for u in range(_UNROLL):
             body(v.builder.add(k, v.number(u)))
@@ -311,12 +335,12 @@ def _steps(v: _Strip, first: Value, last: Value, body: Callable[[Value], None]) 
     v.loop(first, last, _UNROLL, unrolled)
 
 
-def _row_of_b(v: _Strip, tile: Tile, position: Value) -> Value:
+def row_of_b(v: Strip, tile: Tile, position: Value) -> Value:
     """Return the position in B of the row by which an element of a sparse A is multiplied."""
     return v.builder.mul(v.builder.sext(v.load(I32, tile.index, position), I64), v.number(v.width))
 
 
-def _addend_exponents(v: _Strip, addends: list[Value], emin: Value) -> Value:
+def _addend_exponents(v: Strip, addends: list[Value], emin: Value) -> Value:
     """Return the exponents of f32 values, as `element_exponents` does, but as 16-bit integers."""
     b = v.builder
     halves = v.joined([b.bitcast(addend, ir.VectorType(I16, 2 * v.count)) for addend in addends])
@@ -329,43 +353,60 @@ def _addend_exponents(v: _Strip, addends: list[Value], emin: Value) -> Value:
     return v.select(zeros, 2 * _ZERO, exponent)
 
 
-def _scales(v: _Strip, tile: Tile, kind: ir.VectorType, column: Value | int) -> list[Value]:
-    """Return the exponents of the products of the block scales, from `column` on, for each row."""
-    part = v.load(ir.VectorType(I16, kind.count), tile.b_scales, column)
-    rows = [v.add(part, v.splat(v.load(I16, tile.a_scales, r), kind.count)) for r in v.rows]
+def scale_positions(v: Strip, tile: Tile, k: Value) -> tuple[Value, Value]:
+    """Return the positions of the scales of element `k` along K: for row 0 of the tile, and for column 0."""
+    number = v.builder.sdiv(k, tile.block)
+    return v.builder.mul(number, tile.a_step), v.builder.mul(number, v.number(v.width))
+
+
+def _scales(v: Strip, tile: Tile, kind: ir.VectorType, first: Value, column: Value | int) -> list[Value]:
+    """Return the exponents of the products of the block scales at K = `first`, for each row.
+
+    The first lane belongs to the column `column`.
+    """
+    a, b = scale_positions(v, tile, first)
+    part = v.load(ir.VectorType(I16, kind.count), tile.b_scales, v.builder.add(b, v.number(column)))
+    own = [v.load(I16, tile.a_scales, v.builder.add(a, v.number(r))) for r in v.rows]
+    rows = [v.call("sadd.sat", part, v.splat(each, kind.count)) for each in own]
     return rows if kind == part.type else [v.builder.sext(each, kind) for each in rows]
 
 
-def _exceeds(v: _Strip, exponents: Value) -> Value:
+def _divided(v: Strip, p: Parameters, first: Value) -> Value:
+    """Return the binary logarithm of the divisor of the addend of the step at K = `first`."""
+    return v.builder.select(v.builder.icmp_signed("==", first, v.number(0)), p.divisor, v.number(0))
+
+
+def _exceeds(v: Strip, exponents: Value) -> Value:
     """Return a mask of the exponents whose magnitude is greater than `_NARROW`."""
     limit = v.constant(exponents.type, 2 * _NARROW)
     return v.builder.icmp_unsigned(">", v.add(exponents, _NARROW), limit)
 
 
-def _emit_raise_tops(builder: ir.IRBuilder, kind: _Kind, tile: Tile, first: Value, last: Value, _: Value) -> Value:
+def _emit_raise_tops(builder: ir.IRBuilder, kind: Kind, tile: Tile, first: Value, last: Value, _: Value) -> Value:
     """Write the exponent E of each element of the tile to `tops`.
 
     Return a mask with a bit for each column: 1 if the column needs `add_wide`, 0 if `add_narrow` can add its products.
     E is 0 for a sum of zeros. For a sum with special values, E is greater than `_FAR`.
     """
     width = kind.width
-    v = _Strip(builder, width)
+    v = Strip(builder, width)
     p = v.parameters(tile.parameters)
     is_first = builder.icmp_signed("==", first, v.number(0))
     emin_addend = v.splat(builder.trunc(builder.select(is_first, p.emin_c, p.emin_d), I16), width)
     tops = [cgutils.alloca_once(builder, v.exponents) for _ in v.rows]
-    scales = _scales(v, tile, v.exponents, 0) if kind.scaled else []
+    scales = _scales(v, tile, v.exponents, first, 0) if kind.scaled else []
+    divided = v.splat(builder.trunc(_divided(v, p, first), I16), width)
     for r in v.rows:
         addends = [v.load(v.f32, tile.sums, r * width + h) for h in range(0, width, v.count)]
-        exponents = _addend_exponents(v, addends, emin_addend)
-        builder.store(v.sub(exponents, scales[r]) if kind.scaled else exponents, tops[r])
+        exponents = v.sub(_addend_exponents(v, addends, emin_addend), divided)
+        builder.store(v.call("ssub.sat", exponents, scales[r]) if kind.scaled else exponents, tops[r])
 
     def raise_each(k: Value) -> None:
         shared = None if kind.sparse else v.load(v.exponents, tile.b_exponents, builder.mul(k, v.number(width)))
         for r in v.rows:
             at = builder.add(builder.mul(tile.depth, v.number(r)), k)
             exponent = builder.bitcast(v.splat(v.load(I32, tile.a_exponents, at), width // 2), v.exponents)
-            other = shared or v.load(v.exponents, tile.b_exponents, _row_of_b(v, tile, at))
+            other = shared or v.load(v.exponents, tile.b_exponents, row_of_b(v, tile, at))
             builder.store(v.call("smax", builder.load(tops[r]), v.add(exponent, other)), tops[r])
 
     _steps(v, first, last, raise_each)
@@ -374,7 +415,7 @@ def _emit_raise_tops(builder: ir.IRBuilder, kind: _Kind, tile: Tile, first: Valu
     for r in v.rows:
         top = builder.load(tops[r])
         if kind.scaled:
-            top = v.add(top, scales[r])
+            top = v.call("sadd.sat", top, scales[r])
         top = v.select(v.compare("<", top, -_FAR), 0, v.call("smax", top, emin))
         far = v.or_(far, _exceeds(v, top))
         if kind.scaled:
@@ -383,15 +424,15 @@ def _emit_raise_tops(builder: ir.IRBuilder, kind: _Kind, tile: Tile, first: Valu
     return builder.zext(builder.bitcast(far, ir.IntType(width)), I64)
 
 
-def _emit_add_narrow(builder: ir.IRBuilder, kind: _Kind, tile: Tile, first: Value, last: Value, column: Value) -> Value:
+def _emit_add_narrow(builder: ir.IRBuilder, kind: Kind, tile: Tile, first: Value, last: Value, column: Value) -> Value:
     """Add products with f32 multiplications and 32-bit sums, if all |E| are at most `_NARROW`.
 
     Return True if this has succeeded. If a sum overflows, the function returns False and changes nothing.
     """
     width = kind.width
-    v = _Strip(builder, width)
+    v = Strip(builder, width)
     p = v.parameters(tile.parameters)
-    fraction = v.narrow(p.fraction)
+    fraction, addend_fraction = v.narrow(p.fraction), v.narrow(builder.sub(p.fraction, _divided(v, p, first)))
     at = [builder.add(v.number(r * width), column) for r in v.rows]
     sums = [cgutils.alloca_once(builder, v.i32) for _ in v.rows]
     totals = [cgutils.alloca_once(builder, v.i32) for _ in v.rows]
@@ -401,10 +442,11 @@ def _emit_add_narrow(builder: ir.IRBuilder, kind: _Kind, tile: Tile, first: Valu
     for r in v.rows:
         top = builder.sext(v.load(ir.VectorType(I16, v.count), tile.tops, at[r]), v.i32)
         scales.append(builder.bitcast(v.shl(v.add(v.sub(fraction, top), 127), 23), v.f32))
-        builder.store(builder.fptosi(v.fmul(v.load(v.f32, tile.sums, at[r]), scales[r]), v.i32), totals[r])
+        addend_scale = builder.bitcast(v.shl(v.add(v.sub(addend_fraction, top), 127), 23), v.f32)
+        builder.store(builder.fptosi(v.fmul(v.load(v.f32, tile.sums, at[r]), addend_scale), v.i32), totals[r])
     factors = scales
     if kind.scaled:
-        exponents = _scales(v, tile, v.i32, column)
+        exponents = _scales(v, tile, v.i32, first, column)
         bits = [v.add(builder.bitcast(scales[r], v.i32), v.shl(exponents[r], 23)) for r in v.rows]
         factors = [builder.bitcast(each, v.f32) for each in bits]
 
@@ -414,7 +456,7 @@ def _emit_add_narrow(builder: ir.IRBuilder, kind: _Kind, tile: Tile, first: Valu
         for r in v.rows:
             position = builder.add(builder.mul(tile.depth, v.number(r)), k)
             factor = v.splat(v.load(F32_TYPE, tile.a, position), v.count)
-            other = shared or v.load(v.f32, tile.b, builder.add(_row_of_b(v, tile, position), column))
+            other = shared or v.load(v.f32, tile.b, builder.add(row_of_b(v, tile, position), column))
             term = builder.fptosi(v.fmul(v.fmul(other, factor), factors[r]), v.i32)
             builder.store(v.add(builder.load(sums[r]), term), sums[r])
 
@@ -450,7 +492,7 @@ def _emit_add_narrow(builder: ir.IRBuilder, kind: _Kind, tile: Tile, first: Valu
     return fits
 
 
-def _truncated(v: _Strip, total: Value, mask: Value) -> Value:
+def _truncated(v: Strip, total: Value, mask: Value) -> Value:
     """Return 32-bit integers as f32, truncated to the significant bits in `mask`."""
     magnitude = v.select(v.compare("<", total, 0), v.sub(0, total), total)
     zeros = v.builder.call(v.function("ctlz", total.type, I1), [v.or_(magnitude, 1), ir.Constant(I1, 0)])
@@ -460,19 +502,18 @@ def _truncated(v: _Strip, total: Value, mask: Value) -> Value:
     return v.builder.bitcast(v.or_(bits, v.and_(total, -1 << 31)), v.f32)
 
 
-def _emit_add_wide(builder: ir.IRBuilder, kind: _Kind, tile: Tile, first: Value, last: Value, column: Value) -> None:
+def _emit_add_wide(builder: ir.IRBuilder, kind: Kind, tile: Tile, first: Value, last: Value, column: Value) -> None:
     """Add any products in f64.
 
     The range of f64 includes all products. Its additions propagate infinities and NaNs.
     """
     width = kind.width
-    v = _Strip(builder, width, 8)
+    v = Strip(builder, width, 8)
     p = v.parameters(tile.parameters)
     mask, fraction, places = (v.splat(each, v.count) for each in (p.mask, p.fraction, p.places))
+    divided = v.splat(_divided(v, p, first), v.count)
     vectors = range(0, min(width, PART), v.count)
-
-    def power(exponent: Value) -> Value:
-        return builder.bitcast(v.shl(v.add(exponent, 1023), 52), v.f64)
+    scale_a, scale_b = scale_positions(v, tile, first) if kind.scaled else (first, first)
 
     def add_row(r: Value) -> None:
         start = builder.mul(tile.depth, r)
@@ -481,23 +522,25 @@ def _emit_add_wide(builder: ir.IRBuilder, kind: _Kind, tile: Tile, first: Value,
         totals = {h: cgutils.alloca_once(builder, v.f64) for h in vectors}
         shifts: dict[int, Value] = {}
         scales: dict[int, Value] = {}
-        row_scale = builder.sext(v.load(I16, tile.a_scales, r), I64) if kind.scaled else None
+        row_scale = builder.sext(v.load(I16, tile.a_scales, builder.add(scale_a, r)), I64) if kind.scaled else None
         for h in vectors:
             top = builder.sext(v.load(ir.VectorType(I16, v.count), tile.tops, at[h]), v.i64)
             # Any finite scale keeps infinities and NaNs.
             shifts[h] = v.sub(fraction, v.select(v.compare(">", top, _FAR), 0, top))
-            scales[h] = power(shifts[h])
-            addend = v.fmul(builder.fpext(v.load(v.f32, tile.sums, at[h]), v.f64), scales[h])
+            scales[h] = v.power(shifts[h])
+            addend = v.fmul(builder.fpext(v.load(v.f32, tile.sums, at[h]), v.f64), v.power(v.sub(shifts[h], divided)))
             builder.store(v.fadd(v.call("trunc", addend), 0.0), totals[h])  # not -0
             if kind.scaled:
-                others = v.load(ir.VectorType(I16, v.count), tile.b_scales, builder.add(column, v.number(h)))
+                place = builder.add(scale_b, builder.add(column, v.number(h)))
+                others = v.load(ir.VectorType(I16, v.count), tile.b_scales, place)
                 exponents = v.add(builder.sext(others, v.i64), v.splat(row_scale, v.count))
-                scales[h] = power(v.add(shifts[h], exponents))
+                is_nan = v.compare(">", exponents, _LEAST_NAN_SCALE)
+                scales[h] = v.select(is_nan, v.constant(v.f64, float("nan")), v.power(v.add(shifts[h], exponents)))
 
         def add_each(k: Value) -> None:
             position = builder.add(start, k)
             factor = v.splat(v.load(F64_TYPE, tile.a_wide, position), v.count)
-            row = _row_of_b(v, tile, position) if kind.sparse else builder.mul(k, v.number(width))
+            row = row_of_b(v, tile, position) if kind.sparse else builder.mul(k, v.number(width))
             for h in vectors:
                 other = v.load(v.f64, tile.b_wide, builder.add(builder.add(row, column), v.number(h)))
                 term = v.call("trunc", v.fmul(v.fmul(other, factor), scales[h]))
@@ -505,25 +548,28 @@ def _emit_add_wide(builder: ir.IRBuilder, kind: _Kind, tile: Tile, first: Value,
 
         _steps(v, first, last, add_each)
         for h in vectors:
-            value = v.fmul(builder.load(totals[h]), power(builder.neg(shifts[h])))
-            if kind.bits == 16:
-                v.store(_to_nearest_half(v, value), tile.sums, at[h])
-                continue
-            steps = v.fadd(v.call("trunc", v.fmul(value, power(places))), 0.0)  # not -0
-            is_subnormal = builder.fcmp_ordered("<", v.call("fabs", value), v.constant(v.f64, 2.0**-126))
-            subnormal = v.fmul(steps, power(builder.neg(places)))
-            value = v.select(is_subnormal, subnormal, _masked(v, value, mask))
-            v.store(builder.fptrunc(value, v.f32), tile.sums, at[h])
+            value = v.fmul(builder.load(totals[h]), v.power(builder.neg(shifts[h])))
+            value = _to_nearest_half(v, value) if kind.bits == 16 else toward_zero(v, value, mask, places)
+            v.store(value, tile.sums, at[h])
 
     v.loop(0, len(v.rows), 1, add_row)
 
 
-def _masked(v: _Strip, value: Value, mask: Value) -> Value:
+def toward_zero(v: Strip, value: Value, mask: Value, places: Value) -> Value:
+    """Truncate f64 values, and return them as f32. `Parameters` describes `mask` and `places`."""
+    steps = v.fadd(v.call("trunc", v.fmul(value, v.power(places))), 0.0)  # not -0
+    is_subnormal = v.builder.fcmp_ordered("<", v.call("fabs", value), v.constant(v.f64, 2.0**-126))
+    subnormal = v.fmul(steps, v.power(v.builder.neg(places)))
+    value = v.select(is_subnormal, subnormal, _masked(v, value, mask))
+    return v.builder.fptrunc(value, v.f32)
+
+
+def _masked(v: Strip, value: Value, mask: Value) -> Value:
     """Truncate f64 values to the bits in `mask`."""
     return v.builder.bitcast(v.and_(v.builder.bitcast(value, v.i64), mask), v.f64)
 
 
-def _to_nearest_half(v: _Strip, value: Value) -> Value:
+def _to_nearest_half(v: Strip, value: Value) -> Value:
     """Round f64 values to f16. Return the rounded values as f32."""
     b = v.builder
     # Adding and subtracting 1.5 * 2**52 quanta of f16 rounds to nearest even.
@@ -537,8 +583,8 @@ def _to_nearest_half(v: _Strip, value: Value) -> Value:
     return b.fptrunc(v.select(beyond, infinity, nearest), v.f32)
 
 
-load_addends = _intrinsic(_emit_load_addends)
-store_results = _intrinsic(_emit_store_results)
-raise_tops = _intrinsic(_emit_raise_tops, "int64")
-add_narrow = _intrinsic(_emit_add_narrow, "boolean")
-add_wide = _intrinsic(_emit_add_wide)
+load_addends = step_intrinsic(_emit_load_addends)
+store_results = step_intrinsic(_emit_store_results)
+raise_tops = step_intrinsic(_emit_raise_tops, "int64")
+add_narrow = step_intrinsic(_emit_add_narrow, "boolean")
+add_wide = step_intrinsic(_emit_add_wide)

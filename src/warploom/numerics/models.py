@@ -4,7 +4,7 @@
 """
 
 import re
-from dataclasses import field
+from dataclasses import field, replace
 from enum import Enum
 from typing import Literal
 
@@ -52,7 +52,7 @@ class Evidence(Enum):
     PUBLISHED_MODEL = "P"
     """One published model, which no output of a GPU confirms."""
     INFERENCE = "I"
-    """Measurement on another generation, whose result is assumed for this one."""
+    """Measurement or model of another GPU or instruction, whose result is assumed for this one."""
 
 
 _C, _S, _V, _M, _P, _I = Evidence
@@ -190,6 +190,14 @@ _SPECIAL_UNITS = {
 }
 """Generation, name of the unit, and an example architecture, for kinds that one generation has."""
 
+_LONG = 96
+"""K of the dense fp4 instructions that only sm_103 has. One step adds all products of an instruction."""
+_DESCRIBED = {"Blackwell": "100", "RTX Blackwell": "120"}
+"""Architecture that the evidence describes, by generation.
+
+The other architectures of these generations are assumed to be equal.
+"""
+
 _GENERATIONS: dict[int, str] = {
     70: "Volta", 72: "Volta", 75: "Turing", 80: "Ampere", 86: "Ampere", 87: "Ampere", 88: "Ampere",
     89: "Ada", 90: "Hopper", 100: "Blackwell", 101: "Blackwell", 103: "Blackwell", 110: "Blackwell",
@@ -209,13 +217,14 @@ def generation(arch: str) -> str:
 
 def unit(arch: str, kind: UnitKind) -> Unit:
     """Return the matrix unit of `arch` for instructions of `kind`. Errors: NoModelError if there is none."""
-    name = generation(arch)
+    name = family = generation(arch)
     if kind in _SPECIAL_UNITS:
-        only_generation, own, example = _SPECIAL_UNITS[kind]
-        if name != only_generation:
+        only_generation, name, example = _SPECIAL_UNITS[kind]
+        if family != only_generation:
             raise NoModelError(f"{arch} has no {kind} matrix unit; {example} has one")
-        name = own
-    return _UNITS[name]
+    found = _UNITS[name]
+    is_described = _DESCRIBED.get(family, "") in arch
+    return found if is_described else replace(found, evidence=(_I,))
 
 
 def select(
@@ -240,7 +249,7 @@ def select(
         return Model(*types, Sum.INTEGER, evidence=measured)
     matrix_unit = unit(arch, kind)
     if scaling is not None:
-        return _scaled(matrix_unit, types, *scaling)
+        return _scaled(matrix_unit, types, *scaling, k)
     if a_type == b_type and a_type in ("f16", "bf16", "tf32"):
         length: int = getattr(matrix_unit, a_type)
         if length:
@@ -250,8 +259,7 @@ def select(
             evidence = (_C, _M) if matrix_unit.is_measured else matrix_unit.evidence
             emin = matrix_unit.emin(d_type)
             return Model(*types, Sum.T_FDPA_SPLIT, 16, matrix_unit.fraction, emin=emin, evidence=evidence)
-        evidence = matrix_unit.evidence if {a_type, b_type} <= FP8 or _P in matrix_unit.evidence else (_P,)
-        return Model(*types, Sum.T_FDPA, *matrix_unit.fp8, evidence=evidence)
+        return Model(*types, Sum.T_FDPA, *matrix_unit.fp8, evidence=matrix_unit.evidence)
     raise NoModelError(
         f"{matrix_unit.name} matrix units have no sum of {a_type} by {b_type}; "
         f"their float types are {', '.join(matrix_unit.float_types)}"
@@ -274,9 +282,10 @@ def _half_or_tf32(unit: Unit, types: tuple[str, str, str, str], kind: UnitKind, 
     return Model(*types, Sum.T_FDPA, length, unit.fraction, emin=unit.emin(types[3]), evidence=evidence)
 
 
-def _scaled(unit: Unit, types: tuple[str, str, str, str], kind: str, scale_type: Scale) -> Model:
+def _scaled(unit: Unit, types: tuple[str, str, str, str], kind: str, scale_type: Scale, k: int) -> Model:
     if unit.name not in ("RTX Blackwell", "Blackwell tensor memory"):
         raise NoModelError(f"{unit.name} matrix units take no block scales; those of sm_120a and sm_100a do")
     if kind == "mxf8f6f4":
-        return Model(*types, Sum.T_FDPA_SCALED, 32, 25, emin=-133, scale_type=scale_type, evidence=(_P,))
-    return Model(*types, Sum.T_FDPA_GROUPED, 64, 35, emin=-139, scale_type=scale_type, evidence=(_P,))
+        return Model(*types, Sum.T_FDPA_SCALED, 32, 25, emin=-133, scale_type=scale_type, evidence=unit.evidence)
+    length, evidence = (_LONG, (_I,)) if k == _LONG else (64, unit.evidence)
+    return Model(*types, Sum.T_FDPA_GROUPED, length, 35, emin=-139, scale_type=scale_type, evidence=evidence)

@@ -12,7 +12,7 @@ from llvmlite import ir
 
 from warploom.numerics._numba import cgutils, intrinsic, types
 from warploom.numerics.fused_steps import LAYOUT_B, PART, Layout, element_exponents, element_values
-from warploom.numerics.vectors import F64_TYPE, I16, I32, I64, Value, Vectors
+from warploom.numerics.vectors import F64_TYPE, I8, I16, I32, I64, Value, Vectors
 
 _WIDE = 8
 """Number of f64 numbers in a vector."""
@@ -52,6 +52,81 @@ def decode_rows(context, strip, elements, words, values, exponents, rows, parame
         return context.get_dummy_value()
 
     return types.none(strip, elements, *[types.int64] * 5), generate
+
+
+@intrinsic
+def gather_bytes(context, source, positions, count, target):
+    """Copy the bytes at `positions` of the array at `source`. All arguments are addresses and numbers.
+
+    Shapes: positions (count,) of i64; target (count,) of u8.
+    """
+
+    def generate(context, builder, signature, arguments):
+        v = Vectors(builder)
+        source, positions, count, target = arguments
+        v.loop(0, count, 1, lambda i: v.store(v.load(I8, source, v.load(I64, positions, i)), target, i))
+        return context.get_dummy_value()
+
+    return types.none(*[types.int64] * 4), generate
+
+
+@intrinsic
+def expand_words(context, words, bytes_, count):
+    """Convert words of eight 4-bit elements to words of bytes. `count` is a multiple of `PART`.
+
+    Shapes: words (count,) and bytes_ (count, 2) of i32.
+    """
+
+    def generate(context, builder, signature, arguments):
+        v = Vectors(builder)
+        words, bytes_, count = arguments
+
+        def convert(i: Value) -> None:
+            halves = v.joined(_bytes(v, v.load(ir.VectorType(I32, PART), words, i)))
+            order = [lane for pair in zip(range(PART), range(PART, 2 * PART), strict=True) for lane in pair]
+            places = ir.Constant(ir.VectorType(I32, 2 * PART), order)
+            mixed = builder.shuffle_vector(halves, ir.Constant(halves.type, ir.Undefined), places)
+            v.store(mixed, bytes_, builder.mul(i, v.number(2)))
+
+        v.loop(0, count, PART, convert)
+        return context.get_dummy_value()
+
+    return types.none(*[types.int64] * 3), generate
+
+
+@intrinsic
+def expand_rows(context, strip, words, bytes_, rows):
+    """Convert words of eight 4-bit elements of one column to words of bytes.
+
+    Shapes: words (rows, strip) and bytes_ (2 * rows, strip) of i32.
+    """
+
+    def generate(context, builder, signature, arguments):
+        v = Vectors(builder)
+        width = signature.args[0].dtype.bitwidth
+        _, words, bytes_, rows = arguments
+        count = min(width, PART)
+
+        def convert(row: Value) -> None:
+            start = builder.mul(row, v.number(width))
+            for h in range(0, width, count):
+                found = v.load(ir.VectorType(I32, count), words, builder.add(start, v.number(h)))
+                for n, half in enumerate(_bytes(v, found)):
+                    v.store(half, bytes_, builder.add(builder.mul(start, v.number(2)), v.number(n * width + h)))
+
+        v.loop(0, rows, 1, convert)
+        return context.get_dummy_value()
+
+    return types.none(strip, *[types.int64] * 3), generate
+
+
+def _bytes(v: Vectors, words: Value) -> list[Value]:
+    """Return words with the four low and the four high of eight 4-bit elements, each in a byte."""
+    found: list[Value] = []
+    for half in (v.and_(words, 0xFFFF), v.lshr(words, 16)):
+        pairs = v.and_(v.or_(half, v.shl(half, 8)), 0x00FF00FF)
+        found.append(v.and_(v.or_(pairs, v.shl(pairs, 4)), 0x0F0F0F0F))
+    return found
 
 
 @intrinsic

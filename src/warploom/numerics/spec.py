@@ -153,14 +153,14 @@ def fused_step(terms: Sequence[Term], fraction: int, result: str, emin: int | No
 
 def t_fdpa(
     a: Sequence[Float], b: Sequence[Float], c: Float,
-    *, length: int, fraction: int, result: str = "f32", emin: int | None = None,
+    *, length: int, fraction: int, result: str = "f32", emin: int | None = None, divisor: int = 0,
 ) -> Float:  # fmt: skip
     """Return d = fused_step(d, a[k]*b[k], ..., a[k+L-1]*b[k+L-1]) for k = 0, L, 2L, ..., from d = c.
 
     T-FDPA(L, F) is the truncated fused dot product add. Each step adds L = `length` products, in ascending k, to the
-    result of the previous step.
+    result of the previous step. The first step adds c * 2**-`divisor`, which is not rounded first.
     """
-    return _chained(_products(a, b), c, length, fraction, result, emin)
+    return _chained(_products(a, b), c, length, fraction, result, emin, divisor)
 
 
 def t_fdpa_converted(
@@ -236,10 +236,14 @@ def _products(a: Sequence[Float], b: Sequence[Float]) -> list[Term]:
     return [product(unpack(x), unpack(y)) for x, y in zip(a, b, strict=True)]
 
 
-def _chained(terms: Sequence[Term], c: Float, length: int, fraction: int, result: str, emin: int | None) -> Float:
-    d = c
+def _chained(
+    terms: Sequence[Term], c: Float, length: int, fraction: int, result: str, emin: int | None, divisor: int = 0
+) -> Float:
+    d, addend = c, unpack(c)
+    addend = addend._replace(lowest=addend.lowest - divisor, exponent=addend.exponent - divisor)
     for first in range(0, len(terms), length):
-        d = fused_step([*terms[first : first + length], unpack(d)], fraction, result, emin)
+        d = fused_step([*terms[first : first + length], addend], fraction, result, emin)
+        addend = unpack(d)
     return d
 
 
@@ -340,11 +344,12 @@ def multiply(
     *,
     index: Bits | None = None,
     negate_a: bool = False, negate_b: bool = False, satfinite: bool = False, rounding: Rounding = "rn",
-    scale_a: Bits | None = None, scale_b: Bits | None = None,
+    scale_a: Bits | None = None, scale_b: Bits | None = None, divisor: int = 0,
 ) -> Bits:  # fmt: skip
     """Return D = A B + C, with each element computed by the function that `model.formula()` names.
 
     The operands are those of `fused.multiply`. `negate_a` and `negate_b` flip signs before all other operations.
+    `divisor` applies to `t_fdpa`.
 
     Shapes: a (G, M, K), b (G, N, K), c and the result (G, M, N). For a sparse a, b is longer along K, and `index`
     (G, M, K) selects elements of b. Scales are (G, M, S) and (G, N, S).
@@ -355,6 +360,8 @@ def multiply(
         options["satfinite"] = satfinite
     if model.sum is Sum.FMA_CHAIN:
         options["rounding"] = rounding
+    if divisor:
+        options["divisor"] = divisor
     left, right = numbers(a, model.a_type, negate_a), numbers(b, model.b_type, negate_b)
     addend = numbers(c, model.c_type)
     scales: list[Any] = []

@@ -12,7 +12,7 @@ from warploom.numerics._numba import cgutils
 Value = Any
 """LLVM value. llvmlite does not annotate the results of its builder."""
 
-I1, I16, I32, I64 = ir.IntType(1), ir.IntType(16), ir.IntType(32), ir.IntType(64)
+I1, I8, I16, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 F32_TYPE, F64_TYPE = ir.FloatType(), ir.DoubleType()
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emulator.texts import MULTIPLICATIONS
+from emulator.texts import MULTIPLICATIONS, scale_operands
 from numpy.typing import NDArray
 
 import warploom as wl
@@ -36,7 +36,8 @@ def text(opcodes: list[str], *, guard: str = "", skip: str = "", overwrites: boo
 
     def product(opcode: str, d: str = "") -> tuple[str, str]:
         a, b, c = (vector(length) for length in MULTIPLICATIONS[opcode][1:])
-        return a, f"{guard} mma.sync.aligned.{opcode} {d or c}, {a}, {b}, {c};"
+        scales = scale_operands(opcode, "%x0", "%x1")
+        return a, f"{guard} mma.sync.aligned.{opcode} {d or c}, {a}, {b}, {c}{scales};"
 
     first, *_ = found = [product(each) for each in opcodes]
     if overwrites:

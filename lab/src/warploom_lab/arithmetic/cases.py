@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.isa.model.form import match_opcode
-from warploom.numerics import fused
+from warploom.numerics import fused, models
 from warploom.numerics.formats import FORMATS, STORAGE
 from warploom.numerics.models import Model
 from warploom_lab.campaign.patterns import KINDS, draw, patterns
@@ -21,11 +21,28 @@ Inputs = Mapping[str, Array]
 """Operands of `fused.multiply` by name."""
 
 _SIZES = re.compile(r"\.m(\d+)n(\d+)k(\d+)\.")
+_TENSOR = re.compile(
+    r"tcgen05\.mma\.kind::(\w+)\.m(\d+)n(\d+)k(\d+)(?:\.block(\d+))?\.(\w+)\.(\w+)\.(\w+)(?:\.(ue\w+))?"
+)
+"""Name of a multiplication in tensor memory: kind, M, N, K, elements of a block, types of D, A, B and the scales.
+
+PTX has the shape and the types in the instruction descriptor, not in the opcode.
+"""
 _MIXED = 4
 """One element in `_MIXED` of the kind "mixed" is zero."""
+_NEAR = 8
+"""Largest distance of the bytes of scales from that of 1, for the kinds "normal" and "spread"."""
+_FAINT, _FAINT_COUNT = 32, 40
+"""Bytes of ue8m0 scales of the kind "mixed". The exponents of their products are around the least exponents Emin."""
+_DISTANT = {"a": "spread", "b": "spread"}
+"""Kinds of the operands of the kind "distant". The others have raw bits."""
 
-ALL_KINDS = (*KINDS, "mixed")
-"""Kinds of inputs. "mixed" has zeros, subnormals and numbers near one in one sum."""
+ALL_KINDS = (*KINDS, "mixed", "distant")
+"""Kinds of inputs.
+
+"mixed" has zeros, subnormals and numbers near one in one sum. In "distant", C and the scales have any bits, and so any
+exponent, but A and B have no special values.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +50,7 @@ class Case:
     """Matrix instruction on an architecture, with its arithmetic.
 
     `m`, `n` and `k` are the extents of its matrices. `scales` is the number of scale factors for each row of A, 0
-    without block scales.
+    without block scales. `family` is the opcode without shape and types, with the kind.
     """
 
     arch: str
@@ -43,11 +60,21 @@ class Case:
     n: int
     k: int
     scales: int
+    family: str
 
     @property
     def name(self) -> str:
         """Architecture and opcode, such as "sm_75 mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16"."""
         return f"{self.arch} {self.opcode}"
+
+    @property
+    def outputs(self) -> int:
+        """Number of elements of D."""
+        return self.m * self.n
+
+    def executions(self, groups: int) -> int:
+        """Return the number of executions with as many outputs as `groups` instructions of shape m16n8 have."""
+        return -(-groups * 16 * 8 // self.outputs)
 
 
 def case(arch: str, opcode: str) -> Case | None:
@@ -55,14 +82,26 @@ def case(arch: str, opcode: str) -> Case | None:
 
     Errors: NoModelError if the architecture has no arithmetic for the instruction.
     """
+    if (tensor := _TENSOR.fullmatch(opcode)) is not None:
+        return _tensor_case(arch, opcode, tensor)
     matches = match_opcode(opcode)
     sizes = _SIZES.search(opcode)
     if not matches or sizes is None:
         return None
     form, slots = matches[0].form, matches[0].slots
     vector = re.search(r"scale_vec::(\d)X", opcode)
+    kind = re.search(r"\.kind::\w+", opcode)
     m, n, k = map(int, sizes.groups())
-    return Case(arch, opcode, form.model(arch, slots), m, n, k, int(vector[1]) if vector else 0)
+    scales = int(vector[1]) if vector else 0
+    return Case(arch, opcode, form.model(arch, slots), m, n, k, scales, f"mma.sync{kind[0] if kind else ''}")
+
+
+def _tensor_case(arch: str, opcode: str, found: re.Match[str]) -> Case:
+    kind, m, n, k, block, d, a, b, scale_type = found.groups()
+    scaling: Any = (kind, scale_type) if scale_type else None
+    model = models.select(arch, "tensor memory", a, b, d, k=int(k), scaling=scaling)
+    scales = int(k) // int(block) if block else 0
+    return Case(arch, opcode, model, int(m), int(n), int(k), scales, f"tcgen05.mma.kind::{kind}")
 
 
 def inputs(case: Case, kind: str, seed: int, groups: int) -> Inputs:
@@ -81,7 +120,8 @@ def inputs(case: Case, kind: str, seed: int, groups: int) -> Inputs:
     for number, (operand, shape) in enumerate(shapes.items()):
         size = (groups, *shape)
         raw = draw(start + number, int(np.prod(size))).reshape(size)
-        found[operand] = _words(types[operand], kind, raw)
+        of_operand = _DISTANT.get(operand, "raw") if kind == "distant" else kind
+        found[operand] = _words(types[operand], of_operand, raw)
     if kind == "cancelling":
         # The second product of each pair is the first with the opposite sign.
         for operand in "ab":
@@ -92,6 +132,12 @@ def inputs(case: Case, kind: str, seed: int, groups: int) -> Inputs:
 
 def _words(element: str, kind: str, raw: Array) -> Array:
     dtype = f"u{STORAGE[element].itemsize}"
+    if element.startswith("ue") and kind in ("normal", "spread"):
+        # The products of the largest scales and elements stay in the range of f32.
+        one = FORMATS[element].bias << FORMATS[element].mantissa_bits
+        return (one - _NEAR + raw % np.uint64(2 * _NEAR)).astype(dtype)
+    if element == "ue8m0" and kind == "mixed":
+        return (_FAINT + raw % np.uint64(_FAINT_COUNT)).astype(dtype)
     if kind != "mixed":
         return patterns(element, kind, raw).astype(dtype)
     choice = (raw >> np.uint64(50)) % np.uint64(_MIXED)

@@ -40,8 +40,13 @@ def release() -> str:
 
 
 def modelled() -> Iterator[tuple[Case, Peer]]:
-    """Yield each `mma` instruction that MMA-Sim models, on each architecture, with MMA-Sim's function."""
+    """Yield each instruction that MMA-Sim models, on each architecture, with MMA-Sim's function.
+
+    Instructions of `wgmma`, which the campaign on an H200 covers, are left out. Of the shapes of `tcgen05.mma`, which
+    differ in M and N only, the smallest is chosen.
+    """
     isa, sim = import_module("mmasim.nv_ptx.isa_mma"), import_module("mmasim.nv_ptx.sim")
+    tensor = import_module("mmasim.nv_ptx.isa_tcgen05mma")
     for table, operation in (
         (isa.mma_shape_and_type, sim.MMA), (isa.mma_block_scale_shape_and_type, sim.MMABlockScale)
     ):  # fmt: skip
@@ -50,6 +55,22 @@ def modelled() -> Iterator[tuple[Case, Peer]]:
                 found = case(_ARCHITECTURES[name], _opcode(text))
                 if found is not None:
                     yield found, _peer(found, operation(name, text))
+    for table, operation, smallest in (
+        (tensor.tcgen05mma_shape_and_type, sim.TCGen05MMA, "m64n8k"),
+        (tensor.tcgen05mma_block_scale_shape_and_type, sim.TCGen05MMABlockScale, "m128n8k"),
+    ):
+        for name, texts in table.items():
+            for text in texts:
+                if text.startswith(smallest):
+                    found = case(_ARCHITECTURES[name], _tensor_opcode(text))
+                    assert found is not None
+                    yield found, _peer(found, operation(name, text))
+
+
+def _tensor_opcode(text: str) -> str:
+    """Return the name of a text such as "m128n8k64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0"."""
+    shape, kind, *words = text.split(".")
+    return ".".join(("tcgen05.mma", kind, shape, *words))
 
 
 def _opcode(text: str) -> str:

@@ -1,9 +1,13 @@
 """`warploom-lab evidence arithmetic`: outputs of matrix instructions, compared with MMA-Sim."""
 
+from __future__ import annotations
+
 import argparse
 import datetime as dt
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +16,20 @@ from warploom_lab.cli.status import DIFFERENT, OK, SHOWN, add_verb, counting
 
 _RECORD = Path("tests/evidence/arithmetic")
 
+if TYPE_CHECKING:
+    from warploom_lab.arithmetic.cases import Case
+    from warploom_lab.arithmetic.mmasim import Peer
+
+_BATCH = 1 << 17
+"""Number of outputs that are compared at a time with --outputs."""
+
 _DESCRIPTION = """\
-Compute each `mma` instruction that MMA-Sim models, on each of its architectures, with Warploom and with MMA-Sim, for
-random operands of nine kinds. Compare every output bit for bit, and write one digest for each instruction and kind.
-Of f64 results, NaN is compared with NaN.
+Compute each `mma` and `tcgen05.mma` instruction that MMA-Sim models, on each of its architectures, with Warploom and
+with MMA-Sim, for random operands of ten kinds. Compare every output bit for bit, and write one digest for each
+instruction and kind. Of f64 results, NaN is compared with NaN.
+
+With --outputs N, compare at least N outputs for each kind of instruction, such as tcgen05.mma.kind::mxf4, and write
+their counts instead of digests. --family FAMILY selects kinds of instructions.
 """
 
 
@@ -32,9 +46,17 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     campaign_options.declare_record_folder(parser, _RECORD)
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the operands (1)")
     parser.add_argument(
-        "--groups", type=int, default=54, metavar="N", help="executions of each instruction and kind of operands (54)"
+        "--groups",
+        type=int,
+        default=40,
+        metavar="N",
+        help="executions of each m16n8 instruction and kind of operands (40); for other shapes, as many outputs",
     )
     parser.add_argument("--fresh", action="store_true", help="compare, and write nothing")
+    parser.add_argument("--outputs", type=int, metavar="N", help="compare N outputs for each kind of instruction")
+    parser.add_argument(
+        "--family", nargs="*", default=(), metavar="TEXT", help="with --outputs: parts of the names of kinds"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -45,13 +67,15 @@ def run(options: argparse.Namespace) -> int:
 
     peer_release = release()
     cases = list(modelled())
+    if options.outputs is not None:
+        return _count(options, cases, peer_release)
     digests: dict[str, list[str]] = {}
     compared = different = 0
     with counting("instructions", len(cases)) as tell:
         for done, (case, peer) in enumerate(cases, 1):
             digests[case.name] = []
             for kind in ALL_KINDS:
-                given = inputs(case, kind, options.seed, options.groups)
+                given = inputs(case, kind, options.seed, case.executions(options.groups))
                 ours, theirs = outputs(case, given), peer(given)
                 wrong = np.argwhere(ours != theirs)
                 compared += ours.size
@@ -75,3 +99,33 @@ def run(options: argparse.Namespace) -> int:
         }
         Record(header, digests).write(options.record)
     return OK
+
+
+def _count(options: argparse.Namespace, cases: Sequence[tuple[Case, Peer]], peer_release: str) -> int:
+    """Compare outputs of each family of instructions, write their counts, and return the exit status."""
+    from warploom_lab.arithmetic.cases import inputs, outputs
+    from warploom_lab.arithmetic.record import COUNTS, Counts, batches
+
+    families: dict[str, dict[Case, Peer]] = {}
+    for case, peer in cases:
+        name = f"{case.arch} {case.family}"
+        if all(text in name for text in options.family):
+            families.setdefault(name, {})[case] = peer
+    path: Path = options.record / COUNTS
+    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    different = 0
+    for name, members in families.items():
+        counts = Counts(len(members))
+        with counting(name, options.outputs) as tell:
+            for case, kind, number, groups in batches(members, options.outputs, _BATCH):
+                given = inputs(case, kind, options.seed + (number << 16), groups)
+                counts.add(case, outputs(case, given), members[case](given))
+                tell(min(counts.outputs, options.outputs))
+        different += counts.different
+        summary = f"{counts.different} of {counts.outputs:,} outputs differ"
+        print(f"{name}: {summary} from MMA-Sim {peer_release}", flush=True)
+        if not options.fresh:
+            date = dt.datetime.now(dt.UTC).date().isoformat()
+            record[name] = {"peer": f"mmasim {peer_release}", "date": date, "seed": options.seed, **counts.row()}
+            path.write_text(json.dumps(dict(sorted(record.items())), indent=1) + "\n", encoding="utf-8")
+    return DIFFERENT if different else OK

@@ -49,6 +49,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     mode.add_argument(
         "--judge", action="store_true", help="compare `check` with every recorded verdict, without a query"
     )
+    parser.add_argument("--recent", action="store_true", help="with --fresh, use the newest assembler and PTX 9.2 to 9.5")
     parser.add_argument("--seed", type=int, default=1, help="seed of --fresh (1)")
     _workers.declare(parser, "assemblers at a time (2)", 2)
 
@@ -59,6 +60,8 @@ def run(options: argparse.Namespace) -> int:
     Errors: UsageError if the query cannot run.
     """
     campaign_options.require_positive_workers(options)
+    if options.recent and options.fresh is None:
+        raise UsageError("--recent selects the points of random probes; expected --fresh N")
     if options.fresh is not None:
         if options.fresh < 1:
             raise UsageError(f"--fresh is {options.fresh}; expected 1 or more")
@@ -143,7 +146,7 @@ def _compare_random_probes(options: argparse.Namespace) -> int:
 
     recorded = read(options.record, _recorded_families(options))
     known = {(case.probe.key, at) for case, verdicts in recorded for at in verdicts}
-    cases = random_cases(options.fresh, options.seed, options.family, known)
+    cases = random_cases(options.fresh, options.seed, options.family, known, recent=options.recent)
     with _assemblers(options) as assemblers, counting("querying") as progress:
         verdicts = assemblers.judge_all([(case.probe, case.points[0]) for case in cases], progress)
     different = 0

@@ -1,7 +1,7 @@
 """Tensor memory of Blackwell: allocation, loads, stores, copies, fences and commits.
 
 An address in tensor memory is a 32-bit register with the lane in its upper half and the column in its lower half.
-`tcgen05_mma` declares the multiplications. The emulator executes none of these instructions.
+`tcgen05_mma` declares the multiplications.
 
 Source: PTX ISA 9.7.16.
 """
@@ -9,11 +9,18 @@ Source: PTX ISA 9.7.16.
 import re
 from dataclasses import replace
 from math import prod
+from typing import Any, Literal
 
+import numpy as np
+
+from warploom.isa.instructions.bulk import mask_of
+from warploom.isa.instructions.lanes import spread
 from warploom.isa.model.effects import Access, Allocate, Collective, Fence, Issue, Wait
 from warploom.isa.model.form import Form
 from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
 from warploom.isa.model.operands import Slots, address, immediate, inp, out, tensor_address
+from warploom.isa.model.semantics import Bound, Value, Warps
+from warploom.isa.model.tensor_memory import TensorCommit, TensorMemoryCopy, TensorMemoryShift, TensorTransfer
 from warploom.layout import FragmentMap
 from warploom.layout.tensor_memory import transfer_fragment
 
@@ -42,6 +49,27 @@ ALLOC.describe(
     "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r0], 128;",
 )
 
+
+@ALLOC.execute
+def allocate(warps: Warps, i: Bound) -> None:
+    """Allocate columns. The warp waits until they are free, and for a warp of the peer CTA with `.cta_group::2`."""
+    addresses = warps.allocate_tensor_memory(_first(warps, i.nCols), ctas(i))
+    if warps.count:
+        where = spread(warps, warps.addresses(i.dst))
+        one = np.arange(32)[None] == 0
+        warps.store(i.ss, where, "b32", addresses.astype(np.uint32)[None, :, None], lanes=one)
+
+
+def _first(warps: Warps, operand: Value) -> Any:
+    """Return the value of an operand in the first lane of each warp. Shapes: (warps,)."""
+    return np.broadcast_to(warps.read(operand), (warps.count, 32))[:, 0]
+
+
+def ctas(i: Bound) -> int:
+    """Return the number of CTAs of the modifier `.cta_group`."""
+    return int(i.cta_group[-1])
+
+
 DEALLOC = Form(
     name="tcgen05.dealloc",
     syntax="tcgen05.dealloc.cta_group.sync.aligned.b32  taddr, nCols;",
@@ -55,6 +83,13 @@ DEALLOC.describe(
     "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r0, 128;",
 )
 
+
+@DEALLOC.execute
+def release(warps: Warps, i: Bound) -> None:
+    """Release the columns of an allocation."""
+    warps.release_tensor_memory(_first(warps, i.taddr), _first(warps, i.nCols), ctas(i))
+
+
 RELINQUISH = Form(
     name="tcgen05.relinquish",
     syntax="tcgen05.relinquish_alloc_permit.cta_group.sync.aligned;",
@@ -67,6 +102,8 @@ RELINQUISH.describe(
     " CTA on the multiprocessor can allocate.",
     "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;",
 )
+
+RELINQUISH.execute(lambda warps, i: warps.relinquish_tensor_memory(ctas(i)))
 
 
 def _rows(packing: str) -> str:
@@ -161,6 +198,26 @@ LD_RED_SPLIT.describe(
     "tcgen05.ld.red.sync.aligned.16x32bx2.x2.max.f32 {%f0, %f1}, %f2, [%r4], 2;",
 )
 
+
+@LD.tensor_operation
+@LD_SPLIT.tensor_operation
+@LD_RED.tensor_operation
+@LD_RED_SPLIT.tensor_operation
+def load(warps: Warps, i: Bound) -> TensorTransfer:
+    """Copy words of tensor memory to the registers of each warp, and reduce the registers of each thread."""
+    return _transfer(warps, i, "load")
+
+
+def _transfer(warps: Warps, i: Bound, action: Literal["load", "store"]) -> TensorTransfer:
+    slots = vars(i)
+    packed = bool(slots.get("pack") or slots.get("unpack"))
+    reduction = (i.redOp, i.type, i.abs != "", i.NaN != "") if "redOp" in slots else None
+    return TensorTransfer(
+        action, transfer_fragment(i.shape, int(i.num[1:]), packed=packed), i.r, spread(warps, warps.addresses(i.taddr)),
+        packed, slots.get("immHalfSplitoff"), reduction, slots.get("redval"),
+    )  # fmt: skip
+
+
 ST = Form(
     name="tcgen05.st",
     syntax="tcgen05.st.sync.aligned.shape.num{.unpack}.b32  [taddr], r;",
@@ -189,6 +246,14 @@ ST_SPLIT.describe(
     "tcgen05.st.sync.aligned.16x32bx2.x2.b32 [%r4], 2, {%r0, %r1};",
 )
 
+
+@ST.tensor_operation
+@ST_SPLIT.tensor_operation
+def store(warps: Warps, i: Bound) -> TensorTransfer:
+    """Copy the registers of each warp to tensor memory."""
+    return _transfer(warps, i, "store")
+
+
 WAIT = Form(
     name="tcgen05.wait",
     syntax="tcgen05.op.sync.aligned;",
@@ -201,6 +266,15 @@ WAIT.describe(
     " loaded registers are read, or before another instruction uses stored data.",
     "tcgen05.wait::ld.sync.aligned;",
 )
+
+
+@WAIT.execute
+def wait(warps: Warps, i: Bound) -> None:
+    """Complete the earlier loads or stores of the warp."""
+    channel = "tensor load" if i.op == "wait::ld" else "tensor store"
+    warps.commit(channel)
+    warps.wait(channel, 0)
+
 
 CP = Form(
     name="tcgen05.cp",
@@ -224,10 +298,27 @@ CP.describe(
     "tcgen05.cp.cta_group::1.128x256b [%r0], %rd0;",
 )
 
+
+_SOURCES = {
+    "": (0, 32, 64, 96), "warpx2::02_13": (0, 32, 0, 32), "warpx2::01_23": (0, 0, 32, 32), "warpx4": (0, 0, 0, 0),
+}  # fmt: skip
+"""First source row of each group of 32 lanes."""
+
+
+@CP.tensor_operation
+def copy(warps: Warps, i: Bound) -> TensorMemoryCopy:
+    """Copy a matrix from shared memory to tensor memory."""
+    rows, bits = (int(number) for number in re.findall(r"\d+", i.shape))
+    target = spread(warps, warps.addresses(i.taddr)).astype(np.uint32)
+    return TensorMemoryCopy(
+        ctas(i), rows, bits, _SOURCES[i.multicast], i.src_fmt, target, spread(warps, warps.read(i.s_desc))
+    )  # fmt: skip
+
+
 SHIFT = Form(
     name="tcgen05.shift",
     syntax="tcgen05.shift.cta_group.down  [taddr];",
-    rows="cta_group ptx target\ncta_group::1,cta_group::2 8.6 sm_100a,sm_103a,sm_110a",
+    rows="cta_group ptx target\ncta_group::1,cta_group::2 8.6 sm_100a,sm_103a,sm_107a,sm_110a",
     operands={"taddr": tensor_address()},
     effects=(Issue(), Access("update", "taddr", proxy="async")),
     source="PTX ISA 9.7.16.9.3",
@@ -236,6 +327,13 @@ SHIFT.describe(
     "Starts a shift of the rows of tensor memory down by one. Use it for convolutions with operand A in tensor memory.",
     "tcgen05.shift.cta_group::1.down [%r0];",
 )
+
+
+@SHIFT.tensor_operation
+def shift(warps: Warps, i: Bound) -> TensorMemoryShift:
+    """Shift 32 rows of tensor memory by one row."""
+    return TensorMemoryShift(ctas(i), spread(warps, warps.addresses(i.taddr)).astype(np.uint32))
+
 
 FENCE = Form(
     name="tcgen05.fence",
@@ -249,6 +347,8 @@ FENCE.describe(
     " in the thread that signals, and `after_thread_sync` in the thread that waits.",
     "tcgen05.fence::after_thread_sync;",
 )
+
+FENCE.execute(lambda warps, i: warps.fence_tensor_memory(i.op == "fence::before_thread_sync"))
 
 COMMIT = Form(
     name="tcgen05.commit",
@@ -266,3 +366,9 @@ COMMIT.describe(
     " finished. Use it to free stages in shared memory and to start the epilogue.",
     "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r0];",
 )
+
+
+@COMMIT.tensor_operation
+def commit(warps: Warps, i: Bound) -> TensorCommit:
+    """Arrive at an mbarrier when the earlier multiplications, copies and shifts of the thread are complete."""
+    return TensorCommit(ctas(i), i.ss, spread(warps, warps.addresses(i.mbar)), mask_of(warps, i.ctaMask))

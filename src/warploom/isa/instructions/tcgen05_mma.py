@@ -1,28 +1,36 @@
 """Matrix multiplication in tensor memory: dense, sparse, block-scaled and weight-stationary.
 
 A is in tensor memory or shared memory, B in shared memory, and D in tensor memory. The shape and the exact types are in
-the instruction descriptor, which is a value at run time. The emulator executes none of these instructions.
+the instruction descriptor, which is a value at run time.
 
 Source: PTX ISA 9.7.16.10.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from warploom.diagnostics import UsageError
+from warploom.isa.instructions.lanes import spread
 from warploom.isa.model.effects import Access, Issue, Multiply
 from warploom.isa.model.form import Form
 from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
 from warploom.isa.model.operands import OperandSpec, Slots, immediate, inp, pred_in, tensor_address
+from warploom.isa.model.semantics import Bound, Warps
+from warploom.isa.model.tensor_memory import TensorMultiply, factors_of
 from warploom.layout import InstructionDescriptor, SharedMap, TensorMemoryMap, UmmaDescriptor
-from warploom.layout.tensor_memory import accumulator, data_path, multiplicand, require_k64, scales, sparsity
+from warploom.layout.tensor_memory import accumulator, data_path, multiplicand, scales, sparsity
 
 GROUPS = "cta_group::1,cta_group::2"
 _FAMILY = "sm_100f,sm_110f"
-_EXACT = "sm_100a,sm_103a,sm_110a"
+_EXACT = "sm_100a,sm_103a,sm_107a,sm_110a"
 INTEGER = "sm_100a,sm_110a"
 KEPT = "-,collector::a::fill,collector::a::use,collector::a::lastuse,collector::a::discard"
 SHIFTED = "-,collector::a::lastuse,collector::a::discard"
+_PLACE = np.uint32(0x3FFF_FFFF)
+"""Mask of the address of scale factors: CUTLASS writes the ID of the first scale factor into the upper two bits."""
 _BUFFERS = ",".join(f"collector::b{n}::{use}" for n in range(4) for use in ("fill", "use", "lastuse", "discard"))
 SOURCE = "PTX ISA 9.7.16.10.9"
 
@@ -78,7 +86,6 @@ def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
     def tile_map(slots: Slots, given: LayoutInputs) -> SharedMap:
         fields, ctas = _fields(slots, given), _ctas(slots)
         data_path(fields, ctas, stationary=stationary)  # raises UsageError for an illegal shape
-        require_k64(fields, operand)
         if operand == "A":  # each CTA of a pair has half of A and of B
             rows, k, element, major = fields.m // ctas, fields.stored_k, fields.atype, fields.a_major
         else:
@@ -94,18 +101,11 @@ def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
     return replace(inp("u64"), layout=OperandLayout(operand, tile_map, ("idesc", "descriptor", "swizzle")))
 
 
-def _factors(slots: Slots) -> int:
-    """Return the number of scale factors for each row of A."""
-    word = slots["scale_vectorsize"]
-    if word.startswith("scale_vec"):
-        return int(word[-2])
-    return 4 if word == "block16" else 1 if slots["kind"] == "kind::mxf8f6f4" else 2
-
-
 def _scale(operand: str) -> OperandSpec:
 
     def layout_map(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
-        return scales(_fields(slots, given), operand, _factors(slots), _ctas(slots))
+        fields = _fields(slots, given)
+        return scales(fields, operand, factors_of(slots["scale_vectorsize"], fields), _ctas(slots))
 
     return replace(tensor_address("bits"), layout=OperandLayout(f"scale {operand}", layout_map, ("idesc",)))
 
@@ -253,3 +253,40 @@ STATIONARY_TENSOR.describe(
     "Starts a weight-stationary multiplication with A in tensor memory. Use it if many small computed A share one B.",
     "tcgen05.mma.ws.cta_group::1.kind::f16 [%r0], [%r1], %rd1, %r2, %p0;",
 )
+
+
+@MMA.tensor_operation
+@MMA_TENSOR.tensor_operation
+@BLOCK.tensor_operation
+@BLOCK_TENSOR.tensor_operation
+@STATIONARY.tensor_operation
+@STATIONARY_TENSOR.tensor_operation
+def multiply(warps: Warps, i: Bound) -> TensorMultiply:
+    """Start D = A B, or D = A B + D / 2**scale_input_d if enable_input_d is true."""
+    slots = vars(i)
+
+    def address(name: str) -> Any:
+        operand = slots.get(name)
+        return None if operand is None else spread(warps, warps.addresses(operand)).astype(np.uint32)
+
+    def word(name: str) -> Any:
+        operand = slots.get(name)
+        return None if operand is None else spread(warps, warps.read(operand))
+
+    def words(name: str) -> Any:
+        operand = slots.get(name)
+        return None if operand is None else np.array(warps.read_vector(operand))
+
+    in_tensor, scaled = "a_tmem" in slots, "scale_A_tmem" in slots
+    buffer, _, use = i.collector_usage.removeprefix("collector::").partition("::")
+    stationary = "zero_column_mask_desc" in slots
+    default = "b0" if stationary else "a"
+    return TensorMultiply(
+        i.kind.removeprefix("kind::"), _ctas(slots), address("d_tmem"), word("idesc"),
+        address("a_tmem") if in_tensor else word("a_desc"), word("b_desc"), word("enable_input_d"),
+        a_in_tensor=in_tensor, sparse=i.sp == "sp", stationary=stationary, metadata=address("sp_meta_tmem"),
+        scales=(address("scale_A_tmem") & _PLACE, address("scale_B_tmem") & _PLACE) if scaled else None,
+        block=slots.get("scale_vectorsize", ""), scale_input_d=slots.get("scale_input_d") or 0,
+        disabled=words("disable_output_lane"), zero_columns=word("zero_column_mask_desc"),
+        collector=(buffer or default, use or "discard"), shifts_a=slots.get("ashift") == "ashift",
+    )  # fmt: skip

@@ -34,6 +34,7 @@ from warploom.isa.model.effects import (
     Allocate,
     Arrive,
     Barrier,
+    Cancellation,
     Collective,
     Commit,
     Control,
@@ -51,6 +52,7 @@ from warploom.isa.model.records import CopyRecord
 from warploom.isa.model.semantics import Bound, Warps
 from warploom.isa.model.syntax import Syntax, Word, match_words, read_syntax
 from warploom.isa.model.table import FormError, Row, read_rows
+from warploom.isa.model.tensor_memory import TensorRecord
 from warploom.isa.model.types import TYPES
 from warploom.lazy_dataclass import dataclass
 from warploom.numerics.models import Model, NoModelError
@@ -61,6 +63,8 @@ MultiplicationFunction = Callable[[Any], Multiplication]
 """Function that returns the record of a matrix multiplication, given bound operands."""
 CopyFunction = Callable[[Warps, Bound], CopyRecord]
 """Function that returns the record of asynchronous copies, given warps and bound operands."""
+TensorFunction = Callable[[Warps, Bound], TensorRecord]
+"""Function that returns the record of operations on tensor memory, given warps and bound operands."""
 Limit = Callable[[Mapping[str, str]], str]
 EffectType = TypeVar("EffectType", bound=Effect)
 
@@ -213,6 +217,11 @@ class Form(Displayed):
         self.execute(lambda warps, i: warps.issue(function(warps, i)))
         return function
 
+    def tensor_operation(self, function: TensorFunction) -> TensorFunction:
+        """Decorate a function that returns a record of operations on tensor memory."""
+        self.execute(lambda warps, i: warps.operate_on_tensor_memory(function(warps, i)))
+        return function
+
     @property
     def is_executable(self) -> bool:
         """True if the emulator can execute the form."""
@@ -279,9 +288,20 @@ class Form(Displayed):
         return (
             (barrier is not None and barrier.waits)
             or (wait is not None and wait.suspends)
-            or (allocation is not None and allocation.resource != "permit")
+            or (allocation is not None and allocation.resource in ("registers", "tensor memory"))
             or self.effect(GridDependency) is not None
         )
+
+    @cached_property
+    def cancels_cluster(self) -> bool:
+        """True if the instruction cancels a cluster that has not started."""
+        return self.effect(Cancellation) is not None
+
+    @cached_property
+    def moves_stack(self) -> bool:
+        """True if the instruction changes the stack pointer of the thread."""
+        allocation = self.effect(Allocate)
+        return allocation is not None and allocation.resource == "stack"
 
     @cached_property
     def arrives(self) -> bool:
@@ -304,7 +324,7 @@ class Form(Displayed):
         """True if the instruction issues, commits or awaits asynchronous operations."""
         return any(
             isinstance(each, (Issue, Commit))
-            or (isinstance(each, Wait) and each.on in ("copy", "bulk", "multiplication"))
+            or (isinstance(each, Wait) and each.on in ("copy", "bulk", "multiplication", "tensor memory"))
             or (isinstance(each, Arrive) and each.after is not None)
             for each in self.effects
         )

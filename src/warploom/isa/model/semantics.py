@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.isa.model.records import CopyRecord, TensorCopy
+from warploom.isa.model.tensor_memory import TensorRecord
 from warploom.layout import Order
 
 Array = NDArray[Any]
@@ -261,6 +262,13 @@ class Warps(Protocol):
         `kind` is "trigger" or "wait".
         """
 
+    def stack_pointer(self) -> NDArray[np.uint64]:
+        """Return the stack pointer of every lane, a local address, with shape (warps, 32)."""
+        ...
+
+    def move_stack(self, pointers: NDArray[np.uint64]) -> None:
+        """Set the stack pointers of the active lanes. Errors: emulator.stack for an address outside the stack."""
+
     def change_registers(self, count: int, take: bool) -> None:
         """Change the number of registers per thread to `count`.
 
@@ -311,7 +319,8 @@ class Warps(Protocol):
         captured arrays. The first axis of the arrays is the warp.
 
         `channel` is the queue: "copy" for the groups of each thread, "multiplication" for the groups of each warpgroup,
-        or "remote" for actions without a group. Actions in "remote" take effect in any order.
+        "tensor load" and "tensor store" for the transfers of each warp, or "remote" for actions without a group.
+        Actions in "remote" take effect in any order.
         """
 
     def commit(self, channel: str) -> None:
@@ -333,6 +342,33 @@ class Warps(Protocol):
 
     def prefetch(self, request: TensorCopy) -> None:
         """Check the tensor copies in `request`, one for each active lane, without executing them."""
+
+    # Tensor memory ------------------------------------------------------------------------------------
+
+    def allocate_tensor_memory(self, columns: Array, ctas: int) -> Array:
+        """Allocate columns of tensor memory for each warp, and return the addresses.
+
+        A warp is suspended until its CTA has enough free columns and, if `ctas` is 2, until a warp of the peer CTA
+        allocates as well. The result belongs to the warps that are left in the batch.
+
+        Shapes: columns and the result (warps,). Errors: emulator.tensor-allocation, emulator.tensor-pair.
+        """
+        ...
+
+    def release_tensor_memory(self, addresses: Array, columns: Array, ctas: int) -> None:
+        """Release the columns that an allocation returned, for each warp.
+
+        Shapes: addresses and columns (warps,). Errors: emulator.tensor-allocation, emulator.tensor-pair.
+        """
+
+    def relinquish_tensor_memory(self, ctas: int) -> None:
+        """End the right of the CTAs of the batch to allocate tensor memory."""
+
+    def operate_on_tensor_memory(self, record: TensorRecord) -> None:
+        """Start the operations of a record: one of each active lane, or one of each warp for a `TensorTransfer`."""
+
+    def fence_tensor_memory(self, is_before: bool) -> None:
+        """Order operations on tensor memory before or after a synchronisation of threads."""
 
     def warpgroups(self) -> NDArray[np.intp]:
         """Return the indices of the four warps of each warpgroup, with shape (warpgroups, 4)."""

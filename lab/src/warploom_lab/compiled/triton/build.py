@@ -20,7 +20,7 @@ from triton.compiler import ASTSource
 
 from warploom_lab.compiled.description import Spec
 
-MODULES = ("gemm", "attention", "rows", "elementwise", "memory", "models", "gluon")
+MODULES = ("gemm", "attention", "rows", "elementwise", "memory", "models", "gluon", "blackwell", "gluon_blackwell")
 
 
 def triton_type(spec: Spec) -> str:

@@ -1,4 +1,4 @@
-"""Block-scaled fused dot products (T-FDPA), computed in 64-bit integers."""
+"""Block-scaled fused dot products (T-FDPA) in 64-bit integers: a fast reference for the compiled vectors."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportCallIssue=false

@@ -1,0 +1,374 @@
+"""Execution of multiplications in tensor memory, for many CTAs together."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.diagnostics import UsageError
+from warploom.emulator.faults import Fault
+from warploom.emulator.shared_memory import SharedMemory
+from warploom.emulator.state import State
+from warploom.emulator.tensor_memory import kernels
+from warploom.emulator.tensor_memory.operations import Operations
+from warploom.emulator.tensor_memory.shared_operands import read_matrix, start_addresses, unpack_fours
+from warploom.emulator.tensor_memory.storage import TensorStorage
+from warploom.isa.model.tensor_memory import (
+    COLUMN_MASK,
+    LANE_SHIFT,
+    MultiplyPlan,
+    TensorMultiply,
+    model_of,
+    zero_columns,
+)
+from warploom.layout import MetadataMap, TensorMemoryMap
+from warploom.lazy_dataclass import dataclass
+from warploom.numerics.formats import STORAGE
+from warploom.numerics.fused import Multiplier, Workers, multiplier
+from warploom.numerics.models import NoModelError
+
+CODE = "emulator.tensor-multiply"
+Numbers = NDArray[np.int64]
+_ALL = slice(None)
+_NO_MASK = np.zeros((0, 0), np.bool_)
+
+
+@dataclass(slots=True, eq=False)
+class _Group:
+    """Multiplications with the same record, instruction descriptor and matrix descriptors, in different CTAs.
+
+    `which` has the numbers of the operations. `ctas` has the CTAs of each operation, the even one first. `d` has the
+    lanes and columns of the address of D.
+
+    Shapes: which (G,), ctas (G, CTAs of an operation), d (2, G).
+    """
+
+    operations: Operations
+    record: TensorMultiply
+    plan: MultiplyPlan
+    which: Numbers
+    ctas: Numbers
+    d: tuple[Numbers, Numbers]
+
+    def each(self, values: Numbers) -> Numbers:
+        """Return a value of each operation for each of its CTAs."""
+        return np.repeat(values, self.ctas.shape[1])
+
+    def address(self, name: str) -> tuple[Numbers, Numbers]:
+        """Return the lanes and columns of an address operand."""
+        return _split(self.operations.values[name][self.which])
+
+
+class Multiplications:
+    """Executor of multiplications in tensor memory."""
+
+    def __init__(
+        self, state: State, storage: TensorStorage, shared: SharedMemory, arch: str, workers: Workers | None, lazy: bool
+    ) -> None:
+        self.state = state
+        self.storage = storage
+        self.shared = shared
+        self.arch = arch
+        self.workers = workers
+        self.lazy = lazy
+        self.start()
+
+    def start(self) -> None:
+        """Empty the collector buffers, because other CTAs become resident."""
+        self.collectors: dict[tuple[int, str], NDArray[Any]] = {}  # (first CTA, buffer) -> matrix
+
+    def check(self, record: TensorMultiply, operations: Operations) -> None:
+        """Check the descriptors of all operations.
+
+        Errors: Fault emulator.tensor-multiply, whose `lane` is the index of the operation.
+        """
+        values = operations.values
+        kinds = np.stack([values["idesc"].astype(np.uint64), values["b"] >> np.uint64(14)], axis=1)
+        if not record.a_in_tensor:
+            kinds = np.concatenate([kinds, values["a"][:, None] >> np.uint64(14)], axis=1)
+        for k in [0] if (kinds == kinds[0]).all() else range(len(kinds)):
+            try:
+                plan = record.plan(int(values["idesc"][k]))
+                model_of(plan.fields, self.arch)
+                record.matrix_b(plan, int(values["b"][k]))
+                if not record.a_in_tensor:
+                    record.matrix_a(plan, int(values["a"][k]))
+            except (UsageError, NoModelError) as error:
+                raise Fault(CODE, str(error), k) from None
+        if record.disabled is not None and len(record.disabled) != 4 * record.ctas:
+            raise Fault(CODE, f"the mask of disabled lanes has {len(record.disabled)} words", 0)
+
+    def execute(self, operations: Operations, which: Numbers) -> None:
+        """Execute the operations with the numbers `which`, which belong to different CTAs.
+
+        Errors: Fault, whose `lane` is the index of the operation.
+        """
+        record = cast("TensorMultiply", operations.record)
+        values = operations.values
+        keys = np.stack([values["idesc"][which].astype(np.uint64), values["b"][which] >> np.uint64(14)], axis=1)
+        if record.zero_columns is not None:
+            keys = np.concatenate([keys, values["zero_columns"][which][:, None]], axis=1)
+        if not record.a_in_tensor:
+            keys = np.concatenate([keys, values["a"][which][:, None] >> np.uint64(14)], axis=1)
+        if (keys == keys[0]).all():
+            self._multiply(self._group(operations, which))
+            return
+        kinds, inverse = np.unique(keys, axis=0, return_inverse=True)
+        for kind in range(len(kinds)):
+            self._multiply(self._group(operations, which[inverse.reshape(-1) == kind]))
+
+    def _group(self, operations: Operations, which: Numbers) -> _Group:
+        record = cast("TensorMultiply", operations.record)
+        plan = record.plan(int(operations.values["idesc"][which[0]]))
+        own = operations.ctas[which]
+        ctas = own[:, None] if record.ctas == 1 else (own & ~1)[:, None] + np.arange(2)
+        return _Group(operations, record, plan, which, ctas, _split(operations.values["d"][which]))
+
+    # Multiplication ---------------------------------------------------------------------------------------
+
+    def _multiply(self, group: _Group) -> None:
+        plan, record = group.plan, group.record
+        fields = plan.fields
+        self._check_address(group, "D", *group.d, len(plan.lanes), int(plan.lanes.max()) + 1, plan.columns)
+        count, dtype = len(group.which), STORAGE[fields.dtype]
+        keeps = group.operations.values["keeps"][group.which]
+        d = self._read_d(group) if keeps.any() else np.zeros((count, fields.m, fields.n), dtype)
+        if not keeps.all():
+            d[~keeps] = 0
+        a = self._collected(group, "a", self._read_a)
+        b = self._collected(group, "b", self._read_b)
+        index = None if plan.metadata is None else self._read_index(group, plan.metadata)
+        scale_a, scale_b = (None, None) if plan.scales is None else self._read_scales(group)
+        by = multiplier(
+            model_of(fields, self.arch), fields.negate_a, fields.negate_b, fields.saturate,
+            divisor=record.scale_input_d,
+        )  # fmt: skip
+        self._multiply_parts(by, group, a, b, d, index, scale_a, scale_b)
+        self._write_d(group, d)
+        self.state.counters.macs += count * fields.m * fields.n * fields.k
+
+    def _multiply_parts(
+        self, by: Multiplier, group: _Group, a: NDArray[Any], b: NDArray[Any], d: NDArray[Any],
+        index: NDArray[Any] | None, scale_a: NDArray[Any] | None, scale_b: NDArray[Any] | None,
+    ) -> None:  # fmt: skip
+        """Write A B + D to `d`, with the copies of the operands that each part of D uses.
+
+        The first axis of `a` and `index` after the matrix is the group of lanes, and that of `scale_b` the quarter of
+        the lanes. Copies that are equal count as one.
+        """
+        folds, m, n = len(group.plan.lanes), d.shape[1], d.shape[2]
+        columns = [slice(fold * n // folds, (fold + 1) * n // folds) for fold in range(folds)]
+        a_copies = _distinct(a)
+        index_copies = None if index is None else _distinct(index)
+        a_scales, b_scales = (None if each is None else _distinct(each) for each in (scale_a, scale_b))
+        operands = [each for each in (a_copies, index_copies, a_scales, b_scales) if each is not None]
+        if all(each.shape[1] == 1 for each in operands):
+            by(
+                _copy(a_copies), b, d, index=_copy(index_copies), scale_a=_copy(a_scales), scale_b=_copy(b_scales),
+                out=d, workers=self.workers,
+            )  # fmt: skip
+            return
+        quarters = 1 if b_scales is None else b_scales.shape[1]
+        rows = [slice(first, first + 32) for first in range(0, m, 32)] if quarters > 1 else [slice(0, m)]
+        for fold, column in enumerate(columns):
+            for number, row in enumerate(rows):
+                d[:, row, column] = by(
+                    _copy(a_copies, fold, row), np.ascontiguousarray(b[:, column]),
+                    np.ascontiguousarray(d[:, row, column]), index=_copy(index_copies, fold, row),
+                    scale_a=_copy(a_scales, fold, row), scale_b=_copy(b_scales, number, column),
+                )  # fmt: skip
+
+    def _collected(self, group: _Group, matrix: str, read: Any) -> NDArray[Any]:
+        """Return A or B, from its collector buffer if the instruction allows that and the schedule is not eager.
+
+        Errors: Fault emulator.tensor-multiply for a use of a buffer that no earlier instruction has filled.
+        """
+        buffer, use = group.record.collector
+        if not buffer.startswith(matrix):
+            return read(group)
+        keys = [(int(cta), buffer) for cta in group.ctas[:, 0]]
+        found: NDArray[Any] | None = None
+        if use in ("use", "lastuse"):
+            for k, key in enumerate(keys):
+                if key not in self.collectors and not (matrix == "a" and group.record.shifts_a):
+                    message = (
+                        f"the instruction has .collector::{buffer}::{use}, but no earlier instruction has filled the"
+                        f" collector buffer {buffer}"
+                    )
+                    hint = f"give the first instruction of the sequence .collector::{buffer}::fill"
+                    raise Fault(CODE, message, int(group.which[k]), hint)
+            kept = [self.collectors[key] for key in keys if key in self.collectors]
+            if self.lazy and len(kept) == len(keys):
+                found = np.stack(kept)
+        if found is None or found.shape[1:] != self._shape(group, matrix):
+            found = read(group)
+        assert found is not None
+        for k, key in enumerate(keys):
+            if use in ("fill", "use"):
+                self.collectors[key] = found[k]
+            else:
+                self.collectors.pop(key, None)
+        return found
+
+    @staticmethod
+    def _shape(group: _Group, matrix: str) -> tuple[int, ...]:
+        fields = group.plan.fields
+        if matrix == "b":
+            return fields.n, fields.k
+        return (len(group.plan.lanes) if group.record.a_in_tensor else 1), fields.m, fields.stored_k
+
+    # Operands in tensor memory ----------------------------------------------------------------------------
+
+    def _check_address(
+        self, group: _Group, name: str, lane: Numbers, column: Numbers, folds: int, lanes: int, columns: int
+    ) -> None:
+        wrong = ~np.isin(lane, group.plan.alignments)
+        if wrong.any():
+            k = int(wrong.argmax())
+            fields = group.plan.fields
+            legal = " or ".join(map(str, group.plan.alignments))
+            message = (
+                f"{name} begins at lane {int(lane[k])} of tensor memory in a multiplication with M = {fields.m} "
+                f"(data path {group.plan.path}); expected lane {legal}"
+            )
+            raise Fault(CODE, message, int(group.which[k]))
+        self._check(group, f"{name} of a multiplication", lane, lanes, column, columns)
+
+    def _check(self, group: _Group, what: str, lane: Numbers, lanes: int, column: Numbers, columns: int) -> None:
+        try:
+            self.storage.check(what, group.ctas.reshape(-1), group.each(lane), lanes, group.each(column), columns)
+        except Fault as fault:
+            fault.lane = int(group.which[fault.lane // group.ctas.shape[1]])
+            raise
+
+    def _read_d(self, group: _Group) -> NDArray[Any]:
+        fields = group.plan.fields
+        lane, column = (group.each(values) for values in group.d)
+        out = np.empty((len(lane), fields.m // group.record.ctas, fields.n), np.uint32)
+        kernels.read_rows(self.storage.words, group.ctas.reshape(-1), lane, column, group.plan.lanes, out)
+        words = out.reshape(len(group.which), fields.m, fields.n)
+        dtype = STORAGE[fields.dtype]
+        return words.view(dtype) if dtype.itemsize == 4 else words.astype(dtype)
+
+    def _write_d(self, group: _Group, d: NDArray[Any]) -> None:
+        fields, record = group.plan.fields, group.record
+        lane, column = (group.each(values) for values in group.d)
+        words = d.view(np.uint32) if d.dtype.itemsize == 4 else d.astype(np.uint32)
+        skipped = _NO_MASK
+        if record.disabled is not None:
+            bits = group.operations.values["disabled"][:, group.which]  # (words, operations)
+            mask = bits[:, :, None] >> np.arange(32, dtype=np.uint32) & 1 != 0
+            skipped = np.ascontiguousarray(mask.transpose(1, 0, 2).reshape(-1, 128))
+        values = np.ascontiguousarray(words).reshape(len(lane), fields.m // record.ctas, fields.n)
+        kernels.write_rows(
+            self.storage.words, group.ctas.reshape(-1), lane, column, group.plan.lanes, values, skipped
+        )  # fmt: skip
+
+    def _read_a(self, group: _Group) -> NDArray[Any]:
+        """Return A. Shapes: (G, copies, M, K)."""
+        record, plan = group.record, group.plan
+        fields = plan.fields
+        ctas = group.ctas.reshape(-1)
+        if not record.a_in_tensor:
+            descriptors = group.operations.values["a"][group.which]
+            matrix = record.matrix_a(plan, int(descriptors[0]))
+            starts = group.each(start_addresses(descriptors))
+            elements = self._shared(group, matrix, ctas, starts)
+            return elements.reshape(len(group.which), 1, fields.m, fields.stored_k)
+        lane, column = group.address("a")
+        folds, rows = plan.lanes.shape
+        self._check_address(group, "A", lane, column, folds, int(plan.lanes.max()) + 1, plan.columns_of_a)
+        out = np.empty((len(ctas), rows, folds * plan.columns_of_a), np.uint32)
+        kernels.read_rows(self.storage.words, ctas, group.each(lane), group.each(column), plan.lanes, out)
+        raw = out.reshape(-1, record.ctas, rows, folds, plan.columns_of_a).transpose(0, 3, 1, 2, 4)
+        raw = np.ascontiguousarray(raw).reshape(len(group.which), folds, fields.m, plan.columns_of_a)
+        if record.shifts_a:
+            raw = shifted(raw, rows)
+        if fields.is_packed_4bit:
+            return unpack_fours(raw.view(np.uint8), padded=False)
+        elements = raw.view(STORAGE[fields.atype])
+        if fields.atype == "e2m1":
+            return elements >> 2 & 15  # the middle four bits of the container
+        return elements & 63 if fields.atype in ("e2m3", "e3m2") else elements
+
+    def _read_b(self, group: _Group) -> NDArray[Any]:
+        """Return B. Shapes: (G, N, K)."""
+        record, plan = group.record, group.plan
+        fields = plan.fields
+        descriptors = group.operations.values["b"][group.which]
+        mask, shift = None, 0
+        if record.zero_columns is not None:
+            word = int(group.operations.values["zero_columns"][group.which[0]])
+            mask, shift = zero_columns(word, fields.m, fields.n)
+        matrix = record.matrix_b(plan, int(descriptors[0]), -(-shift // 16) * 16)  # a chunk has up to 16 columns
+        starts = group.each(start_addresses(descriptors))
+        elements = self._shared(group, matrix, group.ctas.reshape(-1), starts)
+        if mask is not None:
+            elements = np.ascontiguousarray(elements[:, shift : shift + fields.n])
+            elements[:, mask] = 0
+        return elements.reshape(len(group.which), fields.n, fields.k)
+
+    def _shared(self, group: _Group, matrix: Any, ctas: Numbers, starts: Numbers) -> NDArray[Any]:
+        try:
+            return read_matrix(self.shared, matrix, ctas, starts)
+        except Fault as fault:
+            fault.lane = int(group.which[fault.lane // group.ctas.shape[1]])
+            raise
+
+    def _read_map(self, group: _Group, map: TensorMemoryMap, name: str, what: str) -> NDArray[np.uint8]:
+        """Return the elements of an operand that a map describes, of at most 8 bits.
+
+        Shapes: (G, copies, rows, columns).
+        """
+        lane, column = group.address(name)
+        lanes, columns = int(map.lane.max()) + 1, int(map.column.max()) + 1
+        self._check(group, what, lane, lanes, column, columns)
+        ctas = group.ctas[:, map.cta.reshape(-1)].reshape(len(lane), *map.cta.shape)
+        expand = (slice(None), *[None] * map.lane.ndim)
+        words = self.storage.words[ctas, lane[expand] + map.lane, column[expand] + map.column]
+        return (words >> map.bit.astype(np.uint32) & np.uint32((1 << map.bits) - 1)).astype(np.uint8)
+
+    def _read_index(self, group: _Group, metadata: TensorMemoryMap) -> NDArray[np.int16]:
+        """Return the index along K of each stored element of A. Shapes: (G, copies, M, K / 2)."""
+        nibbles = self._read_map(group, metadata, "metadata", "the metadata of a multiplication")
+        empty = np.zeros((metadata.rows, metadata.cols), np.int32)
+        decoder = MetadataMap("", group.plan.fields.k, group.plan.chunk, empty, empty)
+        return decoder.indices(nibbles)
+
+    def _read_scales(self, group: _Group) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """Return the scale factors of A for each group of lanes, and those of B for each quarter of the lanes.
+
+        Shapes: (G, groups of lanes, M, factors) and (G, quarters, N, factors).
+        """
+        assert group.plan.scales is not None
+        map_a, map_b = group.plan.scales
+        copies_a = self._read_map(group, map_a, "scale_a", "the scale factors of A")
+        copies_b = self._read_map(group, map_b, "scale_b", "the scale factors of B")
+        # A quarter of the lanes uses its own copy. The quarters of a group of lanes hold 32 rows each.
+        row, folds = np.arange(map_a.rows), len(group.plan.lanes)
+        quarter = row % (map_a.rows // group.record.ctas) // 32 + np.arange(folds)[:, None] * (4 // folds)
+        return np.ascontiguousarray(copies_a[:, quarter, row]), np.ascontiguousarray(copies_b.swapaxes(2, 3))
+
+
+def _split(addresses: NDArray[Any]) -> tuple[Numbers, Numbers]:
+    at = addresses.astype(np.int64)
+    return at >> LANE_SHIFT, at & COLUMN_MASK
+
+
+def _distinct(copies: NDArray[Any]) -> NDArray[Any]:
+    """Return the copies (second axis), or the first copy if all are equal."""
+    return copies[:, :1] if copies.shape[1] > 1 and (copies == copies[:, :1]).all() else copies
+
+
+def _copy(copies: NDArray[Any] | None, number: int = 0, rows: slice = _ALL) -> Any:
+    """Return some rows of a copy, or of the only copy. None stands for an absent operand."""
+    return None if copies is None else np.ascontiguousarray(copies[:, min(number, copies.shape[1] - 1), rows])
+
+
+def shifted(rows: NDArray[np.uint32], per_cta: int) -> NDArray[np.uint32]:
+    """Return A with row i + 1 of each CTA in row i. The last row stays. Shapes: (…, M, words of a row)."""
+    parts = rows.reshape(*rows.shape[:-2], -1, per_cta, rows.shape[-1]).copy()
+    parts[..., :-1, :] = parts[..., 1:, :].copy()
+    return parts.reshape(rows.shape)
