@@ -11,7 +11,7 @@ from warploom.diagnostics import UsageError
 from warploom.emulator.faults import Fault
 from warploom.emulator.shared_memory import SharedMemory
 from warploom.emulator.state import State
-from warploom.emulator.tensor_memory import kernels
+from warploom.emulator.tensor_memory import kernels, tile_multiplications
 from warploom.emulator.tensor_memory.operations import Operations
 from warploom.emulator.tensor_memory.shared_operands import read_matrix, start_addresses, unpack_fours
 from warploom.emulator.tensor_memory.storage import TensorStorage
@@ -134,6 +134,9 @@ class Multiplications:
         self._check_address(group, "D", *group.d, len(plan.lanes), int(plan.lanes.max()) + 1, plan.columns)
         count, dtype = len(group.which), STORAGE[fields.dtype]
         keeps = group.operations.values["keeps"][group.which]
+        self.state.counters.macs += count * fields.m * fields.n * fields.k
+        if self._multiply_directly(group, keeps):
+            return
         d = self._read_d(group) if keeps.any() else np.zeros((count, fields.m, fields.n), dtype)
         if not keeps.all():
             d[~keeps] = 0
@@ -147,7 +150,28 @@ class Multiplications:
         )  # fmt: skip
         self._multiply_parts(by, group, a, b, d, index, scale_a, scale_b)
         self._write_d(group, d)
-        self.state.counters.macs += count * fields.m * fields.n * fields.k
+
+    def _multiply_directly(self, group: _Group, keeps: NDArray[np.bool_]) -> bool:
+        """Multiply with one compiled call. Return False if there is none for the multiplication."""
+        record, plan, values = group.record, group.plan, group.operations.values
+        if self.workers is not None or record.collector[1] != "discard":
+            return False
+        named = ("b",) if record.a_in_tensor else ("a", "b")
+        descriptors = [values[name][group.which] for name in named]
+        of = {"a": record.matrix_a, "b": record.matrix_b}
+        matrices = [of[name](plan, int(each[0])) for name, each in zip(named, descriptors, strict=True)]
+        if not tile_multiplications.is_direct(record, plan, matrices, self.arch):
+            return False
+        a = self._read_a(group)[:, 0] if record.a_in_tensor else None
+        wrong = tile_multiplications.execute(
+            record, plan, self.arch, self.storage, self.shared, group.ctas[:, 0], group.d, keeps,
+            list(zip(matrices, descriptors, strict=True)), a,
+        )  # fmt: skip
+        if wrong >= 0:  # the general path raises the fault
+            return False
+        for cta in group.ctas[:, 0].tolist() if self.collectors else ():
+            self.collectors.pop((cta, record.collector[0]), None)
+        return True
 
     def _multiply_parts(
         self, by: Multiplier, group: _Group, a: NDArray[Any], b: NDArray[Any], d: NDArray[Any],
@@ -224,8 +248,8 @@ class Multiplications:
     def _check_address(
         self, group: _Group, name: str, lane: Numbers, column: Numbers, folds: int, lanes: int, columns: int
     ) -> None:
-        wrong = ~np.isin(lane, group.plan.alignments)
-        if wrong.any():
+        wrong = lane != 0 if len(group.plan.alignments) == 1 else lane & ~16 != 0
+        if np.count_nonzero(wrong):
             k = int(wrong.argmax())
             fields = group.plan.fields
             legal = " or ".join(map(str, group.plan.alignments))
