@@ -125,7 +125,7 @@ class AsyncOperations:
         """
         number, group = self.report_issue(batch, channel)
         pc, warps = self.state.pc, batch.warp_index
-        if self._is_immediate(channel):
+        if self.kind == "eager":
             action(self.make_batch(warps, batch.mask), captured)
             return
         mask = None if batch.mask is None else batch.mask.copy()
@@ -143,17 +143,9 @@ class AsyncOperations:
         self.deferred += 1
         if self._on_issue is not None:
             self._on_issue(Issue(pc, batch, _GROUPS[channel], number, group, self.state.run_length))
-        if self._is_immediate(channel) and self._on_complete is not None:
+        if self.kind == "eager" and self._on_complete is not None:
             self._on_complete(Complete(pc, _GROUPS[channel], np.array([number]), batch.warp_index))
         return number, group
-
-    def _is_immediate(self, channel: str) -> bool:
-        """Return True if operations of a channel take effect when they are issued.
-
-        An instruction that reads a register waits for the load of tensor memory that writes the register. Compilers
-        rely on this (triton-lang/triton#11464), so that loads are never late for their own thread.
-        """
-        return self.kind == "eager" or channel == "tensor load"
 
     def commit(self, batch: Batch, channel: str) -> None:
         """Commit the operations that the active lanes have issued on a channel, as one group."""
@@ -184,6 +176,22 @@ class AsyncOperations:
             limit = self._limit(-_LAST)
             limit[batch.warp_index] = self.committed[channel][batch.warp_index] - pending
             self._execute(channel, limit)
+
+    @property
+    def has_loads(self) -> bool:
+        """True if registers wait for queued loads of tensor memory."""
+        return bool(self.queues["tensor load"])
+
+    def complete_loads(self, batch: Batch) -> None:
+        """Complete the loads of tensor memory by the warps of a batch.
+
+        An instruction that uses the loaded registers does not execute before the load. Compilers rely on this
+        (triton-lang/triton#11464).
+        """
+        if self.has_loads:
+            limit = self._limit(-_LAST)
+            limit[batch.warp_index] = _LAST
+            self._execute("tensor load", limit)
 
     def _limit(self, value: int) -> Array:
         return np.full(self.state.topology.warps, value, np.int64)

@@ -423,7 +423,7 @@ class Emulator:
         if native is not None:
             native.prepare(pc)
         while pc < end:
-            must_flush = linked[pc].flushes and accumulators.cached
+            must_flush = linked[pc].flushes and (accumulators.cached or self.asynchronous.has_loads)
             if native is not None and native.is_native[pc] and not must_flush:
                 pc = done = self._run_native(native, batch, pc, end)
                 if pc == end or not batch.count:
@@ -449,8 +449,9 @@ class Emulator:
                 if step.reconverges == "warp":
                     control.check_aligned(batch)
             began = perf_counter()
-            if step.flushes and accumulators.cached:
+            if step.flushes and (accumulators.cached or self.asynchronous.has_loads):
                 accumulators.flush()
+                self.asynchronous.complete_loads(batch)
             run = step.run
             if run is not None and pc + len(run) > end:  # a random schedule stops in the run
                 run = None

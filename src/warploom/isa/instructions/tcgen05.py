@@ -371,4 +371,6 @@ COMMIT.describe(
 @COMMIT.tensor_operation
 def commit(warps: Warps, i: Bound) -> TensorCommit:
     """Arrive at an mbarrier when the earlier multiplications, copies and shifts of the thread are complete."""
-    return TensorCommit(ctas(i), i.ss, spread(warps, warps.addresses(i.mbar)), mask_of(warps, i.ctaMask))
+    # The lower half of a generic address is the address in shared memory. Triton 3.6 passes this half alone.
+    mbarrier = spread(warps, warps.addresses(i.mbar)) & np.uint64(0xFFFF_FFFF)
+    return TensorCommit(ctas(i), "shared::cluster", mbarrier, mask_of(warps, i.ctaMask))
