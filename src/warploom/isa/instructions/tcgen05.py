@@ -40,7 +40,7 @@ ALLOC = Form(
     syntax="tcgen05.alloc.cta_group.sync.aligned{.ss}.b32  [dst], nCols;",
     rows=f"cta_group ss ptx target\ncta_group::1,cta_group::2 -,shared::cta 8.6 {_TARGETS}",
     operands={"dst": address(), "nCols": inp("u32", values=_COLUMNS, bits=32)},
-    effects=(Collective("warp"), Allocate("tensor memory", amount="nCols"), Access("write", "dst")),
+    effects=(Collective("warp"), Allocate("tensor memory", amount="nCols"), Access("write", "dst", proxy="any")),
     source="PTX ISA 9.7.16.7.1",
 )
 ALLOC.describe(

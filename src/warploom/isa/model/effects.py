@@ -62,7 +62,7 @@ class Access:
     - `address`: operand with the address, which determines the state space
     - `value`: operand that is loaded or stored
     - `compared`: operand with the value that a compare-and-swap expects
-    - `proxy`: "generic", or "async" for accesses by asynchronous copies
+    - `proxy`: "generic", "async" for accesses by asynchronous copies, or "any" if no proxy fence is needed
     - `size`: operand with the number of bytes per lane, for instructions without `value`
     - `limit`: operand with the maximum number of bytes read, or a predicate that suppresses the read
     - `read_only`: True if no thread may write the memory during the kernel

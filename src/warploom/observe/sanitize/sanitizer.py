@@ -124,6 +124,7 @@ class Sanitizer(Observer):
             )
         self.launch = launch
         self._features = _find_features(launch)
+        self._unfenced = _find_unfenced(launch)
         self._untested = self.report.untested = untested_results(launch)
         self.global_shadow = GlobalShadow(launch, self.report, self._features.has_bulk_copies)
         self.tensor_maps = TensorMaps(self.global_shadow)
@@ -322,7 +323,8 @@ class Sanitizer(Observer):
             self.shadow.read(warps, index, lanes, size, pc, strength)
         if event.kind != "read":
             self.mbarriers.check_stores(index, lanes, size, warps, pc)
-            self.shadow.write(warps, index, lanes, size, pc, strength, stored, sources=self.loaded.sources(event))
+            sources, fenced = self.loaded.sources(event), pc not in self._unfenced
+            self.shadow.write(warps, index, lanes, size, pc, strength, stored, sources=sources, fenced=fenced)
 
     def _read(self, event: events.Access | events.ThreadCopyIssue) -> None:
         if isinstance(event, events.Access):
@@ -563,6 +565,13 @@ def _find_features(launch: events.Launch) -> _Features:
         tensor or any(each and each.on == "mbarrier" for each in waits),
         {pc: _synchronisation(step.binding) for pc, step in enumerate(steps) if not step.binding.form.is_lanewise},
     )
+
+
+@once_per_program
+def _find_unfenced(launch: events.Launch) -> frozenset[int]:
+    """Return the instructions after whose accesses the asynchronous proxy needs no fence."""
+    forms = enumerate(step.binding.form for step in launch.program.steps)
+    return frozenset(pc for pc, form in forms if any(each.proxy == "any" for each in form.effects_of(effects.Access)))
 
 
 def _smallest_write(launch: events.Launch) -> int:

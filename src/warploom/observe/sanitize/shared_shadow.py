@@ -124,17 +124,18 @@ class SharedShadow:
 
     def write(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strength: int, values: Array | None,
-        what: str = "", sources: Array | None = None,
+        what: str = "", sources: Array | None = None, fenced: bool = True,
     ) -> None:  # fmt: skip
         """Record writes of lanes, `size` bytes each. Report conflicts with earlier accesses.
 
         `values` are the stored values, None if unknown. A store that leaves memory unchanged does not conflict with
-        other writes. `sources` has the global addresses from which the lanes loaded the values, 0 if unknown. The other
+        other writes. `sources` has the global addresses from which the lanes loaded the values, 0 if unknown. Without
+        `fenced`, the asynchronous proxy needs no fence after the writes. The other
         arguments are as in `read`. Shapes: values (elements, warps, 32); sources (warps, 32).
         """
-        c = self.clocks
+        c, kind = self.clocks, GENERIC if fenced else NEAR_STORE
         self._write(
-            warps, index, lanes, size, pc, GENERIC, strength, c.own[warps], c.clock[warps], values, what, sources
+            warps, index, lanes, size, pc, kind, strength, c.own[warps], c.clock[warps], values, what, sources
         )
 
     def report_copies(self, found: int, warps: Array, pc: int, size: int) -> None:

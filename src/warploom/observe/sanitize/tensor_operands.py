@@ -98,6 +98,8 @@ class TensorOperands:
                 if each // self.clocks.mbarriers != cta:
                     phase = int(mbarriers.phase[each]) + 1
                     self.lifetimes.expect(each // self.clocks.mbarriers, warp, each, phase, event.pc)
+            # The operations were issued, so the phases that the warp knew at the issue are complete.
+            self.clocks.release_phases(np.full(len(known), warp), known)
             mbarriers.commit(warp, known, event.pc)
             yield warp, lane, (starts >> 3).tolist()
 
