@@ -136,7 +136,8 @@ class SharedShadow:
         """
         c, kind = self.clocks, GENERIC if fenced else NEAR_STORE
         if not fenced:
-            self._unfenced.update((index[lanes] >> self.arrays.shift).tolist())
+            for start in index[lanes].tolist():
+                self._unfenced.update(range(start >> self.arrays.shift, (start + size - 1 >> self.arrays.shift) + 1))
         self._write(
             warps, index, lanes, size, pc, kind, strength, c.own[warps], c.clock[warps], values, what, sources
         )
