@@ -49,6 +49,7 @@ from warploom.observe.sanitize.written_layouts import WrittenLayouts
 Array = NDArray[Any]
 
 _DEADLOCK, _NOT_ALIGNED = "emulator.deadlock", "emulator.aligned"
+_TENSOR_MEMORY = "emulator.tensor-memory"
 _MOST_GROUPS = 1 << 30
 MOST_WARPS = 1 << 11  # records of accesses have 11 bits for a warp
 _NOT_SHARED = ("global", "local", "const", "param", "tensor")
@@ -277,6 +278,8 @@ class Sanitizer(Observer):
                 split = _as_rule(each, "sanitize.barrier/divergence")
                 self.report.add_end(split, site, (delete_guard(self.launch.program, site),))
             elif not self.report.has_finding_at(site):
+                if each.code == _TENSOR_MEMORY and self.tensor is not None:
+                    each = replace(each, notes=(*each.notes, *self.tensor.notes()))  # noqa: PLW2901 - the same finding
                 self.report.add_end(each, site, tuple(self._trap_fixes(site)))
 
     def _trap_fixes(self, pc: int) -> Iterator[Fix]:

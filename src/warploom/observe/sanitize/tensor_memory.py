@@ -369,7 +369,10 @@ class TensorMemory:
                 )
                 self.report.add("sanitize.tensor/leak", block.pc, -1, message)
 
-    def notes(self, cta: int) -> tuple[Note, ...]:
-        """Return a note on the last release of columns of a CTA, for a trap of an access to tensor memory."""
-        pc, program = self._released.get(cta, -1), self.context.program
-        return () if pc < 0 else (Note("the CTA has released columns here", program.span_of(pc)),)
+    def notes(self) -> tuple[Note, ...]:
+        """Return notes on the last releases of columns, for a trap of an access to tensor memory."""
+        program = self.context.program
+        return tuple(
+            Note(f"{program.place_of(pc)} has released columns", program.span_of(pc))
+            for pc in dict.fromkeys(self._released.values())
+        )
