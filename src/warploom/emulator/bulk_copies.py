@@ -396,7 +396,8 @@ class CopyExecutor:
                 fill,
             )  # fmt: skip
             if request.mbarrier is not None:
-                self._complete(owner, pick.number(request.mbarrier), transferred)
+                mbarrier = pick.number(request.mbarrier)
+                self._complete(request.mbarrier_owner(owner, mbarrier), mbarrier, transferred)
 
     def _tile_store(self, request: TensorCopy, cta: int, fields: TensorMapFields, rows: TileRows, address: int) -> None:
         memory = self.memory

@@ -4,7 +4,7 @@ A record contains the values of the operands at the time of the instruction. Arr
 meaning.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +121,13 @@ class TensorCopy:
     is_im2col: bool = False
     offsets: NDArray[np.uint16] | None = None
     cta_group: int = 1  # 2: the mbarrier may be in either CTA of the pair that owns the destination
+
+    def mbarrier_owner(self, owner: Any, mbarrier: Any) -> Any:
+        """Return the CTA whose mbarrier completes the copy to CTA `owner`. `mbarrier` is the address of the mbarrier.
+
+        Without `.cta_group::2`, the mbarrier is in the CTA of the destination.
+        """
+        return owner if self.cta_group == 1 else owner & ~1 | mbarrier >> 24 & 1
 
 
 CopyRecord = ThreadCopy | BulkCopy | TensorCopy

@@ -10,10 +10,10 @@ from warploom.author import Kernel, bounds, f32, kernel, new, pointer, shared, s
 from warploom.check.header import find_target
 from warploom.kernels.ampere.mainloop import AcrossK, AlongK, Copies, Fragments, Source, multiply
 from warploom.kernels.ampere.plan import WarpPlan
-from warploom.kernels.ampere.store import Store
 from warploom.kernels.epilogue import EpilogueArguments
 from warploom.kernels.plan import tile_position
 from warploom.kernels.ptx import ptx
+from warploom.kernels.warp_store import Store
 
 _DEFAULT = WarpPlan()
 _SHORT_SUMS = (8, 7)  # the PTX version that introduced f16 accumulators for 8-bit floats
@@ -62,7 +62,7 @@ def warp_gemm(
     arguments = EpilogueArguments(alpha, beta, row_scales, column_scales, bias, m, n, d, d_stride, d_plane)
     addend: Any = (c, c_stride, c_plane)
     # The stages of A and B become the store buffers.
-    store = Store(plan, start_a + warp * plan.buffer_bytes, lane, arguments, addend)
+    store = Store(plan, tile.warp_columns, start_a + warp * plan.buffer_bytes, lane, arguments, addend)
     store(sums, row + above, column + left, batch)
 
 

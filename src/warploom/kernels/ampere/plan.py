@@ -8,6 +8,7 @@ from warploom.diagnostics import UsageError
 from warploom.isa.model.capacity import shared_bytes
 from warploom.kernels.plan import Epilogue, GemmPlan, size_of, tile_errors
 from warploom.kernels.problem import Problem
+from warploom.kernels.warp_store import buffer_bytes
 
 STEP = 32  # bytes of K that one instruction multiplies
 OLDEST = 80
@@ -166,14 +167,9 @@ class WarpPlan(GemmPlan):
         return 2 if self.accumulator == "f16" else 4
 
     @property
-    def row_bytes(self) -> int:
-        """Size of a row of D in a warp's part of the tile. Units: bytes."""
-        return self.tile.warp_columns * size_of(self.d)
-
-    @property
     def buffer_bytes(self) -> int:
         """Size of the shared memory through which a warp stores 16 rows of D. Units: bytes."""
-        return 16 * self.row_bytes
+        return buffer_bytes(self, self.tile.warp_columns)
 
 
 def plan_for(
