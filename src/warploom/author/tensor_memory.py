@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from warploom.author import ptx
@@ -318,15 +318,24 @@ def shared_scales(rows: int, blocks: int, type: str = "ue8m0", *, stages: int = 
 
 @dataclass(frozen=True, slots=True)
 class TensorScales:
-    """Scale factors of one stage in tensor memory. Each 32 lanes have a copy."""
+    """Scale factors of one stage in tensor memory. Each 32 lanes have a copy.
+
+    `skipped` is the number of columns of tensor memory before the first factors.
+    """
 
     memory: TensorMemory
     first: int
     shared: SharedScales
+    skipped: Register | None = None
 
     def address(self, atom: int) -> Register:
         """Return the address of the factors of all rows from factor 4 `atom` on."""
-        return self.memory.start + (self.first + atom * (-(-self.shared.rows // _ROWS) * _FACTORS))
+        start = self.memory.start + (self.first + atom * (-(-self.shared.rows // _ROWS) * _FACTORS))
+        return start if self.skipped is None else start + self.skipped
+
+    def from_row(self, row: Register) -> TensorScales:
+        """Return the factors from a row on. `row` must be a multiple of 32."""
+        return replace(self, skipped=row >> 5)
 
     def copy(self, stage: Register | int = 0) -> None:
         """Copy the factors of a stage from shared memory. Only one thread may execute this.
@@ -335,7 +344,7 @@ class TensorScales:
         each CTA copies the factors in its own shared memory.
         """
         given = self.shared
-        groups, along = -(-given.rows // _ROWS), given.blocks // _FACTORS
+        whole, groups, along = replace(self, skipped=None), -(-given.rows // _ROWS), given.blocks // _FACTORS
         low, high = (UmmaDescriptor(0, 0, _CORE_BYTES).encode() >> shift & 0xFFFFFFFF for shift in (0, 32))
         start = (given.memory.address() & 0x3FFFF) >> 4
         base = (start | low if low else start) + stage * (given.bytes >> 4)
@@ -343,7 +352,7 @@ class TensorScales:
             for atom in range(along):
                 number = group * along + atom
                 place = base + number * (_ATOM >> 4) if number else base
-                target = self.address(atom) + group * _FACTORS if group else self.address(atom)
+                target = whole.address(atom) + group * _FACTORS if group else whole.address(atom)
                 ptx.tcgen05_cp(
                     target.at(), ptx.mov((place, high), type="b64"), cta_group=self.memory.group, shape="32x128b",
                     multicast="warpx4",

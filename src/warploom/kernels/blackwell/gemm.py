@@ -209,7 +209,10 @@ def _multiply(
         factors = memory.scales(tiles.scales[0]), memory.scales(tiles.scales[1])
     mask = new("u16", _BOTH) if work.plan.tile.pair else None
 
-    def compute(_row: Any, _column: Any, _batch: Any) -> None:
+    def compute(_row: Any, column: Any, _batch: Any) -> None:
+        used = factors
+        if used is not None and work.plan.tile.columns % ROWS:  # the tile may begin within 128 columns
+            used = used[0], used[1].from_row(column & ROWS - 1)
         target.wait_empty()
         ptx.tcgen05_fence_after_thread_sync()
 
@@ -219,7 +222,7 @@ def _multiply(
                 each.copy(state.stage)
             accumulate = k_tile != 0
             here = a.stage(state.stage), b.stage(state.stage)
-            sums.multiply(*here, accumulate=accumulate, stage=target.stage, scales=factors)
+            sums.multiply(*here, accumulate=accumulate, stage=target.stage, scales=used)
             memory.commit(state.barrier("shared::cluster", empty=True), multicast=mask)
             state.advance()
 
@@ -267,5 +270,5 @@ def _registers(plan: TensorPlan, loaded: list[Register]) -> list[Register]:
     """Return loaded accumulators as the epilogue expects them: two f16 in a register, or one element."""
     if plan.accumulator == "f16":
         pairs = zip(loaded[::2], loaded[1::2], strict=True)
-        return [ptx.prmt(low, high, 0x5410, type="b32") for low, high in pairs]
+        return [ptx.prmt(low, high, 0x5410) for low, high in pairs]
     return [each.view(plan.accumulator) for each in loaded]
