@@ -30,6 +30,7 @@ EVIDENCE = {
         r"lsp/test_documents\.py::test_random_edits",
         r"emulator/native/test_lanewise\.py::test_more_variants_of_a_form",
         r"emulator/native/test_programs\.py::test_more_random_programs",
+        r"emulator/test_tcgen05_random\.py::test_more_multiplications",
         r"numerics/test_approximate\.py::test_gross_double_forms",
         r"ptx/test_incremental_parse\.py::test_random_edits",
         r"ptx/test_round_trip\.py::test_many_modules",

@@ -76,6 +76,7 @@ class Case:
     stride: dict[str, int] = field(default_factory=dict)
     swizzle: dict[str, int] = field(default_factory=dict)  # 0, 32, 64, 128, or 129 for 128 bytes in atoms of 32
     base: dict[str, int] = field(default_factory=dict)
+    second: dict[str, int] = field(default_factory=dict)  # absolute address of the chunks beyond 128 bytes
     at: dict[str, int] = field(default_factory=dict)  # d, a, meta, scale_a, scale_b: address in tensor memory
 
     @property
@@ -102,8 +103,9 @@ class Case:
 
     def descriptor(self, name: str) -> int:
         code = {0: 0, 129: 1, 128: 2, 64: 4, 32: 6}[self.swizzle[name]]
-        word = (self.start[name] & 0x3FFFF) >> 4 | self.leading[name] >> 4 << 16 | self.stride[name] >> 4 << 32
-        return word | 1 << 46 | self.base[name] << 49 | code << 61
+        leading = self.second.get(name, self.leading[name])
+        word = (self.start[name] & 0x3FFFF) >> 4 | leading >> 4 << 16 | self.stride[name] >> 4 << 32
+        return word | 1 << 46 | (name in self.second) << 52 | self.base[name] << 49 | code << 61
 
 
 def shared_codes(case: Case, name: str, memory: np.ndarray, rows: int, k: int, element: str, major: int) -> np.ndarray:
@@ -126,6 +128,10 @@ def shared_codes(case: Case, name: str, memory: np.ndarray, rows: int, k: int, e
         address = at % depth * span + at // depth * across + byte % span + byte // span * along
     # A byte of a chunk keeps its position: the swizzle moves chunks of 16 (or 32) bytes.
     address = address + case.start[name]
+    if name in case.second:
+        within = (case.start[name] & 127) + byte
+        beyond = case.second[name] + row % 8 * span + row // 8 * stride + within - 128
+        address = np.where(within >= 128, beyond, address)
     line = (address >> 7) - case.base[name]
     if swizzle == 129:
         address ^= (line & 3) << 5

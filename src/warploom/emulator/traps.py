@@ -15,6 +15,7 @@ _WHEN = {
     "warning": "This finding is a warning. The run continues.",
 }
 _MODULE = "The examples are declarations and functions after the header of a module."
+_WHOLE = "The examples are modules whose kernel runs with 128 threads."
 _BODY = """The examples are statements of a kernel with 128 threads. `%r0` is the index of the thread. The parameter
 `out` and `%rd0` are the address of 128 elements of 32 bits, and `%rd1` is the address of the thread's element."""
 
@@ -46,7 +47,7 @@ def traps() -> dict[str, TrapRule]:
 
 def page(rule: TrapRule) -> str:
     """Return the documentation page of a rule as Markdown."""
-    where = _MODULE if ".entry" in rule.bad else _BODY
+    where = _WHOLE if ".version" in rule.bad else _MODULE if ".entry" in rule.bad else _BODY
     shown = f"{where}\n\n## Bad\n\n```ptx\n{rule.bad.strip()}\n```\n\n## Good\n\n```ptx\n{rule.good.strip()}\n```\n\n"
     return (
         f"# {rule.code}\n\n{rule.what}\n\n{rule.why}\n\n{_WHEN[rule.when]}\n\n"

@@ -55,7 +55,11 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("--fresh", action="store_true", help="compare, and write nothing")
     parser.add_argument("--outputs", type=int, metavar="N", help="compare N outputs for each kind of instruction")
     parser.add_argument(
-        "--family", nargs="*", default=(), metavar="TEXT", help="with --outputs: architectures and kinds of instructions"
+        "--family",
+        nargs="*",
+        default=(),
+        metavar="TEXT",
+        help="with --outputs: architectures and kinds of instructions",
     )
 
 
@@ -122,7 +126,9 @@ def _count(options: argparse.Namespace, cases: Sequence[tuple[Case, Peer]], peer
                 counts.add(case, outputs(case, given), members[case](given))
                 tell(min(counts.outputs, options.outputs))
         different += counts.different
-        print(f"{name}: {counts.different} of {counts.outputs:,} outputs differ from MMA-Sim {peer_release}", flush=True)
+        print(
+            f"{name}: {counts.different} of {counts.outputs:,} outputs differ from MMA-Sim {peer_release}", flush=True
+        )
         if not options.fresh:
             date = dt.datetime.now(dt.UTC).date().isoformat()
             record[name] = {"peer": f"mmasim {peer_release}", "date": date, "seed": options.seed, **counts.row()}

@@ -137,13 +137,14 @@ class Multiplications:
         d = self._read_d(group) if keeps.any() else np.zeros((count, fields.m, fields.n), dtype)
         if not keeps.all():
             d[~keeps] = 0
-        if record.scale_input_d:
-            d = scaled(d, fields.dtype, record.scale_input_d)
         a = self._collected(group, "a", self._read_a)
         b = self._collected(group, "b", self._read_b)
         index = None if plan.metadata is None else self._read_index(group, plan.metadata)
         scale_a, scale_b = (None, None) if plan.scales is None else self._read_scales(group)
-        by = multiplier(model_of(fields, self.arch), fields.negate_a, fields.negate_b, fields.saturate)
+        by = multiplier(
+            model_of(fields, self.arch), fields.negate_a, fields.negate_b, fields.saturate,
+            divisor=record.scale_input_d,
+        )  # fmt: skip
         self._multiply_parts(by, group, a, b, d, index, scale_a, scale_b)
         self._write_d(group, d)
         self.state.counters.macs += count * fields.m * fields.n * fields.k
@@ -371,19 +372,3 @@ def shifted(rows: NDArray[np.uint32], per_cta: int) -> NDArray[np.uint32]:
     parts = rows.reshape(*rows.shape[:-2], -1, per_cta, rows.shape[-1]).copy()
     parts[..., :-1, :] = parts[..., 1:, :].copy()
     return parts.reshape(rows.shape)
-
-
-def scaled(d: NDArray[Any], element: str, exponent: int) -> NDArray[Any]:
-    """Return D divided by 2 to the power of `exponent`. Results below the normal range are truncated toward zero.
-
-    The rounding is inferred from that of the sums.
-    """
-    if element == "f16":
-        values = d.view(np.float16).astype(np.float32) * np.float32(2.0**-exponent)
-        nearest = values.astype(np.float16)
-        too_large = np.abs(nearest.astype(np.float32)) > np.abs(values)
-        return np.where(too_large, nearest.view(np.uint16) - 1, nearest.view(np.uint16)).astype(np.uint16)
-    values = d.view(np.float32).astype(np.float64) * 2.0**-exponent
-    nearest = values.astype(np.float32)
-    too_large = np.abs(nearest.astype(np.float64)) > np.abs(values)
-    return np.where(too_large, nearest.view(np.uint32) - np.uint32(1), nearest.view(np.uint32)).astype(np.uint32)

@@ -312,7 +312,7 @@ class Form(Displayed):
         """True if the instruction issues, commits or awaits asynchronous operations."""
         return any(
             isinstance(each, (Issue, Commit))
-            or (isinstance(each, Wait) and each.on in ("copy", "bulk", "multiplication"))
+            or (isinstance(each, Wait) and each.on in ("copy", "bulk", "multiplication", "tensor memory"))
             or (isinstance(each, Arrive) and each.after is not None)
             for each in self.effects
         )
