@@ -106,6 +106,8 @@ def tensor_memory(columns: int, *, warp: int = 0, ctas: Literal[1, 2] = 1) -> Ge
         )
     group: Any = f"cta_group::{ctas}"
     slot = shared(4, align=4)
+    if ctas == 2:
+        cluster_sync()  # the other CTA must have started
     allocates = warp_number() == warp
     with when(allocates, uniform=True):
         ptx.tcgen05_alloc(slot.at(), columns, cta_group=group)
