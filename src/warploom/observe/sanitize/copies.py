@@ -12,7 +12,6 @@ from warploom.emulator.events import CopyIssue
 from warploom.emulator.grid import Topology
 from warploom.emulator.shared_memory import SharedMemory
 from warploom.emulator.tensor_boxes import lane_values
-from warploom.isa.model.records import TensorCopy
 from warploom.numerics._compile import njit
 
 Array = NDArray[Any]
@@ -85,8 +84,7 @@ def find_targets(
     rows = np.empty((4, len(objects) * topology.cluster_size), np.int64)
     count = _find_targets(
         topology.cta_of, topology.rank, topology.cluster_size, shared.stride, SHARED_START, shared.end, at,
-        copies.warps, addresses, sizes, masks, copies.values(request.mbarrier),
-        isinstance(request, TensorCopy) and request.cta_group == 2, objects, rows,
+        copies.warps, addresses, sizes, masks, copies.values(request.mbarrier), objects, rows,
     )  # fmt: skip
     return objects, Targets(*(row[:count] for row in rows))
 
@@ -94,13 +92,13 @@ def find_targets(
 @njit
 def _find_targets(
     cta_of: Array, rank_of: Array, size: int, stride: int, low: int, high: int, at: Array, warps: Array,
-    addresses: Array, sizes: Array, masks: Array, mbarriers: Array, paired: bool, objects: Array, rows: Array,
+    addresses: Array, sizes: Array, masks: Array, mbarriers: Array, objects: Array, rows: Array,
 ) -> int:  # fmt: skip
     """Write the results of `find_targets` to `objects` and `rows`. Return the number of ranges.
 
     `size` is the number of CTAs in a cluster. The shared memory of a CTA has the addresses from `low` to `high` - 1.
     `masks` has the target CTAs of multicasts, and is empty for other copies. `mbarriers` has the addresses of the
-    mbarriers. If `paired`, the address names the CTA of each pair that has the mbarrier.
+    mbarriers.
     """
     count = 0
     for k in range(len(warps)):
@@ -113,12 +111,11 @@ def _find_targets(
             first += 1
         if mask == 0:
             first = 0
-        odd = mbarriers[k] >> 24 & 1
-        word = (leader + (first & ~1 | odd if paired else first)) * stride + mbarrier - low
+        word = (leader + first) * stride + mbarrier - low
         objects[k] = at[min(max(word >> 3, 0), len(at) - 1)]
         for target in range(size):
             if (mask >> target) & 1 and address >= low and address + sizes[k] <= high:
-                word = (leader + (target & ~1 | odd if paired else target)) * stride + max(mbarrier, low) - low
+                word = (leader + target) * stride + max(mbarrier, low) - low
                 rows[0, count] = k
                 rows[1, count] = (leader + target) * stride + address - low
                 rows[2, count] = word
