@@ -40,7 +40,7 @@ ALLOC = Form(
     syntax="tcgen05.alloc.cta_group.sync.aligned{.ss}.b32  [dst], nCols;",
     rows=f"cta_group ss ptx target\ncta_group::1,cta_group::2 -,shared::cta 8.6 {_TARGETS}",
     operands={"dst": address(), "nCols": inp("u32", values=_COLUMNS, bits=32)},
-    effects=(Collective("warp"), Allocate("tensor memory", amount="nCols"), Access("write", "dst")),
+    effects=(Collective("warp"), Allocate("tensor memory", amount="nCols"), Access("write", "dst", proxy="any")),
     source="PTX ISA 9.7.16.7.1",
 )
 ALLOC.describe(
@@ -254,11 +254,15 @@ def store(warps: Warps, i: Bound) -> TensorTransfer:
     return _transfer(warps, i, "store")
 
 
+def _awaited(slots: Slots) -> str:
+    return "loads" if slots["op"] == "wait::ld" else ""
+
+
 WAIT = Form(
     name="tcgen05.wait",
     syntax="tcgen05.op.sync.aligned;",
     rows=f"op ptx target\nwait::ld,wait::st 8.6 {_TARGETS}",
-    effects=(Collective("warp"), Wait("tensor memory", suspends=True)),
+    effects=(Collective("warp"), Wait("tensor memory", reads_only=_awaited, suspends=True)),
     source="PTX ISA 9.7.16.8.5",
 )
 WAIT.describe(
@@ -335,11 +339,15 @@ def shift(warps: Warps, i: Bound) -> TensorMemoryShift:
     return TensorMemoryShift(ctas(i), spread(warps, warps.addresses(i.taddr)).astype(np.uint32))
 
 
+def _fence_order(slots: Slots) -> str:
+    return "release" if slots["op"] == "fence::before_thread_sync" else "acquire"
+
+
 FENCE = Form(
     name="tcgen05.fence",
     syntax="tcgen05.op;",
     rows=f"op ptx target\nfence::before_thread_sync,fence::after_thread_sync 8.6 {_TARGETS}",
-    effects=(Fence("memory", scope="cta"),),
+    effects=(Fence("tensor memory", order=_fence_order),),
     source="PTX ISA 9.7.16.11.1",
 )
 FENCE.describe(

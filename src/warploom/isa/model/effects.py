@@ -62,7 +62,7 @@ class Access:
     - `address`: operand with the address, which determines the state space
     - `value`: operand that is loaded or stored
     - `compared`: operand with the value that a compare-and-swap expects
-    - `proxy`: "generic", or "async" for accesses by asynchronous copies
+    - `proxy`: "generic", "async" for accesses by asynchronous copies, or "any" if no proxy fence is needed
     - `size`: operand with the number of bytes per lane, for instructions without `value`
     - `limit`: operand with the maximum number of bytes read, or a predicate that suppresses the read
     - `read_only`: True if no thread may write the memory during the kernel
@@ -91,12 +91,14 @@ class Fence:
     - A "memory" fence orders accesses of the thread as other threads observe them.
     - A "proxy" fence orders accesses through the generic proxy with accesses through the proxy `proxy`.
     - A "registers" fence orders register accesses with asynchronous multiplications.
+    - A "tensor memory" fence orders operations on tensor memory with synchronisations of threads: earlier operations
+      before later synchronisations if `order` is release, and the reverse if it is acquire.
 
     `space` limits the fence to a state space. `address` names the operand with an address, and limits the fence to the
     range at this address.
     """
 
-    kind: Literal["memory", "proxy", "registers"]
+    kind: Literal["memory", "proxy", "registers", "tensor memory"]
     order: Rule = "acq_rel"
     scope: Rule = "gpu"
     proxy: Rule = ""
@@ -128,7 +130,8 @@ class Wait:
     """Effect of an instruction that waits for asynchronous operations, or for a phase of an mbarrier.
 
     `pending` names the operand with the number of newest groups that may stay incomplete. Without `pending`, all groups
-    must be complete. If `reads_only` gives a word, the wait covers only the reads of the operations. `suspends` is True
+    must be complete. If `reads_only` gives a word, the wait covers only the reads of bulk copies, or only the loads of
+    tensor memory instead of the stores. `suspends` is True
     if the instruction may suspend the warp. `order` and `scope` apply to a wait for a phase. `phase` names the operand
     with its parity or state, and `result` the predicate that is true if the phase is complete.
     """

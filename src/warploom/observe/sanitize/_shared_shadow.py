@@ -48,8 +48,9 @@ class SharedArrays(NamedTuple):
     owner is the CTA whose shared memory it is. far[r, i] and far_sites[r, i] have the record and the program counter of
     the last read of granule i by the CTA of rank r in the cluster, if it is not the owner. `reads` has the last read of
     each granule by each warp of the owner, in blocks of `1 << BLOCK` granules. `async_reads` has the last read of each
-    chunk by a multiplication or a bulk group of each warp of the owner. last_reads[b, w] has three times of last reads
-    of block b by warp w of the owner, 0 for none: by loads, by multiplications, and by bulk groups. `sent` and
+    chunk by a multiplication or a bulk group of each reader: the warps of the owner and, if the kernel uses pairs of
+    CTAs, then those of its peer. last_reads[b, w] has three times of last reads
+    of block b by reader w, 0 for none: by loads, by multiplications, and by bulk groups. `sent` and
     `sent_sites` have the record and the program counter of the last read of each chunk by a bulk copy that an mbarrier
     completes. `origins` has the number of the tensor copy that made the last bulk write of each chunk, 0 for another
     copy. `sources` has the global address from which a thread last filled each word of 4 bytes, 0 if unknown. `out`
@@ -60,7 +61,7 @@ class SharedArrays(NamedTuple):
         async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
 
     Shapes: records, sites (granules,); far, far_sites (CTAs of a cluster, granules); reads (blocks, warps of a CTA,
-    1 << BLOCK); last_reads (blocks, warps of a CTA, 3); async_reads (warps of a CTA, chunks); sent, sent_sites, origins
+    1 << BLOCK); last_reads (blocks, readers, 3); async_reads (readers, chunks); sent, sent_sites, origins
     (chunks,).
     """
 
@@ -117,6 +118,12 @@ def note(out: Array, found: int, what: int, position: int, lane: int, granule: i
 
 
 @njit
+def reader_at(slot: int, cta: int, per_cta: int, ctas: int) -> int:
+    """Return the warp at position `slot` among the readers of a CTA (see `SharedArrays`)."""
+    return slot * ctas + cta if slot < per_cta else (slot - per_cta) * ctas + (cta ^ 1)
+
+
+@njit
 def _is_morally_strong(c: ClockArrays, w: int, strength: int, record: Any) -> bool:
     """Return True if the access of `record` and an access of warp `w` are morally strong.
 
@@ -136,8 +143,8 @@ def _may_conflict(c: ClockArrays, s: SharedArrays, w: int, lane: int, part: int,
     V, cta, narrow = c.vectors, first // s.cta_granules, 4 - s.shift
     beside = c.few[w] != 0 and (c.few[w] >> lane) & 1 != 0
     row = len(c.few) + w if beside else w
-    for slot in range(s.reads.shape[1]):
-        reader = c.own[slot * c.ctas + cta]
+    for slot in range(s.last_reads.shape[1]):
+        reader = c.own[reader_at(slot, cta, c.per_cta, c.ctas)]
         seen = min(max(V[w, KNOWN, reader], V[row, KNOWN, reader]), max(V[w, part, reader], V[row, part, reader]))
         known = np.int64(seen) + 1 << 32
         agent = reader + MULTIPLICATIONS * c.per_cta
@@ -164,7 +171,7 @@ def _may_conflict(c: ClockArrays, s: SharedArrays, w: int, lane: int, part: int,
 def _is_quiet(V: Array, own: Array, last_reads: Array, w: int, per_cta: int, block: int, cta: int, ctas: int) -> bool:
     """Return True if all reads of a block by warps of a CTA happen before a write of warp `w`."""
     for slot in range(last_reads.shape[1]):
-        reader = own[slot * ctas + cta]
+        reader = own[slot * ctas + cta if slot < per_cta else (slot - per_cta) * ctas + (cta ^ 1)]
         if (
             last_reads[block, slot, 0] > V[w, KNOWN, reader]
             or last_reads[block, slot, 1] > V[w, KNOWN, reader + MULTIPLICATIONS * per_cta]
@@ -186,9 +193,9 @@ def _check_readers(
     write. `position` and `found` are as in `note`. Return `found` plus the number of conflicts.
     """
     V, few, own, ctas, cta = c.vectors, c.few, c.own, c.ctas, granule // s.cta_granules
-    for slot in range(s.reads.shape[1]):
-        entry = s.reads[granule >> BLOCK, slot, granule & IN_BLOCK]
-        reader = slot * ctas + cta
+    for slot in range(s.last_reads.shape[1]):
+        entry = s.reads[granule >> BLOCK, slot, granule & IN_BLOCK] if slot < s.reads.shape[1] else np.int64(0)
+        reader = reader_at(slot, cta, c.per_cta, ctas)
         record = (own[reader] << 44) | ((entry >> 32) << 16) | (entry & (LANE_BITS | STRENGTH | SIZE))
         if entry and not _is_morally_strong(c, w, strength, record):
             ordered = is_ordered(c, w, lane, record, 0)

@@ -116,14 +116,20 @@ class Lifetimes:
             found.setdefault((owner, int(warps[position])), lane)
         return [(owner, warp, lane) for (owner, warp), lane in found.items()]
 
-    def _check(self, owner: int, warp: int, lane: int, pc: int) -> None:
-        topology, clocks, report = self.topology, self.clocks, self.context.report
+    def knows(self, owner: int, warp: int) -> bool:
+        """Return True if a warp knows that CTA `owner` has started."""
+        topology, clocks = self.topology, self.clocks
         first = int(topology.rank[owner]) * clocks.agents
         theirs = slice(first, first + clocks.agents)
-        knows = self.passed[warp] or clocks.vectors[warp, (KNOWN, SOME), theirs].any()
+        if self.passed[warp] or clocks.vectors[warp, (KNOWN, SOME), theirs].any():
+            return True
+        return bool(clocks.few[warp] and clocks.vectors[topology.warps + warp, KNOWN, theirs].any())
+
+    def _check(self, owner: int, warp: int, lane: int, pc: int) -> None:
+        topology, report = self.topology, self.context.report
         place = f"this reaches the shared memory of the CTA of rank {int(topology.rank[owner])}"
         here = self.context.describe(warp, lane)
-        if not knows and not (clocks.few[warp] and clocks.vectors[topology.warps + warp, KNOWN, theirs].any()):
+        if not self.knows(owner, warp):
             report.add("sanitize.cluster/start", pc, -1, f"{place}, which may not have started; {here}")
         if not self.live[topology.cta_of == owner].any():
             report.add("sanitize.cluster/exit", pc, -1, f"{place}, which has exited; {here}")

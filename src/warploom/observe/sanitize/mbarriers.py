@@ -189,6 +189,13 @@ class Mbarriers:
             lanes = np.ones((len(found), 1), np.bool_)
             self.aliasing.arrive(warps, found[:, None], lanes, pc, copies=True)
 
+    def commit(self, warp: int, found: Array, pc: int) -> None:
+        """Record that a warp commits operations on tensor memory, whose completion arrives at the mbarriers `found`."""
+        self.arrival_site[found] = pc
+        if self.aliasing is not None:
+            warps = np.full(len(found), warp)
+            self.aliasing.arrive(warps, found[:, None], np.ones((len(found), 1), np.bool_), pc, copies=True)
+
     def _report_ambiguities(self, found: list[Ambiguity]) -> None:
         for each in found:
             word = int(np.flatnonzero(self.at == each.object)[0])

@@ -84,7 +84,8 @@ class PhaseAliasing:
         self._place = topology.rank[topology.cta_of] * per_cta + topology.warp_in_cta
         # Time of each warp; each release advances it.
         self._tick = np.ones(topology.warps, np.int32)
-        self._first = topology.warps + topology.ctas * BARRIERS  # row of the first mbarrier
+        self._fenced = topology.warps + topology.ctas * BARRIERS  # row of the first warp's last tensor memory fence
+        self._first = self._fenced + topology.warps  # row of the first mbarrier
         self._room = 0
         self._happened = np.zeros((self._first, size * per_cta), np.int32)
         none, tests = np.zeros(0, np.int64), np.zeros((0, size * per_cta), np.int32)
@@ -249,6 +250,31 @@ class PhaseAliasing:
         """
         first = self._first + len(self._column)
         _know(self._happened, first, self._column, self._state.complete, warps, found, lanes)
+
+    # Tensor memory ----------------------------------------------------------------------------------------
+
+    def fence(self, warps: Array) -> None:
+        """Record that later operations of warps on tensor memory follow everything that the warps follow now."""
+        self._happened[self._fenced + warps] = self._happened[warps]
+
+    def time(self, warp: int) -> int:
+        """Return the time of a warp."""
+        return int(self._tick[warp])
+
+    def follows(self, warp: int, other: int, time: int, *, fenced: bool) -> bool:
+        """Return True if `warp` follows the step of warp `other` at `time`.
+
+        With `fenced`, only what precedes the last fence of `warp` counts.
+        """
+        return bool(self._happened[warp + self._fenced * fenced, self._own[other]] >= time)
+
+    def phases(self, warp: int, found: int, *, fenced: bool) -> int:
+        """Return the number of phases of mbarrier `found` that `warp` knows to be complete, as `follows` does."""
+        return int(self._happened[warp + self._fenced * fenced, self._column[found]])
+
+    def next_phase(self, found: int) -> int:
+        """Return the number of phases of mbarrier `found` after the completion of the current phase."""
+        return int(self._state.complete[found]) + 1
 
     def order(self) -> tuple[Array, Array]:
         """Return the clocks, row w for warp w, and the column that counts the phases of each mbarrier."""

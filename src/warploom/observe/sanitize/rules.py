@@ -24,7 +24,7 @@ class Rule:
     """Rule of the sanitizer.
 
     `what` is the finding, `why` the reason, and `cure` the edit that fixes it. The statements `bad` violate the rule,
-    and `good` obey it. `threads` is the number of threads in a CTA, and `cluster` the number of CTAs in a cluster.
+    and `good` obey it. With `tensor`, the statements of `tensor_example.ptx` precede them. `threads` is the number of threads in a CTA, and `cluster` the number of CTAs in a cluster.
 
     A rule about two launches has the statements `earlier` of a kernel that is launched first, on the same buffer. If
     `programmatic`, the kernel of the example is a programmatic launch on the same stream. Otherwise it is launched on
@@ -70,21 +70,27 @@ class Rule:
     explains: tuple[str, ...] = ()
     threads: int = 64
     cluster: int = 1
+    tensor: bool = False
 
     def text(self, example: str) -> str:
         """Return a PTX module with the statements `example`, which are `bad` or `good`."""
-        return _module(self.setup + example)
+        return _module(self.before + example, "sm_100a" if self.tensor else "sm_90a")
+
+    @property
+    def before(self) -> str:
+        """Statements before both examples."""
+        return (_read("tensor_example.ptx") if self.tensor else "") + self.setup
 
     def first(self) -> str:
         """Return a PTX module with the statements `earlier`."""
         return _module(self.earlier)
 
 
-def _module(statements: str) -> str:
-    """Return a PTX module with a kernel that has the given statements."""
+def _module(statements: str, target: str = "sm_90a") -> str:
+    """Return a PTX module with a kernel for `target` that has the given statements."""
     lines = statements.strip().split("\n")
     indented = "\n".join(line if line.endswith(":") else f"    {line}" for line in lines)
-    return _read("example.ptx").replace("    // EXAMPLE", indented)
+    return _read("example.ptx").replace("    // EXAMPLE", indented).replace("sm_90a", target)
 
 
 @cache
@@ -136,7 +142,7 @@ def page(rule: Rule) -> str:
     where = "on the same stream, before a programmatic launch" if rule.programmatic else "on another stream"
     heading = f"## Kernel that is launched first, {where}"
     earlier = f"{heading}\n\n```ptx\n{rule.earlier.strip()}\n```\n\n" if rule.earlier else ""
-    setup = f"## Statements before both examples\n\n```ptx\n{rule.setup.strip()}\n```\n\n" if rule.setup else ""
+    setup = f"## Statements before both examples\n\n```ptx\n{rule.before.strip()}\n```\n\n" if rule.before else ""
     launch = f"{rule.threads} threads" + (f" and clusters of {rule.cluster} CTAs" if rule.cluster > 1 else "")
     off = "" if rule.enabled else f"\n\nThis rule is off by default. The option `--enable {rule.code}` enables it."
     return (

@@ -36,6 +36,10 @@ from warploom.observe.sanitize.report import Report
 from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.shared_shadow import SharedShadow
 from warploom.observe.sanitize.tensor_maps import TensorMaps
+from warploom.observe.sanitize.tensor_memory import TensorMemory
+from warploom.observe.sanitize.tensor_operands import TensorOperands
+from warploom.observe.sanitize.tensor_registers import TensorRegisters
+from warploom.observe.sanitize.tensor_uses import uses_tensor_memory
 from warploom.observe.sanitize.tile_layouts import TileLayouts
 from warploom.observe.sanitize.transfers import Transfers, issue_handlers
 from warploom.observe.sanitize.untested_results import untested_results
@@ -47,7 +51,7 @@ Array = NDArray[Any]
 _DEADLOCK, _NOT_ALIGNED = "emulator.deadlock", "emulator.aligned"
 _MOST_GROUPS = 1 << 30
 MOST_WARPS = 1 << 11  # records of accesses have 11 bits for a warp
-_NOT_SHARED = ("global", "local", "const", "param")
+_NOT_SHARED = ("global", "local", "const", "param", "tensor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +71,14 @@ class _Synchronisation:
 class _Features:
     """Properties of a program that select checks.
 
-    `is_asynchronous` is set if the program has bulk copies or warpgroup multiplications. `granule` is the size in bytes
+    `is_asynchronous` is set if the program has bulk copies or asynchronous multiplications. `granule` is the size in bytes
     of the smallest write to shared memory, at most 16. `room` is the number of mbarriers in each CTA for which the
     clocks have space at first. `synchronisation` has an entry for each instruction that is not lane-wise.
     """
 
     has_bulk_copies: bool
     is_asynchronous: bool
+    has_tensor_memory: bool
     granule: int
     room: int
     waits_for_phases: bool
@@ -96,6 +101,7 @@ class Sanitizer(Observer):
     lifetimes: Lifetimes
     registers: RegisterCounts
     ordered: OrderedAccesses
+    tensor: TensorMemory | None
 
     def __init__(self, active: frozenset[str] | None = None, accesses: LaunchAccesses | None = None) -> None:
         super().__init__()
@@ -118,6 +124,7 @@ class Sanitizer(Observer):
             )
         self.launch = launch
         self._features = _find_features(launch)
+        self._unfenced = _find_unfenced(launch)
         self._untested = self.report.untested = untested_results(launch)
         self.global_shadow = GlobalShadow(launch, self.report, self._features.has_bulk_copies)
         self.tensor_maps = TensorMaps(self.global_shadow)
@@ -127,6 +134,7 @@ class Sanitizer(Observer):
         self.loaded = LoadedStores(launch, self.multiplications.read_shared)
         self.metadata = MetadataCheck(launch)
         self.masks = MemberMasks(launch)
+        self.tensor_registers = TensorRegisters(launch)
         self.unwritten = UnwrittenRegisters(launch)
         self.ordered = OrderedAccesses(launch, self._untested)
         self.reads = LaneReads(launch, {*self.ordered.strong(), *self.loaded.loads}, self._read)
@@ -150,9 +158,19 @@ class Sanitizer(Observer):
             events.HeapAllocation: lambda event: self.global_shadow.forget(event.start, event.size),
             events.Allocate: lambda event: self.registers.change(event),  # noqa: PLW0108 - each wave of CTAs has its own
         }
+        if self._features.has_tensor_memory:
+            self.handlers = {**self.handlers, **self._tensor_handlers()}
         if (accesses := self.accesses) is not None:
             accesses.attach(launch, self.global_shadow)
             self.handlers = {**self.handlers, **self._recording_handlers(accesses)}
+
+    def _tensor_handlers(self) -> dict[type[events.Event], Handler]:
+        """Return handlers of the operations on tensor memory. Each wave of CTAs has its own `self.tensor`."""
+        return {
+            events.TensorAllocate: lambda event: self.tensor and self.tensor.allocate(event),
+            events.TensorIssue: lambda event: self.tensor and self.tensor.issue(event),
+            events.TensorTransferIssue: lambda event: self.tensor and self.tensor.transfer(event),
+        }
 
     def _recording_handlers(self, accesses: LaunchAccesses) -> dict[type[events.Event], Handler]:
         """Return handlers that also record accesses to global memory."""
@@ -172,7 +190,7 @@ class Sanitizer(Observer):
         }  # fmt: skip
 
     def _instruction_handlers(self) -> dict[int, Callable[[events.Execute], None]]:
-        checks = (self.unwritten, self.metadata, self.multiplications, self.masks)
+        checks = (self.unwritten, self.metadata, self.multiplications, self.masks, self.tensor_registers)
         tables = [*(check.handlers() for check in checks), dict.fromkeys(issue_handlers(self.launch), self._issue)]
         found: dict[int, list[Callable[[events.Execute], None]]] = {}
         for table in tables:
@@ -195,7 +213,8 @@ class Sanitizer(Observer):
         if self.accesses is not None:
             self.accesses.start(context)
         self.shadow = SharedShadow(
-            context, features.is_asynchronous, features.granule, self.multiplications.read_shared,
+            context, features.is_asynchronous, features.has_tensor_memory and launch.topology.cluster_size > 1,
+            features.granule, self.multiplications.read_shared,
             lambda number: self.mbarriers.name_of(number),  # noqa: PLW0108 - created below
         )  # fmt: skip
         self.reads.start(context, self.shadow, self.global_shadow)
@@ -213,6 +232,11 @@ class Sanitizer(Observer):
         self.transfers = Transfers(
             context, self.shadow, self.global_shadow, self.mbarriers, self.lifetimes, self.tensor_maps, self.written
         )
+        self.tensor = None
+        if features.has_tensor_memory:
+            operands = TensorOperands(context, self.shadow, self.mbarriers, self.lifetimes)
+            self.tensor = TensorMemory(context, self.mbarriers, operands, self.lifetimes)
+        self.tensor_registers.start(context, self.tensor)
         warps = launch.topology.warps
         self._barrier_of = np.full(warps, -1, np.int64)  # key of the CTA barrier at which each warp waits, -1 for none
         self._lanes_at = np.zeros(warps, np.int32)  # lanes of the warp that wait there
@@ -299,7 +323,8 @@ class Sanitizer(Observer):
             self.shadow.read(warps, index, lanes, size, pc, strength)
         if event.kind != "read":
             self.mbarriers.check_stores(index, lanes, size, warps, pc)
-            self.shadow.write(warps, index, lanes, size, pc, strength, stored, sources=self.loaded.sources(event))
+            sources, fenced = self.loaded.sources(event), pc not in self._unfenced
+            self.shadow.write(warps, index, lanes, size, pc, strength, stored, sources=sources, fenced=fenced)
 
     def _read(self, event: events.Access | events.ThreadCopyIssue) -> None:
         if isinstance(event, events.Access):
@@ -343,6 +368,8 @@ class Sanitizer(Observer):
                 if self.aliasing is not None:
                     self.aliasing.complete_multiplications(groups, numbers)
             self.clocks.wait_multiplications(groups, pending)
+        elif self.tensor is not None:
+            self.tensor.wait(event)
 
     # Fences and barriers ----------------------------------------------------------------------------------
 
@@ -351,6 +378,9 @@ class Sanitizer(Observer):
         slots = self.launch.program.steps[event.pc].binding.slots
         if effect.kind == "registers":
             self.multiplications.fence(batch.warp_index)
+        elif effect.kind == "tensor memory":
+            if self.tensor is not None:
+                self.tensor.fence(event)
         elif effect.kind == "memory":
             level = scope_level(effects.word(effect.scope, slots))
             self.clocks.fence(batch.warp_index, *self.clocks.lanes(batch), level)
@@ -384,6 +414,8 @@ class Sanitizer(Observer):
         bits, full = self.clocks.lanes(batch, batch.base)
         warps = batch.warp_index
         self.clocks.release(warps, bits, full, self.clocks.barrier(keys))
+        if self.tensor is not None:
+            self.tensor.release(warps.tolist(), event.pc)
         if self.aliasing is not None:
             self.aliasing.join_barriers(warps, keys)
         if np.count_nonzero(event.waits):
@@ -407,10 +439,12 @@ class Sanitizer(Observer):
             fix = delete_guard(self.context.program, event.pc)
             self.report.add("sanitize.barrier/divergence", event.pc, -1, message, fixes=(fix,))
 
-    def _complete_cta(self, keys: Array) -> None:
+    def _complete_cta(self, keys: Array, pc: int) -> None:
         warps, waited = self.clocks.leave_barriers(keys, self._barrier_of, self._lanes_at)
         if self.aliasing is not None:
             self.aliasing.leave_barriers(warps, waited, keys)
+        if self.tensor is not None:
+            self.tensor.acquire(warps.tolist(), pc)
 
     def _arrive_at_cluster(self, event: events.Barrier) -> None:
         self._check_aligned(event)
@@ -418,6 +452,8 @@ class Sanitizer(Observer):
         warps, rows = batch.warp_index, clocks.cluster(event.keys)
         bits, full = clocks.lanes(batch)
         self.lifetimes.arrive(warps)
+        if self.tensor is not None:
+            self.tensor.release(warps.tolist(), event.pc)
         if self._features.synchronisation[event.pc].relaxed:
             clocks.copy(rows, clocks.fenced(warps, CLUSTER))
         else:
@@ -425,6 +461,8 @@ class Sanitizer(Observer):
 
     def _wait_for_cluster(self, event: events.Barrier) -> None:
         warps, bits = event.batch.warp_index, self.clocks.lanes(event.batch)[0]
+        if self.tensor is not None:
+            self.tensor.acquire(warps.tolist(), event.pc)
         clusters, waits = event.keys, event.waits
         for cluster in np.unique(clusters[waits]).tolist():
             here = waits & (clusters == cluster)
@@ -455,6 +493,8 @@ class Sanitizer(Observer):
     def _arrive(self, event: events.Arrive) -> None:
         if event.asynchronous or event.action == "increment":
             return
+        if self.tensor is not None and event.action.startswith("arrive"):
+            self.tensor.release(event.batch.warp_index.tolist(), event.pc)
         synchronisation = self._features.synchronisation[event.pc]
         self.transfers.act(event, synchronisation.relaxed, synchronisation.narrow)
 
@@ -468,6 +508,8 @@ class Sanitizer(Observer):
         mbarriers.test(warps, found, event.lanes, phase, event.by_parity, pc)
         if pc in self._untested:
             return  # an unsuccessful wait would have let the warp continue, too
+        if self.tensor is not None:
+            self.tensor.acquire(warps[event.complete.any(axis=1)].tolist(), pc)
         synchronisation = self._features.synchronisation[pc]
         self.transfers.wait(event, found, synchronisation.relaxed, synchronisation.narrow)
         if self.aliasing is not None:
@@ -475,7 +517,7 @@ class Sanitizer(Observer):
 
     def _phase_complete(self, event: events.PhaseComplete) -> None:
         if event.level == "cta":
-            self._complete_cta(event.keys)
+            self._complete_cta(event.keys, event.pc)
         elif event.level == "cluster":
             for cluster in event.keys.tolist():
                 self._complete_cluster(cluster)
@@ -485,6 +527,8 @@ class Sanitizer(Observer):
     def _exit(self, event: events.Exit) -> None:
         self.multiplications.exit(event.warps)
         self.lifetimes.exit(event.warps)
+        if self.tensor is not None:
+            self.tensor.exit(event.warps)
 
 
 def _as_rule(found: Diagnostic, code: str) -> Diagnostic:
@@ -510,16 +554,24 @@ def _is_bulk_copy(declared: Sequence[effects.Effect]) -> bool:
 def _find_features(launch: events.Launch) -> _Features:
     steps = launch.program.steps
     forms = {step.binding.form for step in steps}
-    copies = any(_is_bulk_copy(form.effects) for form in forms)
+    copies, tensor = any(_is_bulk_copy(form.effects) for form in forms), uses_tensor_memory(launch)
     issues, waits = [form.effect(effects.Issue) for form in forms], [form.effect(effects.Wait) for form in forms]
     return _Features(
         copies,
-        copies or any(each and each.group == "multiplication" for each in issues),
+        copies or tensor or any(each and each.group == "multiplication" for each in issues),
+        tensor,
         _smallest_write(launch),
-        FIRST if any(form.effect(effects.Arrive) for form in forms) else 0,
-        any(each and each.on == "mbarrier" for each in waits),
+        FIRST if tensor or any(form.effect(effects.Arrive) for form in forms) else 0,
+        tensor or any(each and each.on == "mbarrier" for each in waits),
         {pc: _synchronisation(step.binding) for pc, step in enumerate(steps) if not step.binding.form.is_lanewise},
     )
+
+
+@once_per_program
+def _find_unfenced(launch: events.Launch) -> frozenset[int]:
+    """Return the instructions after whose accesses the asynchronous proxy needs no fence."""
+    forms = enumerate(step.binding.form for step in launch.program.steps)
+    return frozenset(pc for pc, form in forms if any(each.proxy == "any" for each in form.effects_of(effects.Access)))
 
 
 def _smallest_write(launch: events.Launch) -> int:

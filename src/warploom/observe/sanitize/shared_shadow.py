@@ -38,10 +38,11 @@ from warploom.observe.sanitize.clock_arrays import (
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.stored_values import Store, harmful, stored_types
+from warploom.observe.sanitize.tensor_uses import uses_tensor_memory
 
 Array = NDArray[Any]
 
-_COMPLETED = frozenset({"sanitize.wgmma/operand", "sanitize.copy/source"})
+_COMPLETED = frozenset({"sanitize.wgmma/operand", "sanitize.tensor/operand", "sanitize.copy/source"})
 _ORDER = (
     "let the warps that wait for the operation arrive at an mbarrier or a barrier afterwards, and wait for this "
     "arrival before the bytes are written"
@@ -51,14 +52,16 @@ _ORDER = (
 class SharedShadow:
     """Last accesses to the shared memory of the resident CTAs.
 
-    `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications. `granule` is the size in bytes of
+    `asynchronous` is set if the kernel has bulk copies or asynchronous multiplications. `pairs` is set if operations on
+    tensor memory may read the shared memory of the peer CTA. `granule` is the size in bytes of
     the smallest write, at most 16. `has_sources` is set if the global addresses of the data are recorded.
     `name_mbarrier` returns the name of an mbarrier for its number.
     """
 
     def __init__(
-        self, context: Context, asynchronous: bool, granule: int, has_sources: bool, name_mbarrier: Callable[[int], str]
-    ) -> None:
+        self, context: Context, asynchronous: bool, pairs: bool, granule: int, has_sources: bool,
+        name_mbarrier: Callable[[int], str],
+    ) -> None:  # fmt: skip
         self.context = context
         self.has_sources = has_sources
         self.name_mbarrier = name_mbarrier
@@ -67,19 +70,20 @@ class SharedShadow:
         self.clocks = context.clocks
         self.report = context.report
         self._types = stored_types(context.launch)
+        self._has_tensor_memory = uses_tensor_memory(context.launch)
         self._unwritten: dict[int, set[int]] = {}  # byte offsets of unwritten bytes that each instruction read
         size = len(self.shared.bytes)
         warps, others = self.topology.warps_per_cta, self.topology.cluster_size
         others = others if others > 1 else 0
-        granules = size // granule
+        granules, readers = size // granule, 2 * warps if pairs else warps
         blocks = (granules >> BLOCK) + 1
         self.arrays = _shared_shadow.SharedArrays(
             fences_copies=self.report.is_active("sanitize.proxy/thread-copy"),
             records=np.zeros(granules, np.int64),
             sites=np.zeros(granules, np.int32),
             reads=np.zeros((blocks, warps, 1 << BLOCK), np.int64),
-            last_reads=np.zeros((blocks, warps, 3), np.int64),
-            async_reads=np.zeros((warps, size // 16 if asynchronous else 1), np.int64),
+            last_reads=np.zeros((blocks, readers, 3), np.int64),
+            async_reads=np.zeros((readers, size // 16 if asynchronous else 1), np.int64),
             asynchronous=asynchronous,
             far=np.zeros((others, granules), np.int64),
             far_sites=np.zeros((others, granules), np.int32),
@@ -120,17 +124,18 @@ class SharedShadow:
 
     def write(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strength: int, values: Array | None,
-        what: str = "", sources: Array | None = None,
+        what: str = "", sources: Array | None = None, fenced: bool = True,
     ) -> None:  # fmt: skip
         """Record writes of lanes, `size` bytes each. Report conflicts with earlier accesses.
 
         `values` are the stored values, None if unknown. A store that leaves memory unchanged does not conflict with
-        other writes. `sources` has the global addresses from which the lanes loaded the values, 0 if unknown. The other
+        other writes. `sources` has the global addresses from which the lanes loaded the values, 0 if unknown. Without
+        `fenced`, the asynchronous proxy needs no fence after the writes. The other
         arguments are as in `read`. Shapes: values (elements, warps, 32); sources (warps, 32).
         """
-        c = self.clocks
+        c, kind = self.clocks, GENERIC if fenced else NEAR_STORE
         self._write(
-            warps, index, lanes, size, pc, GENERIC, strength, c.own[warps], c.clock[warps], values, what, sources
+            warps, index, lanes, size, pc, kind, strength, c.own[warps], c.clock[warps], values, what, sources
         )
 
     def report_copies(self, found: int, warps: Array, pc: int, size: int) -> None:
@@ -312,7 +317,8 @@ class SharedShadow:
         if other < 0:
             return "sanitize.copy/source" if what == WRITE_ASYNC_READ else "sanitize.copy/destination"
         if what == WRITE_ASYNC_READ:
-            return "sanitize.wgmma/operand" if stream == MULTIPLICATIONS else "sanitize.copy/source"
+            multiplied = "sanitize.tensor/operand" if self._has_tensor_memory else "sanitize.wgmma/operand"
+            return multiplied if stream == MULTIPLICATIONS else "sanitize.copy/source"
         if stream == THREAD_COPIES and not self.clocks.knows(other, record):
             return "sanitize.cp-async/wait"
         if other == warp:

@@ -1,0 +1,134 @@
+"""Order of operations on tensor memory: what completes them, and which threads know that.
+
+A warp counts as one thread, except that a commit covers only the operations of its own lane. The time of a warp is that
+of `PhaseAliasing`, which orders warps by every synchronisation, relaxed ones included.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from warploom.isa.model.tensor_memory import TensorMemoryCopy, TensorMemoryShift, TensorMultiply
+from warploom.observe.sanitize.mbarriers import Mbarriers
+
+_KEPT = 64  # newest commits of a thread to one mbarrier that are kept
+
+Thread = tuple[int, int]
+"""Warp and lane of an operation; the lane is -1 for transfers, which belong to whole warps."""
+
+
+@dataclass(slots=True, eq=False)
+class Operation:
+    """Operation on tensor memory.
+
+    `record` is a record of `isa.model.tensor_memory`, and `key` is equal for multiplications with the same accumulator
+    and shape. `time` is the time of the warp at the issue. `number` counts the operations of the warp. `done` is the
+    time at which the warp has waited for a transfer, `fenced` the time of the first fence before a synchronisation
+    after that or, for another operation, after the issue; 0 stands for none. `release` is the first instruction after
+    the operation with which the warp signals other threads, or -1.
+    """
+
+    pc: int
+    thread: Thread
+    record: Any
+    key: Any
+    time: int
+    number: int
+    done: int = 0
+    fenced: int = 0
+    release: int = -1
+
+    @property
+    def is_transfer(self) -> bool:
+        """True for a load or a store."""
+        return self.thread[1] < 0
+
+
+@dataclass(slots=True)
+class _Commits:
+    """Commits of a thread: for each mbarrier (byte offset / 8), the covered operations and the completed phase."""
+
+    by_word: dict[int, deque[tuple[int, int]]] = field(default_factory=dict[int, deque[tuple[int, int]]])
+    last: int = 0  # number of the last operation that a commit covers
+
+
+class TensorOrder:
+    """Commits of all threads, and their completion as other warps know it."""
+
+    def __init__(self, mbarriers: Mbarriers) -> None:
+        assert mbarriers.aliasing is not None
+        self.mbarriers = mbarriers
+        self.aliasing = mbarriers.aliasing
+        self._commits: dict[Thread, _Commits] = {}
+
+    def commit(self, thread: Thread, number: int, word: int) -> None:
+        """Record that a thread commits its operations up to `number` to the mbarrier at `word` (byte offset / 8)."""
+        found = int(self.mbarriers.at[word])
+        commits = self._commits.setdefault(thread, _Commits())
+        commits.last = number
+        if found >= 0:
+            kept = commits.by_word.setdefault(word, deque(maxlen=_KEPT))
+            kept.append((number, self.aliasing.next_phase(found)))
+
+    def is_committed(self, operation: Operation) -> bool:
+        """Return True if a commit covers an operation."""
+        commits = self._commits.get(operation.thread)
+        return commits is not None and commits.last >= operation.number
+
+    def follows(self, warp: int, operation: Operation, *, fenced: bool = False) -> bool:
+        """Return True if the next step of a warp follows the issue of an operation.
+
+        With `fenced`, only what precedes the last tensor memory fence of the warp counts.
+        """
+        other = operation.thread[0]
+        return other == warp or self.aliasing.follows(warp, other, operation.time, fenced=fenced)
+
+    def is_complete(self, warp: int, operation: Operation, *, fenced: bool = False) -> bool:
+        """Return True if a warp knows that an operation is complete. `fenced` is as in `follows`."""
+        other = operation.thread[0]
+        if operation.is_transfer:
+            done = operation.done
+            return done > 0 and (other == warp or self.aliasing.follows(warp, other, done, fenced=fenced))
+        return self._covered(warp, operation.thread, fenced) >= operation.number
+
+    def _covered(self, warp: int, thread: Thread, fenced: bool) -> int:
+        """Return the number of the last operation of a thread that a warp knows to be complete."""
+        commits, covered = self._commits.get(thread), 0
+        for word, kept in () if commits is None else commits.by_word.items():
+            found = int(self.mbarriers.at[word])
+            # An mbarrier that has been invalidated is complete.
+            known = kept[-1][1] if found < 0 else self.aliasing.phases(warp, found, fenced=fenced)
+            for number, phase in reversed(kept):
+                if number <= covered:
+                    break
+                if phase <= known:
+                    covered = number
+                    break
+        return covered
+
+    def follows_fence(self, warp: int, operation: Operation) -> bool:
+        """Return True if a warp follows a fence after an operation, before a synchronisation of its threads."""
+        other = operation.thread[0]
+        return other == warp or (operation.fenced > 0 and self.aliasing.follows(warp, other, operation.fenced, fenced=False))
+
+
+def is_pipelined(first: Operation, then: Operation) -> bool:
+    """Return True if two operations of one thread take effect in the order of their issue.
+
+    The manual names the shift after a multiplication alone. CUTLASS and Triton rely on the order of a copy, too.
+
+    Source: PTX ISA 9.7.16.6.2.
+    """
+    match first.record, then.record:
+        case TensorMultiply(), TensorMultiply():
+            return first.key == then.key
+        case TensorMemoryShift(), TensorMemoryCopy(rows=4):
+            return True
+        case TensorMemoryCopy() | TensorMemoryShift(), TensorMultiply():
+            return True
+        case TensorMultiply(), TensorMemoryCopy() | TensorMemoryShift():
+            return True
+        case _:
+            return False
