@@ -222,7 +222,10 @@ def plan_gemm(operands: Operands, options: Options, gpu: Gpu | None) -> Dispatch
         check_compressed(operands.a, operands.metadata, problem.a, problem.m, problem.k)
         require_hopper("a compressed A", options.target)
     if scales:
-        require_hopper("block scales", options.target)
+        require_hopper("block scales in f32", options.target)
+    if problem.scaling and options.target not in (expected := (*blackwell.TARGETS, *ampere.BLOCK_TARGETS)):
+        message = f"no kernels of {options.target} support {problem.scaling}; expected target {', '.join(expected)}"
+        raise UsageError(message, code="kernels.target")
     plan = plan_of(problem, operands, options, scales, gpu)
     if isinstance(plan, WarpPlan):
         return AmpereDispatch(problem, plan)
@@ -252,7 +255,8 @@ def plan_of(
         bias="" if operands.bias is None else options.bias_along,
         activation=options.activation,
     )
-    promoted = accumulator == "f32" and problem.a in ("e4m3", "e5m2") and not options.fast
+    eight_bits = problem.a in ("e4m3", "e5m2") and not problem.scaling
+    promoted = accumulator == "f32" and eight_bits and not options.fast
     words: Any = {"accumulator": accumulator, "result": result, "epilogue": epilogue, "promoted": promoted}
     if options.target == HOPPER:
         # This plan has the smallest tile. `dispatch_for` replaces the tile.
