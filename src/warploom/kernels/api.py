@@ -125,15 +125,22 @@ Planner = Callable[[Operands, Options, Gpu | None], Dispatch]
 
 
 def run_gemm(
-    planner: Planner, operands: tuple[Any, ...], options: tuple[Any, ...], alpha: float, beta: float, device: Device
+    planner: Planner,
+    operands: tuple[Any, ...],
+    options: tuple[Any, ...],
+    alpha: float,
+    beta: float,
+    device: Device,
+    start: Callable[..., Any] | None = None,
 ) -> Any:
     """Launch a multiplication and return D.
 
     `planner` is `plan_gemm` or `plan_grouped`. `operands` are the fields of an `Operands`, `options` of an `Options`.
+    `start` launches the kernel for NumPy arrays, in place of `wl.launch`.
     """
     a = operands[0]
     if device != "cuda" or not is_foreign_type(a.__class__):
-        return _run_on_numpy(planner, Operands(*operands), Options(*options), alpha, beta, device)
+        return _run_on_numpy(planner, Operands(*operands), Options(*options), alpha, beta, device, start)
     key = planner, options, *[None if array is None else signature(array) for array in operands]
     try:
         ready = _PREPARED.get(key)
@@ -141,7 +148,7 @@ def run_gemm(
         ready = None
     if ready is None:
         if not is_on_gpu(a):
-            return _run_on_numpy(planner, Operands(*operands), Options(*options), alpha, beta, device)
+            return _run_on_numpy(planner, Operands(*operands), Options(*options), alpha, beta, device, start)
         gpu = gpu_of(number_of(a))
         dispatch = planner(Operands(*operands), _checked(Options(*options), alpha, beta, gpu), gpu)
         ready = PreparedGemm(dispatch, _kernel(dispatch.plan), Operands(*operands))
@@ -173,7 +180,13 @@ def _checked(options: Options, alpha: float, beta: float, gpu: Gpu | None) -> Op
 
 
 def _run_on_numpy(
-    planner: Planner, operands: Operands, options: Options, alpha: float, beta: float, device: Device
+    planner: Planner,
+    operands: Operands,
+    options: Options,
+    alpha: float,
+    beta: float,
+    device: Device,
+    start: Callable[..., Any] | None,
 ) -> Any:
     """Launch a multiplication of NumPy arrays and return D."""
     given = operands.out
@@ -188,7 +201,8 @@ def _run_on_numpy(
         made[...] = operands.out  # rows of no group are not written
     kernel = _kernel(plan)
     args = dispatch.arguments(operands, made, whole, float(alpha), float(beta))
-    launch(kernel.module, grid=dispatch.grid, block=plan.tile.threads, shared=kernel.shared, args=args, device=device)
+    run = start or launch
+    run(kernel.module, grid=dispatch.grid, block=plan.tile.threads, shared=kernel.shared, args=args, device=device)
     if operands.out is None:
         return made
     operands.out[...] = made
