@@ -599,7 +599,8 @@ def _written_bytes(access: effects.Access, operands: Any) -> int:
     size = getattr(operands, access.size, None) if access.size else None
     if isinstance(size, int):
         return size
-    return 16 if access.proxy == "async" else 1  # bulk copies write multiples of 16 bytes
+    # Bulk copies write multiples of 16 bytes, and allocations of tensor memory write an address.
+    return {"async": 16, "any": 4}.get(str(access.proxy), 1)
 
 
 def _synchronisation(binding: Any) -> _Synchronisation:

@@ -71,6 +71,7 @@ class SharedShadow:
         self.report = context.report
         self._types = stored_types(context.launch)
         self._has_tensor_memory = uses_tensor_memory(context.launch)
+        self._unfenced: set[int] = set()  # granules whose readers need no proxy fence, either
         self._unwritten: dict[int, set[int]] = {}  # byte offsets of unwritten bytes that each instruction read
         size = len(self.shared.bytes)
         warps, others = self.topology.warps_per_cta, self.topology.cluster_size
@@ -134,6 +135,9 @@ class SharedShadow:
         arguments are as in `read`. Shapes: values (elements, warps, 32); sources (warps, 32).
         """
         c, kind = self.clocks, GENERIC if fenced else NEAR_STORE
+        if not fenced:
+            for start in index[lanes].tolist():
+                self._unfenced.update(range(start >> self.arrays.shift, (start + size - 1 >> self.arrays.shift) + 1))
         self._write(
             warps, index, lanes, size, pc, kind, strength, c.own[warps], c.clock[warps], values, what, sources
         )
@@ -248,6 +252,8 @@ class SharedShadow:
             is_by_lanes = what == WRITE_WRITE and site == pc and self._agent(granule, record >> 44)[0] == warp
             if of == "mbarrier" and (what == UNWRITTEN or is_by_lanes):
                 continue  # the table of mbarriers reports these uses
+            if what == UNFENCED_READ and granule in self._unfenced:
+                continue
             code = self._rule(what, warp, granule, record, of)
             other = site if what != UNWRITTEN else -1
             if what == UNWRITTEN:

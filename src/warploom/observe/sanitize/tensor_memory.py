@@ -297,7 +297,7 @@ class TensorMemory:
         whose = self.context.resident.placement.describe_warp(old.thread[0])
         line = self.context.program.place_of(old.pc)
         message = (
-            f"this {verb} {use.describe()} of tensor memory, which {'are' if True else ''} {did} by {line}, {whose}, "
+            f"this {verb} {use.describe()} of tensor memory, which are {did} by {line}, {whose}, "
             f"{why}; {self.context.describe(warp, lane)}"
         )
         self.report.add(code, operation.pc, old.pc, message, subject=subject, fixes=fixes)
@@ -327,7 +327,7 @@ class TensorMemory:
             f"this reads {what} in {use.describe()} of tensor memory, of which {int((~written).sum()):,} words are not "
             f"written since their allocation; {self.context.describe(warp, lane)}"
         )
-        self.report.add(code, operation.pc, -1, message)
+        self.report.add(code, operation.pc, -1, message, subject=f"tensor memory from {use.first} on")
 
     # Allocation -------------------------------------------------------------------------------------------
 

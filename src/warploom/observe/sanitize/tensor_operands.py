@@ -16,6 +16,7 @@ from warploom.emulator.events import TensorIssue
 from warploom.emulator.tensor_memory.shared_operands import start_addresses
 from warploom.isa.model.tensor_memory import Matrix, TensorCommit, TensorMemoryCopy, TensorMultiply
 from warploom.numerics._compile import njit
+from warploom.numerics.formats import FORMATS
 from warploom.observe.sanitize._shared_shadow import (
     BLOCK,
     READ_WRITE,
@@ -53,12 +54,14 @@ class TensorOperands:
         `values` has the operands by name, and `number` is the number of the operation in its warp.
         """
         cta = int(self.topology.cta_of[warp])
-        for matrix, descriptor in _matrices(record, values, k):
+        for matrix, descriptor, used in _matrices(record, values, k):
             start = int(start_addresses(np.array([descriptor], np.uint64))[0])
             for of in [cta] if record.ctas == 1 else [cta & ~1, cta | 1]:
-                self._read(matrix, start, of, warp, lane, pc, number)
+                self._read(matrix, start, of, used, warp, lane, pc, number)
 
-    def _read(self, matrix: Matrix, start: int, cta: int, warp: int, lane: int, pc: int, number: int) -> None:
+    def _read(
+        self, matrix: Matrix, start: int, cta: int, used: int, warp: int, lane: int, pc: int, number: int
+    ) -> None:  # fmt: skip
         shadow, c = self.shadow, self.clocks.arrays
         slot = warp // c.ctas
         if cta != int(self.topology.cta_of[warp]):
@@ -66,7 +69,7 @@ class TensorOperands:
         mask, shift = matrix.exchange
         found = _read_matrix(
             c, shadow.arrays, warp, lane, slot, cta * shadow.shared.stride, start, matrix.second, matrix.offsets, mask,
-            matrix.phase, shift, SHARED_START, shadow.shared.end, pc, number,
+            matrix.phase, shift, SHARED_START, shadow.shared.end, used, pc, number,
         )  # fmt: skip
         if found:
             shadow.report_tiles(min(found, len(shadow.arrays.out)), np.array([warp]), pc)
@@ -114,32 +117,45 @@ class TensorOperands:
             clocks.vectors[rows, KNOWN, column] = np.maximum(clocks.vectors[rows, KNOWN, column], number)
 
 
-def _matrices(record: Any, values: dict[str, Array], k: int) -> Iterator[tuple[Matrix, int]]:
-    """Yield each matrix in shared memory that an operation reads, with its descriptor."""
+def _matrices(record: Any, values: dict[str, Array], k: int) -> Iterator[tuple[Matrix, int, int]]:
+    """Yield each matrix in shared memory that an operation reads.
+
+    With it, yield its descriptor, and the number of used bytes in each chunk of 16 bytes.
+    """
     match record:
         case TensorMultiply():
             plan = record.plan(int(values["idesc"][k]))
             buffer, use = record.collector
             kept = buffer[0] if use in ("use", "lastuse") else ""
             if not record.a_in_tensor and kept != "a":
-                yield record.matrix_a(plan, int(values["a"][k])), int(values["a"][k])
+                a = record.matrix_a(plan, int(values["a"][k]))
+                yield a, int(values["a"][k]), _used_bytes(a)
             if kept != "b":
-                yield record.matrix_b(plan, int(values["b"][k])), int(values["b"][k])
+                b = record.matrix_b(plan, int(values["b"][k]))
+                yield b, int(values["b"][k]), _used_bytes(b)
         case TensorMemoryCopy():
-            yield record.matrix(int(values["descriptor"][k])), int(values["descriptor"][k])
+            used = 2 * int(record.decompression[1]) if record.decompression else 16
+            descriptor = int(values["descriptor"][k])
+            yield record.matrix(descriptor), descriptor, used
         case _:
             pass
+
+
+def _used_bytes(matrix: Matrix) -> int:
+    """Return the number of bytes of each chunk of 16 bytes that elements occupy. The others are padding."""
+    bits = FORMATS[matrix.element].bits if matrix.padded and matrix.element in FORMATS else 8
+    return 2 * bits if bits < 8 else 16
 
 
 @njit
 def _read_matrix(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, slot: int, origin: int, start: int, second: int,
-    offsets: Array, mask: int, phase: int, shift: int, low: int, high: int, pc: int, clock: int,
+    offsets: Array, mask: int, phase: int, shift: int, low: int, high: int, used: int, pc: int, clock: int,
 ) -> int:  # fmt: skip
     """Record the reads of a matrix by a lane of warp `w`. Return the number of conflicts with earlier writes.
 
     `slot` is the position of the warp among the readers of the CTA, whose shared memory begins at the byte offset
-    `origin`. The other arguments describe the matrix as in `emulator.tensor_memory.kernels.read_chunks`.
+    `origin`. The first `used` bytes of each chunk must have been written. The other arguments describe the matrix as in `emulator.tensor_memory.kernels.read_chunks`.
     """
     found = 0
     entry = (np.int64(clock) << 32) | (np.int64(pc) << 10) | (np.int64(lane) << 4)
@@ -163,7 +179,8 @@ def _read_matrix(
                 if record == good:
                     continue
                 if record == 0:
-                    found = note(s.out, found, UNWRITTEN, 0, lane, granule, 0, -1)
+                    if (granule << s.shift) & 15 < used:
+                        found = note(s.out, found, UNWRITTEN, 0, lane, granule, 0, -1)
                 elif not is_visible(c.vectors, w, record, s.fences_copies):
                     found = check_async(c, s, w, lane, granule, READ_WRITE, s.fences_copies, 0, found)
                 good = record
