@@ -49,6 +49,8 @@ DTYPES: dict[str, Any] = {
 class Case:
     """Row of the table: an arithmetic model, a shape, and the kind of operand values.
 
+    `block` is the number of elements along K that have a common block scale, 0 without scales.
+
     Shapes: `shape` is (multiplications, M, N, K).
     """
 
@@ -57,6 +59,7 @@ class Case:
     shape: tuple[int, int, int, int]
     data: str = "normal"
     sparse: bool = False
+    block: int = 0
 
     @property
     def products(self) -> int:
@@ -74,6 +77,11 @@ def cases() -> list[Case]:
     bf16 = models.select(*group, "bf16", "bf16", "f32")
     fp8 = models.select(*group, "e4m3", "e4m3", "f32")
     s8 = models.select(*hopper, "s8", "s8", "s32")
+    tensor: tuple[str, UnitKind] = ("sm_100a", "tensor memory")
+    fp6 = models.select(*tensor, "e3m2", "e2m1", "f32")
+    mxfp8 = models.select(*tensor, "e4m3", "e4m3", "f32", scaling=("mxf8f6f4", "ue8m0"))
+    mxfp4 = models.select(*tensor, "e2m1", "e2m1", "f32", scaling=("mxf4", "ue8m0"))
+    nvfp4 = models.select(*tensor, "e2m1", "e2m1", "f32", scaling=("mxf4nvf4", "ue4m3"))
     return [
         Case("m64n256k16 f16 f32", half, tile),
         Case("m64n256k16 bf16 f32", bf16, tile),
@@ -81,6 +89,14 @@ def cases() -> list[Case]:
         Case("m64n256k8 tf32 f32", models.select(*group, "tf32", "tf32", "f32"), (16, 64, 256, 8)),
         Case("m64n256k32 e4m3 f32", fp8, (16, 64, 256, 32)),
         Case("m64n256k32 s8 s32", s8, (16, 64, 256, 32)),
+        Case("m128n256k32 e4m3 f32, sm_100", models.select(*tensor, "e4m3", "e4m3", "f32"), (8, 128, 256, 32)),
+        Case("m128n256k32 e3m2 e2m1 f32", fp6, (8, 128, 256, 32)),
+        Case("m128n256k32 mxf8f6f4 e4m3", mxfp8, (8, 128, 256, 32), block=32),
+        Case("m128n256k64 mxf4", mxfp4, (8, 128, 256, 64), block=32),
+        Case("m128n256k64 mxf4nvf4", nvfp4, (8, 128, 256, 64), block=16),
+        Case("m16n8k32 e3m2 e2m1 f32, sm_120", fp6, (1024, 16, 8, 32)),
+        Case("m16n8k32 mxf8f6f4 e4m3, sm_120", mxfp8, (1024, 16, 8, 32), block=32),
+        Case("m16n8k64 mxf4nvf4, sm_120", nvfp4, (1024, 16, 8, 64), block=16),
         Case("m16n8k16 f16 f32", half, warps),
         Case("m16n8k16 bf16 f32", bf16, warps),
         Case("m16n8k16 f16 f16", models.select(*hopper, "f16", "f16", "f16"), warps),
@@ -126,9 +142,22 @@ def operands(case: Case) -> tuple[Array, Array, Array, Array | None]:
     return a, b, c, index
 
 
+def scales(case: Case) -> dict[str, Array]:
+    """Return the block scales of A and B as arguments of a `fused.Multiplier`. They are near 1."""
+    if not case.block:
+        return {}
+    rng = np.random.default_rng(2)
+    groups, rows, columns, depth = case.shape
+    one = FORMATS[str(case.model.scale_type)].bias << FORMATS[str(case.model.scale_type)].mantissa_bits
+    return {
+        name: rng.integers(one - 8, one + 8, (groups, extent, depth // case.block)).astype(np.uint8)
+        for name, extent in (("scale_a", rows), ("scale_b", columns))
+    }
+
+
 def _floats(rng: np.random.Generator, name: str, shape: tuple[int, ...], data: str) -> Array:
     fmt = FORMATS[name]
-    if data == "any bits":
+    if data == "any bits" or fmt.bits < 8:
         return rng.integers(0, 2 * fmt.sign_bit << fmt.padding, shape).astype(fmt.pattern_dtype)
     values = rng.standard_normal(shape)
     if data == "subnormal":
@@ -142,7 +171,9 @@ def _floats(rng: np.random.Generator, name: str, shape: tuple[int, ...], data: s
 
 def plain_numpy(a: Array, b: Array, c: Array, model: Model, index: Array | None) -> Array | None:
     """Return the same sums in plain NumPy for finite numbers, or None if NumPy has no equal sum."""
-    if index is not None or model.sum in (Sum.T_FDPA_SPLIT, Sum.FMA_CHAIN):
+    if index is not None or model.sum in (Sum.T_FDPA_SPLIT, Sum.FMA_CHAIN) or model.scale_type is not None:
+        return None
+    if model.a_type not in DTYPES and model.sum is Sum.T_FDPA:
         return None
     if model.sum is Sum.INTEGER:
         return c + np.matmul(a.astype(np.int32), b.astype(np.int32).swapaxes(1, 2))
@@ -190,7 +221,7 @@ def mmasim_call(a: Array, b: Array, c: Array, case: Case) -> Callable[[], Array]
     """Return a call of MMA-Sim for each instruction, or None if MMA-Sim does not support the instruction."""
     a_type, b_type, d_type = case.model.a_type, case.model.b_type, case.model.d_type
     dense = not case.sparse and case.data in FINITE and a_type in ("f16", "bf16", "tf32", "e4m3")
-    if not dense or case.shape[0] == 1 or "sm_89" in case.name or "sm_90" in case.name:
+    if not dense or case.shape[0] == 1 or case.block or "sm_" in case.name:
         return None
     if find_spec("mmasim") is None:
         return None
@@ -265,14 +296,14 @@ def seconds(call: Callable[[], Any], repeat: int) -> float:
 def speed(case: Case, repeat: int) -> float:
     """Return the speed of a case in millions of products per second."""
     a, b, c, index = operands(case)
-    multiply = fused.multiplier(case.model)
-    return case.products / seconds(lambda: multiply(a, b, c, index=index), repeat) / 1e6
+    multiply, factors = fused.multiplier(case.model), scales(case)
+    return case.products / seconds(lambda: multiply(a, b, c, index=index, **factors), repeat) / 1e6
 
 
 def measure(case: Case, repeat: int, limit: float) -> list[str]:
     """Return one row of the table."""
     a, b, c, index = operands(case)
-    d = fused.multiplier(case.model)(a, b, c, index=index)
+    d = fused.multiplier(case.model)(a, b, c, index=index, **scales(case))
 
     def rate(call: Callable[[], Any], repeat: int, share: float = 1.0) -> float:
         return share * case.products / seconds(call, repeat) / 1e6

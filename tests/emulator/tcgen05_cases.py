@@ -104,7 +104,7 @@ def place_in_tensor(rng: random.Random, case: Case) -> None:
     case.at["a"] = lane + other + rng.randrange(8)
     case.at["meta"] = lane + other + 16 + rng.randrange(6)
     case.at["scale_a"] = other + 24 + rng.randrange(4)
-    case.at["scale_b"] = other + 40 + rng.randrange(8)
+    case.at["scale_b"] = other + 40 + rng.randrange(4)
 
 
 def filled(rng: np.random.Generator, case: Case, element: str, size: int) -> np.ndarray:
@@ -211,6 +211,7 @@ def text(case: Case) -> str:
         stores += "".join(f"st.global.u32 [%rdo+{4 * (128 * part + i)}], %v{i};\n" for i in range(128))
     loads = "".join(f"ld.global.u32 %{name}, [%rdp+{24 + 4 * i}];\n" for i, name in enumerate(OPERANDS[:6]))
     loads += "".join(f"ld.global.u32 %{name}, [%rdp+{24 + 28 + 4 * i}];\n" for i, name in enumerate(OPERANDS[7:]))
+    arrival = ".multicast::cluster.b64 [%r4], %both" if case.ctas == 2 else ".b64 [%r4]"
     meet = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n" if case.ctas == 2 else "bar.sync 0;\n"
     return f"""
 .version 8.8
@@ -263,7 +264,7 @@ LOOP:
  mov.u32 %r5, area; shr.u32 %r5, %r5, 4; cvt.u64.u32 %rd6, %r5; add.u64 %da, %da, %rd6; add.u64 %db, %db, %rd6;
  mov.u32 %a, %a_tensor; mov.u16 %both, 3;
  {opcode} {", ".join(operands)};
- tcgen05.commit.{group}.mbarrier::arrive::one.shared::cluster{".multicast::cluster" * (case.ctas == 2)}.b64 [%r4]{", %both" * (case.ctas == 2)};
+ tcgen05.commit.{group}.mbarrier::arrive::one.shared::cluster{arrival};
 WAIT:
  mbarrier.try_wait.parity.shared.b64 %p4, [%r4], 0;
  @!%p4 bra WAIT;

@@ -17,8 +17,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from emulator.tcgen05_cases import MODIFIERS, mismatches
 
-BATCH = 8
+BATCH = 32
 SCHEDULES = ("eager", "lazy", "random:1")
+
+
+def say(text: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 def main() -> int:
@@ -33,10 +39,10 @@ def main() -> int:
         wrong += len(found)
         done += BATCH
         for each in found:
-            print(each, flush=True)
+            say(each)
         if seed % len(MODIFIERS) == 0:
-            print(f"{done} cases, {wrong} differ, {time.monotonic() - began:.0f} s", flush=True)
-    print(f"{done} cases, {wrong} differ from the NumPy model")
+            say(f"{done} cases, {wrong} differ, {time.monotonic() - began:.0f} s")
+    say(f"{done} cases, {wrong} differ from the NumPy model")
     return int(wrong > 0)
 
 

@@ -210,7 +210,7 @@ def test_short_floats_without_padding_lie_side_by_side():
         (lambda: UmmaDescriptor(8, 0, 0), "the descriptor's start address is 8; expected a multiple of 16"),
         (lambda: UmmaDescriptor.decode(-1), "-1 is not a matrix descriptor"),
         (lambda: UmmaDescriptor.decode(1), "0x1 is no tcgen05 matrix descriptor; expected 0b001 in bits"),
-        (lambda: UmmaDescriptor.decode(1 << 46 | 1 << 52), r"absolute address for its leading offset \(bit 52\)"),
+        (lambda: UmmaDescriptor.decode(1 << 46 | 1 << 52), r"leading offset is an absolute address \(bit 52\)"),
         (lambda: UmmaDescriptor.decode(1 << 46 | 3 << 61), "the swizzle in bits 63-61 is 3; expected 0, 1, 2, 4 or 6"),
         (
             lambda: UmmaDescriptor(0, 0, 0, 0, 128, 32).tile(64, 8, "tf32"),

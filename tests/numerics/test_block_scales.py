@@ -51,7 +51,8 @@ def scales_of(seed: int, a: Array, b: Array, count: int, limits: tuple[int, int]
 @pytest.mark.parametrize("name", CASES)
 def test_the_compiled_sums_equal_the_spec(name: str) -> None:
     model, depth, count = CASES[name]
-    for seed, (kind, limits) in enumerate((kind, limits) for kind in KINDS for limits in RANGES):
+    for seed in range(3 * len(KINDS)):
+        kind, limits = KINDS[seed % len(KINDS)], RANGES[seed % len(RANGES)]
         a, b, c = operands(seed, model, kind, (1, 3, 5, depth))
         scales = scales_of(seed, a, b, count, limits)
         want = spec.multiply(a, b, c, model, **scales)
@@ -85,7 +86,8 @@ def test_any_mixture_equals_the_spec(
 @pytest.mark.parametrize("columns", [8, 16, 32, 96])
 def test_strips_of_all_widths_equal_exact_integers(name: str, columns: int) -> None:
     model, depth, count = CASES[name]
-    for seed, (kind, limits) in enumerate((kind, limits) for kind in KINDS for limits in RANGES[:5]):
+    for seed in range(2 * len(KINDS)):
+        kind, limits = KINDS[seed % len(KINDS)], RANGES[seed % len(RANGES)]
         a, b, c = operands(seed, model, kind, (2, 24, columns, depth))
         scales = scales_of(seed, a, b, count, limits)
         want = exact_sums.multiply(a, b, c, model, *scales.values())

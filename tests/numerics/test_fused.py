@@ -192,7 +192,7 @@ def test_a_divided_addend_equals_the_spec(
 
 
 def test_a_divided_addend_is_not_rounded() -> None:
-    """The least subnormal of f32, divided by 2, breaks a tie that its rounded quotient would not break."""
+    """An f16 addend keeps its last bit after the division, and so breaks or makes a tie of the sum."""
     model, _ = CASES["hopper f16, f16 sums"]
     a, b = np.zeros((1, 1, 16), np.uint16), np.zeros((1, 1, 16), np.uint16)
     a[0, 0, 0], b[0, 0, 0] = 0x3C00, 0x1000  # 2**-11

@@ -155,12 +155,15 @@ def _kind_of(product: Multiplication, arch: str) -> _Kind | None:
 
 
 def _scale_kind(scales: BlockScales) -> _ScaleKind | None:
-    """Return the arguments of `layout.scale_factors`, or None if a selector or all scales are not known yet."""
+    """Return the arguments of `layout.scale_factors`, or None if no compiled function reads the scales.
+
+    The scales must be in a register, and the selectors must be constants.
+    """
     registers, selectors = scales.registers, (scales.byte_id, scales.thread_id)
     if not isinstance(registers, Register) or registers.file.dtype.itemsize != _SCALE_BYTES:
         return None
-    numbers = [int(each.array[0, 0]) for each in selectors if isinstance(each, Constant)]
-    return (scales.operand, scales.vectors, *numbers) if len(numbers) == len(selectors) else None
+    byte, thread = (int(each.array[0, 0]) if isinstance(each, Constant) else None for each in selectors)
+    return None if byte is None or thread is None else (scales.operand, scales.vectors, byte, thread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +199,10 @@ _SCALE_BYTES = 4
 
 
 def _order(matrix: FragmentMap, kind: _Kind, *, transposed: bool = False) -> Order | None:
-    """Return the order of the elements of A or B. In sums of groups, pairs of 4-bit elements count as elements."""
+    """Return the order of the elements of A or B.
+
+    In sums of groups, pairs of 4-bit elements count as elements.
+    """
     if kind.model.sum is Sum.T_FDPA_GROUPED and matrix.bits == 4:
         row, col = matrix.row[:, ::2], matrix.col[:, ::2]
         if transposed:
@@ -207,7 +213,10 @@ def _order(matrix: FragmentMap, kind: _Kind, *, transposed: bool = False) -> Ord
 
 
 def _bytes(scales: ScaleMap) -> Numbers:
-    """Return the position of the byte of each scale in a register of a warp. Shapes: (M or N, factors along K)."""
+    """Return the position of the byte of each scale in a register of a warp.
+
+    Shapes: (M or N, factors along K).
+    """
     return scales.lane.astype(np.int64) * _SCALE_BYTES + scales.byte
 
 

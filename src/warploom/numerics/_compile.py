@@ -46,7 +46,7 @@ def specialized(
     return copied(template, function, scalar=Compiled(function, inline, is_stored=False))
 
 
-def copied(template: Callable[..., None], namesake: Callable[..., Any], **functions: Any) -> Callable[..., None]:
+def copied(template: Callable[..., Any], namesake: Callable[..., Any], **functions: Any) -> Callable[..., None]:
     """Compile a copy of `template` whose global names in `functions` refer to the given functions.
 
     The copy has the file, the line and the name of `namesake`, so that Numba caches each copy separately.

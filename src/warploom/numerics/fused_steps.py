@@ -162,6 +162,7 @@ class Strip(Vectors):
         return self.builder.add(self.builder.mul(row_length, self.number(r)), self.number(h))
 
     def parameters(self, base: Value) -> Parameters:
+        """Load the parameters from the array at address `base`."""
         return Parameters(*[self.load(I64, base, i) for i in range(len(Parameters._fields))])
 
     def power(self, exponent: Value) -> Value:
@@ -359,7 +360,10 @@ def scale_positions(v: Strip, tile: Tile, k: Value) -> tuple[Value, Value]:
 
 
 def _scales(v: Strip, tile: Tile, kind: ir.VectorType, first: Value, column: Value | int) -> list[Value]:
-    """Return the exponents of the products of the block scales at K = `first`, from `column` on, for each row."""
+    """Return the exponents of the products of the block scales at K = `first`, for each row.
+
+    The first lane belongs to the column `column`.
+    """
     a, b = scale_positions(v, tile, first)
     part = v.load(ir.VectorType(I16, kind.count), tile.b_scales, v.builder.add(b, v.number(column)))
     own = [v.load(I16, tile.a_scales, v.builder.add(a, v.number(r))) for r in v.rows]
@@ -552,7 +556,7 @@ def _emit_add_wide(builder: ir.IRBuilder, kind: Kind, tile: Tile, first: Value, 
 
 
 def toward_zero(v: Strip, value: Value, mask: Value, places: Value) -> Value:
-    """Truncate f64 values as `Parameters` describes `mask` and `places`. Return the truncated values as f32."""
+    """Truncate f64 values, and return them as f32. `Parameters` describes `mask` and `places`."""
     steps = v.fadd(v.call("trunc", v.fmul(value, v.power(places))), 0.0)  # not -0
     is_subnormal = v.builder.fcmp_ordered("<", v.call("fabs", value), v.constant(v.f64, 2.0**-126))
     subnormal = v.fmul(steps, v.power(v.builder.neg(places)))

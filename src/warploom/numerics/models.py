@@ -193,7 +193,10 @@ _SPECIAL_UNITS = {
 _LONG = 96
 """K of the dense fp4 instructions that only sm_103 has. One step adds all products of an instruction."""
 _DESCRIBED = {"Blackwell": "100", "RTX Blackwell": "120"}
-"""Architecture that the evidence describes, if the other architectures of the generation are assumed to be equal."""
+"""Architecture that the evidence describes, by generation.
+
+The other architectures of these generations are assumed to be equal.
+"""
 
 _GENERATIONS: dict[int, str] = {
     70: "Volta", 72: "Volta", 75: "Turing", 80: "Ampere", 86: "Ampere", 87: "Ampere", 88: "Ampere",

@@ -186,6 +186,10 @@ def fused(
                         columns,
                         0,
                         0,
+                        0,
+                        0,
+                        0,
+                        1,
                     )
                     multiply_rows(
                         strip, None, None, elements[2], elements[2], base, rows, parameters[LENGTH], a_size, b_size

@@ -32,6 +32,8 @@ _MIXED = 4
 """One element in `_MIXED` of the kind "mixed" is zero."""
 _NEAR = 8
 """Largest distance of the bytes of scales from that of 1, for the kinds "normal" and "spread"."""
+_FAINT, _FAINT_COUNT = 32, 40
+"""Bytes of ue8m0 scales of the kind "mixed". The exponents of their products are around the least exponents Emin."""
 _DISTANT = {"a": "spread", "b": "spread"}
 """Kinds of the operands of the kind "distant". The others have raw bits."""
 
@@ -132,8 +134,10 @@ def _words(element: str, kind: str, raw: Array) -> Array:
     dtype = f"u{STORAGE[element].itemsize}"
     if element.startswith("ue") and kind in ("normal", "spread"):
         # The products of the largest scales and elements stay in the range of f32.
-        bias = FORMATS[element].bias << FORMATS[element].mantissa_bits
-        return (bias - _NEAR + raw % np.uint64(2 * _NEAR)).astype(dtype)
+        one = FORMATS[element].bias << FORMATS[element].mantissa_bits
+        return (one - _NEAR + raw % np.uint64(2 * _NEAR)).astype(dtype)
+    if element == "ue8m0" and kind == "mixed":
+        return (_FAINT + raw % np.uint64(_FAINT_COUNT)).astype(dtype)
     if kind != "mixed":
         return patterns(element, kind, raw).astype(dtype)
     choice = (raw >> np.uint64(50)) % np.uint64(_MIXED)

@@ -106,10 +106,10 @@ def batches(cases: Iterable[Case], outputs: int, size: int) -> Iterator[tuple[Ca
     A batch is an instruction, a kind of operands, the number of the batch, and its number of executions. All
     instructions and kinds have the same share. A batch has about `size` outputs at most.
     """
-    cases = list(cases)
-    for case in cases:
-        left = -(-outputs // (len(cases) * len(ALL_KINDS) * case.outputs))
-        most = max(1, size // case.outputs)
+    members = list(cases)
+    for member in members:
+        left = -(-outputs // (len(members) * len(ALL_KINDS) * member.outputs))
+        most = max(1, size // member.outputs)
         for number, start in enumerate(range(0, left, most)):
             for kind in ALL_KINDS:
-                yield case, kind, number, min(most, left - start)
+                yield member, kind, number, min(most, left - start)

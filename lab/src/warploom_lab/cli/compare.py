@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from warploom.cli import _workers
 from warploom.diagnostics import UsageError
-from warploom_lab.cli import campaign_options, compare_gemm, compare_tensor
+from warploom_lab.cli import campaign_options, compare_gemm, compare_tensor, compare_tensor_memory
 from warploom_lab.cli.status import DIFFERENT, OK, SHOWN, add_verb, counting, print_table
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _KERNELS = "kernels"
 _TENSOR = "tensor"
 _GEMM = "gemm"
+_TENSOR_MEMORY = "tcgen05"
 
 _DESCRIPTION = """\
 Run instructions on the GPU of this machine and on the emulator. The inputs are difficult: cancelling sums, subnormals,
@@ -35,6 +36,9 @@ global memory, and the mbarriers. Each copy runs in a process of its own, becaus
 `compare gemm` multiplies --cases random matrices of every type, layout, batch and epilogue with the kernel library, and
 compares the results with float64. The emulator also runs --bits of the small ones, and all bits must agree. With
 --target, the emulator runs kernels of another target under the sanitizer, without a GPU.
+
+`compare tcgen05` multiplies matrices in tensor memory, with every kind, type and block scale, and compares the results
+with the numeric models. It needs a GPU of the Blackwell generation; without one, the emulator runs the kernels.
 """
 
 
@@ -52,7 +56,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         "name",
         nargs="*",
         help="families, forms or instructions (default: the families of tensor-core programs); or `kernels` with areas "
-        "or names of small kernels; or `tensor`; or `gemm`",
+        "or names of small kernels; or `tensor`; or `gemm`; or `tcgen05`",
     )
     parser.add_argument("--cases", type=int, default=1024, metavar="N", help="inputs of each experiment (1024)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the inputs (1)")
@@ -99,6 +103,8 @@ def run(options: argparse.Namespace) -> int:
         return compare_gemm.run(options)
     if _GEMM in options.name or options.only is not None:
         raise UsageError(f"--only needs the name '{_GEMM}' and no other name", code="compare.option")
+    if options.name == [_TENSOR_MEMORY]:
+        return compare_tensor_memory.run(options)
     if options.name == [_TENSOR]:
         return compare_tensor.run(options)
     if _TENSOR in options.name or options.differences is not None:

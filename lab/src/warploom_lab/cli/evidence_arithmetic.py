@@ -7,7 +7,7 @@ import datetime as dt
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,11 +55,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("--fresh", action="store_true", help="compare, and write nothing")
     parser.add_argument("--outputs", type=int, metavar="N", help="compare N outputs for each kind of instruction")
     parser.add_argument(
-        "--family",
-        nargs="*",
-        default=(),
-        metavar="TEXT",
-        help="with --outputs: architectures and kinds of instructions",
+        "--family", nargs="*", default=(), metavar="TEXT", help="with --outputs: parts of the names of kinds"
     )
 
 
@@ -116,7 +112,7 @@ def _count(options: argparse.Namespace, cases: Sequence[tuple[Case, Peer]], peer
         if all(text in name for text in options.family):
             families.setdefault(name, {})[case] = peer
     path: Path = options.record / COUNTS
-    record = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     different = 0
     for name, members in families.items():
         counts = Counts(len(members))
@@ -126,9 +122,8 @@ def _count(options: argparse.Namespace, cases: Sequence[tuple[Case, Peer]], peer
                 counts.add(case, outputs(case, given), members[case](given))
                 tell(min(counts.outputs, options.outputs))
         different += counts.different
-        print(
-            f"{name}: {counts.different} of {counts.outputs:,} outputs differ from MMA-Sim {peer_release}", flush=True
-        )
+        summary = f"{counts.different} of {counts.outputs:,} outputs differ"
+        print(f"{name}: {summary} from MMA-Sim {peer_release}", flush=True)
         if not options.fresh:
             date = dt.datetime.now(dt.UTC).date().isoformat()
             record[name] = {"peer": f"mmasim {peer_release}", "date": date, "seed": options.seed, **counts.row()}
