@@ -227,7 +227,7 @@ def test_accurate_sums_of_8_bit_floats_keep_what_the_tensor_cores_drop() -> None
         (
             {"target": "sm_80", "row_scales": np.ones((64, 1), np.float32)},
             "kernels.target",
-            "no kernels of sm_80 support block scales; expected target sm_90a",
+            "no kernels of sm_80 support block scales in f32; expected target sm_90a",
         ),
     ],
 )

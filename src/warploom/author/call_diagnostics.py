@@ -5,7 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from warploom.author.overloads import IMPOSSIBLE, Candidate, arrange, input_operands, is_vector, mismatch, slot_choices
+from warploom.author.overloads import (
+    IMPOSSIBLE,
+    Candidate,
+    arrange,
+    input_operands,
+    is_vector,
+    mismatch,
+    named_parts,
+    slot_choices,
+)
 from warploom.author.values import Location, Register
 from warploom.diagnostics.wording import did_you_mean
 from warploom.isa.binding.operands import expected_operand, list_values
@@ -113,6 +122,8 @@ def _wrong_operands(
 def _expected(candidate: Candidate, slots: Mapping[str, str], name: str, value: Any) -> str:
     """Return a description of the values that the operand `name` can have."""
     operand = candidate.form.operands[name]
+    if len(parts := named_parts(candidate.form, name)) > 1:
+        return f"a vector of {len(parts)}: {', '.join(part.replace('_', '-') for part in parts)}"
     if operand.kind == "address" and isinstance(value, Location) and not operand.registers(slots):
         slot = next((each for each in ("ss", "space") if each in candidate.form.columns), "")
         spaces = candidate.form.vocabulary.get(slot, {operand.space_word(slots)}) - {"", "?"}

@@ -245,8 +245,23 @@ def arrange(
 def mismatch(candidate: Candidate, slots: Mapping[str, str], name: str, value: Any) -> int:
     """Return a measure of how badly a value fits the operand `name`.
 
-    The measure is 0 for an exact fit, and at least IMPOSSIBLE for a value that the operand cannot take.
+    The measure is 0 for an exact fit, and at least IMPOSSIBLE for a value that the operand cannot take. `name` is the
+    first name of a vector of named operands, whose value is a sequence.
     """
+    parts = named_parts(candidate.form, name)
+    if len(parts) > 1:
+        if not is_vector(value) or len(value) != len(parts):
+            return IMPOSSIBLE
+        return sum(_mismatch(candidate, slots, part, each) for part, each in zip(parts, value, strict=True))
+    return _mismatch(candidate, slots, name, value)
+
+
+def named_parts(form: Form, name: str) -> tuple[str, ...]:
+    """Return the operands of the vector `{name, ...}` in the syntax of a form, or () if `name` begins no such vector."""
+    return next((each.parts for each in form.syntax.operands if each.parts and each.parts[0] == name), ())
+
+
+def _mismatch(candidate: Candidate, slots: Mapping[str, str], name: str, value: Any) -> int:
     operand = candidate.form.operands[name]
     if isinstance(value, Location) != (operand.kind == "address"):
         return IMPOSSIBLE

@@ -61,13 +61,13 @@ class RingState:
     full: Register
     empty: Register
 
-    def barrier(self, space: str = "shared::cta") -> Location:
-        """Return the location of the stage's full mbarrier in the state space `space`."""
-        return (self.full + self.stage * _MBARRIER).at(space=space)
+    def barrier(self, space: str = "shared::cta", *, empty: bool = False) -> Location:
+        """Return the location of the stage's full (or empty) mbarrier in the state space `space`."""
+        return ((self.empty if empty else self.full) + self.stage * _MBARRIER).at(space=space)
 
     def wait_empty(self) -> None:
         """Wait until the consumers have released the stage. The first pass through the ring does not wait."""
-        wait((self.empty + self.stage * _MBARRIER).at(space="shared::cta"), self.phase ^ 1)
+        wait(self.barrier(empty=True), self.phase ^ 1)
 
     def wait_full(self) -> None:
         """Wait until the stage is full."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from warploom.author import ptx
 from warploom.author.builder import current
@@ -12,15 +12,18 @@ from warploom.author.errors import author_error, errors_at_caller
 from warploom.author.values import DYNAMIC, Location, Register
 from warploom.isa.model.capacity import SHARED_KIB
 from warploom.isa.model.types import TYPES
-from warploom.layout import Descriptor
+from warploom.layout import Descriptor, UmmaDescriptor
 from warploom.layout.swizzle import chunk_mask
 from warploom.ptx import Symbol
 
-Origin = tuple[Register | int, Register | int]
-"""Column and row in the tensor of the first element of a tile."""
+Origin = tuple[Register | int, ...]
+"""Column and row in the tensor of the first element of a tile, and the coordinates of further dimensions."""
 _PATTERN = 1024  # bytes after which every swizzle pattern repeats
 _CORE_ROWS = 8  # rows of a core matrix
 _CHUNK = 16  # bytes that a swizzle moves together
+_CTA_ADDRESS = 0x3FFFF  # bits of a shared address in its CTA; in a cluster, others have the rank of the CTA
+_MN_SPAN = 128  # swizzle span of an MN-major tile
+_TENSOR_MEMORY = 100  # first architecture number whose matrix descriptors are those of tensor memory
 
 
 class Shared:
@@ -66,9 +69,9 @@ def shared(size: int, *, align: int = 16) -> Shared:
 class Tile:
     """Matrix tiles in shared memory, one for each of `stages` stages.
 
-    A tile has `rows` x `columns` elements. Columns run along K, the reduction dimension of a GEMM. A row is divided
-    into parts of `span` bytes. The first parts of all rows come first, then the second parts of all rows. Tensor copies
-    write this layout if a box contains one part of each row.
+    A tile has `rows` x `columns` elements. Columns run along K, the reduction dimension of a GEMM. A line is a row or,
+    if `major` is "mn", a column. A line is divided into parts of `span` bytes. The first parts of all lines come first,
+    then the second parts of all lines. Tensor copies write this layout if a box contains one part of each line.
     """
 
     rows: int
@@ -77,6 +80,17 @@ class Tile:
     swizzle: int
     stages: int
     memory: Shared
+    major: Literal["k", "mn"] = "k"
+
+    @property
+    def bits(self) -> int:
+        """Size of an element. Two elements of type e2m1 are packed in a byte. Units: bits."""
+        return element_bits(self.type)
+
+    @property
+    def lines(self) -> int:
+        """Number of lines: rows, or columns if the tile is MN-major."""
+        return self.rows if self.major == "k" else self.columns
 
     @property
     def span(self) -> int:
@@ -86,32 +100,38 @@ class Tile:
     @property
     def bytes(self) -> int:
         """Size of one tile. Units: bytes."""
-        return self.rows * self.columns * TYPES[self.type].bits // 8
+        return self.rows * self.columns * self.bits // 8
 
     def address(self, stage: Register | int = 0, *, row: int = 0) -> Register:
         """Return the address of a row of a stage. `row` must be a multiple of 8.
 
         Errors: AuthorError author.tile.
         """
-        if row % _CORE_ROWS or not 0 <= row < self.rows:
-            message = f"row is {row} in a tile of {self.rows} rows; expected a multiple of {_CORE_ROWS} inside the tile"
+        unit = _CORE_ROWS if self.major == "k" else 8 * self.span // self.bits
+        if row % unit or not 0 <= row < self.rows:
+            message = f"row is {row} in a tile of {self.rows} rows; expected a multiple of {unit} inside the tile"
             raise author_error(message, "author.tile")
+        offset = row * self.span if self.major == "k" else row // unit * self.lines * self.span
         if isinstance(stage, int):
-            return self.memory.address(stage * self.bytes + row * self.span)
-        return self.memory.address(row * self.span) + stage * self.bytes
+            return self.memory.address(stage * self.bytes + offset)
+        return self.memory.address(offset) + stage * self.bytes
 
     def descriptor(self, *, row: Register | int = 0) -> TileDescriptor:
         """Return the matrix descriptor of the first stage, from row `row` on.
 
-        `row` must be a multiple of 8. Errors: AuthorError author.tile.
+        The descriptor has the format of the target: that of wgmma, or that of tensor memory from sm_100 on. `row` must
+        be a multiple of 8. Errors: AuthorError author.tile.
         """
         start = self.address(row=row) if isinstance(row, int) else self.address() + row * self.span
+        kind = UmmaDescriptor if current().target.number >= _TENSOR_MEMORY else Descriptor
         with errors_at_caller():
-            word = Descriptor(0, self.rows * self.span, _CORE_ROWS * self.span, 0, self.swizzle).encode()
-        return TileDescriptor(self, (start >> 4) | (word & 0xFFFFFFFF), word >> 32)
+            word = kind(0, self.lines * self.span, _CORE_ROWS * self.span, 0, self.swizzle).encode()
+        return TileDescriptor(self, ((start & _CTA_ADDRESS) >> 4) | (word & 0xFFFFFFFF), word >> 32)
 
     def row(self, row: Register, stage: Register | int = 0) -> TileRow:
-        """Return a `TileRow` for access to the elements of row `row` of a stage."""
+        """Return a `TileRow` for access to the elements of row `row` of a stage. Errors: AuthorError author.tile."""
+        if self.major != "k":
+            raise author_error("an MN-major tile has no contiguous rows; expected a K-major tile", "author.tile")
         offset = row * self.span
         mask = chunk_mask(self.swizzle)
         return TileRow(self, self.address(stage) + offset, (offset >> 7) & mask if mask else None)
@@ -124,31 +144,38 @@ class Tile:
         stage: Register | int = 0,
         *,
         multicast: Register | int | None = None,
+        pair: bool = False,
     ) -> None:
         """Copy the tile at `origin` (column, row) of a tensor into a stage. `barrier` counts the bytes.
 
-        The box of the tensor map must have all rows of the tile and the columns of one swizzle span. `multicast` is a
-        mask of CTAs of the cluster: each of them receives the tile in the same stage.
+        The box of the tensor map must have all lines of the tile and the elements of one swizzle span. If the tensor
+        has more dimensions, `origin` has more coordinates. Columns of type e2m1 count bytes. `multicast` is a mask of
+        CTAs of the cluster: each of them receives the tile in the same stage. With `pair`, `barrier` may be in the
+        other CTA of the pair.
         """
         extra: dict[str, Any] = {} if multicast is None else {"ctaMask": multicast}
+        if pair:
+            extra["cta_group"] = "cta_group::2"
         for box, place in self._boxes(origin, stage, "shared::cluster"):
             source = Location(tensor, coordinates=box)
-            ptx.cp_async_bulk_tensor(place, source, barrier, dim="2d", dst="shared::cluster", **extra)
+            ptx.cp_async_bulk_tensor(place, source, barrier, dim=f"{len(box)}d", dst="shared::cluster", **extra)
 
     def store(self, tensor: Register, origin: Origin, stage: Register | int = 0) -> None:
         """Copy a stage to `origin` (column, row) of a tensor. Commit the copies as a bulk group."""
         for box, place in self._boxes(origin, stage, "shared::cta"):
             target = Location(tensor, coordinates=box)
-            ptx.cp_async_bulk_tensor(target, place, dim="2d", src="shared::cta")
+            ptx.cp_async_bulk_tensor(target, place, dim=f"{len(box)}d", src="shared::cta")
         ptx.cp_async_bulk_commit_group()
 
     def _boxes(self, origin: Origin, stage: Register | int, space: str) -> Iterator[tuple[Origin, Location]]:
         """Yield the boxes of a stage: their origins in the tensor and their locations in shared memory."""
         start = self.address(stage)
-        size = self.rows * self.span
+        size = self.lines * self.span
+        column, row, *more = origin
+        inner, outer = (column, row) if self.major == "k" else (row, column)
         for number in range(self.bytes // size):
-            column = origin[0] + number * (8 * self.span // TYPES[self.type].bits) if number else origin[0]
-            yield (column, origin[1]), start.at(number * size, space)
+            first = inner + number * (8 * self.span // max(self.bits, 8)) if number else inner
+            yield (first, outer, *more), start.at(number * size, space)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,14 +193,14 @@ class TileDescriptor:
     def at(self, k: int = 0) -> Register:
         """Return the 64-bit descriptor that starts `k` elements along K. Errors: AuthorError author.tile."""
         tile = self.tile
-        byte = k * TYPES[tile.type].bits // 8
-        if byte % _CHUNK or not 0 <= k < tile.columns:
+        byte = k * (tile.bits if tile.major == "k" else 8 * tile.span) // 8
+        step = 8 * _CHUNK // tile.bits if tile.major == "k" else _CORE_ROWS
+        if k % step or not 0 <= k < tile.columns:
             raise author_error(
-                f"k is {k} ({byte} bytes) in a row of {tile.columns} elements; "
-                f"expected a multiple of {_CHUNK} bytes inside the row",
+                f"k is {k} in a row of {tile.columns} elements; expected a multiple of {step} inside the row",
                 "author.tile",
             )
-        start = byte // tile.span * tile.rows * tile.span + byte % tile.span
+        start = byte // tile.span * tile.rows * tile.span + byte % tile.span if tile.major == "k" else byte
         return ptx.mov((self.low + start // 16 if start else self.low, self.high), type="b64")
 
 
@@ -191,7 +218,7 @@ class TileRow:
         if not 0 <= column < tile.columns:
             message = f"column is {column} in a tile of {tile.columns} columns; expected 0 to {tile.columns - 1}"
             raise author_error(message, "author.tile")
-        span, byte = divmod(column * TYPES[tile.type].bits // 8, tile.span)
+        span, byte = divmod(column * tile.bits // 8, tile.span)
         return self.chunk(byte // _CHUNK) + (span * tile.rows * tile.span + byte % _CHUNK)
 
     def chunk(self, number: Register | int) -> Location:
@@ -200,23 +227,41 @@ class TileRow:
         return (self.start + swizzled * _CHUNK).at(space="shared::cta")
 
 
-def shared_tile(rows: int, columns: int, type: str, *, swizzle: int = 128, stages: int = 1) -> Tile:
-    """Allocate `stages` K-major tiles of `rows` x `columns` elements in shared memory.
+def element_bits(type: str) -> int:
+    """Return the size of an element in a tile. Two elements of type e2m1 are packed in a byte. Units: bits."""
+    return 4 if type == "e2m1" else TYPES[type].bits
 
-    `swizzle` is the swizzle span in bytes, or 0. Errors: AuthorError author.{tile, shared, type}.
+
+def shared_tile(
+    rows: int, columns: int, type: str, *, swizzle: int = 128, stages: int = 1, major: Literal["k", "mn"] = "k"
+) -> Tile:
+    """Allocate `stages` tiles of `rows` x `columns` elements in shared memory.
+
+    `swizzle` is the swizzle span in bytes, or 0. The elements of a row are contiguous or, if `major` is "mn", the
+    elements of a column. MN-major tiles have elements of 16 bits and a swizzle of 128 bytes.
+
+    Errors: AuthorError author.{tile, shared, type}.
     """
     if type not in TYPES or TYPES[type].bits < 8:
         raise author_error(f"unknown element type '{type}'; expected a type such as bf16", "author.type")
     with errors_at_caller():
         chunk_mask(swizzle)
-    row, span = columns * TYPES[type].bits // 8, swizzle or _CHUNK
-    if rows < 1 or rows % _CORE_ROWS or row < span or row % span or stages < 1:
+    bits, span = element_bits(type), swizzle or _CHUNK
+    if major != "k" and (bits, swizzle) != (16, _MN_SPAN):
         raise author_error(
-            f"a tile has {stages} stages of {rows} rows of {row} bytes; expected at least 1 stage, a multiple of "
-            f"{_CORE_ROWS} rows, and a multiple of {span} bytes in a row",
+            f"an MN-major tile has elements of {bits} bits and a swizzle of {swizzle} bytes; "
+            f"expected 16 bits and {_MN_SPAN} bytes",
             "author.tile",
         )
-    made = Tile(rows, columns, type, swizzle, stages, shared(stages * rows * row, align=_PATTERN))
+    lines, row = (rows, columns * bits // 8) if major == "k" else (columns, rows * bits // 8)
+    if lines < 1 or lines % _CORE_ROWS or row < span or row % span or stages < 1:
+        names = ("rows", "row") if major == "k" else ("columns", "column")
+        raise author_error(
+            f"a tile has {stages} stages of {lines} {names[0]} of {row} bytes; expected at least 1 stage, a multiple of"
+            f" {_CORE_ROWS} {names[0]}, and a multiple of {span} bytes in a {names[1]}",
+            "author.tile",
+        )
+    made = Tile(rows, columns, type, swizzle, stages, shared(stages * lines * row, align=_PATTERN), major)
     if made.bytes % _PATTERN and stages > 1 and swizzle:
         message = f"a stage of a swizzled tile has {made.bytes} bytes; expected a multiple of {_PATTERN}"
         raise author_error(message, "author.tile")

@@ -226,19 +226,16 @@ class CopyExecutor:
             if shared.exited[cta]:
                 raise shared.fault_of_exited(cta)
 
-    def _signalled(self, owner: int, mbarrier: int, cta_group: int) -> int:
-        """Return the CTA whose mbarrier counts the bytes that a copy writes to the CTA `owner`.
-
-        With `cta_group` 2, it is the CTA of the owner's pair that has the parity of the mbarrier's CTA.
-        """
-        if cta_group == 1:
+    def _signalled(self, request: TensorCopy, owner: int, mbarrier: int) -> int:
+        """Return the CTA whose mbarrier counts the bytes that a copy writes to the CTA `owner`."""
+        if request.cta_group == 1:
             return owner
         shared = self.memory.shared
-        rank, parity = int(shared.rank[owner]), mbarrier >> 24 & 1
+        rank = int(shared.rank[owner])
         if rank | 1 >= shared.cluster_size:
             message = f"a tensor copy with .cta_group::2 writes to the CTA of rank {rank}, which has no pair"
             raise Fault("emulator.out-of-bounds", message)
-        found = owner - rank + (rank & ~1 | parity)
+        found = owner - rank + request.mbarrier_rank(rank, mbarrier)
         self._check_present([found])
         return found
 
@@ -421,7 +418,7 @@ class CopyExecutor:
                 memory.shared.bytes[origin + places] = contents
             if request.mbarrier is not None:
                 mbarrier = pick.number(request.mbarrier)
-                self._complete(self._signalled(owner, mbarrier, request.cta_group), mbarrier, transferred)
+                self._complete(self._signalled(request, owner, mbarrier), mbarrier, transferred)
 
     def _tile_store(self, request: TensorCopy, cta: int, fields: TensorMapFields, rows: TileRows, address: int) -> None:
         memory = self.memory

@@ -154,10 +154,14 @@ def whole_boxes(
     if not loads:
         memory.arena.mark_written(fields.global_address + low)
     if request.mbarrier is not None:
-        objects = lane_values(request.mbarrier, positions, lanes).astype(np.int64)[part] & 0xFF_FFFF
+        named = lane_values(request.mbarrier, positions, lanes).astype(np.int64)[part]
+        objects = named & 0xFF_FFFF
         if np.count_nonzero((objects < SHARED_START) | (objects > end - 8)):
             return None
-        mbarriers = origins + objects
+        if request.cta_group == 2 and (rank | 1).max() >= shared.cluster_size:
+            return None
+        signalled = owner - rank + request.mbarrier_rank(rank, named)
+        mbarriers = signalled * shared.stride - SHARED_START + objects
 
     def move() -> None:
         if memory.reports_copies:

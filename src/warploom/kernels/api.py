@@ -21,6 +21,11 @@ from warploom.kernels.ampere import plan as ampere
 from warploom.kernels.ampere.dispatch import AmpereDispatch
 from warploom.kernels.ampere.gemm import kernel_of as ampere_kernel
 from warploom.kernels.ampere.plan import WarpPlan, WarpTile
+from warploom.kernels.blackwell import plan as blackwell
+from warploom.kernels.blackwell.dispatch import BlackwellDispatch
+from warploom.kernels.blackwell.gemm import kernel_of as blackwell_kernel
+from warploom.kernels.blackwell.plan import TensorPlan, TensorTile
+from warploom.kernels.block_formats import host_operands, scaled_problem
 from warploom.kernels.hopper import plan as hopper
 from warploom.kernels.hopper.cost_model import H200, TileSchedule, microseconds, tiled_plans
 from warploom.kernels.hopper.dispatch import HopperDispatch, block_scales_of, dispatch_for
@@ -59,7 +64,7 @@ def gemm(
     result: str = "",
     accumulator: str = "",
     fast: bool = False,
-    tile: Tile | WarpTile | None = None,
+    tile: Tile | TensorTile | WarpTile | None = None,
     device: Device = "cuda",
     target: str = "",
 ) -> Any:
@@ -71,17 +76,20 @@ def gemm(
     contiguous along K. The stride of the other axis must be a multiple of 16 bytes.
 
     `target` selects the kernel. The default is the target of the GPU, and sm_90a with device="cpu". Kernels of sm_90a
-    use wgmma. Kernels of other targets from sm_80 on use mma. They accept neither compressed A nor block scales.
+    use wgmma. Kernels of sm_100a and sm_103a use tensor memory. Kernels of other targets from sm_80 on use mma. Only
+    sm_90a accepts compressed A and block scales in f32.
 
     `row_scales` has a factor for each row of A B, and `column_scales` for each column. Scales with two dimensions are
     block scales. A block scale belongs to 128 elements of K, and to one row of A, one column of B or 128 columns of B.
-    The products of these elements are summed, multiplied by their scales and added in f32. `bias` has one number for
+    The products of these elements are summed, multiplied by their scales and added in f32. On sm_100a, sm_103a and
+    sm_120a, both may instead be scale factors of mxfp8, mxfp4 or nvfp4 (see `arrange_scales`). `bias` has one number for
     each column. With bias_along="row" it has one number for each row. `activation` is "relu", "gelu" (in the tanh
     approximation) or "silu".
 
     `result` is the type of D, and `accumulator` the type of the sums. `fast` is for 8-bit floats: the tensor cores sum
-    all of K, with fewer bits than f32. Without `fast`, sums over 512 elements of K (32 with mma) are added in f32.
-    `tile` replaces the automatic choice. It is a `Tile` for sm_90a and a `WarpTile` for other targets.
+    all of K, with fewer bits than f32. Without `fast`, sums over 512 elements of K (32 with mma) are added in f32. The
+    sums in tensor memory have the bits of f32, with `fast` or without. `tile` replaces the automatic choice. It is a
+    `Tile` for sm_90a, a `TensorTile` for sm_100a and sm_103a, and a `WarpTile` for other targets.
 
     Shapes: a (M, K), b (K, N), c and the result (M, N). If a or b has a batch axis in front, the result has it too, and
         c may have it. Operands without it are broadcast. Scales and bias (M,) or (N,), f32. Block scales, with K/128
@@ -117,15 +125,22 @@ Planner = Callable[[Operands, Options, Gpu | None], Dispatch]
 
 
 def run_gemm(
-    planner: Planner, operands: tuple[Any, ...], options: tuple[Any, ...], alpha: float, beta: float, device: Device
+    planner: Planner,
+    operands: tuple[Any, ...],
+    options: tuple[Any, ...],
+    alpha: float,
+    beta: float,
+    device: Device,
+    start: Callable[..., Any] | None = None,
 ) -> Any:
     """Launch a multiplication and return D.
 
     `planner` is `plan_gemm` or `plan_grouped`. `operands` are the fields of an `Operands`, `options` of an `Options`.
+    `start` launches the kernel for NumPy arrays, in place of `wl.launch`.
     """
     a = operands[0]
     if device != "cuda" or not is_foreign_type(a.__class__):
-        return _run_on_numpy(planner, Operands(*operands), Options(*options), alpha, beta, device)
+        return _run_on_numpy(planner, Operands(*operands), Options(*options), alpha, beta, device, start)
     key = planner, options, *[None if array is None else signature(array) for array in operands]
     try:
         ready = _PREPARED.get(key)
@@ -133,7 +148,7 @@ def run_gemm(
         ready = None
     if ready is None:
         if not is_on_gpu(a):
-            return _run_on_numpy(planner, Operands(*operands), Options(*options), alpha, beta, device)
+            return _run_on_numpy(planner, Operands(*operands), Options(*options), alpha, beta, device, start)
         gpu = gpu_of(number_of(a))
         dispatch = planner(Operands(*operands), _checked(Options(*options), alpha, beta, gpu), gpu)
         ready = PreparedGemm(dispatch, _kernel(dispatch.plan), Operands(*operands))
@@ -157,7 +172,7 @@ def _checked(options: Options, alpha: float, beta: float, gpu: Gpu | None) -> Op
     if not isinstance(target, str):
         raise UsageError(f"target is {target!r}; expected a name such as sm_90a", code="kernels.option")
     target = target or (HOPPER if gpu is None else gpu.arch)
-    kind = Tile if target == HOPPER else WarpTile
+    kind = Tile if target == HOPPER else TensorTile if target in blackwell.TARGETS else WarpTile
     if not isinstance(tile, (kind, NoneType)):
         message = f"tile is {tile!r}; expected a {kind.__name__} for {target}"
         raise UsageError(message, code="kernels.option")
@@ -165,11 +180,18 @@ def _checked(options: Options, alpha: float, beta: float, gpu: Gpu | None) -> Op
 
 
 def _run_on_numpy(
-    planner: Planner, operands: Operands, options: Options, alpha: float, beta: float, device: Device
+    planner: Planner,
+    operands: Operands,
+    options: Options,
+    alpha: float,
+    beta: float,
+    device: Device,
+    start: Callable[..., Any] | None,
 ) -> Any:
     """Launch a multiplication of NumPy arrays and return D."""
     given = operands.out
     operands = Operands(*[as_numpy(each) if is_foreign_type(each.__class__) else each for each in operands])
+    operands = host_operands(operands)
     gpu = gpu_of(0) if device == "cuda" else None
     dispatch = planner(operands, _checked(options, alpha, beta, gpu), gpu)
     plan, problem = dispatch.plan, dispatch.problem
@@ -179,7 +201,8 @@ def _run_on_numpy(
         made[...] = operands.out  # rows of no group are not written
     kernel = _kernel(plan)
     args = dispatch.arguments(operands, made, whole, float(alpha), float(beta))
-    launch(kernel.module, grid=dispatch.grid, block=plan.tile.threads, shared=kernel.shared, args=args, device=device)
+    run = start or launch
+    run(kernel.module, grid=dispatch.grid, block=plan.tile.threads, shared=kernel.shared, args=args, device=device)
     if operands.out is None:
         return made
     operands.out[...] = made
@@ -187,8 +210,10 @@ def _run_on_numpy(
 
 
 @cache
-def _kernel(plan: Plan | WarpPlan) -> Kernel:
-    return hopper_gemm.at(plan=plan) if isinstance(plan, Plan) else ampere_kernel(plan)
+def _kernel(plan: Plan | TensorPlan | WarpPlan) -> Kernel:
+    if isinstance(plan, Plan):
+        return hopper_gemm.at(plan=plan)
+    return blackwell_kernel(plan) if isinstance(plan, TensorPlan) else ampere_kernel(plan)
 
 
 # Plans ------------------------------------------------------------------------------------------------------
@@ -196,23 +221,30 @@ def _kernel(plan: Plan | WarpPlan) -> Kernel:
 
 def plan_gemm(operands: Operands, options: Options, gpu: Gpu | None) -> Dispatch:
     """Return the grid and arguments of a multiplication. Errors: UsageError kernels.*."""
-    problem = problem_of(operands.a, operands.b, options.columns)
+    problem = scaled_problem(problem_of(operands.a, operands.b, options.columns), operands)
     if problem.batched and operands.c is not None and operands.c.ndim == 2:
         problem = replace(problem, broadcast=f"{problem.broadcast}c")
-    scales = block_scales_of(operands, problem)
-    if not scales.rows:
-        check_vector("row_scales", operands.row_scales, (problem.m,))
-    if not scales.columns:
-        check_vector("column_scales", operands.column_scales, (problem.n,))
+    scales = BlockScales()
+    if not problem.scaling:
+        scales = block_scales_of(operands, problem)
+        if not scales.rows:
+            check_vector("row_scales", operands.row_scales, (problem.m,))
+        if not scales.columns:
+            check_vector("column_scales", operands.column_scales, (problem.n,))
     check_vector("bias", operands.bias, (problem.n if options.bias_along == "column" else problem.m,))
     if problem.sparse:
         check_compressed(operands.a, operands.metadata, problem.a, problem.m, problem.k)
         require_hopper("a compressed A", options.target)
     if scales:
-        require_hopper("block scales", options.target)
+        require_hopper("block scales in f32", options.target)
+    if problem.scaling and options.target not in (expected := (*blackwell.TARGETS, *ampere.BLOCK_TARGETS)):
+        message = f"no kernels of {options.target} support {problem.scaling}; expected target {', '.join(expected)}"
+        raise UsageError(message, code="kernels.target")
     plan = plan_of(problem, operands, options, scales, gpu)
     if isinstance(plan, WarpPlan):
         return AmpereDispatch(problem, plan)
+    if isinstance(plan, TensorPlan):
+        return BlackwellDispatch(problem, plan, blackwell.MULTIPROCESSORS if gpu is None else gpu.multiprocessors)
     return dispatch_for(problem, plan, options.tile, "" if gpu is None else gpu.name)
 
 
@@ -224,24 +256,29 @@ def require_hopper(what: str, target: str) -> None:
 
 def plan_of(
     problem: Problem, operands: Operands, options: Options, scales: BlockScales, gpu: Gpu | None
-) -> Plan | WarpPlan:
+) -> Plan | TensorPlan | WarpPlan:
     """Return the plan of a problem. Errors: UsageError kernels.*."""
     accumulator = problem.accumulator(options.accumulator)
     default = problem.result(accumulator) if operands.out is None else result_type(operands.out)
     result = options.result or default
     epilogue = Epilogue(
         scaled=options.scaled,
-        row_scales=operands.row_scales is not None and not scales.rows,
-        column_scales=operands.column_scales is not None and not scales.columns,
+        row_scales=operands.row_scales is not None and not (scales.rows or problem.scaling),
+        column_scales=operands.column_scales is not None and not (scales.columns or problem.scaling),
         addend="" if operands.c is None else result,
         bias="" if operands.bias is None else options.bias_along,
         activation=options.activation,
     )
-    promoted = accumulator == "f32" and problem.a in ("e4m3", "e5m2") and not options.fast
+    eight_bits = problem.a in ("e4m3", "e5m2") and not problem.scaling
+    promoted = accumulator == "f32" and eight_bits and not options.fast
     words: Any = {"accumulator": accumulator, "result": result, "epilogue": epilogue, "promoted": promoted}
     if options.target == HOPPER:
         # This plan has the smallest tile. `dispatch_for` replaces the tile.
         plan = hopper.plan_for(problem, **words, scales=scales)
+    elif options.target in blackwell.TARGETS:
+        del words["promoted"]  # tensor memory has sums with the bits of f32
+        multiprocessors = blackwell.MULTIPROCESSORS if gpu is None else gpu.multiprocessors
+        plan = blackwell.plan_for(problem, options.target, **words, tile=options.tile, multiprocessors=multiprocessors)
     else:
         multiprocessors = ampere.MULTIPROCESSORS if gpu is None else gpu.multiprocessors
         plan = ampere.plan_for(problem, options.target, **words, tile=options.tile, multiprocessors=multiprocessors)

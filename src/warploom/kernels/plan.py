@@ -5,7 +5,7 @@ Each plan has its own PTX. Sizes, addresses and factors are arguments of a launc
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -21,6 +21,22 @@ ACCUMULATORS = {
     **dict.fromkeys([(a, b) for a in ("s8", "u8") for b in ("s8", "u8")], ("s32",)),
 }
 """Accumulator types by the types of A and B, the widest first."""
+
+
+class BlockFormat(NamedTuple):
+    """Types of elements, type of scale factors, and number of elements of K that share a factor."""
+
+    elements: tuple[str, ...]
+    scale: str
+    block: int
+
+
+BLOCK_FORMATS = {
+    "mxfp8": BlockFormat(("e4m3", "e5m2"), "ue8m0", 32),
+    "mxfp4": BlockFormat(("e2m1",), "ue8m0", 32),
+    "nvfp4": BlockFormat(("e2m1",), "ue4m3", 16),
+}
+"""Formats with a scale factor for each block of elements along K."""
 RESULTS = {"f32": ("f32", "bf16", "f16", "e4m3", "e5m2"), "f16": ("f16",), "s32": ("s32", "f32", "bf16", "f16")}
 """Types that D may have, by accumulator type."""
 DTYPES: dict[str, np.dtype[Any]] = {
@@ -39,6 +55,11 @@ CHUNK = 16
 """Bytes that a thread copies at once, and that a swizzle moves together."""
 BLOCK = 64
 """16-bit elements in a shared-memory row of 128 bytes, for operands contiguous along M or N."""
+
+
+def bits_of(type_word: str) -> int:
+    """Return the size of an element of A or B in memory. Two elements of type e2m1 are packed in a byte. Units: bits."""
+    return 4 if type_word == "e2m1" else 8 * size_of(type_word)
 
 
 def size_of(type_word: str) -> int:
@@ -73,7 +94,8 @@ class GemmPlan:
     """Plan without the properties of one architecture.
 
     `a`, `b`, `accumulator` and `d` are types. `a_major` ("k" or "m") and `b_major` ("k" or "n") name the axis along
-    which elements are contiguous. If `unaligned`, rows of D or C do not end at a multiple of 16 bytes.
+    which elements are contiguous. If `unaligned`, rows of D or C do not end at a multiple of 16 bytes. `scaling` is the
+    name of a block format in `BLOCK_FORMATS`, or "".
     """
 
     a: str = "bf16"
@@ -84,6 +106,7 @@ class GemmPlan:
     b_major: str = "k"
     unaligned: bool = False
     epilogue: Epilogue = field(default_factory=Epilogue)
+    scaling: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         for message in self.errors():
@@ -91,10 +114,14 @@ class GemmPlan:
 
     def errors(self) -> Iterator[str]:
         """Yield a message for each property of the plan that no kernel supports."""
-        if self.accumulator not in ACCUMULATORS.get((self.a, self.b), ()):
+        if self.scaling:
+            elements = BLOCK_FORMATS[self.scaling].elements
+            if self.accumulator != "f32" or not {self.a, self.b} <= set(elements):
+                yield f"{self.scaling} is {self.a} by {self.b} with {self.accumulator} accumulators; expected f32"
+        elif self.accumulator not in ACCUMULATORS.get((self.a, self.b), ()):
             have = "; ".join(f"{a} by {b}: {', '.join(s)}" for (a, b), s in ACCUMULATORS.items())
             yield f"there is no {self.accumulator} accumulator for {self.a} by {self.b}; expected one of {have}"
-        elif self.d not in RESULTS[self.accumulator]:
+        if self.d not in RESULTS.get(self.accumulator, (self.d,)):
             expected = ", ".join(RESULTS[self.accumulator])
             yield f"an accumulator in {self.accumulator} gives no result in {self.d}; expected {expected}"
         for name, major, across in (("a_major", self.a_major, "m"), ("b_major", self.b_major, "n")):

@@ -14,11 +14,12 @@ from warploom.gpu import Gpu
 from warploom.gpu.arrays import UNORDERED, current_of, is_torch_type, number_of
 from warploom.kernels.ampere.dispatch import AmpereDispatch
 from warploom.kernels.ampere.plan import OLDEST
+from warploom.kernels.blackwell.dispatch import BlackwellDispatch
 from warploom.kernels.hopper.dispatch import HopperDispatch
 from warploom.kernels.plan import DTYPES
 from warploom.kernels.problem import Operands
 
-Dispatch = HopperDispatch | AmpereDispatch
+Dispatch = HopperDispatch | AmpereDispatch | BlackwellDispatch
 
 
 class _Allocation(NamedTuple):
@@ -126,7 +127,7 @@ class PreparedGemm:
         if not self.added:
             fixed["beta"] = 0.0
         fixed |= dict.fromkeys(dispatch.unused_pointers(operands))
-        maps = zip("abcd", dispatch.tensor_maps(operands.a, operands.b, operands.c, d))
+        maps = dispatch.tensor_maps(operands, d).items()
         names = [each.name for each in loaded.parameters[-len(numbers) :]]
         self.launch = loaded.prepare(
             grid=dispatch.grid,

@@ -10,8 +10,9 @@ from warploom.isa.model.types import TYPES
 from warploom.kernels.plan import ACCUMULATORS, ALIGNMENT, DTYPES, size_of
 from warploom.layout import Strided, strided
 
+_MAX_STRIDE = 2**32 - ALIGNMENT  # largest distance of two rows in bytes
 _TYPES = {dtype.name: word for word, dtype in DTYPES.items()} | {"float32": "tf32", "int8": "s8", "uint8": "u8"}
-_DEFAULT_RESULTS = {"tf32": "f32", "s8": "s32", "u8": "s32", "e4m3": "bf16", "e5m2": "bf16"}
+_DEFAULT_RESULTS = {"tf32": "f32", "s8": "s32", "u8": "s32", "e4m3": "bf16", "e5m2": "bf16", "e2m1": "bf16"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,8 @@ class Problem:
     """Sizes, types and layouts of `batch` multiplications D (M, N) = A (M, K) by B (K, N).
 
     `broadcast` names the operands without a batch axis. If `groups` is not 0, the rows of A and D form this number of
-    groups. Each group has its own B, and M counts the rows of all groups. If `sparse`, A is compressed.
+    groups. Each group has its own B, and M counts the rows of all groups. If `sparse`, A is compressed. `scaling` is the
+    name of a block format ("mxfp8", "mxfp4" or "nvfp4"), or "".
     """
 
     m: int
@@ -34,6 +36,7 @@ class Problem:
     broadcast: str = ""
     groups: int = 0
     sparse: bool = False
+    scaling: str = ""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -42,7 +45,7 @@ class Problem:
 
     def accumulator(self, wanted: str = "") -> str:
         """Return `wanted`, or the widest accumulator type if `wanted` is "". Errors: UsageError kernels.type."""
-        legal = ACCUMULATORS.get((self.a, self.b))
+        legal = ("f32",) if self.scaling else ACCUMULATORS.get((self.a, self.b))
         if legal is None:
             raise UsageError(f"cannot multiply {self.a} by {self.b}", code="kernels.type")
         return wanted or legal[0]
@@ -188,3 +191,30 @@ def check_results(problem: Problem, operands: Operands, type_word: str) -> None:
         if layout.shape != shape or layout.dtype != dtype or not aligned or not is_contiguous:
             expected = f"{dtype} of shape {shape} with contiguous rows a multiple of {ALIGNMENT} bytes apart"
             raise array_error(name, layout, expected)
+
+
+# Arrays that kernels access by address ------------------------------------------------------------------------
+
+
+def line_strides(name: str, array: Any, contiguous: int) -> tuple[int, int]:
+    """Return the byte stride of the axis that is not contiguous, and the byte stride of the batch axis.
+
+    `contiguous` is the contiguous one of the last two axes, 0 or 1.
+    """
+    layout = strided(array)
+    lines, across = layout.shape[-2:][1 - contiguous], layout.strides[-2:][1 - contiguous]
+    plane = layout.strides[0] if len(layout.shape) == 3 and layout.shape[0] > 1 else 0
+    stride = across if lines > 1 else 0
+    if stride > _MAX_STRIDE or plane < 0 or plane % ALIGNMENT:
+        expected = f"rows at most {_MAX_STRIDE} bytes apart, and batches a multiple of {ALIGNMENT}"
+        raise array_error(name, layout, expected)
+    return stride, plane
+
+
+def aligned(array: Any) -> Any:
+    """Return a copy of an array. Its rows start at multiples of 16 bytes."""
+    per_row = ALIGNMENT // array.dtype.itemsize
+    wide = -(-array.shape[-1] // per_row) * per_row
+    made = np.zeros((*array.shape[:-1], wide), array.dtype)[..., : array.shape[-1]]
+    made[...] = array
+    return made

@@ -187,6 +187,21 @@ class InstructionDescriptor(Displayed):
         return [(name, codes) for name, codes in _coded(_KINDS[self.kind]).items() if name in known]
 
 
+def kind_of(a: str, b: str, scale_type: str | None = None) -> str:
+    """Return the kind that multiplies packed elements of types `a` and `b`, with scale factors of a type or without.
+
+    Errors: UsageError for types that no kind multiplies.
+    """
+    for name, kind in _KINDS.items():
+        fits = scale_type in kind.scales if kind.scales else scale_type is None
+        if fits and a in kind.inputs and b in kind.inputs and (a == b or name != "f16"):
+            # Kinds with other types, too, have padded elements of 4 bits.
+            if "e2m1" not in (a, b) or kind.inputs is _FOUR_BIT_FLOATS:
+                return name
+    scaled = "" if scale_type is None else f" with scale factors of type {scale_type}"
+    raise UsageError(f"no multiplication into tensor memory has {a} by {b}{scaled}")
+
+
 def _kind(word: str) -> _Kind:
     if word not in _KINDS:
         raise UsageError(f"unknown kind {word!r} of a multiplication into tensor memory; expected {', '.join(_KINDS)}")

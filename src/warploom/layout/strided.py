@@ -72,4 +72,6 @@ def _dtype(given: Any) -> np.dtype[Any]:
     import ml_dtypes
 
     name = str(given).rpartition(".")[2]
+    if name == "float4_e2m1fn_x2":  # PyTorch's type of two packed elements
+        name = "uint8"
     return np.dtype(getattr(ml_dtypes, name, name))

@@ -34,7 +34,8 @@ strides and rows. Print each difference with its bit patterns and coordinates.
 global memory, and the mbarriers. Each copy runs in a process of its own, because a copy may end its process.
 
 `compare gemm` multiplies --cases random matrices of every type, layout, batch and epilogue with the kernel library, and
-compares the results with float64. The emulator also runs --bits of the small ones, and all bits must agree.
+compares the results with float64. The emulator also runs --bits of the small ones, and all bits must agree. With
+--target, the emulator runs kernels of another target under the sanitizer, without a GPU.
 
 `compare tcgen05` multiplies matrices in tensor memory, with every kind, type and block scale, and compares the results
 with the numeric models. It needs a GPU of the Blackwell generation; without one, the emulator runs the kernels.
@@ -80,6 +81,9 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         default=100,
         metavar="N",
         help="with `gemm`: number of small cases that also run on the emulator (100)",
+    )
+    parser.add_argument(
+        "--target", default="sm_90a", metavar="TARGET", help="with `gemm`: target of the kernels (sm_90a)"
     )
     parser.add_argument("--only", type=int, metavar="NUMBER", help="with `gemm`: run this case only")
 

@@ -27,24 +27,27 @@ _REPORT_EVERY = 200  # cases between two lines of progress without a terminal
 def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") -> int:
     """Compare multiplications on a GPU with float64 and the emulator. Return the exit status.
 
-    If `device` is "cpu", the emulator replaces the GPU.
+    If `device` is "cpu", the emulator replaces the GPU. It also does this for kernels of other targets than sm_90a.
 
     Errors: UsageError compare.*, gpu.*, dask.*.
     """
     if options.against is not None:
         return _compare_with_record(options)
+    from warploom.kernels.hopper.plan import HOPPER
     from warploom_lab.gemm import Outcome, Record, Task, select_small_cases
     from warploom_lab.gemm.jobs import run_case
     from warploom_lab.json_data import decode, encode
     from warploom_lab.work.campaign import Campaign
 
+    if options.target != HOPPER:
+        device = "cpu"
     about = _provenance(options, device)
     machine = {name: about[name] for name in ("gpu", "driver", "cuda")}
     print(*(f"{name} {value}" for name, value in machine.items() if value), sep=", ", flush=True)
     numbers = range(0, options.cases, options.every) if options.only is None else [options.only]
-    emulated = select_small_cases(options.seed, numbers, options.bits)
-    tasks = [Task(options.seed, number, device, number in emulated) for number in numbers]
-    header = {name: getattr(options, name) for name in ("cases", "seed", "every", "bits", "only")}
+    emulated = select_small_cases(options.seed, numbers, options.bits) if options.target == HOPPER else ()
+    tasks = [Task(options.seed, number, device, number in emulated, options.target) for number in numbers]
+    header = {name: getattr(options, name) for name in ("cases", "seed", "every", "bits", "only", "target")}
     campaign = Campaign(
         {"campaign": "compare gemm", **machine, **header}, run_case, None, tasks, encode, partial(decode, Outcome)
     )
@@ -217,5 +220,6 @@ def report(outcomes: Sequence[Outcome]) -> int:
         return OK
     first = bad[0].case
     print("wrong:", *(outcome.case.number for outcome in bad))
-    print(f"to run one case: warploom-lab compare gemm --seed {first.seed} --only {first.number}")
+    target = f" --target {first.target}" if first.target != "sm_90a" else ""
+    print(f"to run one case: warploom-lab compare gemm --seed {first.seed} --only {first.number}{target}")
     return DIFFERENT

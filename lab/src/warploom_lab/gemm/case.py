@@ -1,18 +1,22 @@
 """Random calls of `gemm` and `grouped_gemm`."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
 from random import Random
 from typing import Any
 
-from warploom.kernels.plan import ACCUMULATORS, ACTIVATIONS, RESULTS
+from warploom.kernels.ampere.plan import BLOCK_TARGETS
+from warploom.kernels.blackwell import plan as blackwell
+from warploom.kernels.hopper.plan import HOPPER
+from warploom.kernels.plan import ACCUMULATORS, ACTIVATIONS, BLOCK_FORMATS, RESULTS
 
 _LARGEST = 1536  # of M, N and K
 _MOST = 1_500_000_000  # products in a case, for which float64 takes about a second
 _MOST_EMULATED = 12_000_000  # products of a case that the emulator runs in a few seconds
 _LARGEST_EMULATED = 300_000  # elements of D in a case that the emulator runs
+_LARGEST_ON_TARGET = (520, 400, 900)  # M, N and K of a case that the sanitizer watches
 _TWO_BYTES = ("f16", "bf16")
 _INTEGERS = ("s8", "u8")
 _SHARED = ("", "", "a", "b")  # operands that all matrices of a batch share
@@ -30,6 +34,8 @@ class Case:
     The storage of a matrix is "" (dense), "rows" (padding between rows), "wide" (the middle of a larger matrix) or
     "between" (the rows of the matrices of a batch are interleaved). An empty `out_storage` means that no `out` is
     passed.
+
+    `target` is the target of the kernel. If `scaling` is the name of a block format, the operands have scale factors.
 
     `tile` selects one of the tiles of the cost model and `share` one of its schedules: 0 is the first and almost 1 the
     last. A negative value keeps the choice of the cost model.
@@ -65,6 +71,8 @@ class Case:
     out_storage: str = ""
     tile: float = -1.0
     share: float = -1.0
+    target: str = HOPPER
+    scaling: str = ""
 
     def __str__(self) -> str:
         sizes = f"{self.m}x{self.n}x{self.k}" + (f" times {self.batch}" if self.batch else "")
@@ -78,7 +86,7 @@ class Case:
     @property
     def kind(self) -> str:
         """Operand and accumulator types, such as `e4m3 by e5m2, sums f32`."""
-        return f"{self.a} by {self.b}, sums {self.sums}"
+        return f"{self.scaling}{' of ' if self.scaling else ''}{self.a} by {self.b}, sums {self.sums}"
 
     @property
     def blocked(self) -> bool:
@@ -130,8 +138,10 @@ class Case:
         return tuple(name for name, present in features.items() if present)
 
 
-def case(seed: int, number: int) -> Case:
-    """Return the case with a number. The case is equal on every computer."""
+def case(seed: int, number: int, target: str = HOPPER) -> Case:
+    """Return the case with a number for a target. The case is equal on every computer."""
+    if target != HOPPER:
+        return _on_target(Random(f"gemm {seed} {number} {target}"), seed, number, target)
     draw = Random(f"gemm {seed} {number}")
     maker = draw.choices((_plain, _batched, _grouped), (5, 3, 2))[0]
     return maker(draw, seed, number)
@@ -220,6 +230,27 @@ def _grouped(draw: Random, seed: int, number: int) -> Case:
         c_storage=draw.choice(storages) if added else "",
         out_storage=draw.choice(_OUTS[:4]),
         **_rest(draw, a, result, added),
+    )  # fmt: skip
+
+
+def _on_target(draw: Random, seed: int, number: int, target: str) -> Case:
+    """Return a case for a kernel without the features that only the Hopper kernel has."""
+    one = draw.choice((_plain, _plain, _batched))(draw, seed, number)
+    while one.a in _INTEGERS and target == blackwell.TARGETS[1]:  # sm_103a has no integer multiplications
+        one = _plain(draw, seed, number)
+    m, n, k = (1 + size % most for size, most in zip((one.m, one.n, one.k), _LARGEST_ON_TARGET, strict=True))
+    one = replace(
+        one, m=m, n=n, k=k, batch=min(one.batch, 2), sparse=False, scales_batched=False, fast=False, target=target,
+        row_scales=one.row_scales.replace("block", ""), share=-1.0,
+        column_scales=one.column_scales if one.column_scales == "column" else "",
+    )  # fmt: skip
+    if target not in (*blackwell.TARGETS, *BLOCK_TARGETS) or draw.random() < 0.5:
+        return one
+    scaling = draw.choice(tuple(BLOCK_FORMATS))
+    a, b = (draw.choice(BLOCK_FORMATS[scaling].elements) for _ in "ab")
+    return replace(
+        one, a=a, b=b, sums="f32", result=one.result if one.result in RESULTS["f32"] and one.sums != "s32" else "bf16",
+        a_major="k", b_major="k", row_scales="", column_scales="", scaling=scaling,
     )  # fmt: skip
 
 

@@ -14,10 +14,15 @@ from warploom.diagnostics import WarploomError
 from warploom.gpu import Gpu
 from warploom.kernels import api
 from warploom.kernels.api import Options, Planner, run_gemm
+from warploom.kernels.blackwell.dispatch import BlackwellDispatch
+from warploom.kernels.blackwell.plan import TensorTile
 from warploom.kernels.hopper.cost_model import TileSchedule, schedules, tiled_plans
 from warploom.kernels.hopper.dispatch import HopperDispatch
 from warploom.kernels.hopper.plan import HOPPER, Plan, Tile
+from warploom.kernels.prepared import Dispatch
 from warploom.kernels.problem import Operands
+from warploom.runtime.api import launch
+from warploom.runtime.run import Run
 from warploom_lab.gemm.case import Case, case
 from warploom_lab.gemm.expected import expected, ratio
 from warploom_lab.gemm.inputs import Inputs, make_inputs
@@ -33,6 +38,12 @@ class Task:
     number: int
     device: Device = "cuda"
     bits: bool = False  # also compare with the emulator, bit for bit
+    target: str = HOPPER  # the sanitizer watches the kernels of other targets
+
+    @property
+    def case(self) -> Case:
+        """Case of the task."""
+        return case(self.seed, self.number, self.target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +93,7 @@ def warm_up(tasks: Iterable[Task]) -> None:
     """
     seen: set[str] = set()
     for task in tasks:
-        one = case(task.seed, task.number)
+        one = task.case
         if task.bits and not seen.issuperset(one.features):
             seen.update(one.features)
             with suppress(WarploomError):  # the comparison reports the error
@@ -91,14 +102,14 @@ def warm_up(tasks: Iterable[Task]) -> None:
 
 def compare(task: Task) -> Outcome:
     """Run a case and compare the result with float64. With `task.bits`, also compare with the emulator."""
-    one = case(task.seed, task.number)
+    one = task.case
     made = make_inputs(one)
     before = None if made.memory is None else made.memory.copy()
     runner = Runner(one)
     try:
         d = runner.run(made, task.device)
         found = Outcome(one, partition=runner.partition, inputs=made.digest, result=digest(d), bits=task.bits)
-        wrong = _written_outside(made, before)
+        wrong = _written_outside(made, before) or runner.findings
         if before is not None:
             made = make_inputs(one)  # restores `out`
         far = ratio(d, *expected(one, made))
@@ -114,7 +125,7 @@ def compare(task: Task) -> Outcome:
 def lost(task: Task) -> Outcome:
     """Return the outcome of a task whose process ended or did not answer in time."""
     message = "the process ended, or did not answer in time"
-    return Outcome(case(task.seed, task.number), bits=task.bits, wrong=message, lost=True)
+    return Outcome(task.case, bits=task.bits, wrong=message, lost=True)
 
 
 def is_reusable(outcome: Outcome) -> bool:
@@ -130,10 +141,11 @@ class Runner:
         # If None, the case selects the tile and the division.
         self._partition = partition
         self._dispatch: HopperDispatch | None = None
+        self.findings = ""  # message about the findings of the sanitizer, or ""
 
     @property
     def partition(self) -> Partition | None:
-        """Tile and division among CTAs of the last run, or None before the first run."""
+        """Tile and division among CTAs of the last run, or None before the first run and for other targets."""
         last = self._dispatch
         return None if last is None else Partition(last.plan.tile, last.schedule.ctas, last.schedule.split)
 
@@ -151,9 +163,12 @@ class Runner:
             accumulator=one.sums,
             fast=one.fast,
             tile=None,
-            target=HOPPER,
+            target=one.target,
             columns=one.k if one.sparse else 0,
         )
+        if one.target != HOPPER:
+            arrays = tuple(made.arrays)
+            return run_gemm(self._plan_on_target, arrays, tuple(options), one.alpha, one.beta, "cpu", self._watched)
         return run_gemm(self._plan, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
     def _plan(self, arrays: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
@@ -164,6 +179,24 @@ class Runner:
             assert isinstance(usual, HopperDispatch)
             self._dispatch = self._varied(usual)
         return self._dispatch
+
+    def _plan_on_target(self, arrays: Operands, options: Options, gpu: Gpu | None) -> Dispatch:
+        """Return the usual dispatch, or one with another tile and fewer CTAs, which compute several tiles each."""
+        one, usual = self.case, api.plan_gemm(arrays, options, gpu)
+        if one.tile < 0 or not isinstance(usual, BlackwellDispatch):
+            return usual
+        columns = (64, 128, 192) if one.scaling else (64, 128, 192, 256)
+        tiles = [TensorTile(each, pair) for each in columns for pair in (False, True)]
+        legal = [tile for tile in tiles if one.b_major == "k" or tile.columns // tile.ctas % 64 == 0]
+        tile = _at(legal, one.tile)
+        return replace(usual, plan=replace(usual.plan, tile=tile), multiprocessors=4)
+
+    def _watched(self, kernel: Any, **options: Any) -> Run:
+        """Launch a kernel under the sanitizer, with a schedule that depends on the case."""
+        schedule = ("eager", "lazy", f"random:{self.case.number}")[self.case.number % 3]
+        run = launch(kernel, **options, sanitize=True, schedule=schedule)
+        self.findings = "; ".join(each.message for each in run.findings)
+        return run
 
     def _varied(self, usual: HopperDispatch) -> HopperDispatch:
         """Return the dispatch of the cost model with the tile and schedule of this runner or case."""

@@ -11,8 +11,8 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.kernels.hopper.plan import SCALE_BLOCK
-from warploom.kernels.plan import DTYPES
+from warploom.kernels.hopper.plan import HOPPER, SCALE_BLOCK
+from warploom.kernels.plan import BLOCK_FORMATS, DTYPES
 from warploom_lab.gemm.case import Case
 from warploom_lab.gemm.inputs import Inputs
 
@@ -30,6 +30,8 @@ _LOST = {
     "f8": (2.0**-10, 2.0**-16),  # 32 products at a time, 14 bits; at most 512 products unless `fast`
     "sums in f16": (2.0**-9, 2.0**-15),  # rounded to 11 bits after every 16 or 32 products
 }
+_LENGTHS = {"bf16": 16, "f16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "e2m1": 64}  # products of a step
+_FRACTION = 25  # bits that a step keeps; more for types of 4 bits
 _LEAST = 2.0**-25  # half a step of the smallest f16 numbers, for sums of any magnitude
 _AT_ONCE = 16  # products of f16 that are added before the sum is rounded
 _TOGETHER = 512  # products of 8-bit floats that are added before the sum is promoted to f32
@@ -43,11 +45,12 @@ def expected(case: Case, inputs: Inputs) -> tuple[Floats, Floats]:
     Shapes: both arrays have the shape of D.
     """
     arrays = inputs.arrays
-    factors = _factors(case, inputs)
+    factors = (None, None) if case.scaling else _factors(case, inputs)
     if case.ends:
         sums, magnitudes = _grouped(case, inputs.a, arrays.b)
     else:
-        sums, magnitudes = _product(case, inputs.a, arrays.b, factors)
+        a, b = (_scaled(case, inputs) if case.scaling else (inputs.a, arrays.b))
+        sums, magnitudes = _product(case, a, b, factors)
     factor = np.asarray(case.alpha)
     if not (case.row_scales == "block" or factors[0] is None):
         factor = factor * factors[0][..., :, None]
@@ -110,9 +113,11 @@ def _product(
 ) -> tuple[Floats, Floats]:
     """Return the matrix A @ B, and the magnitude of each element of this matrix.
 
-    The magnitude of sum(x) is sqrt(sum(x**2)). `factors` is the result of `_factors`. Only block factors are applied.
+    The magnitude of sum(x) is sqrt(sum(x**2)), or sum(abs(x)) for other targets than sm_90a. `factors` is the result of `_factors`. Only block factors are applied.
     """
     a, b = a.astype(np.float64), b.astype(np.float64)
+    if case.target != HOPPER:
+        return a @ b, abs(a) @ abs(b)
     if not case.blocked:
         return a @ b, np.sqrt(a**2 @ b**2)
     sums = squares = np.zeros(1)
@@ -141,9 +146,32 @@ def _grouped(case: Case, a: NDArray[Any], b: NDArray[Any]) -> tuple[Floats, Floa
     return sums, magnitudes
 
 
+def _scaled(case: Case, inputs: Inputs) -> tuple[Floats, Floats]:
+    """Return A and B, multiplied by the scale factors of their blocks."""
+    block, arrays = BLOCK_FORMATS[case.scaling].block, inputs.arrays
+    rows, columns = (
+        np.repeat(each.astype(np.float64), block, axis=-1)[..., : case.k]
+        for each in (arrays.row_scales, arrays.column_scales)
+    )
+    return inputs.a.astype(np.float64) * rows, arrays.b.astype(np.float64) * columns.swapaxes(-1, -2)
+
+
+def _derived(case: Case) -> float:
+    """Return the largest error of a sum in f32 on a target after sm_90a, relative to the sum of absolute products.
+
+    A step adds L products to the sum. It truncates each of these L + 1 terms at F bits below the largest exponent, and
+    the result to f32. Each term, and the sum, is at most the sum of all absolute products.
+    """
+    length = _LENGTHS[case.a]
+    step = (length + 1) * 2.0 ** (1 - _FRACTION) + 2.0**-23
+    return ceil(case.k / length) * step + (2.0**-9 if case.a == "tf32" else 0.0)
+
+
 def _lost(case: Case) -> float:
     if case.sums == "s32":
         return 0.0
+    if case.target != HOPPER and case.sums == "f32":
+        return _derived(case)
     small = case.a in ("e4m3", "e5m2")
     once, each = _LOST["sums in f16" if case.sums == "f16" else "f8" if small else case.a]
     promoted = small and case.sums == "f32" and (case.blocked or not case.fast)

@@ -5,11 +5,12 @@ from hashlib import sha256
 from math import ceil
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.kernels.hopper.plan import SCALE_BLOCK
-from warploom.kernels.plan import DTYPES
+from warploom.kernels.plan import BLOCK_FORMATS, DTYPES
 from warploom.kernels.problem import Operands
 from warploom.kernels.sparse import compress, prune
 from warploom_lab.gemm.case import Case
@@ -21,6 +22,7 @@ _OPERANDS: dict[str, np.dtype[Any]] = {
     "tf32": np.dtype(np.float32),
     "s8": np.dtype(np.int8),
     "u8": np.dtype(np.uint8),
+    "e2m1": np.dtype(ml_dtypes.float4_e2m1fn),
 }
 _OUTSIDE = 0xFF  # every byte outside the matrix; NaN in all float types
 _ROW = 16  # alignment of rows in bytes
@@ -83,6 +85,8 @@ def make_inputs(case: Case) -> Inputs:
 
 def _factors(draw: np.random.Generator, case: Case) -> tuple[Array | None, Array | None]:
     """Return random scale factors for the rows of A and the columns of B, or None for each that is absent."""
+    if case.scaling:
+        return _block_factors(draw, case, "a", case.m), _block_factors(draw, case, "b", case.n)
     planes = (case.batch,) if case.scales_batched else ()
     blocks = ceil(case.k / SCALE_BLOCK)
 
@@ -101,6 +105,16 @@ def _factors(draw: np.random.Generator, case: Case) -> tuple[Array | None, Array
         count = case.n if case.column_scales == "blocks" else ceil(case.n / SCALE_BLOCK)
         columns = made((*planes, count, blocks), across)
     return rows, columns
+
+
+def _block_factors(draw: np.random.Generator, case: Case, operand: str, rows: int) -> Array:
+    """Return random scale factors of a block format for operand "a" or "b"."""
+    form = BLOCK_FORMATS[case.scaling]
+    planes = (case.batch,) if case.batch and operand not in case.common else ()
+    shape = (*planes, rows, ceil(case.k / form.block))
+    if form.scale == "ue8m0":
+        return np.exp2(draw.integers(-3, 4, shape)).astype(ml_dtypes.float8_e8m0fnu)
+    return draw.uniform(0.25, 4.0, shape).astype(ml_dtypes.float8_e4m3fn)
 
 
 def _operand(draw: np.random.Generator, word: str, shape: tuple[int, ...], swapped: bool, storage: str) -> Array:

@@ -4,7 +4,7 @@ A record contains the values of the operands at the time of the instruction. Arr
 meaning.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,6 +126,14 @@ class TensorCopy:
     offsets: NDArray[np.uint16] | None = None
     wide: str = ""  # "w" or "w::128" for im2col::w and im2col::w::128
     cta_group: int = 1  # 2: the mbarrier may be in either CTA of the pair that owns the destination
+
+    def mbarrier_rank(self, rank: Any, mbarrier: Any) -> Any:
+        """Return the rank of the CTA whose mbarrier counts the bytes that the copy writes to the CTA of rank `rank`.
+
+        `mbarrier` is the address of the mbarrier. With `.cta_group::2`, the parity of its CTA selects one CTA of the
+        pair.
+        """
+        return rank if self.cta_group == 1 else rank & ~1 | mbarrier >> 24 & 1
 
 
 CopyRecord = ThreadCopy | BulkCopy | TensorCopy

@@ -8,12 +8,12 @@ from typing import Any
 
 from warploom.author import Kernel, bounds, f32, kernel, new, pointer, shared, special, u32, u64
 from warploom.check.header import find_target
-from warploom.kernels.ampere.mainloop import AcrossK, AlongK, Copies, Fragments, Source, multiply
+from warploom.kernels.ampere.mainloop import AcrossK, AlongK, Copies, Fragments, ScaleWords, Source, multiply
 from warploom.kernels.ampere.plan import WarpPlan
-from warploom.kernels.ampere.store import Store
 from warploom.kernels.epilogue import EpilogueArguments
-from warploom.kernels.plan import tile_position
+from warploom.kernels.plan import BLOCK_FORMATS, tile_position
 from warploom.kernels.ptx import ptx
+from warploom.kernels.warp_store import Store
 
 _DEFAULT = WarpPlan()
 _SHORT_SUMS = (8, 7)  # the PTX version that introduced f16 accumulators for 8-bit floats
@@ -57,12 +57,26 @@ def warp_gemm(
     from_b = Fragments(plan, "b", start_b, left, tile.warp_columns, lane)
     count = tile.warp_columns // 8 * plan.accumulators
     sums = [[new(plan.register_type, 0) for _ in range(count)] for _ in range(tile.warp_rows // 16)]
-    multiply(plan, (k + (plan.stage_k - 1)) // plan.stage_k, both, from_a, from_b, sums)
+    scales = None
+    if plan.scaling:
+        atoms = (k + (4 * BLOCK_FORMATS[plan.scaling].block - 1)) // (4 * BLOCK_FORMATS[plan.scaling].block)
+
+        def words(factors: Any, plane: Any, extent: Any, first: Any, own: int, height: int) -> ScaleWords:
+            # An operand that all batches share has planes of 0 bytes. Its factors are shared, too.
+            size = ptx.mul_wide((extent + 127 >> 7) * atoms, 512, type=u32)
+            start = factors + ptx.selp(wide, 0, plane != 0, type=u64) * size
+            return ScaleWords(plan, start, extent, atoms, first, own, height, lane)
+
+        scales = (
+            words(row_scales, a_plane, m, row + above, tile.warp_rows, 16),
+            words(column_scales, b_plane, n, column + left, tile.warp_columns, 8),
+        )
+    multiply(plan, (k + (plan.stage_k - 1)) // plan.stage_k, both, from_a, from_b, sums, scales)
 
     arguments = EpilogueArguments(alpha, beta, row_scales, column_scales, bias, m, n, d, d_stride, d_plane)
     addend: Any = (c, c_stride, c_plane)
     # The stages of A and B become the store buffers.
-    store = Store(plan, start_a + warp * plan.buffer_bytes, lane, arguments, addend)
+    store = Store(plan, tile.warp_columns, start_a + warp * plan.buffer_bytes, lane, arguments, addend)
     store(sums, row + above, column + left, batch)
 
 

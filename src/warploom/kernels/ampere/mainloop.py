@@ -9,10 +9,18 @@ from typing import Any
 
 from warploom.author import Register, new, s32, u32, while_
 from warploom.kernels.ampere.plan import STEP, WarpPlan
-from warploom.kernels.plan import BLOCK, CHUNK, size_of, swizzle_mask
+from warploom.kernels.plan import BLOCK, BLOCK_FORMATS, CHUNK, bits_of, size_of, swizzle_mask
 from warploom.kernels.ptx import ptx
 
-_SHAPES = {1: "m16n8k32", 2: "m16n8k16", 4: "m16n8k8"}
+_SHAPES = {4: "m16n8k64", 8: "m16n8k32", 16: "m16n8k16", 32: "m16n8k8"}  # by the bits of an element
+_KINDS = {
+    "mxfp8": {"kind": "kind::mxf8f6f4", "scale_vec": "scale_vec::1X"},
+    "mxfp4": {"kind": "kind::mxf4", "scale_vec": "scale_vec::2X"},
+    "nvfp4": {"kind": "kind::mxf4nvf4", "scale_vec": "scale_vec::4X"},
+}
+"""Modifiers of the multiplication of each block format."""
+_WORD = 4  # scale factors in a register
+_ATOM = 512  # bytes from a word of factors to the next along K
 _ROW = 128  # bytes of a row of 64 elements in shared memory
 
 Fragment = list[Register]
@@ -72,7 +80,7 @@ class AlongK(_OperandCopies):
         self.count = source.lines // self.rows
         self.line, self.last = source.first + self.first_row, source.extent - 1
         self.address = source.matrix + ptx.mul_wide(self.chunk, CHUNK, type=u32)
-        self.left = new(s32, source.k * size_of(plan.a) - self.chunk * CHUNK)  # remaining bytes of K
+        self.left = new(s32, _bytes(plan, source.k) - self.chunk * CHUNK)  # remaining bytes of K
 
     def begin(self, stage: Any) -> None:
         """Select the stage at byte offset `stage` as the target of the next copies."""
@@ -124,6 +132,11 @@ class AcrossK(_OperandCopies):
     def end(self) -> None:
         """Advance along K by one stage."""
         self.row += self.depth
+
+
+def _bytes(plan: WarpPlan, elements: Any) -> Any:
+    """Return the size of elements along K. Units: bytes."""
+    return elements >> 1 if bits_of(plan.a) < 8 else elements * size_of(plan.a)
 
 
 class Copies:
@@ -195,9 +208,62 @@ class Fragments:
         return self.sets[step % 2]
 
 
-def multiply(plan: WarpPlan, k_tiles: Any, copies: Copies, from_a: Fragments, from_b: Fragments, sums: Sums) -> None:
+class ScaleWords:
+    """Scale factors of one operand in the registers of a warp, in words of four, for one stage.
+
+    `source` is the address of the factors, in the layout of `arrange_scales`. The operand has `extent` lines, and K
+    has `atoms` words of factors. The warp multiplies `own` lines, from line `first` of the operand on, `height` at a
+    time: 16 of A or 8 of B.
+    """
+
+    def __init__(
+        self, plan: WarpPlan, source: Any, extent: Any, atoms: Any, first: Any, own: int, height: int, lane: Any
+    ) -> None:
+        self.last, self.atom = atoms - 1, new(u32, 0)
+        # Of four neighbouring lanes, one has the factors of a column of B, and two have those of two rows of A.
+        inside = (lane >> 2) + ((lane & 1) << 3 if height == 16 else 0)
+        self.places: list[Register] = []
+        for start in range(0, own, height):
+            line = ptx.min(first + start + inside, extent - 1, type=u32)  # results of repeated lines are not stored
+            within = (line & 31) * CHUNK + ((line >> 5) & 3) * _WORD
+            block = ptx.mul_wide((line >> 7) * atoms, _ATOM, type=u32)
+            self.places.append(source + block + ptx.cvt(within, dtype="u64"))
+        self.count = plan.factors
+        self.words, self.next = ([[new("b32") for _ in self.places] for _ in range(self.count)] for _ in range(2))
+
+    def load(self) -> None:
+        """Start to load the words of the next stage."""
+        for words in self.next:
+            atom = ptx.min(self.atom, self.last, type=u32)  # elements beyond K are zero, whatever their factors
+            offset = ptx.mul_wide(atom, _ATOM, type=u32)
+            for place, word in zip(self.places, words, strict=True):
+                ptx.ld((place + offset).at(0, "global"), type="b32", out=word)
+            self.atom += 1
+
+    def advance(self) -> None:
+        """Make the loaded words the current ones."""
+        for words, following in zip(self.words, self.next, strict=True):
+            for word, after in zip(words, following, strict=True):
+                word.set(after)
+
+    def of(self, step: int) -> tuple[list[Register], int]:
+        """Return the words of a step by block of lines, and the number of the first byte to use."""
+        atom, byte = divmod(step * self.count, _WORD)
+        return self.words[atom], byte
+
+
+Scales = tuple[ScaleWords, ScaleWords]
+"""Scale factors of A and B."""
+
+
+def multiply(
+    plan: WarpPlan, k_tiles: Any, copies: Copies, from_a: Fragments, from_b: Fragments, sums: Sums,
+    scales: Scales | None = None,
+) -> None:  # fmt: skip
     """Add the product of a warp's tiles of A and B to `sums`. K has `k_tiles` stages."""
     tile, steps = plan.tile, plan.steps
+    for each in scales or ():
+        each.load()
     for stage in range(tile.stages - 1):
         copies.begin(stage * tile.stage_bytes)
         copies.issue(0, 1)
@@ -208,6 +274,9 @@ def multiply(plan: WarpPlan, k_tiles: Any, copies: Copies, from_a: Fragments, fr
         operand.load(read, 0)
     k_tile = new(u32, 0)
     with while_(lambda: k_tile < k_tiles):
+        for each in scales or ():
+            each.advance()
+            each.load()
         copies.begin(write)  # copies beyond K write zeros and keep the number of groups in flight
         for step in range(steps):
             last = step == steps - 1
@@ -222,7 +291,7 @@ def multiply(plan: WarpPlan, k_tiles: Any, copies: Copies, from_a: Fragments, fr
                 operand.load(read, (step + 1) % steps)
             if not last:
                 copies.issue(step, steps - 1)
-            _multiply_step(plan, from_a.of(step), from_b.of(step), sums)
+            _multiply_step(plan, from_a.of(step), from_b.of(step), sums, scales, step)
         k_tile += 1
     ptx.cp_async_wait_group(0)
     ptx.bar(0)  # the stages may be overwritten from here on
@@ -234,13 +303,20 @@ def _wait(plan: WarpPlan) -> None:
     ptx.bar(0)
 
 
-def _multiply_step(plan: WarpPlan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sums) -> None:
+def _multiply_step(
+    plan: WarpPlan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sums, scales: Scales | None, step: int
+) -> None:
     accumulator, count = plan.accumulator, plan.accumulators
-    words = {
-        "shape": _SHAPES[size_of(plan.a)], "dtype": accumulator, "atype": plan.a, "btype": plan.b, "ctype": accumulator,
+    words: dict[str, Any] = {
+        "shape": _SHAPES[bits_of(plan.a)], "dtype": accumulator, "atype": plan.a, "btype": plan.b, "ctype": accumulator,
     }  # fmt: skip
     blocks = [pair[half : half + 2] for pair in from_b for half in (0, 2)]
     zeros = [new("f32", 0.0) for _ in range(count)] if plan.promoted else []
+    of_rows: list[tuple[Any, ...]] = [()] * len(from_a)
+    of_columns: list[tuple[Any, ...]] = [()] * len(blocks)
+    if scales is not None:
+        words |= _KINDS[plan.scaling] | {"stype": BLOCK_FORMATS[plan.scaling].scale}
+        of_rows, of_columns = ([(word, (byte, 0)) for word in found] for found, byte in (s.of(step) for s in scales))
     for row, (fragment, of_row) in enumerate(zip(from_a, sums, strict=True)):
         # Odd rows traverse B backwards, to reuse its last fragment.
         for number in range(len(blocks))[:: -1 if row % 2 else 1]:
@@ -249,4 +325,4 @@ def _multiply_step(plan: WarpPlan, from_a: Sequence[Fragment], from_b: Sequence[
                 for total, part in zip(totals, ptx.mma(fragment, blocks[number], zeros, **words), strict=True):
                     total += part
             else:
-                ptx.mma(fragment, blocks[number], totals, **words, out=totals)
+                ptx.mma(fragment, blocks[number], totals, *of_rows[row], *of_columns[number], **words, out=totals)

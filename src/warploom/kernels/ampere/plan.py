@@ -6,17 +6,21 @@ from dataclasses import dataclass, field
 from warploom.check.header import find_target
 from warploom.diagnostics import UsageError
 from warploom.isa.model.capacity import shared_bytes
-from warploom.kernels.plan import Epilogue, GemmPlan, size_of, tile_errors
+from warploom.kernels.plan import BLOCK_FORMATS, Epilogue, GemmPlan, bits_of, tile_errors
 from warploom.kernels.problem import Problem
+from warploom.kernels.warp_store import buffer_bytes
 
 STEP = 32  # bytes of K that one instruction multiplies
 OLDEST = 80
 """Architecture number of the first supported target."""
 MULTIPROCESSORS = 108
 """Multiprocessors of an A100, for which tiles are chosen if the GPU is unknown."""
+BLOCK_TARGETS = ("sm_120a", "sm_121a")
+"""Targets that multiply block formats."""
 _RESERVED = 1024  # bytes of shared memory that the system takes from each CTA
 _PRODUCTS = 64  # elements of D for which an SM multiplies 32 bytes of K in a clock
 _BANK_BYTES = 128  # bytes of shared memory that are accessed in a clock
+_WIDE = 128  # bytes of K in a stage of a block format: whole words of scale factors
 _MAX_ROW = 2**31 - 256  # bytes along K that 32-bit counters can address
 
 
@@ -105,7 +109,8 @@ def choose_tile(problem: Problem, multiprocessors: int, most: int) -> WarpTile:
         # All waves but the last fill all multiprocessors. The tiles of the last wave are spread evenly.
         return (waves * resident - (-rest // multiprocessors)) * tile.clocks
 
-    return min((tile for tile in TILES if tile.shared_bytes <= most), key=cost)
+    legal = (tile for tile in TILES if tile.shared_bytes <= most and (tile.span == _WIDE or not problem.scaling))
+    return min(legal, key=cost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +141,10 @@ class WarpPlan(GemmPlan):
         yield from tile_errors(tile)
         if tile.shared_bytes > (most := shared_bytes(number)):
             yield f"{tile.stages} stages have {tile.shared_bytes} bytes; expected at most {most} bytes on {self.target}"
+        if self.scaling and self.target not in BLOCK_TARGETS:
+            yield f"{self.target} does not multiply {self.scaling}; expected {' or '.join(BLOCK_TARGETS)}"
+        if self.scaling and tile.span != _WIDE:
+            yield f"a stage of {self.scaling} has {tile.span} bytes of K; expected {_WIDE}"
         if tile.span not in (64, 128):
             yield f"a stage has {tile.span} bytes of K; expected 64 or 128"
         if not 3 <= tile.stages <= 5:
@@ -153,7 +162,7 @@ class WarpPlan(GemmPlan):
     @property
     def stage_k(self) -> int:
         """Number of elements of K in a stage."""
-        return self.tile.span // size_of(self.a)
+        return 8 * self.tile.span // bits_of(self.a)
 
     @property
     def steps(self) -> int:
@@ -161,19 +170,19 @@ class WarpPlan(GemmPlan):
         return self.tile.span // STEP
 
     @property
+    def factors(self) -> int:
+        """Number of scale factors of a row for one step, or 0 without a block format."""
+        return self.stage_k // self.steps // BLOCK_FORMATS[self.scaling].block if self.scaling else 0
+
+    @property
     def accumulators(self) -> int:
         """Number of accumulator registers that a thread has for 16 rows by 8 columns."""
         return 2 if self.accumulator == "f16" else 4
 
     @property
-    def row_bytes(self) -> int:
-        """Size of a row of D in a warp's part of the tile. Units: bytes."""
-        return self.tile.warp_columns * size_of(self.d)
-
-    @property
     def buffer_bytes(self) -> int:
         """Size of the shared memory through which a warp stores 16 rows of D. Units: bytes."""
-        return 16 * self.row_bytes
+        return buffer_bytes(self, self.tile.warp_columns)
 
 
 def plan_for(
@@ -196,7 +205,7 @@ def plan_for(
     """
     accumulator = problem.accumulator(accumulator)
     result = result or problem.result(accumulator)
-    row = problem.k * size_of(problem.a)
+    row = problem.k * bits_of(problem.a) // 8
     if row > _MAX_ROW:
         raise UsageError(f"a row along K has {row} bytes; expected at most {_MAX_ROW}", code="kernels.plan")
     number = find_target(target).number
@@ -205,5 +214,5 @@ def plan_for(
     return WarpPlan(
         problem.a, problem.b, accumulator, result, problem.a_major, problem.b_major,
         problem.is_unaligned(result) or problem.is_unaligned(epilogue.addend), epilogue, promoted, tile or WarpTile(),
-        target,
+        target, scaling=problem.scaling,
     )  # fmt: skip

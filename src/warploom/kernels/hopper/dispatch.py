@@ -57,16 +57,16 @@ class HopperDispatch:
         flags = self.schedule.ctas * self.plan.tile.tile_consumers
         return flags * 128 * self.plan.accumulators, flags
 
-    def tensor_maps(self, a: Any, b: Any, c: Any, d: Any) -> tuple[TensorMap, ...]:
-        """Return the tensor maps of A, B, C and D. If `c` is None, the third map is also that of D."""
+    def tensor_maps(self, operands: Operands, d: Any) -> dict[str, TensorMap]:
+        """Return the tensor maps of A, B, C and D by parameter. Without C, the third map is also that of D."""
         plan, tile = self.plan, self.plan.tile
-        of_d = self._result_map(d, "d")
-        return (
-            self._operand_map(a, "a", plan.a, plan.a_major, tile.rows, plan.span_a),
-            self._operand_map(transposed(b), "b", plan.b, plan.b_major, tile.columns // tile.cluster, SPAN),
-            of_d if c is None else self._result_map(c, "c"),
-            of_d,
-        )
+        of_d, b = self._result_map(d, "d"), transposed(operands.b)
+        return {
+            "a": self._operand_map(operands.a, "a", plan.a, plan.a_major, tile.rows, plan.span_a),
+            "b": self._operand_map(b, "b", plan.b, plan.b_major, tile.columns // tile.cluster, SPAN),
+            "c": of_d if operands.c is None else self._result_map(operands.c, "c"),
+            "d": of_d,
+        }
 
     def _operand_map(self, array: Any, name: str, type_word: str, major: str, lines: int, span: int) -> TensorMap:
         """Return the tensor map of A, or of B transposed. A box has `lines` rows and `span` bytes of K."""
@@ -97,7 +97,7 @@ class HopperDispatch:
         rows, columns = dense_scales(operands.row_scales), dense_scales(operands.column_scales)
         operands = operands._replace(row_scales=rows, column_scales=columns)
         return [
-            *self.tensor_maps(operands.a, operands.b, operands.c, d),
+            *self.tensor_maps(operands, d).values(),
             *(np.zeros(count, np.uint32) for count in self.workspace or (0, 0)),
             *(each.ravel(order="K") if is_by_block(each) else each for each in (rows, columns)),
             *(operands.bias, operands.metadata, operands.ends),

@@ -20,7 +20,7 @@ from warploom.diagnostics.edits import Fix
 from warploom.emulator.events import Fence, TensorAllocate, TensorIssue, TensorTransferIssue, Wait
 from warploom.emulator.tensor_memory.operations import values_of
 from warploom.isa.model import effects
-from warploom.isa.model.tensor_memory import TensorCommit, TensorMultiply, TensorTransfer
+from warploom.isa.model.tensor_memory import TensorCommit, TensorMemoryCopy, TensorMultiply, TensorTransfer
 from warploom.layout.tensor_memory import TENSOR_COLUMNS, TENSOR_LANES
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.edits import insert_after, insert_before
@@ -75,6 +75,7 @@ class TensorMemory:
         self._numbers: dict[int, int] = {}  # warp -> number of operations
         self._open: dict[int, list[Operation]] = {}  # warp -> operations without a commit
         self._pending: dict[tuple[int, str], list[Operation]] = {}  # warp, group -> transfers without a wait
+        self._multiplied: dict[tuple[int, int], int] = {}  # thread -> number of its last multiplication
         self._unfenced: dict[int, dict[tuple[int, int], Operation]] = {}  # warp -> operations without a fence
         self._unreleased: dict[int, list[Operation]] = {}  # warp -> operations after the last release
         self._acquired: dict[int, int] = {}  # warp -> instruction of the last synchronisation
@@ -136,6 +137,8 @@ class TensorMemory:
                 fields = record.plan(int(values["idesc"][k])).fields
                 key = (int(values["d"][k]), fields.m, fields.n, record.ctas)
             operation = self._operation(pc, warp, lane, record, key)
+            if key is not None:
+                self._multiplied[warp, lane] = operation.number
             self._open.setdefault(warp, []).append(operation)
             self.operands.read(record, values, k, warp, lane, pc, operation.number)
             cta = int(self.topology.cta_of[warp])
@@ -213,9 +216,11 @@ class TensorMemory:
         old, order, warp = access.operation, self.order, operation.thread[0]
         if old.is_transfer and operation.is_transfer and old.thread == operation.thread and access.use.writes and use.kind == "write":
             return  # all known GPUs execute the stores of a warp in order
+        if old.thread == operation.thread and is_pipelined(old, operation):
+            return
         if order.is_complete(warp, old):
             self._check_fences(access, operation, use)
-        elif not is_pipelined(old, operation):
+        elif not (is_pipelined(old, operation) or self._multiplied_between(old, operation)):
             self._report_incomplete(access, operation, use)
         elif not order.follows(warp, old):
             self._report("race", access, operation, use, "and nothing orders the two")
@@ -223,6 +228,11 @@ class TensorMemory:
             self._report_fence_before(access, operation, use)
         elif old.thread[0] != warp and not order.follows(warp, old, fenced=True):
             self._report_fence_after(access, operation, use)
+
+    def _multiplied_between(self, first: Operation, then: Operation) -> bool:
+        """Return True if a thread multiplied after a copy and before the next: the multiplication orders both."""
+        copies = isinstance(first.record, TensorMemoryCopy) and isinstance(then.record, TensorMemoryCopy)
+        return copies and first.thread == then.thread and self._multiplied.get(first.thread, 0) > first.number
 
     def _check_fences(self, access: _Access, operation: Operation, use: Use) -> None:
         old, order, warp = access.operation, self.order, operation.thread[0]

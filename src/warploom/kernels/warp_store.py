@@ -7,28 +7,34 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from warploom.author import Location, Register, guarded, new, u32, when
-from warploom.kernels.ampere.plan import WarpPlan
 from warploom.kernels.epilogue import ColumnTerms, EpilogueArguments, EpilogueMath, split_pair, unpack
-from warploom.kernels.plan import CHUNK, size_of, swizzle_mask
+from warploom.kernels.plan import CHUNK, GemmPlan, size_of, swizzle_mask
 from warploom.kernels.ptx import ptx
 
 _ALL_LANES = 0xFFFFFFFF
 
 
-class Store:
-    """Epilogue and store of one warp.
+def buffer_bytes(plan: GemmPlan, columns: int) -> int:
+    """Return the size of the shared memory through which a warp stores 16 rows of `columns` columns of D."""
+    return 16 * columns * size_of(plan.d)
 
-    `buffer` is the address of the warp's shared memory. `addend` has the address of C, the byte distance of two rows
+
+class Store:
+    """Epilogue and store of one warp, for `columns` columns at a time.
+
+    `buffer` is the address of the warp's shared memory, which has `buffer_bytes(plan, columns)` bytes. `addend` has the address of C, the byte distance of two rows
     of C, and the byte distance of two batches of C.
     """
 
     def __init__(
-        self, plan: WarpPlan, buffer: Any, lane: Any, arguments: EpilogueArguments, addend: tuple[Any, Any, Any]
-    ) -> None:
-        self.plan, self.arguments, self.addend = plan, arguments, addend
+        self, plan: GemmPlan, columns: int, buffer: Any, lane: Any, arguments: EpilogueArguments,
+        addend: tuple[Any, Any, Any],
+    ) -> None:  # fmt: skip
+        self.plan, self.columns, self.arguments, self.addend = plan, columns, arguments, addend
         self.row, self.pair = lane >> 2, (lane & 3) * 2
         self.math = EpilogueMath(plan, arguments, self.pair)
-        self.size, span = size_of(plan.d), plan.row_bytes
+        self.size = size_of(plan.d)
+        self.span = span = columns * self.size
         chunks = span // CHUNK
         self.rows = 32 // chunks  # rows that a warp stores at once
         inside = self.pair * self.size  # offset of the thread's columns in the bytes of 8 columns
@@ -40,7 +46,7 @@ class Store:
     def _mask(self, row: Any) -> Any:
         if self.size == 4:  # 4 rows with two chunks each are written at once
             return (row & 3) << 1
-        return swizzle_mask(row, min(self.plan.row_bytes, 128))
+        return swizzle_mask(row, min(self.span, 128))
 
     def __call__(self, sums: Sequence[Sequence[Register]], row: Any, column: Any, batch: Any) -> None:
         """Apply the epilogue to the accumulators `sums`, and store the results at a row and column of D."""
@@ -65,7 +71,7 @@ class Store:
 
     def _addends(self, line: Any, column: Any, batch: Any) -> Iterator[list[Register] | None]:
         """Yield four elements of C as f32 for each 8 columns of D. Yield None if there is no C."""
-        type_word, blocks = self.plan.epilogue.addend, self.plan.tile.warp_columns // 8
+        type_word, blocks = self.plan.epilogue.addend, self.columns // 8
         if not type_word:
             yield from [None] * blocks
             return
@@ -116,7 +122,7 @@ class Store:
         self, sums: Sequence[Register], line: Any, columns: ColumnTerms, addends: Iterator[list[Register] | None]
     ) -> None:
         """Write the results of 16 rows to the buffer. `addends` is a result of `_addends`."""
-        span, size = self.plan.row_bytes, self.size
+        span, size = self.span, self.size
         rows = self.math.row_terms(line)
         for number, addend in enumerate(addends):
             quad = self.math.apply(sums, 8 * number, addend, rows, columns)
@@ -131,7 +137,7 @@ class Store:
     def _read(self, above: int) -> tuple[Register, ...]:
         mask = self._mask(above) * CHUNK
         address = self.source ^ mask if mask else self.source
-        return ptx.ld(address.at(above * self.plan.row_bytes, "shared"), vec="v4", type="b32")
+        return ptx.ld(address.at(above * self.span, "shared"), vec="v4", type="b32")
 
     def _store(self, place: Any, words: Sequence[Register], inside: Any, first: Any, whole: Any) -> None:
         """Store `words`, 16 bytes of a row of D, at `place`. Skip elements that are outside of D.

@@ -1,0 +1,361 @@
+"""Tensor memory of Blackwell: allocations for a `with` block, accumulators, scale factors and multiplications."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from warploom.author import ptx
+from warploom.author.control_flow import when
+from warploom.author.errors import author_error, errors_at_caller
+from warploom.author.instructions import new
+from warploom.author.roles import cluster_sync
+from warploom.author.roles import warp as warp_number
+from warploom.author.tiles import Shared, Tile, TileDescriptor, shared
+from warploom.author.values import Location, Register
+from warploom.layout import InstructionDescriptor, UmmaDescriptor
+from warploom.layout.instruction import kind_of
+from warploom.layout.tensor_memory import TENSOR_COLUMNS, data_path
+
+_ALL_LANES = -1
+_FEWEST_COLUMNS = 32  # of an allocation
+_LANES = 32  # lanes that a warp can access
+_CORE_BYTES = 128  # bytes of 8 rows of 16 bytes
+_ROWS = 128  # rows whose scale factors one copy moves
+_FACTORS = 4  # scale factors of a row that one copy moves
+_ATOM = 512  # bytes of the scale factors that one copy moves
+_STEP_BYTES = 32  # bytes of a row that one multiplication reads
+_REPEATS = {"32x32b": 1, "16x256b": 8}
+"""Columns of one repetition of a shape."""
+_FACTORS_OF = {"mxf8f6f4": 1, "mxf4": 2, "mxf4nvf4": 4}
+"""Scale factors of a row for one multiplication."""
+Fragment = Literal["32x32b", "16x256b"]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMemory:
+    """Allocation of `columns` columns of tensor memory, from address `start` on.
+
+    `ctas` is the number of CTAs that allocated together and multiply together, 1 or 2.
+    """
+
+    start: Register
+    columns: int
+    ctas: int
+    _used: list[int] = field(default_factory=lambda: [0])
+
+    @property
+    def group(self) -> str:
+        """Modifier that states the number of CTAs."""
+        return f"cta_group::{self.ctas}"
+
+    def accumulator(self, columns: int, type: Literal["f32", "f16", "s32"] = "f32", *, stages: int = 1) -> Accumulator:
+        """Reserve columns for `stages` accumulators of `columns` columns each.
+
+        Each element has its own word, even an element of 16 bits. Errors: AuthorError author.tensor_memory.
+        """
+        first = self._reserve(stages * columns, f"{stages} accumulators of {columns} columns")
+        return Accumulator(self, first, columns, type, stages)
+
+    def scales(self, shared_scales: SharedScales) -> TensorScales:
+        """Reserve columns for the scale factors of one stage. Errors: AuthorError author.tensor_memory."""
+        columns = shared_scales.atoms * _FACTORS
+        return TensorScales(self, self._reserve(columns, f"scale factors in {columns} columns"), shared_scales)
+
+    def commit(self, barrier: Location, *, multicast: int | Register | None = None) -> None:
+        """Let an mbarrier receive one arrival when the earlier operations of this thread are complete.
+
+        `barrier` is in shared::cluster. `multicast` is a mask of CTAs of the cluster: each mbarrier at the same offset
+        receives an arrival. Only one thread may execute this.
+        """
+        words: dict[str, Any] = {}
+        if multicast is not None:
+            mask = new("u16", multicast) if isinstance(multicast, int) else multicast
+            words = {"multicast": "multicast::cluster", "ctaMask": mask}
+        ptx.tcgen05_commit(barrier, cta_group=self.group, ss=barrier.space, **words)
+
+    def _reserve(self, columns: int, what: str) -> int:
+        first = self._used[0]
+        if columns < 1 or first + columns > self.columns:
+            raise author_error(
+                f"{what} do not fit into tensor memory: {first} of the {self.columns} allocated columns are in use;"
+                f" expected at most {self.columns - first} columns",
+                "author.tensor_memory",
+            )
+        self._used[0] += columns
+        return first
+
+
+@contextmanager
+def tensor_memory(columns: int, *, warp: int = 0, ctas: Literal[1, 2] = 1) -> Generator[TensorMemory]:
+    """Allocate columns of tensor memory for the `with` block, and free them at its end.
+
+    The warp with the index `warp` allocates and frees the memory. With `ctas=2`, this warp of both CTAs of a pair does
+    this, and the multiplications in the block use the pair. All threads must execute the beginning and the end, which
+    synchronise the CTA, or the cluster if `ctas` is 2. Writes before the block are visible to all of them.
+
+    Errors: AuthorError author.tensor_memory for a number of columns that is no power of two from 32 to 512.
+    """
+    if columns & (columns - 1) or not _FEWEST_COLUMNS <= columns <= TENSOR_COLUMNS:
+        raise author_error(
+            f"an allocation has {columns} columns of tensor memory; expected a power of two from {_FEWEST_COLUMNS} to"
+            f" {TENSOR_COLUMNS}",
+            "author.tensor_memory",
+        )
+    group: Any = f"cta_group::{ctas}"
+    slot = shared(4, align=4)
+    if ctas == 2:
+        cluster_sync()  # the other CTA must have started
+    allocates = warp_number() == warp
+    with when(allocates, uniform=True):
+        ptx.tcgen05_alloc(slot.at(), columns, cta_group=group)
+        ptx.tcgen05_relinquish_alloc_permit(cta_group=group)
+    _synchronise(ctas)
+    start = ptx.ld(slot.at(), type="u32")
+    yield TensorMemory(start, columns, ctas)
+    _synchronise(ctas)
+    with when(allocates, uniform=True):
+        ptx.tcgen05_dealloc(start, columns, cta_group=group)
+
+
+def _synchronise(ctas: int) -> None:
+    ptx.tcgen05_fence_before_thread_sync()
+    ptx.bar_warp(_ALL_LANES)  # lanes may arrive here from different branches
+    if ctas == 2:
+        cluster_sync()
+    else:
+        ptx.bar(0)
+    ptx.tcgen05_fence_after_thread_sync()
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulator:
+    """Accumulators in tensor memory, one for each of `stages` stages. A row of D is a lane."""
+
+    memory: TensorMemory
+    first: int
+    columns: int
+    type: str
+    stages: int
+
+    def address(self, stage: Register | int = 0, *, lane: Register | int = 0, column: int = 0) -> Register:
+        """Return the address of a lane and a column of a stage."""
+        start = self.memory.start + (self.first + column) if self.first + column else self.memory.start
+        if not isinstance(stage, int) or stage:
+            start = start + stage * self.columns
+        if not isinstance(lane, int) or lane:
+            start = start + (lane << 16)
+        return start
+
+    def multiply(
+        self,
+        a: TileDescriptor,
+        b: TileDescriptor,
+        *,
+        accumulate: Register | bool,
+        stage: Register | int = 0,
+        scales: tuple[TensorScales, TensorScales] | None = None,
+    ) -> None:
+        """Issue the multiplications of two tiles in shared memory. Only one thread may execute this.
+
+        `a` has the rows of A and `b` the columns of B that this CTA holds. With a pair, the two CTAs hold different
+        halves. If `accumulate` is false, the product replaces D. `scales` are the factors of A and B, which must have
+        been copied by the same thread.
+
+        Errors: AuthorError author.multiply for tiles that do not fit together; the errors of an instruction descriptor.
+        """
+        tiles, ctas = (a.tile, b.tile), self.memory.ctas
+        if a.tile.columns != b.tile.columns or b.tile.rows * ctas > self.columns:
+            raise author_error(
+                f"A has {a.tile.columns} and B {b.tile.columns} elements of K, and D has {self.columns} columns for"
+                f" {b.tile.rows * ctas} columns of B; expected equal K, and as many columns",
+                "author.multiply",
+            )
+        with errors_at_caller():
+            kind = kind_of(a.tile.type, b.tile.type, None if scales is None else scales[0].shared.type)
+        words: dict[str, Any] = {"cta_group": self.memory.group, "kind": f"kind::{kind}"}
+        d = self.address(stage)
+        step = 8 * _STEP_BYTES // a.tile.bits  # elements of K that one instruction multiplies
+        if kind == "mxf4nvf4":
+            words["scale_vectorsize"] = "block16"
+        factors = 0 if scales is None else self._factors(kind, tiles, scales)
+        for number, k in enumerate(range(0, a.tile.columns, step)):
+            atom, byte = divmod(number * factors, _FACTORS)
+            fields = self._instruction(kind, tiles, "" if scales is None else scales[0].shared.type, byte)
+            keeps = ptx.setp(0, 0, CmpOp="eq", type="u32") if number else accumulate
+            if isinstance(keeps, bool):
+                keeps = ptx.setp(int(keeps), 0, CmpOp="ne", type="u32")
+            places = [each.address(atom) for each in scales or ()]
+            operands = [d.at(), a.at(k), b.at(k), fields.encode(), *(place.at() for place in places), keeps]
+            ptx.tcgen05_mma(*operands, **words)
+
+    def _factors(self, kind: str, tiles: Sequence[Tile], scales: tuple[TensorScales, TensorScales]) -> int:
+        """Return the number of factors of a row for one multiplication. Refuse factors that do not fit the tiles."""
+        expected = _FACTORS_OF[kind]
+        for name, tile, each in zip("AB", tiles, scales, strict=True):
+            rows = tile.rows if name == "A" else tile.rows * self.memory.ctas  # each CTA needs all factors of B
+            blocks = expected * tile.columns * tile.bits // (8 * _STEP_BYTES)
+            found = each.shared
+            if (found.rows, found.blocks, found.type) != (rows, blocks, scales[0].shared.type):
+                raise author_error(
+                    f"scale factors of {name} are {found.rows} by {found.blocks} of type {found.type}; expected {rows} by"
+                    f" {blocks} of type {scales[0].shared.type} for {tile.columns} elements of K",
+                    "author.multiply",
+                )
+        return expected
+
+    def _instruction(self, kind: str, tiles: Sequence[Tile], scale_type: str, scale_id: int) -> InstructionDescriptor:
+        """Return the instruction descriptor for tiles of A and B."""
+        a, b = tiles
+        ctas = self.memory.ctas
+        majors: Any = ["K" if each.major == "k" else "MN" for each in tiles]
+        with errors_at_caller():
+            fields = InstructionDescriptor(
+                kind, a.rows * ctas, b.rows * ctas, a.type, b.type, self.type, a_major=majors[0], b_major=majors[1],
+                scale_type=scale_type, scale_a_id=scale_id, scale_b_id=scale_id,
+            )  # fmt: skip
+            data_path(fields, ctas)  # raises UsageError for an illegal shape
+        return fields
+
+    def load(
+        self,
+        column: int,
+        columns: int,
+        *,
+        stage: Register | int = 0,
+        shape: Fragment = "32x32b",
+        half: int = 0,
+        wait: bool = True,
+    ) -> list[Register]:
+        """Load `columns` columns, from `column` on, of the 32 lanes that this warp can access.
+
+        All lanes of the warp must execute this. The warp with the index i in the CTA accesses lanes from 32 (i % 4) on.
+        With the shape "32x32b", a thread gets the elements of its lane. With "16x256b", it gets the elements that it
+        would get from an accumulator of `mma` for 16 lanes: those from 16 `half` on. `wl.layout` shows the fragments.
+        An element of f16 is in the lower half of its register. Without `wait`, the registers are undefined until
+        `tcgen05_wait_ld`.
+
+        Errors: AuthorError author.tensor_memory.
+        """
+        unit = _REPEATS[shape]
+        count = columns // unit
+        legal = columns % unit == 0 and count & (count - 1) == 0 and 1 <= columns * (4 if unit == 8 else 8) <= 1024
+        if not legal or not 0 <= column <= self.columns - columns or half not in range(unit // 8 + 1):
+            raise author_error(
+                f"a load of shape {shape} reads {columns} columns from column {column} on, of {self.columns};"
+                f" expected {unit} times a power of two, inside the accumulator",
+                "author.tensor_memory",
+            )
+        lane = (warp_number() & 3) * _LANES
+        place = self.address(stage, lane=lane + 16 * half if half else lane, column=column)
+        name: Any = f"x{count}"
+        found = ptx.tcgen05_ld(place.at(), shape=shape, num=name)
+        if wait:
+            ptx.tcgen05_wait_ld()
+        return list(found) if isinstance(found, tuple) else [found]
+
+
+# Scale factors --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SharedScales:
+    """Scale factors of `rows` rows (of A, or of B transposed) in shared memory, one array for each of `stages` stages.
+
+    A row has `blocks` factors of type `type`, "ue8m0" or "ue4m3". The layout is that of cuBLAS: atoms of 512 bytes for
+    128 rows and 4 factors, in which row r, factor f is byte 16 (r % 32) + 4 (r // 32) + f. The atoms of 128 rows are
+    neighbours. Shapes: (rows / 128, blocks / 4, 32, 16), with rows / 128 rounded up.
+    """
+
+    rows: int
+    blocks: int
+    type: str
+    stages: int
+    memory: Shared
+
+    @property
+    def atoms(self) -> int:
+        """Number of atoms of a stage."""
+        return -(-self.rows // _ROWS) * self.blocks // _FACTORS
+
+    @property
+    def bytes(self) -> int:
+        """Size of a stage. Units: bytes."""
+        return self.atoms * _ATOM
+
+    def load(
+        self,
+        tensor: Register,
+        origin: tuple[Register | int, ...],
+        barrier: Location,
+        stage: Register | int = 0,
+        *,
+        pair: bool = False,
+    ) -> None:
+        """Copy the factors from `origin` of a tensor into a stage: number of the atom along K, and along the rows.
+
+        The tensor has the shape (..., rows / 128, blocks / 4, 32, 16), and its box is one stage. `origin` has one
+        coordinate for each of the other axes. `pair` is that of `Tile.load`.
+        """
+        target = self.memory.address() + stage * self.bytes
+        words: Any = {"cta_group": "cta_group::2"} if pair else {}
+        source = Location(tensor, coordinates=(0, 0, *origin))
+        to = target.at(space="shared::cluster")
+        ptx.cp_async_bulk_tensor(to, source, barrier, dim=f"{len(origin) + 2}d", dst="shared::cluster", **words)
+
+
+def shared_scales(rows: int, blocks: int, type: str = "ue8m0", *, stages: int = 1) -> SharedScales:
+    """Allocate shared memory for scale factors (see `SharedScales`). Errors: AuthorError author.tile."""
+    if rows < 1 or blocks % _FACTORS or blocks < 1 or type not in ("ue8m0", "ue4m3"):
+        raise author_error(
+            f"{rows} rows have {blocks} scale factors of type {type}; expected a multiple of {_FACTORS} factors of type"
+            " ue8m0 or ue4m3",
+            "author.tile",
+        )
+    size = stages * -(-rows // _ROWS) * blocks // _FACTORS * _ATOM
+    return SharedScales(rows, blocks, type, stages, shared(size, align=128))
+
+
+@dataclass(frozen=True, slots=True)
+class TensorScales:
+    """Scale factors of one stage in tensor memory. Each 32 lanes have a copy.
+
+    `skipped` is the number of columns of tensor memory before the first factors.
+    """
+
+    memory: TensorMemory
+    first: int
+    shared: SharedScales
+    skipped: Register | None = None
+
+    def address(self, atom: int) -> Register:
+        """Return the address of the factors of all rows from factor 4 `atom` on."""
+        start = self.memory.start + (self.first + atom * (-(-self.shared.rows // _ROWS) * _FACTORS))
+        return start if self.skipped is None else start + self.skipped
+
+    def from_row(self, row: Register) -> TensorScales:
+        """Return the factors from a row on. `row` must be a multiple of 32."""
+        return replace(self, skipped=row >> 5)
+
+    def copy(self, stage: Register | int = 0) -> None:
+        """Copy the factors of a stage from shared memory. Only one thread may execute this.
+
+        Later multiplications of the thread use the new factors, and earlier ones the previous factors. With a pair,
+        each CTA copies the factors in its own shared memory.
+        """
+        given = self.shared
+        whole, groups, along = replace(self, skipped=None), -(-given.rows // _ROWS), given.blocks // _FACTORS
+        low, high = (UmmaDescriptor(0, 0, _CORE_BYTES).encode() >> shift & 0xFFFFFFFF for shift in (0, 32))
+        start = (given.memory.address() & 0x3FFFF) >> 4
+        base = (start | low if low else start) + stage * (given.bytes >> 4)
+        for group in range(groups):
+            for atom in range(along):
+                number = group * along + atom
+                place = base + number * (_ATOM >> 4) if number else base
+                target = whole.address(atom) + group * _FACTORS if group else whole.address(atom)
+                ptx.tcgen05_cp(
+                    target.at(), ptx.mov((place, high), type="b64"), cta_group=self.memory.group, shape="32x128b",
+                    multicast="warpx4",
+                )  # fmt: skip
