@@ -117,7 +117,7 @@ def whole_boxes(
     """
     if fields.rank != len(request.coordinates) or request.is_im2col or fields.is_im2col or fields.interleave:
         return None
-    if not is_simple(fields) or request.cta_group != 1:
+    if not is_simple(fields):
         return None
     if request.direction == "load" and fields.element_type in TF32_WORDS:
         return None

@@ -49,7 +49,7 @@ def expected(case: Case, inputs: Inputs) -> tuple[Floats, Floats]:
     if case.ends:
         sums, magnitudes = _grouped(case, inputs.a, arrays.b)
     else:
-        a, b = (_scaled(case, inputs) if case.scaling else (inputs.a, arrays.b))
+        a, b = _scaled(case, inputs) if case.scaling else (inputs.a, arrays.b)
         sums, magnitudes = _product(case, a, b, factors)
     factor = np.asarray(case.alpha)
     if not (case.row_scales == "block" or factors[0] is None):

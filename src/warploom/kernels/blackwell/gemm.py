@@ -78,9 +78,7 @@ class _Tiles:
         if not plan.scaling:
             return cls(a, b, None)
         scale = BLOCK_FORMATS[plan.scaling].scale
-        rows, columns = (
-            shared_scales(each, plan.blocks, scale, stages=plan.stages) for each in (ROWS, tile.columns)
-        )
+        rows, columns = (shared_scales(each, plan.blocks, scale, stages=plan.stages) for each in (ROWS, tile.columns))
         return cls(a, b, (rows, columns))
 
 
@@ -158,9 +156,7 @@ def kernel_of(plan: TensorPlan) -> Kernel:
     return replace(tensor_gemm, target=plan.target, version=f"{version[0]}.{version[1]}", constants={"plan": plan})
 
 
-def _produce(
-    work: _Work, stages: Ring, tiles: _Tiles, a: Any, b: Any, row_scales: Any, column_scales: Any
-) -> None:
+def _produce(work: _Work, stages: Ring, tiles: _Tiles, a: Any, b: Any, row_scales: Any, column_scales: Any) -> None:
     """Copy the tiles of A and B, and the scale factors, for all tiles of this cluster."""
     plan, rank = work.plan, work.rank
     pair, ctas = plan.tile.pair, plan.tile.ctas

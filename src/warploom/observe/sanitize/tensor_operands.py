@@ -87,7 +87,11 @@ class TensorOperands:
             if record.multicast is not None:
                 mask = int(values["multicast"][k])
                 ranks = [each for each in range(16) if mask >> each & 1]
-            if not 0 <= low <= shared.end - SHARED_START - 8 or low % 8 or any(r >= topology.cluster_size for r in ranks):
+            if (
+                not 0 <= low <= shared.end - SHARED_START - 8
+                or low % 8
+                or any(r >= topology.cluster_size for r in ranks)
+            ):
                 continue  # the emulator reports the address
             starts = np.array([(leader + each) * shared.stride + low for each in ranks], np.int64)
             warps, lanes = np.full(len(starts), warp), np.full(len(starts), lane)
