@@ -1,6 +1,5 @@
 """Emulator of one launch: the resident CTAs, and the loop that executes their warps."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from time import perf_counter
 
@@ -41,12 +40,13 @@ from warploom.emulator.native.reporter import Reporter
 from warploom.emulator.observers import Dispatcher, InstructionHandler
 from warploom.emulator.output import Output
 from warploom.emulator.program import Program
+from warploom.emulator.recent_blocks import busiest, describe, recent_blocks
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
 from warploom.emulator.request import Request
 from warploom.emulator.services import Services
 from warploom.emulator.stacks import Stacks
-from warploom.emulator.state import RECENT, Executions
+from warploom.emulator.state import Executions
 from warploom.emulator.tensor_memory.pipeline import TensorPipeline
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
@@ -572,36 +572,14 @@ class Emulator:
             f"{counters.batches} batches; {self.locate()}"
         )
         hint = "a loop may never end; raise WARPLOOM_STEP_BUDGET if the kernel needs more steps"
-        span = self.program.span_of(self._busiest())
+        span = self.program.span_of(busiest(self.program, recent_blocks(self.state, self._first_batch)))
         return Trap([diagnostic("emulator.runaway", message, self.program.source, span, hint)])
-
-    # Location of a stopped run ------------------------------------------------------------------------------
 
     def locate(self) -> str:
         """Return a phrase with the lines that execute, and the warps that wait."""
-        state, program, batch = self.state, self.program, self.batch
-        splits = state.splits
+        batch = self.batch
         warp = int(batch.warp_index[0]) if batch is not None and batch.count else -1
-        recent = self._recent()
-        pcs = {pc for first in recent for pc in range(first, program.block_end[first])}
-        if not pcs:
-            return state.placement.describe(warp)
-        lines = sorted({program.line_of(pc) for pc in pcs})
-        ran = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
-        most = f", most often {program.place_of(self._busiest())}" if len(lines) > 1 else ""
-        waiting = int(np.isin(splits.status, (Status.WAITING, Status.RECONVERGING)).sum())
-        others = f"; ready warps: {len(splits.ready())}, waiting: {waiting}, exited CTAs: {self.ctas_done}"
-        return f"{state.placement.describe(warp)}; the last {len(recent)} batches executed {ran}{most}{others}"
-
-    def _busiest(self) -> int:
-        """Return the program counter of the block that was executed most often of late."""
-        recent = self._recent()
-        return Counter(recent).most_common(1)[0][0] if recent else self.program.entry
-
-    def _recent(self) -> list[int]:
-        """Return the program counters at which the last batches of the wave started."""
-        last = self.state.counters.batches
-        return [int(self.state.recent[batch % RECENT]) for batch in range(max(self._first_batch, last - RECENT), last)]
+        return describe(self.state, self.program, recent_blocks(self.state, self._first_batch), warp, self.ctas_done)
 
 
 def _instructions_of_forms(program: Program) -> dict[Form, list[int]]:
