@@ -46,7 +46,7 @@ from warploom.emulator.repetition import Repetition
 from warploom.emulator.request import Request
 from warploom.emulator.services import Services
 from warploom.emulator.stacks import Stacks
-from warploom.emulator.state import Executions
+from warploom.emulator.state import RECENT, Executions
 from warploom.emulator.tensor_memory.pipeline import TensorPipeline
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
