@@ -64,7 +64,9 @@ def _load(
 ) -> np.ndarray:
     out = np.full(size, 0xEE, np.uint8)
     text = f"cp.async.bulk.tensor.{copy};"
-    wl.launch(_kernel(text, size, counted=counted), grid=1, block=32, args=[tensor_map, out], schedule=schedule, **options)
+    wl.launch(
+        _kernel(text, size, counted=counted), grid=1, block=32, args=[tensor_map, out], schedule=schedule, **options
+    )
     return out
 
 

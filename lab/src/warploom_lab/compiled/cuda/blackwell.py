@@ -21,7 +21,13 @@ def _operand(kind: str, rows: int, k: int, box: int) -> Spec:
 
 
 def _product(
-    name: str, kind: str, element: str, size: tuple[int, int, int], tile: tuple[int, int], near: float, pair: bool = False
+    name: str,
+    kind: str,
+    element: str,
+    size: tuple[int, int, int],
+    tile: tuple[int, int],
+    near: float,
+    pair: bool = False,
 ) -> Case:
     """Return the launch of a product A B^T. `size` is (M, N, K), and `tile` has the rows of the boxes of A and B."""
     (m, n, k), (bm, bn) = size, tile
@@ -53,8 +59,14 @@ def tensor_memory_cases(*, integers: bool) -> Iterator[Case]:
         is_nv = scale == 16
         k = steps * (256 if is_nv else 128)
         kind, element, scale_type = ("mxf4nvf4", "e2m1", "ue4m3") if is_nv else ("mxf8f6f4", "e4m3", "ue8m0")
-        factors = {"fill": "uniform", "low": 0.25, "high": 4.0} if is_nv else {"fill": "integers", "low": 123, "high": 131}
-        operand = tensor("u8", 128, k // 2, box=(128, _ROW), bare=True, fill="bits") if is_nv else _operand("e4m3", 128, k, 128)
+        factors = (
+            {"fill": "uniform", "low": 0.25, "high": 4.0} if is_nv else {"fill": "integers", "low": 123, "high": 131}
+        )
+        operand = (
+            tensor("u8", 128, k // 2, box=(128, _ROW), bare=True, fill="bits")
+            if is_nv
+            else _operand("e4m3", 128, k, 128)
+        )
         order = buffer("fp8e4nv" if is_nv else "u8", 1, k // scale // 4, 32, 4, 4, **factors)
         word = wl.InstructionDescriptor(kind, 128, 128, element, element, scale_type=scale_type).encode()
         args = {
@@ -62,7 +74,16 @@ def tensor_memory_cases(*, integers: bool) -> Iterator[Case]:
             "idesc": scalar("u32", word),
         }  # fmt: skip
         parameters = {"a": element, "b": element, "block": scale, "blocked": True}
-        yield Case(name, "scaled_matmul", args, (1,), (128,), kind="tensor-memory", tolerance=(1e-4, 1e-2), parameters=parameters)
+        yield Case(
+            name,
+            "scaled_matmul",
+            args,
+            (1,),
+            (128,),
+            kind="tensor-memory",
+            tolerance=(1e-4, 1e-2),
+            parameters=parameters,
+        )
     rows = {"x": buffer("i32", 9, 64, fill="integers", low=-1000, high=1000), "y": out("i32", 9, 64)}
     yield Case("cancelled_rows", "cancelled_rows", rows, (9,), (64,), kind="tensor-memory")
     words = {"x": buffer("i32", 128, 8, fill="integers", low=-1000, high=1000), "y": out("i32", 128, 8)}
@@ -75,7 +96,9 @@ def block_scaled_cases() -> Iterator[Case]:
 
     def case(name: str, reference: str, args: dict[str, Spec], parameters: dict[str, Any]) -> Case:
         arguments = args | {"c": c, "k": scalar("i32", k)}
-        return Case(name, reference, arguments, (1,), (32,), kind="block-scaled", tolerance=(1e-4, 1e-2), parameters=parameters)
+        return Case(
+            name, reference, arguments, (1,), (32,), kind="block-scaled", tolerance=(1e-4, 1e-2), parameters=parameters
+        )
 
     factors = {"fill": "integers", "low": 123, "high": 131}
     mx = {"a": buffer("fp8e4nv", 16, k), "sa": buffer("u8", 16, k // 32, **factors), "b": buffer("fp8e4nv", 8, k), "sb": buffer("u8", 8, k // 32, **factors)}  # fmt: skip

@@ -49,7 +49,9 @@ def block_scaled_tensor(
     rt = tl.arange(0, BK // BLOCK // 4)
     rm = tl.arange(0, BM // 128)
     rn = tl.arange(0, BN // 128)
-    inner = rt[None, :, None, None, None] * 512 + r32[None, None, :, None, None] * 16 + r4[None, None, None, :, None] * 4
+    inner = (
+        rt[None, :, None, None, None] * 512 + r32[None, None, :, None, None] * 16 + r4[None, None, None, :, None] * 4
+    )
     inner += r4[None, None, None, None, :]
     acc = tl.zeros((BM, BN), dtype=tl.float32)
     for k in tl.range(0, K, BK, num_stages=STAGES):
@@ -90,9 +92,7 @@ def grouped_gemm(
 
 
 @triton.jit
-def stream_k(
-    a, b, c, locks, N, K, steps, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, SHARE: tl.constexpr
-):
+def stream_k(a, b, c, locks, N, K, steps, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, SHARE: tl.constexpr):
     per_tile = K // BK
     tiles_n = N // BN
     now = tl.program_id(0) * SHARE
@@ -219,19 +219,36 @@ def _products() -> Iterator[Request]:
     yield multiply("f16_splitk", 100, "fp16", "fp16", "fp32", (128, 64, 256), tile, split=2)
     yield multiply("f16_bias_relu", 103, "fp16", "fp16", "fp16", (128, 64, 64), tile, epilogue="bias_relu")
     yield multiply("bf16_gelu", 100, "bf16", "bf16", "bf16", (128, 64, 64), tile, epilogue="gelu")
-    yield multiply("tf32", 100, "fp32", "fp32", "fp32", (128, 64, 64), (128, 64, 32), layout="nt", precision="tf32", tolerance=3e-3)
-    yield multiply("tf32x3", 100, "fp32", "fp32", "fp32", (128, 64, 64), (128, 64, 32), layout="nt", precision="tf32x3", tolerance=1e-4)
+    yield multiply(
+        "tf32", 100, "fp32", "fp32", "fp32", (128, 64, 64), (128, 64, 32), layout="nt", precision="tf32", tolerance=3e-3
+    )
+    yield multiply(
+        "tf32x3",
+        100,
+        "fp32",
+        "fp32",
+        "fp32",
+        (128, 64, 64),
+        (128, 64, 32),
+        layout="nt",
+        precision="tf32x3",
+        tolerance=1e-4,
+    )
     yield multiply("e4m3", 100, "fp8e4nv", "fp8e4nv", "fp32", (128, 64, 128), tile, layout="nt", tolerance=3e-2)
     yield multiply("e5m2_e4m3", 103, "fp8e5", "fp8e4nv", "bf16", (128, 64, 128), tile, layout="nt", tolerance=3e-2)
     yield multiply("e5m2_nn", 100, "fp8e5", "fp8e5", "fp16", (128, 64, 128), tile, tolerance=3e-2)
     yield multiply("s8", 100, "i8", "i8", "i32", (128, 64, 128), tile, layout="nt")
-    yield multiply("f16_f16acc", 100, "fp16", "fp16", "fp16", (128, 64, 64), tile, accumulate=tl.float16, tolerance=2e-2)
+    yield multiply(
+        "f16_f16acc", 100, "fp16", "fp16", "fp16", (128, 64, 64), tile, accumulate=tl.float16, tolerance=2e-2
+    )
     yield multiply("bf16_batched", 103, "bf16", "bf16", "bf16", (128, 64, 64), tile, batch=2)
     for target in (100, 103):
         yield through_tensors("tma_f16", target, "fp16", (256, 128, 128), (128, 64, 64))
         yield through_tensors("tma_bf16_ragged", target, "bf16", (200, 104, 96), (128, 64, 64), stages=4)
         yield through_tensors("tma_persistent", target, "fp16", (384, 128, 128), (128, 128, 64), persist=2)
-        yield through_tensors("tma_persistent_ws", target, "fp16", (384, 128, 128), (128, 64, 64), persist=2, special=True)
+        yield through_tensors(
+            "tma_persistent_ws", target, "fp16", (384, 128, 128), (128, 64, 64), persist=2, special=True
+        )
     yield through_tensors("tma_ws", 100, "fp16", (128, 128, 192), (128, 64, 64), special=True)
     yield through_tensors("tma_e5m2", 100, "fp8e5", (128, 64, 128), (128, 64, 64))
     yield through_tensors("tma_f32", 100, "fp32", (128, 64, 64), (128, 64, 32))
@@ -254,14 +271,26 @@ def _scaled() -> Iterator[Request]:
         yield scaled_product(target, "e2m1", "e2m1", size, big, block=16)
     yield scaled_product(100, "e5m2", "e4m3", size, big, result="bf16")
     yield scaled_product(100, "e4m3", "e2m1", size, big)
-    yield scaled_product(100, "e2m1", "e2m1", (256, 256, 256), (128, 256, 256), block=16, warps=8, result="fp16", name="_8w")
-    for target, kind, block in ((100, "e4m3", 32), (100, "e2m1", 32), (100, "e2m1", 16), (103, "e2m1", 16), (120, "e4m3", 32)):
-        yield scaled_through_tensors(target, kind, (128, 128, 512), (128, 128, 256 if kind == "e2m1" else 128), block=block)
+    yield scaled_product(
+        100, "e2m1", "e2m1", (256, 256, 256), (128, 256, 256), block=16, warps=8, result="fp16", name="_8w"
+    )
+    for target, kind, block in (
+        (100, "e4m3", 32),
+        (100, "e2m1", 32),
+        (100, "e2m1", 16),
+        (103, "e2m1", 16),
+        (120, "e4m3", 32),
+    ):
+        yield scaled_through_tensors(
+            target, kind, (128, 128, 512), (128, 128, 256 if kind == "e2m1" else 128), block=block
+        )
     small, size = (64, 32, 128), (128, 64, 256)
     for fa, fb, block in (("e4m3", "e4m3", 32), ("e5m2", "e5m2", 32), ("e4m3", "e2m1", 32), ("e2m1", "e5m2", 32),
                           ("e2m1", "e2m1", 32), ("e2m1", "e2m1", 16)):  # fmt: skip
         yield scaled_product(120, fa, fb, size, small, block=block)
-    yield scaled_product(120, "e2m1", "e2m1", (128, 128, 256), (128, 128, 128), block=16, warps=8, result="fp16", name="_8w")
+    yield scaled_product(
+        120, "e2m1", "e2m1", (128, 128, 256), (128, 128, 128), block=16, warps=8, result="fp16", name="_8w"
+    )
 
 
 def _attention() -> Iterator[Request]:

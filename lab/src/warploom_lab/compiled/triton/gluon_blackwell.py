@@ -157,7 +157,7 @@ def multiply_tiles(sa, sb, acc, ready, empty, full, drained, tiles, steps, STAGE
             tcgen05_commit(empty.index(s))
             i += 1
         tcgen05_commit(full.index(n % 2))
-        n += 1
+        n += 1  # noqa: SIM113 - Gluon has no `enumerate`
 
 
 @gluon.jit
@@ -174,7 +174,7 @@ def store_tiles(cd, acc, full, drained, tiles, tiles_n):
         sc.store(value.to(cd.dtype))
         fence_async_shared()
         tma.async_store(cd, [t // tiles_n * BM, t % tiles_n * BN], sc)
-        n += 1
+        n += 1  # noqa: SIM113 - Gluon has no `enumerate`
     tma.store_wait(0)
 
 
@@ -232,7 +232,7 @@ def cancelling(ad, bd, cd, K):
     pm = gl.program_id(0)
     pn = gl.program_id(1)
     phase = 0
-    round = 0
+    answers = 0
     has_work = True
     while has_work:
         gl.barrier()
@@ -250,8 +250,8 @@ def cancelling(ad, bd, cd, K):
         sc.store(acc.load().to(cd.dtype))
         fence_async_shared()
         tma.async_store(cd, [pm * BM, pn * BN], sc)
-        mbarrier.wait(answered, round)
-        round ^= 1
+        mbarrier.wait(answered, answers & 1)
+        answers += 1
         found = clc.load_result(answer)
         has_work = found.is_canceled()
         if has_work:
@@ -275,7 +275,9 @@ def pair(ad, bd, cd, K, STAGES: gl.constexpr):
     for j in gl.static_range(STAGES):
         mbarrier.init(ready.index(j), count=1)
         mbarrier.init(free.index(j), count=tcgen05_mma_barrier_count([sa, sb], multicast=False, two_ctas=True))
-    layout: gl.constexpr = TensorMemoryLayout((BM // 2, BN), col_stride=1, cga_layout=cd.layout.cga_layout, two_ctas=True)
+    layout: gl.constexpr = TensorMemoryLayout(
+        (BM // 2, BN), col_stride=1, cga_layout=cd.layout.cga_layout, two_ctas=True
+    )
     acc = allocate_tensor_memory(gl.float32, [BM, BN], layout)
     pm = gl.program_id(0) * BM
     pn = gl.program_id(1) * BN
@@ -459,7 +461,9 @@ def _tile(dtype: str, rows: int, columns: int, box: tuple[int, int], **options: 
     return tensor(dtype, rows, columns, box=box, layout=_shared(dtype, box[1]), **options)
 
 
-def _product(fn: Any, name: str, target: int, dtype: str, size: Any, block: Any, result: str = "", **constants: Any) -> Request:
+def _product(
+    fn: Any, name: str, target: int, dtype: str, size: Any, block: Any, result: str = "", **constants: Any
+) -> Request:
     """Return the request for a product A B^T through tensor maps. `size` and `block` are (M, N, K)."""
     (m, n, k), (bm, bn, bk) = size, block
     result = result or ("fp16" if dtype.startswith("fp8") else dtype)
@@ -471,7 +475,15 @@ def _product(fn: Any, name: str, target: int, dtype: str, size: Any, block: Any,
     if "tiles" in fn.arg_names:
         args |= {"tiles": scalar("i32", grid[0] * grid[1]), "tiles_n": scalar("i32", grid[1])}
         grid = (2,)
-    case = Case(f"tensor_memory_{fn.__name__}_{name}", "matmul", args, grid, kind="gluon", tolerance=(1e-2, 2e-2), parameters={"layout": "nt"})
+    case = Case(
+        f"tensor_memory_{fn.__name__}_{name}",
+        "matmul",
+        args,
+        grid,
+        kind="gluon",
+        tolerance=(1e-2, 2e-2),
+        parameters={"layout": "nt"},
+    )
     return request(fn, target, case, **constants)
 
 
@@ -488,7 +500,9 @@ def _paired(name: str, target: int, dtype: str, size: Any, block: Any, stages: i
     return made
 
 
-def _scaled(name: str, target: int, fa: str, fb: str, size: Any, block: Any, *, scale: int = 32, copied: bool = False) -> Request:
+def _scaled(
+    name: str, target: int, fa: str, fb: str, size: Any, block: Any, *, scale: int = 32, copied: bool = False
+) -> Request:
     """Return the request for a block-scaled product. `scale` is the number of elements with one scale factor."""
     (m, n, k), (bm, bn, bk) = size, block
     padded = fa != fb
@@ -498,7 +512,9 @@ def _scaled(name: str, target: int, fa: str, fb: str, size: Any, block: Any, *, 
         options = {"fill": "bits"} if kind == "e2m1" else {}
         spec = tensor(_FAMILIES[kind], rows, k // packed, box=(box, bk // packed), **options)
         is_padded = padded and kind == "e2m1"
-        spec["layout"] = _shared("u8", 128 if is_padded else bk // packed, **({"fp4_padded": True} if is_padded else {}))
+        spec["layout"] = _shared(
+            "u8", 128 if is_padded else bk // packed, **({"fp4_padded": True} if is_padded else {})
+        )
         return spec | ({"padded": True} if is_padded else {})
 
     def factors(rows: int, box: int) -> Spec:
@@ -555,7 +571,40 @@ def _instructions() -> Iterator[Request]:
         )  # fmt: skip
         yield request(reduced, 103, case, M=128, N=64, LEAST=least)
     for target, dtype in ((100, "fp16"), (103, "fp32")):
-        order = [3, 17, 29, 1, 8, 9, 10, 30, 2, 5, 4, 31, 7, 0, 11, 19, 20, 21, 22, 6, 12, 13, 14, 15, 16, 18, 23, 24, 25, 26, 27, 28]
+        order = [
+            3,
+            17,
+            29,
+            1,
+            8,
+            9,
+            10,
+            30,
+            2,
+            5,
+            4,
+            31,
+            7,
+            0,
+            11,
+            19,
+            20,
+            21,
+            22,
+            6,
+            12,
+            13,
+            14,
+            15,
+            16,
+            18,
+            23,
+            24,
+            25,
+            26,
+            27,
+            28,
+        ]
         case = Case(
             f"gathered_rows_{dtype}", "gathered_rows",
             {"xd": tensor(dtype, 48, 128, box=(1, 32), layout=_shared(dtype, 32)),
