@@ -162,7 +162,8 @@ def _compare_random_probes(options: argparse.Namespace) -> int:
     if options.keep is not None:
         with _assemblers(options) as assemblers:
             counts = record(assemblers, cases, options.keep)
-        command = f"warploom-lab evidence legality --fresh {options.fresh} --seed {options.seed}{' --recent' * options.recent}"
+        recent = " --recent" if options.recent else ""
+        command = f"warploom-lab evidence legality --fresh {options.fresh} --seed {options.seed}{recent}"
         write_header(options.keep, counts, command, dt.datetime.now(dt.UTC).date().isoformat())
     print(f"check disagrees with ptxas on {different} of {len(cases)} fresh probes of seed {options.seed}")
     return DIFFERENT if different else OK

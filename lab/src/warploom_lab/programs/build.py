@@ -60,8 +60,9 @@ def build(program: Program, sources: Path, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     standard = () if any(each.startswith("-std") for each in program.flags) else ("-std=c++17",)
     # NVIDIA's driver may not be installed, so programs are linked with Warploom's.
+    target = f"arch=compute_{program.target},code=compute_{program.target}"
     command = [
-        nvcc, *_FLAGS, f"arch=compute_{program.target},code=compute_{program.target}", *standard, *(("-lineinfo",) if program.line_info else ()),
+        nvcc, *_FLAGS, target, *standard, *(("-lineinfo",) if program.line_info else ()),
         *(f"-I{sources / each}" for each in program.includes), *map(str, files), *program.flags,
         f"-L{library_folder()}", "-o", str(made),
     ]  # fmt: skip

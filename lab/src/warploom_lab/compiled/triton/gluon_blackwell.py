@@ -157,7 +157,7 @@ def multiply_tiles(sa, sb, acc, ready, empty, full, drained, tiles, steps, STAGE
             tcgen05_commit(empty.index(s))
             i += 1
         tcgen05_commit(full.index(n % 2))
-        n += 1
+        n += 1  # noqa: SIM113 - Gluon has no `enumerate`
 
 
 @gluon.jit
@@ -174,7 +174,7 @@ def store_tiles(cd, acc, full, drained, tiles, tiles_n):
         sc.store(value.to(cd.dtype))
         fence_async_shared()
         tma.async_store(cd, [t // tiles_n * BM, t % tiles_n * BN], sc)
-        n += 1
+        n += 1  # noqa: SIM113 - Gluon has no `enumerate`
     tma.store_wait(0)
 
 
@@ -232,7 +232,7 @@ def cancelling(ad, bd, cd, K):
     pm = gl.program_id(0)
     pn = gl.program_id(1)
     phase = 0
-    round = 0
+    answers = 0
     has_work = True
     while has_work:
         gl.barrier()
@@ -250,8 +250,8 @@ def cancelling(ad, bd, cd, K):
         sc.store(acc.load().to(cd.dtype))
         fence_async_shared()
         tma.async_store(cd, [pm * BM, pn * BN], sc)
-        mbarrier.wait(answered, round)
-        round ^= 1
+        mbarrier.wait(answered, answers & 1)
+        answers += 1
         found = clc.load_result(answer)
         has_work = found.is_canceled()
         if has_work:
