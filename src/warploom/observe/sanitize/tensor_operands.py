@@ -87,7 +87,8 @@ class TensorOperands:
             if record.multicast is not None:
                 mask = int(values["multicast"][k])
                 ranks = [each for each in range(16) if mask >> each & 1]
-            if not 0 <= low <= shared.end - SHARED_START - 8 or low % 8 or any(r >= topology.cluster_size for r in ranks):
+            inside = 0 <= low <= shared.end - SHARED_START - 8 and low % 8 == 0
+            if not inside or not ranks or max(ranks) >= topology.cluster_size:
                 continue  # the emulator reports the address
             starts = np.array([(leader + each) * shared.stride + low for each in ranks], np.int64)
             warps, lanes = np.full(len(starts), warp), np.full(len(starts), lane)
@@ -155,7 +156,8 @@ def _read_matrix(
     """Record the reads of a matrix by a lane of warp `w`. Return the number of conflicts with earlier writes.
 
     `slot` is the position of the warp among the readers of the CTA, whose shared memory begins at the byte offset
-    `origin`. The first `used` bytes of each chunk must have been written. The other arguments describe the matrix as in `emulator.tensor_memory.kernels.read_chunks`.
+    `origin`. The first `used` bytes of each chunk must have been written. The other arguments describe the matrix as in
+    `emulator.tensor_memory.kernels.read_chunks`.
     """
     found = 0
     entry = (np.int64(clock) << 32) | (np.int64(pc) << 10) | (np.int64(lane) << 4)

@@ -111,7 +111,8 @@ class TensorOrder:
     def follows_fence(self, warp: int, operation: Operation) -> bool:
         """Return True if a warp follows a fence after an operation, before a synchronisation of its threads."""
         other = operation.thread[0]
-        return other == warp or (operation.fenced > 0 and self.aliasing.follows(warp, other, operation.fenced, fenced=False))
+        fenced = operation.fenced
+        return other == warp or (fenced > 0 and self.aliasing.follows(warp, other, fenced, fenced=False))
 
 
 def is_pipelined(first: Operation, then: Operation) -> bool:

@@ -33,9 +33,9 @@ _ALL = (1 << TENSOR_LANES) - 1
 def uses_tensor_memory(launch: Launch) -> bool:
     """Return True if the program allocates tensor memory or operates on it."""
     forms = {step.binding.form for step in launch.program.steps}
-    return any(
-        each.resource == "tensor memory" for form in forms for each in form.effects_of(effects.Allocate)
-    ) or any(each.unit == "tensor memory" for form in forms for each in form.effects_of(effects.Multiply))
+    return any(each.resource == "tensor memory" for form in forms for each in form.effects_of(effects.Allocate)) or any(
+        each.unit == "tensor memory" for form in forms for each in form.effects_of(effects.Multiply)
+    )
 
 
 @once_per_program
