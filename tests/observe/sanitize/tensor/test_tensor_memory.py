@@ -18,9 +18,9 @@ MUTANTS = mutants()
 
 def findings(kernel: Kernel, text: str, schedule: str, enable: Sequence[str] = ()) -> tuple[wl.Diagnostic, ...]:
     """Return the findings of a kernel with another text."""
-    return wl.launch(
+    return wl.sanitize(
         text, grid=kernel.cluster, cluster=kernel.cluster, block=kernel.threads, args=[np.zeros(8192, np.uint32)],
-        schedule=schedule, sanitize=True, raises=False, enable=enable,
+        schedules=(schedule,), enable=enable,
     ).findings  # fmt: skip
 
 
