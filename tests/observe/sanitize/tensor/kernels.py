@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a statement and its mark are on one line
 """Correct kernels with tensor memory, with marks for the changes that break them.
 
 A comment behind a statement describes a mutant. `//- RULE…` stands for the deletion of the statement, and
@@ -55,7 +56,7 @@ TAIL = "    ret;\n}\n"
 
 def zeros(size: int, threads: int) -> str:
     """Return stores of zeros to the start of shared memory, 16 bytes for each thread and turn."""
-    lines = [f"    mad.lo.u32 %r5, %r0, 16, %r2;\n"]
+    lines = ["    mad.lo.u32 %r5, %r0, 16, %r2;\n"]
     lines += [f"    st.shared.v4.b32 [%r5 + {at}], {{%r9, %r9, %r9, %r9}};\n" for at in range(0, size, 16 * threads)]
     return "".join(lines)
 
