@@ -36,9 +36,7 @@ def arrange_scales(scales: Any) -> Any:
     given = as_numpy(scales) if is_foreign_type(scales.__class__) else scales
     layout = strided(given)
     if layout.dtype.name not in _SCALE_TYPES or layout.ndim < 2:
-        raise array_error(
-            "scales", layout, f"{' or '.join(_SCALE_TYPES)}, and at least two dimensions", "kernels.type"
-        )
+        raise array_error("scales", layout, f"{' or '.join(_SCALE_TYPES)}, and at least two dimensions", "kernels.type")
     *planes, rows, factors = layout.shape
     high, wide = ceil(rows / ATOM_ROWS), ceil(factors / ATOM_FACTORS)
     padded = np.zeros((*planes, high * ATOM_ROWS, wide * ATOM_FACTORS), layout.dtype)

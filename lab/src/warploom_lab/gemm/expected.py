@@ -49,7 +49,7 @@ def expected(case: Case, inputs: Inputs) -> tuple[Floats, Floats]:
     if case.ends:
         sums, magnitudes = _grouped(case, inputs.a, arrays.b)
     else:
-        a, b = (_scaled(case, inputs) if case.scaling else (inputs.a, arrays.b))
+        a, b = _scaled(case, inputs) if case.scaling else (inputs.a, arrays.b)
         sums, magnitudes = _product(case, a, b, factors)
     factor = np.asarray(case.alpha)
     if not (case.row_scales == "block" or factors[0] is None):
@@ -113,7 +113,8 @@ def _product(
 ) -> tuple[Floats, Floats]:
     """Return the matrix A @ B, and the magnitude of each element of this matrix.
 
-    The magnitude of sum(x) is sqrt(sum(x**2)), or sum(abs(x)) for other targets than sm_90a. `factors` is the result of `_factors`. Only block factors are applied.
+    The magnitude of sum(x) is sqrt(sum(x**2)), or sum(abs(x)) for other targets than sm_90a. `factors` is the result of
+    `_factors`. Only block factors are applied.
     """
     a, b = a.astype(np.float64), b.astype(np.float64)
     if case.target != HOPPER:
