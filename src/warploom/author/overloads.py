@@ -257,7 +257,7 @@ def mismatch(candidate: Candidate, slots: Mapping[str, str], name: str, value: A
 
 
 def named_parts(form: Form, name: str) -> tuple[str, ...]:
-    """Return the operands of the vector `{name, ...}` in the syntax of a form, or () if `name` begins no such vector."""
+    """Return the operands of the vector `{name, ...}` in the syntax of a form, or () without one."""
     return next((each.parts for each in form.syntax.operands if each.parts and each.parts[0] == name), ())
 
 

@@ -1,4 +1,4 @@
-"""Tensor memory of Blackwell: allocations for a `with` block, accumulators, scale factors and multiplications."""
+"""Tensor memory of Blackwell: allocations for a `with` block, accumulators and scale factors."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ class Accumulator:
             ptx.tcgen05_mma(*operands, **words)
 
     def _factors(self, kind: str, tiles: Sequence[Tile], scales: tuple[TensorScales, TensorScales]) -> int:
-        """Return the number of factors of a row for one multiplication. Refuse factors that do not fit the tiles."""
+        """Return the number of factors of a row for one multiplication, or refuse wrong factors."""
         expected = _FACTORS_OF[kind]
         for name, tile, each in zip("AB", tiles, scales, strict=True):
             rows = tile.rows if name == "A" else tile.rows * self.memory.ctas  # each CTA needs all factors of B
@@ -200,8 +200,8 @@ class Accumulator:
             found = each.shared
             if (found.rows, found.blocks, found.type) != (rows, blocks, scales[0].shared.type):
                 raise author_error(
-                    f"scale factors of {name} are {found.rows} by {found.blocks} of type {found.type}; expected {rows} by"
-                    f" {blocks} of type {scales[0].shared.type} for {tile.columns} elements of K",
+                    f"scale factors of {name} are {found.rows} by {found.blocks} of type {found.type}; expected {rows}"
+                    f" by {blocks} of type {scales[0].shared.type} for {tile.columns} elements of K",
                     "author.multiply",
                 )
         return expected
@@ -262,7 +262,7 @@ class Accumulator:
 
 @dataclass(frozen=True, slots=True)
 class SharedScales:
-    """Scale factors of `rows` rows (of A, or of B transposed) in shared memory, one array for each of `stages` stages.
+    """Scale factors of the rows of A, or of B transposed, in shared memory, for each of `stages` stages.
 
     A row has `blocks` factors of type `type`, "ue8m0" or "ue4m3". The layout is that of cuBLAS: atoms of 512 bytes for
     128 rows and 4 factors, in which row r, factor f is byte 16 (r % 32) + 4 (r // 32) + f. The atoms of 128 rows are
@@ -294,9 +294,9 @@ class SharedScales:
         *,
         pair: bool = False,
     ) -> None:
-        """Copy the factors from `origin` of a tensor into a stage: number of the atom along K, and along the rows.
+        """Copy the factors from `origin` of a tensor into a stage.
 
-        The tensor has the shape (..., rows / 128, blocks / 4, 32, 16), and its box is one stage. `origin` has one
+        `origin` has the number of the atom along K, and along the rows. The tensor has the shape (..., rows / 128, blocks / 4, 32, 16), and its box is one stage. It has a further
         coordinate for each of the other axes. `pair` is that of `Tile.load`.
         """
         target = self.memory.address() + stage * self.bytes

@@ -17,7 +17,7 @@ from warploom.layout.swizzle import chunk_mask
 from warploom.ptx import Symbol
 
 Origin = tuple[Register | int, ...]
-"""Column and row in the tensor of the first element of a tile, and the coordinates of further dimensions."""
+"""Column and row of the first element of a tile in the tensor, and further coordinates."""
 _PATTERN = 1024  # bytes after which every swizzle pattern repeats
 _CORE_ROWS = 8  # rows of a core matrix
 _CHUNK = 16  # bytes that a swizzle moves together
@@ -129,7 +129,7 @@ class Tile:
         return TileDescriptor(self, ((start & _CTA_ADDRESS) >> 4) | (word & 0xFFFFFFFF), word >> 32)
 
     def row(self, row: Register, stage: Register | int = 0) -> TileRow:
-        """Return a `TileRow` for access to the elements of row `row` of a stage. Errors: AuthorError author.tile."""
+        """Return a `TileRow` for access to row `row` of a stage. Errors: AuthorError author.tile."""
         if self.major != "k":
             raise author_error("an MN-major tile has no contiguous rows; expected a K-major tile", "author.tile")
         offset = row * self.span
@@ -228,7 +228,7 @@ class TileRow:
 
 
 def element_bits(type: str) -> int:
-    """Return the size of an element in a tile. Two elements of type e2m1 are packed in a byte. Units: bits."""
+    """Return the size of an element in a tile. Units: bits. Two elements of e2m1 share a byte."""
     return 4 if type == "e2m1" else TYPES[type].bits
 
 

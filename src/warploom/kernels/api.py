@@ -82,8 +82,8 @@ def gemm(
     `row_scales` has a factor for each row of A B, and `column_scales` for each column. Scales with two dimensions are
     block scales. A block scale belongs to 128 elements of K, and to one row of A, one column of B or 128 columns of B.
     The products of these elements are summed, multiplied by their scales and added in f32. On sm_100a, sm_103a and
-    sm_120a, both may instead be scale factors of mxfp8, mxfp4 or nvfp4 (see `arrange_scales`). `bias` has one number for
-    each column. With bias_along="row" it has one number for each row. `activation` is "relu", "gelu" (in the tanh
+    sm_120a, both may instead be scale factors of mxfp8, mxfp4 or nvfp4 (see `arrange_scales`). `bias` has one number
+    for each column. With bias_along="row" it has one number for each row. `activation` is "relu", "gelu" (in the tanh
     approximation) or "silu".
 
     `result` is the type of D, and `accumulator` the type of the sums. `fast` is for 8-bit floats: the tensor cores sum

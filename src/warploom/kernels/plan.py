@@ -58,7 +58,7 @@ BLOCK = 64
 
 
 def bits_of(type_word: str) -> int:
-    """Return the size of an element of A or B in memory. Two elements of type e2m1 are packed in a byte. Units: bits."""
+    """Return the size of an element of A or B. Units: bits. Two elements of e2m1 share a byte."""
     return 4 if type_word == "e2m1" else 8 * size_of(type_word)
 
 

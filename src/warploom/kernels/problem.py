@@ -20,8 +20,8 @@ class Problem:
     """Sizes, types and layouts of `batch` multiplications D (M, N) = A (M, K) by B (K, N).
 
     `broadcast` names the operands without a batch axis. If `groups` is not 0, the rows of A and D form this number of
-    groups. Each group has its own B, and M counts the rows of all groups. If `sparse`, A is compressed. `scaling` is the
-    name of a block format ("mxfp8", "mxfp4" or "nvfp4"), or "".
+    groups. Each group has its own B, and M counts the rows of all groups. If `sparse`, A is compressed. `scaling` is
+    the name of a block format ("mxfp8", "mxfp4" or "nvfp4"), or "".
     """
 
     m: int

@@ -22,8 +22,8 @@ def buffer_bytes(plan: GemmPlan, columns: int) -> int:
 class Store:
     """Epilogue and store of one warp, for `columns` columns at a time.
 
-    `buffer` is the address of the warp's shared memory, which has `buffer_bytes(plan, columns)` bytes. `addend` has the address of C, the byte distance of two rows
-    of C, and the byte distance of two batches of C.
+    `buffer` is the address of the warp's shared memory, which has `buffer_bytes(plan, columns)` bytes. `addend` has the
+    address of C, the byte distance of two rows of C, and the byte distance of two batches of C.
     """
 
     def __init__(

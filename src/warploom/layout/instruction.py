@@ -188,18 +188,20 @@ class InstructionDescriptor(Displayed):
 
 
 def kind_of(a: str, b: str, scale_type: str | None = None) -> str:
-    """Return the kind that multiplies packed elements of types `a` and `b`, with scale factors of a type or without.
+    """Return the kind that multiplies packed elements of two types, with scale factors or without.
 
     Errors: UsageError for types that no kind multiplies.
     """
     for name, kind in _KINDS.items():
         fits = scale_type in kind.scales if kind.scales else scale_type is None
-        if fits and a in kind.inputs and b in kind.inputs and (a == b or name != "f16"):
-            # Kinds with other types, too, have padded elements of 4 bits.
-            if "e2m1" not in (a, b) or kind.inputs is _FOUR_BIT_FLOATS:
-                return name
+        # Kinds with other types, too, have padded elements of 4 bits.
+        is_packed = "e2m1" not in (a, b) or kind.inputs is _FOUR_BIT_FLOATS
+        if fits and is_packed and {a, b} <= kind.inputs.keys() and (a == b or name != "f16"):
+            return name
     scaled = "" if scale_type is None else f" with scale factors of type {scale_type}"
-    raise UsageError(f"no multiplication into tensor memory has {a} by {b}{scaled}")
+    have = [name for name, kind in _KINDS.items() if (scale_type in kind.scales if kind.scales else scale_type is None)]
+    legal = "; ".join(f"kind {name}: {', '.join(_KINDS[name].inputs)}" for name in have) or "type ue8m0 or ue4m3"
+    raise UsageError(f"no multiplication into tensor memory has {a} by {b}{scaled}; expected {legal}")
 
 
 def _kind(word: str) -> _Kind:

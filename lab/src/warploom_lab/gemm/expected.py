@@ -113,7 +113,8 @@ def _product(
 ) -> tuple[Floats, Floats]:
     """Return the matrix A @ B, and the magnitude of each element of this matrix.
 
-    The magnitude of sum(x) is sqrt(sum(x**2)), or sum(abs(x)) for other targets than sm_90a. `factors` is the result of `_factors`. Only block factors are applied.
+    The magnitude of sum(x) is sqrt(sum(x**2)), or sum(abs(x)) for other targets than sm_90a. `factors` is the result of
+    `_factors`. Only block factors are applied.
     """
     a, b = a.astype(np.float64), b.astype(np.float64)
     if case.target != HOPPER:

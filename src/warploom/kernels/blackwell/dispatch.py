@@ -15,7 +15,7 @@ _L2_PROMOTION = 256  # bytes that L2 fetches at once
 
 @dataclass(frozen=True, slots=True)
 class BlackwellDispatch:
-    """Launch of a Blackwell kernel: the problem, the plan of the kernel, and the multiprocessors of the GPU."""
+    """Launch of a Blackwell kernel: the problem, the plan, and the multiprocessors of the GPU."""
 
     problem: Problem
     plan: TensorPlan

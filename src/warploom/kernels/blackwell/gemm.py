@@ -19,7 +19,6 @@ from warploom.author import (
     Kernel,
     Register,
     Ring,
-    RingState,
     SharedScales,
     TensorMemory,
     Tile,
@@ -44,15 +43,13 @@ from warploom.author import (
     when,
     while_,
 )
-from warploom.check.header import find_target
 from warploom.kernels.blackwell.plan import ACCUMULATORS, ROWS, SPAN, TARGETS, TensorPlan
 from warploom.kernels.epilogue import EpilogueArguments
 from warploom.kernels.plan import BLOCK_FORMATS, bits_of, tile_position
 from warploom.kernels.ptx import ptx
 from warploom.kernels.warp_store import Store
 
-_OLDEST_VERSION = (8, 6)  # of PTX with tensor memory
-_BLOCK_VERSION = (8, 8)  # of PTX with blocks of 16 elements
+_BLOCK_VERSION = "8.8"  # the PTX version that introduced blocks of 16 elements
 _STORING = 4  # warps that store
 _BOTH = 3  # mask of the CTAs of a pair
 _DEFAULT = TensorPlan()
@@ -94,7 +91,7 @@ class _Work:
     tiles: Any
 
     def each(self, compute: Callable[[Any, Any, Any], None]) -> None:
-        """Call `compute` for each tile of this cluster, with the first row of this CTA, the column and the batch."""
+        """Call `compute` with the first row of this CTA, the column and the batch of each tile."""
         tile, step = new(u32, special("clusterid.x")), special("nclusterid.x")
         shape = self.plan.tile
         with while_(lambda: tile < self.tiles):
@@ -145,15 +142,15 @@ def kernel_of(plan: TensorPlan) -> Kernel:
             work = _Work(plan, rank, m_tiles, n_tiles, k_tiles, tiles)
             with when(role == 0, uniform=True), when(elected()):
                 _produce(work, stages, operands, a, b, row_scales, column_scales)
-            with when(role == 1, uniform=True), when(elected()):
-                with when(rank == 0) if tile.pair else nullcontext():
-                    _multiply(work, memory, stages, accumulators, operands, sums)
+            leads = when(rank == 0) if tile.pair else nullcontext()
+            with when(role == 1, uniform=True), when(elected()), leads:
+                _multiply(work, memory, stages, accumulators, operands, sums)
             with when(role >= 2, uniform=True):
                 arguments = EpilogueArguments(alpha, beta, row_scales, column_scales, bias, m, n, d, d_stride, d_plane)
                 _store(work, accumulators, sums, buffers.address(), arguments, (c, c_stride, c_plane))
 
-    version = max(find_target(plan.target).first_version, _BLOCK_VERSION if plan.scaling else _OLDEST_VERSION)
-    return replace(tensor_gemm, target=plan.target, version=f"{version[0]}.{version[1]}", constants={"plan": plan})
+    version = _BLOCK_VERSION if plan.scaling else ""
+    return replace(tensor_gemm, target=plan.target, version=version, constants={"plan": plan})
 
 
 def _produce(work: _Work, stages: Ring, tiles: _Tiles, a: Any, b: Any, row_scales: Any, column_scales: Any) -> None:

@@ -1,4 +1,4 @@
-"""Plan of the Blackwell GEMM kernel: the tile of a CTA or of a pair of CTAs, its shared memory and tensor memory.
+"""Plan of the Blackwell GEMM kernel: the tile of a CTA or of a pair, and its memory.
 
 A stage is a part of shared memory. It holds 128 bytes of K of the tiles of A and B, and the scale factors of them.
 """
