@@ -77,7 +77,7 @@ def text(row: Row) -> str:
     scales = ", [%r6], [%r6]" if scaled else ""
     mmas = "".join(
         f"@%p0 tcgen05.mma.{group}.kind::{row.kind}{row.suffix} [%r1], {a}, %rd2, %r3{scales}, %p{2 if k == 0 else 3};\n"
-        + "add.u64 %rd1, %rd1, 2; add.u64 %rd2, %rd2, 2;\n"
+        "add.u64 %rd1, %rd1, 2; add.u64 %rd2, %rd2, 2;\n"
         for k in range(4)
     )
     meet = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" if row.ctas == 2 else "bar.sync 0;"
