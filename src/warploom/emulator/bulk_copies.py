@@ -19,6 +19,7 @@ from warploom.emulator.events import AccessKind
 from warploom.emulator.faults import Fault, refuse
 from warploom.emulator.known_maps import MAP_BYTES, TF32_WORDS, KnownMaps
 from warploom.emulator.memory import Memory
+from warploom.emulator.pending_clusters import PendingClusters
 from warploom.emulator.tensor_boxes import lane_values, move_boxes, row_contents, tile_in, whole_boxes
 from warploom.isa.instructions.reductions import combine_bulk, tensor_map_types
 from warploom.isa.model.records import BulkCopy, TensorCopy
@@ -44,8 +45,8 @@ class CopyExecutor:
     memory: Memory
     complete: Callable[[Array, int], None]  # subtracts bytes from mbarriers at offsets of shared memory
     explicit_cluster: bool
-    cancel_cluster: Callable[[], Array]  # cancels a cluster that has not started, and returns the response
     known: KnownMaps = field(default_factory=KnownMaps)
+    pending: PendingClusters | None = None  # set at the start of a launch that may cancel clusters
 
     def check(self, batch: Batch, request: Any) -> None:
         """Check the bulk copies of the active lanes at issue.
@@ -249,7 +250,8 @@ class CopyExecutor:
 
     def _source(self, request: BulkCopy, pick: _Pick, cta: int) -> Array:
         if request.source_space == "clusters":
-            return self.cancel_cluster()
+            assert self.pending is not None
+            return self.pending.cancel()
         memory = self.memory
         offset, size = (pick.number(each) for each in request.source_range())
         source = pick.number(request.source) + offset

@@ -41,7 +41,6 @@ from warploom.emulator.native.engine import NativeEngine, Observed
 from warploom.emulator.native.reporter import Reporter
 from warploom.emulator.observers import Dispatcher, InstructionHandler
 from warploom.emulator.output import Output
-from warploom.emulator.pending_clusters import PendingClusters
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
 from warploom.emulator.request import Request
@@ -96,7 +95,6 @@ class Emulator:
     def begin_launch(self, request: Request, arena: Arena) -> None:
         """Prepare for a launch on the memory `arena`."""
         self.request = request
-        self.pending: PendingClusters | None = None  # set by the caller if the program may cancel clusters
         self.arena = self.memory.arena = arena
         self.services.output = request.output
         self.grids.begin(request.overlap)
@@ -171,9 +169,7 @@ class Emulator:
         self.mbarriers = Mbarriers(state, self.memory, self.schedule, events, self._bounded)
         self.grids = GridDependencies(state, events)
         self.pools = RegisterPools(state, program.analysis(registers_at_entry), events)
-        copies = CopyExecutor(
-            self.memory, self.mbarriers.complete, self.grid.explicit_cluster, self._cancel_cluster
-        )  # fmt: skip
+        copies = CopyExecutor(self.memory, self.mbarriers.complete, self.grid.explicit_cluster)
         self.tensor = TensorPipeline(
             state, self.memory, self.schedule, self._make_batch, events, request.arch, request.pool
         )  # fmt: skip
@@ -190,11 +186,6 @@ class Emulator:
         self.repetition = Repetition(
             state, program, self.linked, self.components, deterministic=self.schedule.kind != "random"
         )
-
-    def _cancel_cluster(self) -> NDArray[np.uint8]:
-        """Cancel a cluster that has not started. Return the response."""
-        assert self.pending is not None
-        return self.pending.cancel(self.state.random if self.schedule.kind == "random" else None)
 
     # Waves --------------------------------------------------------------------------------------------------
 

@@ -16,9 +16,12 @@ class PendingClusters:
 
     A wave takes clusters from the front. A request cancels one cluster, which then belongs to no wave. A GPU may refuse
     a request although clusters are pending, for example for the sake of another kernel.
+
+    `random` selects the cancelled clusters, and refuses some requests. None selects the first cluster.
     """
 
-    def __init__(self, waves: Waves) -> None:
+    def __init__(self, waves: Waves, random: Random | None) -> None:
+        self.random = random
         self.grid: Grid = waves.grid
         self.each = waves.resident // waves.grid.cluster_size
         clusters = waves.grid.ctas // waves.grid.cluster_size
@@ -33,12 +36,13 @@ class PendingClusters:
         chosen, self._numbers = self._numbers[: self.each], self._numbers[self.each :]
         return self.grid.clusters(chosen).reshape(-1, 3)
 
-    def cancel(self, random: Random | None) -> NDArray[np.uint8]:
+    def cancel(self) -> NDArray[np.uint8]:
         """Cancel one cluster. Return the 16 bytes of the response.
 
-        `random` selects the cluster, and may refuse the request; None selects the first cluster. The words of the
-        response are the coordinates of the first CTA of the cluster, and 1; all words are 0 if no cluster is cancelled.
+        The words of the response are the coordinates of the first CTA of the cluster, and 1. All words are 0 if no
+        cluster is cancelled.
         """
+        random = self.random
         words = np.zeros(4, np.uint32)
         if self._numbers and (random is None or random.random() >= _REFUSAL):
             position = 0 if random is None else random.randrange(len(self._numbers))

@@ -66,7 +66,8 @@ def start_waves(
 
     pending = None
     if program.analysis(cancels_clusters):
-        pending = emulator.pending = PendingClusters(waves)
+        pending = PendingClusters(waves, emulator.state.random if request.schedule.kind == "random" else None)
+        emulator.asynchronous.executor.pending = pending
     try:
         for number in waves.numbers:
             if pending is None:
