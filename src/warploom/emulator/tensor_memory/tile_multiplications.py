@@ -50,17 +50,19 @@ def execute(
     """Compute D = A B + D, or D = A B where `keeps` is False. Return -1, or the first operation that is out of bounds.
 
     `d` has the lanes and columns of D. `matrices` pairs each matrix in shared memory, A first, with its descriptors.
-    `a` contains the matrices A in tensor memory. The lanes and columns of D have been checked.
+    Several multiplications may add to the same D one after the other. `a` contains the matrices A in tensor memory,
+    joined along K. The lanes and columns of D have been checked.
 
-    Shapes: ctas, keeps, d and descriptors (G,); a (G, M, K).
+    Shapes: ctas, keeps and d (G,); descriptors (G, steps); a (G, M, steps * K).
     """
     fields = plan.fields
     lanes, columns = d
+    steps = matrices[-1][1].shape[1]
     words = storage.words
     sums = words.ctypes.data + _WORD * ((ctas * TENSOR_LANES + lanes) * TENSOR_COLUMNS + columns)
     tiles = [
         Tiles(
-            np.ascontiguousarray(descriptors)[:, None, None], matrix.offsets, matrix.exchange[0], matrix.phase,
+            np.ascontiguousarray(descriptors[:, None]), matrix.offsets, matrix.exchange[0], matrix.phase,
             int(matrix.major == "MN"),
         )
         for matrix, descriptors in matrices
@@ -70,10 +72,10 @@ def execute(
     found = tile_products.fused(
         Memory(shared.bytes, ctas * shared.stride, SHARED_START, shared.end), tiles[0] if a is None else _NO_TILES,
         tiles[-1], registers, sums[:, None], keeps[:, None].astype(np.int64),
-        (fields.m, fields.n, fields.k, TENSOR_COLUMNS), elements, fused_fast.strip(fields.n),
+        (fields.m, fields.n, fields.k * steps, TENSOR_COLUMNS), elements, fused_fast.strip(fields.n),
         _parameters(plan, arch, record.scale_input_d),
     )  # fmt: skip
-    return -1 if found == tile_products.COMPUTED else found // 2 % len(ctas)
+    return -1 if found == tile_products.COMPUTED else found // 2 // steps % len(ctas)
 
 
 @lru_cache(maxsize=64)

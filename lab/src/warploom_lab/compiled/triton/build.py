@@ -20,7 +20,18 @@ from triton.compiler import ASTSource
 
 from warploom_lab.compiled.description import Spec
 
-MODULES = ("gemm", "attention", "rows", "elementwise", "memory", "models", "gluon", "blackwell", "gluon_blackwell")
+MODULES = (
+    "gemm",
+    "attention",
+    "rows",
+    "elementwise",
+    "memory",
+    "models",
+    "gluon",
+    "blackwell",
+    "gluon_blackwell",
+    "gluon_scaled",
+)
 
 
 def triton_type(spec: Spec) -> str:
