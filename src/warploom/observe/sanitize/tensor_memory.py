@@ -216,11 +216,11 @@ class TensorMemory:
         old, order, warp = access.operation, self.order, operation.thread[0]
         if old.is_transfer and operation.is_transfer and old.thread == operation.thread and access.use.writes and use.kind == "write":
             return  # all known GPUs execute the stores of a warp in order
-        if old.thread == operation.thread and is_pipelined(old, operation):
+        if old.thread == operation.thread and (is_pipelined(old, operation) or self._multiplied_between(old, operation)):
             return
         if order.is_complete(warp, old):
             self._check_fences(access, operation, use)
-        elif not (is_pipelined(old, operation) or self._multiplied_between(old, operation)):
+        elif not is_pipelined(old, operation):
             self._report_incomplete(access, operation, use)
         elif not order.follows(warp, old):
             self._report("race", access, operation, use, "and nothing orders the two")
