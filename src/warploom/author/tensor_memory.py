@@ -43,13 +43,13 @@ class TensorMemory:
 
     start: Register
     columns: int
-    ctas: int
+    ctas: Literal[1, 2]
     _used: list[int] = field(default_factory=lambda: [0])
 
     @property
-    def group(self) -> str:
+    def group(self) -> Literal["cta_group::1", "cta_group::2"]:
         """Modifier that states the number of CTAs."""
-        return f"cta_group::{self.ctas}"
+        return "cta_group::1" if self.ctas == 1 else "cta_group::2"
 
     def accumulator(self, columns: int, type: Literal["f32", "f16", "s32"] = "f32", *, stages: int = 1) -> Accumulator:
         """Reserve columns for `stages` accumulators of `columns` columns each.
@@ -74,7 +74,7 @@ class TensorMemory:
         if multicast is not None:
             mask = new("u16", multicast) if isinstance(multicast, int) else multicast
             words = {"multicast": "multicast::cluster", "ctaMask": mask}
-        ptx.tcgen05_commit(barrier, cta_group=self.group, ss=barrier.space, **words)
+        ptx.tcgen05_commit(barrier, cta_group=self.group, ss="shared::cluster", **words)
 
     def _reserve(self, columns: int, what: str) -> int:
         first = self._used[0]
@@ -188,7 +188,7 @@ class Accumulator:
             if isinstance(keeps, bool):
                 keeps = ptx.setp(int(keeps), 0, CmpOp="ne", type="u32")
             places = [each.address(atom) for each in scales or ()]
-            operands = [d.at(), a.at(k), b.at(k), fields.encode(), *(place.at() for place in places), keeps]
+            operands: list[Any] = [d.at(), a.at(k), b.at(k), fields.encode(), *(place.at() for place in places), keeps]
             ptx.tcgen05_mma(*operands, **words)
 
     def _factors(self, kind: str, tiles: Sequence[Tile], scales: tuple[TensorScales, TensorScales]) -> int:
@@ -251,7 +251,7 @@ class Accumulator:
         lane = (warp_number() & 3) * _LANES
         place = self.address(stage, lane=lane + 16 * half if half else lane, column=column)
         name: Any = f"x{count}"
-        found = ptx.tcgen05_ld(place.at(), shape=shape, num=name)
+        found: Any = ptx.tcgen05_ld(place.at(), shape=shape, num=name)
         if wait:
             ptx.tcgen05_wait_ld()
         return list(found) if isinstance(found, tuple) else [found]
@@ -296,14 +296,16 @@ class SharedScales:
     ) -> None:
         """Copy the factors from `origin` of a tensor into a stage.
 
-        `origin` has the number of the atom along K, and along the rows. The tensor has the shape (..., rows / 128, blocks / 4, 32, 16), and its box is one stage. It has a further
-        coordinate for each of the other axes. `pair` is that of `Tile.load`.
+        `origin` has the number of the atom along K, its number along the rows, and a coordinate for each further axis.
+        The tensor has the shape (..., rows / 128, blocks / 4, 32, 16), and its box is one stage. `pair` is that of
+        `Tile.load`.
         """
         target = self.memory.address() + stage * self.bytes
-        words: Any = {"cta_group": "cta_group::2"} if pair else {}
+        words: dict[str, Any] = {"cta_group": "cta_group::2"} if pair else {}
         source = Location(tensor, coordinates=(0, 0, *origin))
         to = target.at(space="shared::cluster")
-        ptx.cp_async_bulk_tensor(to, source, barrier, dim=f"{len(origin) + 2}d", dst="shared::cluster", **words)
+        words["dim"] = f"{len(origin) + 2}d"
+        ptx.cp_async_bulk_tensor(to, source, barrier, dst="shared::cluster", **words)
 
 
 def shared_scales(rows: int, blocks: int, type: str = "ue8m0", *, stages: int = 1) -> SharedScales:

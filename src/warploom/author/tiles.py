@@ -158,13 +158,15 @@ class Tile:
             extra["cta_group"] = "cta_group::2"
         for box, place in self._boxes(origin, stage, "shared::cluster"):
             source = Location(tensor, coordinates=box)
-            ptx.cp_async_bulk_tensor(place, source, barrier, dim=f"{len(box)}d", dst="shared::cluster", **extra)
+            extra["dim"] = f"{len(box)}d"
+            ptx.cp_async_bulk_tensor(place, source, barrier, dst="shared::cluster", **extra)
 
     def store(self, tensor: Register, origin: Origin, stage: Register | int = 0) -> None:
         """Copy a stage to `origin` (column, row) of a tensor. Commit the copies as a bulk group."""
         for box, place in self._boxes(origin, stage, "shared::cta"):
             target = Location(tensor, coordinates=box)
-            ptx.cp_async_bulk_tensor(target, place, dim=f"{len(box)}d", src="shared::cta")
+            dim: Any = f"{len(box)}d"
+            ptx.cp_async_bulk_tensor(target, place, dim=dim, src="shared::cta")
         ptx.cp_async_bulk_commit_group()
 
     def _boxes(self, origin: Origin, stage: Register | int, space: str) -> Iterator[tuple[Origin, Location]]:

@@ -71,8 +71,9 @@ def host_operands(operands: Operands) -> Operands:
         return pack_e2m1(array) if getattr(array, "dtype", None) == _FOUR_BITS else array
 
     def arranged(scales: Any) -> Any:
-        is_factors = scales is not None and strided(scales).dtype.name in _SCALE_TYPES
-        return arrange_scales(scales) if is_factors and scales.shape[-2:] != _ATOM else scales
+        if scales is None or strided(scales).dtype.name not in _SCALE_TYPES or scales.shape[-2:] == _ATOM:
+            return scales
+        return arrange_scales(scales)
 
     b = operands.b
     return operands._replace(

@@ -138,7 +138,8 @@ def kernel_of(plan: TensorPlan) -> Kernel:
         with tensor_memory(plan.tensor_columns, warp=1, ctas=tile.ctas) as memory:
             accumulator: Any = plan.accumulator
             sums = memory.accumulator(tile.columns, accumulator, stages=ACCUMULATORS)
-            role, rank = warp(), cluster_rank() if tile.pair else 0
+            role = warp()
+            rank: Any = cluster_rank() if tile.pair else 0
             work = _Work(plan, rank, m_tiles, n_tiles, k_tiles, tiles)
             with when(role == 0, uniform=True), when(elected()):
                 _produce(work, stages, operands, a, b, row_scales, column_scales)

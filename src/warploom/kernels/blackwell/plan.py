@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from warploom.isa.model.capacity import shared_bytes
 from warploom.kernels.plan import BLOCK_FORMATS, Epilogue, GemmPlan, bits_of, tile_errors
@@ -47,7 +48,7 @@ class TensorTile:
     group: int = 8
 
     @property
-    def ctas(self) -> int:
+    def ctas(self) -> Literal[1, 2]:
         """Number of CTAs that compute a tile."""
         return 2 if self.pair else 1
 

@@ -218,11 +218,11 @@ class TensorMemory:
             are_transfers = old.is_transfer and operation.is_transfer
             if are_transfers and access.use.writes and use.kind == "write":
                 return  # the stores of a warp take effect in order
-            if is_pipelined(old, operation):
+            if is_pipelined(old, operation) or self._multiplied_between(old, operation):
                 return
         if order.is_complete(warp, old):
             self._check_fences(access, operation, use)
-        elif not (is_pipelined(old, operation) or self._multiplied_between(old, operation)):
+        elif not is_pipelined(old, operation):
             self._report_incomplete(access, operation, use)
         elif not order.follows(warp, old):
             self._report("race", access, operation, use, "and nothing orders the two")
