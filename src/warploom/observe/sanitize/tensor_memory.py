@@ -266,7 +266,7 @@ class TensorMemory:
                 code, name = "sanitize.tensor/store-wait", "wait::st"
             text = rules()[code].insert
             at = old.release if old.release >= 0 or old.thread[0] != warp else operation.pc
-            fix = insert_before(program, at, text) if at >= 0 else insert_after(program, old.pc, text)
+            fix = insert_after(program, old.pc, text)
             self._report(code, access, operation, use, f"with no `{name}` between", f"wait {at}", (fix,))
         elif order.is_committed(old):
             self._report(
