@@ -365,7 +365,7 @@ def test_waves_take_every_cluster_once_and_do_not_depend_on_who_runs_them(
     cut = waves.divide(program, grid)
     taken = [cut.of(number) for number in cut.numbers]
     assert all(len(ctas_of) for ctas_of in taken)
-    assert np.concatenate(taken).tolist() == grid.clusters(0, ctas).reshape(-1, 3).tolist()
+    assert np.concatenate(taken).tolist() == grid.clusters(range(ctas)).reshape(-1, 3).tolist()
     assert {len(ctas_of) for ctas_of in taken[:-1]} <= {cut.resident}
     assert cut.resident * warps <= max(waves.RESIDENT_WARPS, cluster * warps)
     if waits:  # as many as fit

@@ -20,9 +20,28 @@ BEFORE = {
     "barrier.cluster_wait": "barrier.cluster.arrive.aligned;",
     "bulk.zero": "cvt.u64.u32 %rd0, %r0;",
     "control.brx": "mov.b32 %r0, 1;",
+    "stack.stackrestore": "stacksave.u64 %rd0;",
 }
 """Instructions that must precede an example."""
 DESCRIPTOR = wl.Descriptor(0x400, 128, 256).encode()
+TENSOR_DESCRIPTOR = wl.UmmaDescriptor(0x400, 16, 1024, 0, 128).encode()
+ALLOCATION = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [sm], 128;"
+
+
+def uses_tensor_memory(form: Form) -> bool:
+    return bool(form.operands.keys() & {"taddr", "d_tmem"})
+
+
+def tensor_values(form: Form) -> list[str]:
+    """Instructions that allocate tensor memory, and that set addresses to 0 and descriptors to legal values."""
+    kind = re.search(r"kind::(\w+)", form.example)
+    values = [f"mov.b32 %r{k}, 0;" for k in range(20)] + [f"mov.b64 %rd{k}, {TENSOR_DESCRIPTOR};" for k in range(4)]
+    if kind is not None:
+        fields = ("f16", "f16", "f32") if kind[1] == "f16" else ("e4m3", "e4m3", "f32")
+        code = wl.InstructionDescriptor(kind[1], 128, 64, *fields).encode()
+        register = re.findall(r", (%r\d+),", form.example)[0]
+        values.append(f"mov.b32 {register}, {code};")
+    return [*values, ALLOCATION]
 
 
 def module(form: Form, target: str, version: str) -> str:
@@ -34,6 +53,8 @@ def module(form: Form, target: str, version: str) -> str:
     if "mbar" not in form.operands and ("addr" not in form.operands or form.operands.keys() & {"new_val", "size"}):
         barriers = []
     thread = ["mov.b32 %r19, %tid.x;", "setp.eq.b32 %p3, %r19, 0;", *barriers, "bar.sync 0;", "setp.ne.b32 %p3, 0, 0;"]
+    if uses_tensor_memory(form):
+        values = tensor_values(form)
     lines = [*values, *(thread if barriers else ()), BEFORE.get(form.name, ""), form.example, "ret;"]
     return (
         f".version {version}\n.target {target}\n.address_size 64\n.func helper() {{ ret; }}\n"
@@ -68,8 +89,9 @@ def test_a_form_is_described_with_a_legal_example(form: Form) -> None:
         return
     cluster = 2 if "cluster" in form.example else 1
     wl.launch(
-        text, "k", grid=cluster, cluster=(cluster, 1, 1), block=128, args=[np.zeros(1 << 17, np.uint8)], arch=target
-    )
+        text, "k", grid=cluster, cluster=(cluster, 1, 1), block=32 if uses_tensor_memory(form) else 128,
+        args=[np.zeros(1 << 17, np.uint8)], arch=target,
+    )  # fmt: skip
 
 
 def test_pages_show_the_description() -> None:

@@ -254,7 +254,7 @@ class Accumulator:
         found: Any = ptx.tcgen05_ld(place.at(), shape=shape, num=name)
         if wait:
             ptx.tcgen05_wait_ld()
-        return list(found) if isinstance(found, tuple) else [found]
+        return [*cast("tuple[Register, ...]", found)] if isinstance(found, tuple) else [found]
 
 
 # Scale factors --------------------------------------------------------------------------------------------------

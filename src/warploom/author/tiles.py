@@ -23,6 +23,7 @@ _CORE_ROWS = 8  # rows of a core matrix
 _CHUNK = 16  # bytes that a swizzle moves together
 _CTA_ADDRESS = 0x3FFFF  # bits of a shared address in its CTA; in a cluster, others have the rank of the CTA
 _MN_SPAN = 128  # swizzle span of an MN-major tile
+_SWIZZLES = (0, 32, 64, 128)  # spans that matrix descriptors have
 _TENSOR_MEMORY = 100  # first architecture number whose matrix descriptors are those of tensor memory
 
 
@@ -246,8 +247,8 @@ def shared_tile(
     """
     if type not in TYPES or TYPES[type].bits < 8:
         raise author_error(f"unknown element type '{type}'; expected a type such as bf16", "author.type")
-    with errors_at_caller():
-        chunk_mask(swizzle)
+    if swizzle not in _SWIZZLES:
+        raise author_error(f"unknown swizzle of {swizzle} bytes; expected 0, 32, 64 or 128", "author.tile")
     bits, span = element_bits(type), swizzle or _CHUNK
     if major != "k" and (bits, swizzle) != (16, _MN_SPAN):
         raise author_error(

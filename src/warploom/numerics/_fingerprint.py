@@ -108,4 +108,4 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _is_own(module: str) -> bool:
-    return not module.startswith(("numba", "llvmlite", "numpy", "builtins", "typing"))
+    return not module.startswith(("numba", "llvmlite", "numpy", "builtins", "dataclasses", "typing"))
