@@ -43,7 +43,7 @@ class _Request(NamedTuple):
 
 
 class TensorAllocator:
-    """Columns that the warps of each CTA hold, and the warp splits that wait for an allocation or a release."""
+    """Columns that the warps of each CTA hold, and the warp splits that wait for columns or for a peer."""
 
     def __init__(self, state: State, storage: TensorStorage, schedule: Schedule, events: Dispatcher) -> None:
         self.state = state

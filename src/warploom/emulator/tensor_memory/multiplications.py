@@ -40,9 +40,9 @@ _NO_MASK = np.zeros((0, 0), np.bool_)
 class _Group:
     """Multiplications in different CTAs with the same modifiers and descriptors.
 
-    Only the start addresses of their matrices differ. In each CTA, the multiplications of `chain` add to the same D, one after the other. `which` has the numbers of the
-    operations. `ctas` has the CTAs of each operation, the even one first. `d` has the lanes and columns of the address
-    of D.
+    Only the start addresses of their matrices differ. In each CTA, the multiplications of `chain` add to the same D,
+    one after the other. `which` has the numbers of the operations. `ctas` has the CTAs of each operation, the even one
+    first. `d` has the lanes and columns of the address of D.
 
     Shapes: which (G,), ctas (G, CTAs of an operation), d (2, G).
     """
