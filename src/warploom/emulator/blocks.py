@@ -128,9 +128,9 @@ def _registers(step: Step) -> set[tuple[int, int]]:
 
 
 def continues_multiplication(program: Program) -> list[bool]:
-    """Return True for each instruction from which only lane-wise instructions lead to a multiplication in its block.
+    """Return True for each instruction that leads to a multiplication in tensor memory in its block.
 
-    The multiplication is one in tensor memory. The instructions before it cannot observe held multiplications.
+    Only lane-wise instructions are before the multiplication. They cannot observe held multiplications.
     """
     found = [False] * len(program.steps)
     for pc in reversed(range(len(program.steps))):

@@ -422,10 +422,9 @@ class Emulator:
         native = None if self.memory.is_watched else self.native
         if native is not None:
             native.prepare(pc)
-        tensor = self.tensor
         while pc < end:
-            if tensor.held and not self._continues_tensor[pc]:
-                tensor.flush()
+            if self.tensor.held and not self._continues_tensor[pc]:
+                self.tensor.flush()
             must_flush = linked[pc].flushes and (accumulators.cached or self.asynchronous.has_loads)
             if native is not None and native.is_native[pc] and not must_flush:
                 pc = done = self._run_native(native, batch, pc, end)
@@ -482,7 +481,7 @@ class Emulator:
                 break
             batch.unguard()
             pc = done
-        tensor.flush()
+        self.tensor.flush()
         self.grid.ticks += end - first
         counters.spent += (done - first) * max(warps, BATCH_COST)
         if not state.moved and batch.count:

@@ -38,11 +38,11 @@ _NO_MASK = np.zeros((0, 0), np.bool_)
 
 @dataclass(slots=True, eq=False)
 class _Group:
-    """Multiplications with the same modifiers and descriptors, apart from start addresses, in different CTAs.
+    """Multiplications in different CTAs with the same modifiers and descriptors.
 
-    In each CTA, the multiplications of `chain` add to the same D, one after the other. `which` has the numbers of the
-    operations. `ctas` has the CTAs of each operation, the even one first. `d` has the lanes and columns of the address
-    of D.
+    Only the start addresses of their matrices differ. In each CTA, the multiplications of `chain` add to the same D,
+    one after the other. `which` has the numbers of the operations. `ctas` has the CTAs of each operation, the even one
+    first. `d` has the lanes and columns of the address of D.
 
     Shapes: which (G,), ctas (G, CTAs of an operation), d (2, G).
     """
@@ -251,7 +251,9 @@ class Multiplications:
                 )  # fmt: skip
 
     def _collected(self, group: _Group, matrix: str, read: Any) -> NDArray[Any]:
-        """Return A or B, from its collector buffer if the instruction allows that and the schedule is not eager.
+        """Return A or B, which is read by `read` or comes from its collector buffer.
+
+        Under the schedule `eager`, the buffer is not used.
 
         Errors: Fault emulator.tensor-multiply for a use of a buffer that no earlier instruction has filled.
         """

@@ -271,7 +271,10 @@ class TensorPipeline:
         self._complete(self._order(self.queues[unit], numbers) for unit, numbers in by_unit.items())
 
     def _order(self, queue: list[_Entry], needed: set[int]) -> list[_Entry]:
-        """Return the operations `needed` and all that must come before them, in an order that the schedule selects."""
+        """Return the operations `needed` and all that must come before them.
+
+        The schedule selects one of the legal orders.
+        """
         chosen: list[_Entry] = []  # from the latest to the earliest
         waits: dict[int, int] = {}  # number -> count of earlier operations that must come before
         followers: dict[int, list[_Entry]] = {}
@@ -385,7 +388,7 @@ def _is_ordered(first: _Entry, then: _Entry) -> bool:
 
 
 def _continues(first: _Entry, then: _Entry) -> bool:
-    """Return True if two multiplications have the same accumulator and shape, or use the same collector buffer."""
+    """Return True if two multiplications share their accumulator and shape, or a collector buffer."""
     before, after = (cast("TensorMultiply", each.operations.record) for each in (first, then))
     d, idesc = ([int(each.operations.values[name][each.k]) for each in (first, then)] for name in ("d", "idesc"))
     if d[0] == d[1]:

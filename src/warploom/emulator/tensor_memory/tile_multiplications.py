@@ -47,7 +47,9 @@ def execute(
     d: tuple[Numbers, Numbers], keeps: NDArray[np.bool_], matrices: Sequence[tuple[Matrix, NDArray[np.uint64]]],
     a: NDArray[Any] | None,
 ) -> int:  # fmt: skip
-    """Compute D = A B + D, or D = A B where `keeps` is False. Return -1, or the first operation that is out of bounds.
+    """Compute D = A B + D, or D = A B where `keeps` is False.
+
+    Return -1, or the number of the first operation whose matrix is out of bounds.
 
     `d` has the lanes and columns of D. `matrices` pairs each matrix in shared memory, A first, with its descriptors.
     Several multiplications may add to the same D one after the other. `a` contains the matrices A in tensor memory,
