@@ -11,7 +11,7 @@ from warploom.emulator.warp_splits import Status
 
 
 def recent_blocks(state: State, first: int) -> list[int]:
-    """Return the program counters at which the last batches started. `first` is the first batch that counts."""
+    """Return the program counters at which the last batches started, from the batch `first` on."""
     last = state.counters.batches
     return [int(state.recent[batch % RECENT]) for batch in range(max(first, last - RECENT), last)]
 
@@ -22,7 +22,10 @@ def busiest(program: Program, recent: Sequence[int]) -> int:
 
 
 def describe(state: State, program: Program, recent: Sequence[int], warp: int, ctas_done: int) -> str:
-    """Return a phrase with the lines that execute, and the warps that wait. `warp` is the current warp, or -1."""
+    """Return a phrase with the lines that execute, and the warps that wait.
+
+    `warp` is the current warp, or -1.
+    """
     pcs = {pc for first in recent for pc in range(first, program.block_end[first])}
     if not pcs:
         return state.placement.describe(warp)

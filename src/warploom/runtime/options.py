@@ -21,6 +21,9 @@ def check_switches(switches: Mapping[str, object]) -> None:
 
 
 def check_memory(memory: object, least: int) -> None:
-    """Refuse a size of memory that is not an integer, or less than `least` bytes. Errors: UsageError launch.option."""
+    """Refuse a size of memory that is not an integer of at least `least` bytes.
+
+    Errors: UsageError launch.option.
+    """
     if not isinstance(memory, int) or isinstance(memory, bool) or memory < least:
         raise UsageError(f"memory is {memory!r}; expected at least {least} bytes", code="launch.option")

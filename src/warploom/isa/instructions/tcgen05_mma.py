@@ -30,7 +30,10 @@ INTEGER = "sm_100a,sm_110a"
 KEPT = "-,collector::a::fill,collector::a::use,collector::a::lastuse,collector::a::discard"
 SHIFTED = "-,collector::a::lastuse,collector::a::discard"
 _PLACE = np.uint32(0x3FFF_FFFF)
-"""Mask of the address of scale factors: CUTLASS writes the ID of the first scale factor into the upper two bits."""
+"""Mask of the address of scale factors.
+
+CUTLASS writes the ID of the first scale factor into the upper two bits.
+"""
 _BUFFERS = ",".join(f"collector::b{n}::{use}" for n in range(4) for use in ("fill", "use", "lastuse", "discard"))
 SOURCE = "PTX ISA 9.7.16.10.9"
 

@@ -128,7 +128,7 @@ class TensorCopy:
     cta_group: int = 1  # 2: the mbarrier may be in either CTA of the pair that owns the destination
 
     def mbarrier_rank(self, rank: Any, mbarrier: Any) -> Any:
-        """Return the rank of the CTA whose mbarrier counts the bytes that the copy writes to the CTA of rank `rank`.
+        """Return the rank of the CTA whose mbarrier counts the bytes written to the CTA of rank `rank`.
 
         `mbarrier` is the address of the mbarrier. With `.cta_group::2`, the parity of its CTA selects one CTA of the
         pair.

@@ -177,7 +177,7 @@ def read_capture(path: str | Path, limit: int = MEMORY_LIMIT) -> CapturedLaunch:
 
 
 _BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError)
-"""Exceptions of `zipfile` and its decompressors for a damaged archive. An archive may also cause a ValueError."""
+"""Exceptions of `zipfile` and its decompressors for a damaged archive."""
 
 
 def _open(path: str | Path) -> zipfile.ZipFile:
