@@ -113,19 +113,21 @@ def test_a_store_takes_effect_at_its_wait(waits: bool) -> None:
         assert equal == (waits or schedule == "eager")
 
 
-def test_a_load_writes_its_registers_at_its_wait() -> None:
+@pytest.mark.parametrize("engine", ["interpreter", "compiler"])
+@pytest.mark.parametrize("schedule", ["eager", *DELAYED])
+def test_an_instruction_waits_for_the_loads_of_its_registers(
+    schedule: str, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Triton 3.9 puts the wait after the first use of the registers.
+    monkeypatch.setenv("WARPLOOM_ENGINE", engine)
     body = (
-        fill(32) + "mov.b32 %v0, 7;\ntcgen05.ld.sync.aligned.32x32b.x1.b32 {%v0}, [%w];\n{}st.global.u32 [%rd5], %v0;\n"
+        "mad.wide.u32 %rd5, %r0, 4, %rd1;\n" + fill(32) + "mov.b32 %v0, 7;\n"
+        "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%v0}, [%w];\nadd.u32 %v1, %v0, 1;\nst.global.u32 [%rd5], %v1;\n"
+        "tcgen05.wait::ld.sync.aligned;\n"
     )
-    body = "mad.wide.u32 %rd5, %r0, 4, %rd1;\n" + body
-    late = body.replace("{}", "") + "tcgen05.wait::ld.sync.aligned;\n"
-    early = body.replace("{}", "tcgen05.wait::ld.sync.aligned;\n")
     data = WORDS[:, :32].copy()
-    out = np.zeros(128, np.uint32)
-    expected = data[:, 0]
-    np.testing.assert_array_equal(launch(tensor_kernel(early, columns=32), data, out, "lazy"), expected)
-    np.testing.assert_array_equal(launch(tensor_kernel(late, columns=32), data, out, "eager"), expected)
-    assert (launch(tensor_kernel(late, columns=32), data, out, "lazy") == 7).all()
+    found = launch(tensor_kernel(body, columns=32), data, np.zeros(128, np.uint32), schedule)
+    np.testing.assert_array_equal(found, data[:, 0] + np.uint32(1))
 
 
 def test_a_load_reads_tensor_memory_at_its_wait() -> None:

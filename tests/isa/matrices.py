@@ -119,11 +119,11 @@ def padded(bits: Array, slots: dict[str, str], element: str) -> Array:
 
 
 def stored_and_dense(
-    random: np.random.Generator, element: str, shape: tuple[int, int, int]
+    random: np.random.Generator, element: str, shape: tuple[int, int, int], *, pairs_of_4_bits: bool = False
 ) -> tuple[Array, Array, Array]:
     """The stored elements of a sparse A, A itself, and the four metadata bits of each of its chunks."""
     batch, rows, k = shape
-    chunk = {32: 2, 4: 8}.get(TYPE_BITS[element], 4)
+    chunk = 8 if pairs_of_4_bits else {32: 2, 4: 8}.get(TYPE_BITS[element], 4)
     run = 2 if chunk == 8 else 1
     stored = numbers(random, (batch, rows, k // 2), element)
     pairs = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])

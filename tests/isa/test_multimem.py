@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from isa.binding import form_of, refusal
 
-from warploom.isa.model.form import forms
+import warploom as wl
 
 LEGAL = {
     "multimem.ld_reduce.add.u32 %r1, [%rd1];": "multimem.ld_reduce",
@@ -43,5 +44,34 @@ def test_refused(text: str, code: str) -> None:
     assert refusal(text).code == code
 
 
-def test_nothing_is_executed() -> None:
-    assert {form.is_executable for form in forms() if form.family == "multimem"} == {False}
+PTX = """
+.version 9.1
+.target sm_100a
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u64 sums)
+{
+    .reg .u64 %rd<4>;
+    .reg .u16 %mask;
+    .shared .align 16 .b8 words[64];
+    ld.param.u64 %rd1, [out];
+    ld.param.u64 %rd2, [sums];
+    st.shared.v4.u32 [words], {1, 2, 3, 4};
+    st.shared.v4.u32 [words+16], {5, 6, 7, 8};
+    fence.proxy.async.shared::cta;
+    mov.u16 %mask, 0x00ff;
+    multimem.cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd1], [words], 32, %mask;
+    multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd2], [words], 32;
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize("schedule", ["eager", "lazy", "random:1"])
+def test_bulk_copies_to_a_multimem_address(schedule: str) -> None:
+    out, sums = np.zeros(8, np.uint32), np.full(8, 100, np.uint32)
+    run = wl.launch(PTX, grid=1, block=1, args=[out, sums], schedule=schedule, sanitize=True)
+    assert out.tolist() == [1, 2, 0, 0, 5, 6, 0, 0]
+    assert sums.tolist() == [101, 102, 103, 104, 105, 106, 107, 108]
+    assert not run.findings

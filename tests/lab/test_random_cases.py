@@ -13,7 +13,7 @@ from warploom.isa.model.form import forms
 from warploom_lab.cli import main
 from warploom_lab.ptxas.assembler import NO_ANSWER, Verdict
 from warploom_lab.ptxas.cached import CachedAssemblers, Progress, Question
-from warploom_lab.ptxas.points import first_version, last_version
+from warploom_lab.ptxas.points import NEWEST, RECENT, first_version, last_version
 from warploom_lab.ptxas.random_cases import random_cases
 
 
@@ -46,6 +46,15 @@ def test_probes_are_from_the_families_and_new() -> None:
     known = {(case.probe.key, case.points[0]) for case in cases}
     others = random_cases(200, 3, ["logic", "move"], known)
     assert known.isdisjoint((case.probe.key, case.points[0]) for case in others)
+
+
+def test_recent_probes_are_for_the_newest_release() -> None:
+    points = {case.points[0] for case in random_cases(400, 3, ["tcgen05", "convert"], recent=True)}
+    assert {at.release for at in points} == {NEWEST}
+    assert {at.version for at in points} == set(RECENT)
+    rubin = [at for at in points if at.target.startswith("sm_107")]
+    assert rubin
+    assert min(at.version for at in rubin) == (9, 4)
 
 
 def test_every_family_has_probes() -> None:

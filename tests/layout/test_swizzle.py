@@ -61,4 +61,4 @@ def test_the_picture_of_the_banks():
 def test_an_unknown_mode():
     with pytest.raises(UsageError) as caught:
         swizzle(0, 16)
-    assert str(caught.value) == "unknown swizzle of 16 bytes; expected 0, 32, 64 or 128"
+    assert str(caught.value) == "unknown swizzle of 16 bytes; expected 0, 32, 64, 96 or 128"

@@ -259,7 +259,7 @@ HALF = np.zeros((32, 64), np.float16)
                 " with a swizzle of 64 bytes; expected at most 64"
             ),
         ),
-        (lambda: TensorMap.tiled(HALF, (8, 64), swizzle=96), "swizzle is 96; expected 0, 32, 64, 128"),
+        (lambda: TensorMap.tiled(HALF, (8, 64), swizzle=48), "swizzle is 48; expected 0, 32, 64, 128, 96"),
         (lambda: TensorMap.tiled(HALF, (8, 64), interleave=8), "interleave is 8; expected 0, 16, 32"),
         (lambda: TensorMap.tiled(HALF, (8, 64), oob_fill="one"), "oob_fill is 'one'; expected zero, nan"),
         (lambda: TensorMap.tiled(HALF, (8, 64), l2_promotion=32), "l2_promotion is 32; expected 'none', 64, 128, 256"),
@@ -299,7 +299,10 @@ HALF = np.zeros((32, 64), np.float16)
         ),
         (
             lambda: TensorMap.tiled(HALF, (8, 64), dtype="half"),
-            ("dtype is 'half'; expected u8, u16, u32, s32, u64, s64, f16, f32, f32.ftz, f64, bf16, tf32, tf32.ftz"),
+            (
+                "dtype is 'half'; expected u8, u16, u32, s32, u64, s64, f16, f32, f32.ftz, f64, bf16, tf32, tf32.ftz,"
+                " b4x16, b4x16_p64, b6x16_p32"
+            ),
         ),
         (
             lambda: TensorMap.tiled(HALF, (8, 64)).fields(0x1008),

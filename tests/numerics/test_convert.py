@@ -313,3 +313,78 @@ def test_integral_and_saturating_floats():
 def test_narrowing_to_f16_reads_subnormals_even_with_ftz(rounding, pattern, wanted):
     value = np.array([pattern], "u4").view("f4")
     assert convert.convert(value, "f32", "f16", rounding, ftz=True).view("u2").item() == wanted
+
+
+def _stochastic(x: float, bits: int, width: int, fmt: formats.Format) -> float:
+    """Round |x| up if its distance from the lower number, plus the random fraction, is at least one unit."""
+    if math.isnan(x):
+        return math.nan if fmt.specials != "none" else fmt.max_finite
+    magnitude = abs(x)
+    if math.isinf(magnitude):
+        return math.copysign(math.inf if fmt.specials == "ieee" else fmt.max_finite, x)
+    exact = Fraction(magnitude)
+    exponent = max(math.frexp(magnitude)[1] - 1, fmt.min_exponent) if magnitude else fmt.min_exponent
+    unit = Fraction(2) ** (exponent - fmt.mantissa_bits)
+    units = math.floor(exact / unit + Fraction(bits, 1 << width))
+    result = units * unit
+    if result > Fraction(fmt.max_finite):
+        return math.copysign(math.inf if fmt.specials == "ieee" else fmt.max_finite, x)
+    return math.copysign(float(result), x)
+
+
+def _reversed_bits(x: int) -> int:
+    return int(f"{x:016b}"[::-1], 2)
+
+
+@given(columns(8, 23, 4), st.lists(st.integers(0, 2**32 - 1), min_size=32, max_size=32))
+def test_stochastic_rounding_adds_the_random_fraction(patterns, random):
+    values = [np.array(each, np.uint32).view(np.float32) for each in patterns]
+    bits = np.array(random, np.uint32)
+    for fmt, width in ((F16, 13), (BF16, 16)):
+        pair = convert.stochastic_pair(values[0], values[1], bits, fmt)
+        for shift, x in ((16, values[0]), (0, values[1])):
+            found = decode((pair >> shift & 0xFFFF).astype(np.uint16), fmt)
+            expected = [_stochastic(float(v), r >> shift & (1 << width) - 1, width, fmt) for v, r in zip(x, random)]
+            assert all(map(same, found.tolist(), expected))
+    for fmt in (E4M3, E5M2, E3M2, E2M3, E2M1):
+        four = convert.stochastic_quadruple(values, bits, fmt)
+        step = 4 if fmt is E2M1 else 8
+        for k, x in enumerate(values):
+            codes = (four >> (3 - k) * step & (1 << step) - 1).astype(np.uint8)
+            for v, r, code in zip(x.tolist(), random, codes.tolist()):
+                if fmt is E2M1:
+                    part, width = r >> (24, 8, 16, 0)[k] & 0xFF, 8
+                else:
+                    half = r >> (16 if k < 2 else 0) & 0xFFFF
+                    part, width = _reversed_bits(half) if k % 2 == 0 else half, 16
+                wanted = _stochastic(v, part, width, fmt)
+                if math.isinf(wanted) and not math.isnan(v):
+                    wanted = math.copysign(fmt.max_finite, wanted)  # .satfinite
+                assert same(float(decode(np.array([code], np.uint8), fmt)[0]), wanted), (fmt.name, v, part)
+
+
+@pytest.mark.parametrize("scales", [None, 0x7F7F, 0x7E80, 0x0001, 0xFEFF])
+def test_fixed_point(scales):
+    """All pairs of s2f6 numbers keep their values in bf16, and bf16 numbers round to the nearest 64th."""
+    pattern = np.arange(1 << 16)
+    packed_scales = None if scales is None else np.full(len(pattern), scales, np.uint16)
+    low_scale, high_scale = ((0x7F7F if scales is None else scales) >> shift & 0xFF for shift in (0, 8))
+    wide = convert.halves_from_fixed_pair(pattern.astype(np.uint16), packed_scales)
+    narrow_source = formats.decode(pattern.astype(np.uint16), BF16).astype(np.float32)
+    pairs = convert.fixed_pair(narrow_source, narrow_source, packed_scales)
+    for shift, scale in ((0, low_scale), (8, high_scale)):
+        number = (pattern >> shift & 0xFF).astype(np.uint8).view(np.int8).astype(np.float64) / 64
+        factor = math.nan if scale == 0xFF else 2.0 ** (scale - 127)
+        found = formats.decode((wide >> 2 * shift & 0xFFFF).astype(np.uint16), BF16)
+        expected = number * factor
+        expected[expected >= 2.0**128] = math.inf
+        expected[expected <= -(2.0**128)] = -math.inf
+        np.testing.assert_array_equal(found, expected)
+        for x, got in zip(narrow_source[::97].tolist(), (pairs >> shift & 0xFF).astype(np.uint8)[::97].tolist()):
+            if math.isnan(x) or math.isnan(factor):
+                units = 127
+            elif math.isinf(x):
+                units = 127 if x > 0 else -128
+            else:
+                units = min(max(round(Fraction(x) / Fraction(factor) * 64), -128), 127)
+            assert got == units % 256

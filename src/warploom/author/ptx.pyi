@@ -472,8 +472,8 @@ def ld(a: Location, *, volatile: bool = ..., ss: Literal['global', 'local', 'sha
     """ld.volatile{.ss}{.level2::eviction_priority}{.level::prefetch_size}{.vec}.type  d, [a]; (PTX ISA 9.7.9.8)"""
 
 @overload
-def ld(a: Location, *, mmio: bool = ..., relaxed: bool = ..., sys: bool = ..., ss: Literal['global'] = ..., type: Literal['b128', 'b16', 'b32', 'b64', 'b8', 'f32', 'f64', 's16', 's32', 's64', 's8', 'u16', 'u32', 'u64', 'u8'] = ..., out: Any = ...) -> Register:
-    """ld.mmio.relaxed.sys{.ss}.type  d, [a]; (PTX ISA 9.7.9.8)"""
+def ld(a: Location, *, mmio: bool = ..., sem: Literal['acquire', 'relaxed'] = ..., sys: bool = ..., ss: Literal['global'] = ..., type: Literal['b128', 'b16', 'b32', 'b64', 'b8', 'f32', 'f64', 's16', 's32', 's64', 's8', 'u16', 'u32', 'u64', 'u8'] = ..., out: Any = ...) -> Register:
+    """ld.mmio.sem.sys{.ss}.type  d, [a]; (PTX ISA 9.7.9.8, and answers of ptxas 13.5 on `.acquire`)"""
 
 @overload
 def ld(a: Location, cache_policy: Value = ..., *, ss: Literal['global'] = ..., cop: Literal['ca', 'cg', 'cs'] = ..., nc: bool = ..., level1_eviction_priority: Literal['L1::evict_first', 'L1::evict_last', 'L1::evict_normal', 'L1::evict_unchanged', 'L1::no_allocate'] = ..., level2_eviction_priority: Literal['L2::evict_first', 'L2::evict_last', 'L2::evict_normal'] = ..., level_cache_hint: Literal['L2::cache_hint'] = ..., level_prefetch_size: Literal['L2::128B', 'L2::256B', 'L2::64B'] = ..., vec: Literal['v2', 'v4', 'v8'] = ..., type: Literal['b128', 'b16', 'b32', 'b64', 'b8', 'f32', 'f64', 's16', 's32', 's64', 's8', 'u16', 'u32', 'u64', 'u8'] = ..., out: Any = ...) -> Any:
@@ -1124,8 +1124,8 @@ def st(a: Location, b: Sequence[Value], *, volatile: bool = ..., ss: Literal['gl
     """st.volatile{.ss}{.level2::eviction_priority}{.vec}.type  [a], b; (PTX ISA 9.7.9.11)"""
 
 @overload
-def st(a: Location, b: Value, *, mmio: bool = ..., relaxed: bool = ..., sys: bool = ..., ss: Literal['global'] = ..., type: Literal['b128', 'b16', 'b32', 'b64', 'b8', 'f32', 'f64', 's16', 's32', 's64', 's8', 'u16', 'u32', 'u64', 'u8'] = ...) -> None:
-    """st.mmio.relaxed.sys{.ss}.type  [a], b; (PTX ISA 9.7.9.11)"""
+def st(a: Location, b: Value, *, mmio: bool = ..., sem: Literal['relaxed', 'release'] = ..., sys: bool = ..., ss: Literal['global'] = ..., type: Literal['b128', 'b16', 'b32', 'b64', 'b8', 'f32', 'f64', 's16', 's32', 's64', 's8', 'u16', 'u32', 'u64', 'u8'] = ...) -> None:
+    """st.mmio.sem.sys{.ss}.type  [a], b; (PTX ISA 9.7.9.11, and answers of ptxas 13.5 on `.release`)"""
 
 @overload
 def st_async(a: Location, b: Sequence[Value], mbar: Location, *, weak: bool = ..., scope: Literal['cluster'] = ..., ss: Literal['shared::cluster'] = ..., mbarrier_complete_tx_bytes: bool = ..., vec: Literal['v2', 'v4'] = ..., type: Literal['b32', 'b64', 'f32', 'f64', 's32', 's64', 'u32', 'u64'] = ...) -> None:

@@ -177,6 +177,22 @@ class AsyncOperations:
             limit[batch.warp_index] = self.committed[channel][batch.warp_index] - pending
             self._execute(channel, limit)
 
+    @property
+    def has_loads(self) -> bool:
+        """True if registers wait for queued loads of tensor memory."""
+        return bool(self.queues["tensor load"])
+
+    def complete_loads(self, batch: Batch) -> None:
+        """Complete the loads of tensor memory by the warps of a batch.
+
+        An instruction that uses the loaded registers does not execute before the load. Compilers rely on this
+        (triton-lang/triton#11464).
+        """
+        if self.has_loads:
+            limit = self._limit(-_LAST)
+            limit[batch.warp_index] = _LAST
+            self._execute("tensor load", limit)
+
     def _limit(self, value: int) -> Array:
         return np.full(self.state.topology.warps, value, np.int64)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -19,21 +19,14 @@ from warploom.emulator.events import AccessKind
 from warploom.emulator.faults import Fault, refuse
 from warploom.emulator.known_maps import MAP_BYTES, TF32_WORDS, KnownMaps
 from warploom.emulator.memory import Memory
-from warploom.emulator.tensor_boxes import lane_values, move_boxes, tile_in, whole_boxes
+from warploom.emulator.pending_clusters import PendingClusters
+from warploom.emulator.tensor_boxes import lane_values, move_boxes, row_contents, tile_in, whole_boxes
 from warploom.isa.instructions.reductions import combine_bulk, tensor_map_types
 from warploom.isa.model.records import BulkCopy, TensorCopy
 from warploom.isa.model.semantics import Array
 from warploom.isa.model.types import TYPES
-from warploom.layout import (
-    TensorMapFields,
-    TileRows,
-    box_bytes,
-    coordinate_error,
-    fill_bytes,
-    row_bytes,
-    tile_rows,
-    unit_bits,
-)
+from warploom.layout import TensorMapFields, TileRows, coordinate_error, fill_bytes, row_bytes, tile_rows, unit_bits
+from warploom.layout.tile import FOUR, is_simple, shared_addresses, wide_pixels, wide_rows
 from warploom.lazy_dataclass import dataclass
 from warploom.numerics.convert import tf32_from_float
 from warploom.numerics.formats import TF32
@@ -53,6 +46,7 @@ class CopyExecutor:
     complete: Callable[[Array, int], None]  # subtracts bytes from mbarriers at offsets of shared memory
     explicit_cluster: bool
     known: KnownMaps = field(default_factory=KnownMaps)
+    pending: PendingClusters | None = None  # set at the start of a launch that may cancel clusters
 
     def check(self, batch: Batch, request: Any) -> None:
         """Check the bulk copies of the active lanes at issue.
@@ -62,7 +56,7 @@ class CopyExecutor:
         active = batch.active()
         if isinstance(request, BulkCopy):
             spaces = {request.source_space, request.destination_space}
-            if "global" not in spaces and not self.explicit_cluster:
+            if not {"global", "clusters"} & spaces and not self.explicit_cluster:
                 message = "a bulk copy goes from shared memory to shared memory in a launch without clusters"
                 refuse("emulator.no-cluster", active, message)
             addresses = {"source": request.source, "destination": request.destination, "size": request.bytes}
@@ -84,7 +78,7 @@ class CopyExecutor:
         done = np.zeros(len(positions), np.bool_)
         if not isinstance(request, TensorCopy) or request.reduction:
             return done
-        for fields, of_map in self.tensor_maps(request, positions, lanes):
+        for fields, of_map in self._by_tensor_map(lane_values(request.tensor_map, positions, lanes)):
             try:
                 found = whole_boxes(
                     self.memory, self.complete, request, fields, positions[of_map], lanes[of_map], warps[of_map]
@@ -116,7 +110,8 @@ class CopyExecutor:
         """
         if not isinstance(request, TensorCopy):
             return []
-        return self._by_tensor_map(lane_values(request.tensor_map, positions, lanes))
+        found = self._by_tensor_map(lane_values(request.tensor_map, positions, lanes))
+        return [(_copied_fields(fields, request, positions[of], lanes[of]), of) for fields, of in found]
 
     def _by_tensor_map(self, tensor_maps: Array) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
         different = set(tensor_maps.tolist())
@@ -187,7 +182,7 @@ class CopyExecutor:
             return found.tobytes() if len(found) == size else None
         fields, coordinates = self._validate(request, pick)
         offsets = [] if request.offsets is None else [pick.number(part) for part in request.offsets]
-        rows = tile_rows(fields, coordinates, offsets)
+        rows = _rows(fields, request, coordinates, offsets)
         (here,) = np.nonzero(
             (rows.global_offset >= 0) & (rows.global_offset + fields.global_address == start + GLOBAL_BASE)
         )
@@ -197,8 +192,7 @@ class CopyExecutor:
         covered = int(rows.shared_offset[-1]) + max(row_bytes(fields), fields.swizzle_span)
         ((owner, low),) = self._targets(request.shared_space, address, cta, None)
         origin = self.memory.shared.origin(owner, low, covered, "a tensor copy")
-        sources = low + int(rows.shared_offset[here[0]]) + np.arange(size)
-        sources ^= ((sources >> 7) & CHUNK_MASK[fields.swizzle_span]) << 4
+        sources = shared_addresses(fields, low + int(rows.shared_offset[here[0]]) + np.arange(size))
         return self.memory.shared.bytes[origin + sources].tobytes()
 
     # Addresses ------------------------------------------------------------------------------------------
@@ -232,6 +226,22 @@ class CopyExecutor:
             if shared.exited[cta]:
                 raise shared.fault_of_exited(cta)
 
+    def _signalled(self, owner: int, mbarrier: int, cta_group: int) -> int:
+        """Return the CTA whose mbarrier counts the bytes that a copy writes to the CTA `owner`.
+
+        With `cta_group` 2, it is the CTA of the owner's pair that has the parity of the mbarrier's CTA.
+        """
+        if cta_group == 1:
+            return owner
+        shared = self.memory.shared
+        rank, parity = int(shared.rank[owner]), mbarrier >> 24 & 1
+        if rank | 1 >= shared.cluster_size:
+            message = f"a tensor copy with .cta_group::2 writes to the CTA of rank {rank}, which has no pair"
+            raise Fault("emulator.out-of-bounds", message)
+        found = owner - rank + (rank & ~1 | parity)
+        self._check_present([found])
+        return found
+
     def _complete(self, cta: int, mbarrier: int, transferred: int) -> None:
         origin = self.memory.shared.origin(cta, mbarrier & 0xFF_FFFF, 8, "an mbarrier")
         self.complete(np.array([origin + (mbarrier & 0xFF_FFFF)]), transferred)
@@ -239,6 +249,9 @@ class CopyExecutor:
     # Plain copies -----------------------------------------------------------------------------------------
 
     def _source(self, request: BulkCopy, pick: _Pick, cta: int) -> Array:
+        if request.source_space == "clusters":
+            assert self.pending is not None
+            return self.pending.cancel()
         memory = self.memory
         offset, size = (pick.number(each) for each in request.source_range())
         source = pick.number(request.source) + offset
@@ -262,6 +275,8 @@ class CopyExecutor:
             memory.arena.mark_written(destination)
         else:
             ranks = pick.optional(request.multicast)
+            if ranks is not None and request.source_space == "clusters":
+                ranks &= (1 << memory.shared.cluster_size) - 1
             for owner, low in self._targets(request.destination_space, destination, cta, ranks):
                 origin = memory.shared.origin(owner, low, size, "a bulk copy's destination")
                 self._put(memory.shared.bytes[origin + low : origin + low + size][received], data, request, pick)
@@ -310,7 +325,8 @@ class CopyExecutor:
             message = f"a copy in {own} mode uses a tensor map for {other} mode; expected a map for {own} mode"
             raise Fault("emulator.tensor-map", message)
         coordinates = [pick.number(part) for part in request.coordinates]
-        if message := coordinate_error(fields, coordinates, stores=request.direction == "store"):
+        is_store = request.direction == "store"
+        if message := coordinate_error(fields, coordinates, stores=is_store, wide=bool(request.wide)):
             raise Fault("emulator.tensor-map", message)
         return fields, coordinates
 
@@ -326,7 +342,7 @@ class CopyExecutor:
         fields, coordinates = self._validate(request, pick)
         try:
             offsets = [] if request.offsets is None else [pick.number(part) for part in request.offsets]
-            rows = tile_rows(fields, coordinates, offsets)
+            rows = _rows(fields, request, coordinates, offsets)
         except UsageError as error:
             raise Fault("emulator.tensor-map", str(error)) from None
         if request.reduction and fields.element_type not in tensor_map_types(request.reduction):
@@ -378,6 +394,8 @@ class CopyExecutor:
         memory = self.memory
         bits, whole = unit_bits(fields), row_bytes(fields)
         left, inside = rows.first * bits // 8, rows.valid * bits // 8
+        if fields.shared_bits != fields.element_bits:
+            inside = rows.valid * fields.element_bits // 8
         base = self._global_span(fields, rows, inside)
         source, offsets = memory.arena.bytes, rows.global_offset
         self._report_rows("read", base, rows, inside)
@@ -385,18 +403,25 @@ class CopyExecutor:
             source, offsets = _as_tf32(source, base + offsets, offsets >= 0, inside)
             base = 0
         covered = int(rows.shared_offset[-1]) + max(whole, fields.swizzle_span)
-        mask = CHUNK_MASK[fields.swizzle_span]
         element = fill_bytes(fields)
         fill = np.uint64(int.from_bytes(element * (8 // len(element)), "little"))
-        transferred = box_bytes(fields)
+        # An mbarrier counts elements without their padding: Triton and CUTLASS expect these bytes.
+        transferred = len(rows.shared_offset) * whole * fields.element_bits // fields.shared_bits
+        simple = is_simple(fields)
+        contents = None if simple else row_contents(fields, rows, source, base)
         for owner, low in self._targets(request.shared_space, address, cta, pick.optional(request.multicast)):
             origin = self.memory.shared.origin(owner, low, covered, "a tensor copy")
-            tile_in(
-                source, base, offsets, left, inside, rows.shared_offset, whole, low, mask, memory.shared.bytes, origin,
-                fill,
-            )  # fmt: skip
+            if contents is None:
+                tile_in(
+                    source, base, offsets, left, inside, rows.shared_offset, whole, low,
+                    CHUNK_MASK[fields.swizzle_span], memory.shared.bytes, origin, fill,
+                )  # fmt: skip
+            else:
+                places = shared_addresses(fields, low + rows.shared_offset[:, None] + np.arange(whole))
+                memory.shared.bytes[origin + places] = contents
             if request.mbarrier is not None:
-                self._complete(owner, pick.number(request.mbarrier), transferred)
+                mbarrier = pick.number(request.mbarrier)
+                self._complete(self._signalled(owner, mbarrier, request.cta_group), mbarrier, transferred)
 
     def _tile_store(self, request: TensorCopy, cta: int, fields: TensorMapFields, rows: TileRows, address: int) -> None:
         memory = self.memory
@@ -404,7 +429,6 @@ class CopyExecutor:
         inside, whole = -(-rows.valid * unit_bits(fields) // 128) * 16, row_bytes(fields)
         base = self._global_span(fields, rows, inside)
         covered = int(rows.shared_offset[-1]) + max(whole, fields.swizzle_span)
-        mask = CHUNK_MASK[fields.swizzle_span]
         ((owner, low),) = self._targets(request.shared_space, address, cta, None)
         origin = self.memory.shared.origin(owner, low, covered, "a tensor copy")
         reached = rows.global_offset >= 0
@@ -415,14 +439,18 @@ class CopyExecutor:
             self._report_rows("update", base, rows, inside, request.reduction, fields.element_type)
         else:
             self._report_rows("write", base, rows, inside)
-            move_boxes(
-                memory.arena.bytes, np.array([base]), rows.global_offset[reached], rows.shared_offset[reached], inside,
-                np.array([low]), mask, memory.shared.bytes, np.array([origin]), False,
-            )  # fmt: skip
-            return
+            if is_simple(fields):
+                move_boxes(
+                    memory.arena.bytes, np.array([base]), rows.global_offset[reached], rows.shared_offset[reached],
+                    inside, np.array([low]), CHUNK_MASK[fields.swizzle_span], memory.shared.bytes, np.array([origin]),
+                    False,
+                )  # fmt: skip
+                return
         firsts = base + rows.global_offset[reached]
-        sources = low + rows.shared_offset[reached, None] + np.arange(inside)
-        sources ^= ((sources >> 7) & mask) << 4
+        sources = shared_addresses(fields, low + rows.shared_offset[reached, None] + np.arange(inside))
+        if not request.reduction:
+            memory.arena.bytes[firsts[:, None] + np.arange(inside)] = memory.shared.bytes[origin + sources]
+            return
         dtype = TYPES[fields.element_type.removesuffix(".ftz")].dtype
         dtype = np.dtype(np.float32) if fields.element_type in TF32_WORDS else dtype
         new = memory.shared.bytes[origin + sources].view(dtype)
@@ -433,6 +461,27 @@ class CopyExecutor:
             index = firsts[some, None] + np.arange(inside)
             reduced = act(memory.arena.bytes[index].view(dtype), new[some])
             memory.arena.bytes[index] = np.ascontiguousarray(reduced).view(np.uint8)
+
+
+def _rows(
+    fields: TensorMapFields, request: TensorCopy, coordinates: Sequence[int], offsets: Sequence[int]
+) -> TileRows:  # fmt: skip
+    """Return the rows of one copy of a request."""
+    if not request.wide:
+        return tile_rows(fields, coordinates, offsets)
+    return wide_rows(fields, coordinates, offsets[0], offsets[1], request.wide == "w::128")
+
+
+def _copied_fields(fields: TensorMapFields, request: TensorCopy, positions: Array, lanes: Array) -> TensorMapFields:
+    """Return the fields of a map whose box has the rows of the copies in shared memory, for observers."""
+    if len(request.coordinates) == 1 + FOUR and fields.rank == 2:
+        return replace(fields, box=(fields.box[0], FOUR, 0, 0, 0))
+    if not request.wide or request.offsets is None:
+        return fields
+    halo = int(lane_values(request.offsets[0], positions, lanes).max(initial=0))
+    pixels = wide_pixels(fields, halo, request.wide == "w::128")
+    # With an element stride of 0, the map has no known rows in global memory.
+    return replace(fields, pixels_per_column=pixels, element_stride=(0, *fields.element_stride[1:]))
 
 
 def _kept(byte_mask: Array, pick: _Pick, size: int) -> Array:

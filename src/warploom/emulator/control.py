@@ -14,6 +14,7 @@ from warploom.emulator.memory import Memory
 from warploom.emulator.observers import Dispatcher
 from warploom.emulator.program import Program, RegisterLocation, Storage
 from warploom.emulator.services import Services
+from warploom.emulator.stacks import Stacks
 from warploom.emulator.state import State
 from warploom.emulator.values import Register
 from warploom.emulator.warp_splits import Status, describe_lanes, pack, unpack
@@ -39,6 +40,7 @@ class Control:
     linked: Sequence[Linked]
     memory: Memory
     services: Services
+    stacks: Stacks
     formal: Callable[[Storage | RegisterLocation], Register | LocalBytes]
     on_exit: Callable[[Rows], None]
     events: Dispatcher
@@ -52,6 +54,7 @@ class Control:
         """Forget all waiting warp splits, because other CTAs become resident."""
         # Slot -> member masks of the lanes of a warp split that waits at a warp barrier.
         self._members: dict[int, Array] = {}
+        self.stacks.start()
         self._aligned: set[int] = set()  # slots of warp splits that wait at an `.aligned` instruction
 
     # Branches ---------------------------------------------------------------------------------------------
@@ -126,6 +129,8 @@ class Control:
                 raise Fault("emulator.indirect-call", message, position * 32 + first)
             for formal, actual in zip(callee.params, arguments or (), strict=True):
                 self._copy(one, self.formal(formal), actual)
+            if self.program.uses_stack:
+                self.stacks.enter(len(splits.call_stack(int(row))), int(one.warp_index[0]), together)
             splits.call(int(row), together, callee.entry, pc, pc if others.any() else pc + 1)
 
     def leave(self, batch: Batch, whole_kernel: bool) -> None:
@@ -166,6 +171,8 @@ class Control:
         one = batch.single(position, lanes)
         for actual, formal in zip(results, function.returns, strict=True):
             self._copy(one, actual, self.formal(formal))
+        if self.program.uses_stack:
+            self.stacks.leave(len(outer), int(one.warp_index[0]), lanes)
         splits.leave_call(slot)
 
     def _copy(self, one: Batch, target: Any, source: Any) -> None:

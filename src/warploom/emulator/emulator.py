@@ -1,6 +1,5 @@
 """Emulator of one launch: the resident CTAs, and the loop that executes their warps."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from time import perf_counter
 
@@ -33,6 +32,7 @@ from warploom.emulator.events import (
 from warploom.emulator.executable import Executable
 from warploom.emulator.faults import Deadlock, Fault, Trap, diagnostic
 from warploom.emulator.grid_dependencies import GridDependencies, Pause
+from warploom.emulator.locate import busiest, locate, recent_blocks
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
 from warploom.emulator.native.code_table import BATCH_COST, OVERDUE_STEPS
@@ -45,6 +45,7 @@ from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
 from warploom.emulator.request import Request
 from warploom.emulator.services import Services
+from warploom.emulator.stacks import Stacks
 from warploom.emulator.state import RECENT, Executions
 from warploom.emulator.tensor_memory.pipeline import TensorPipeline
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
@@ -174,8 +175,9 @@ class Emulator:
         )  # fmt: skip
         self.asynchronous = AsyncOperations(state, copies, self.tensor, self.schedule, self._make_batch, events)
         self.services = Services(state, self.memory, events)
+        stacks = Stacks(self.topology.warps, program.local_bytes)
         self.control = Control(
-            state, program, self.linked, self.memory, self.services, self.linker.formal, self._on_exit, events
+            state, program, self.linked, self.memory, self.services, stacks, self.linker.formal, self._on_exit, events
         )
         self.components = Components(
             request.arch, self.parameters, request.pool, self.accumulators, self.memory, self.control, self.barriers,
@@ -187,10 +189,11 @@ class Emulator:
 
     # Waves --------------------------------------------------------------------------------------------------
 
-    def start(self, wave: int, is_last: bool) -> None:
+    def start(self, wave: int, is_last: bool, ctas: NDArray[np.int64] | None = None) -> None:
         """Make the CTAs of a wave resident. Only global memory keeps its contents from earlier waves.
 
-        `is_last` is True for the last wave of the grid.
+        `is_last` is True for the last wave of the grid. `ctas` has the coordinates of the CTAs if clusters may be
+        cancelled. Shapes: ctas (CTAs, 3).
         """
         state, executable = self.state, self.executable
         self.grid.ticks = wave << WAVE_TICKS  # clocks exceed their values in earlier waves
@@ -198,7 +201,10 @@ class Emulator:
         self.ctas_done = 0
         self._first_batch = state.counters.batches
         self.accumulators.discard()
-        executable.place(wave)
+        if ctas is None:
+            executable.place(wave)
+        else:
+            executable.place_ctas(ctas)
         state.start(self.program.entry, self.schedule)
         self.memory.start()
         self.barriers.start()
@@ -419,7 +425,7 @@ class Emulator:
         while pc < end:
             if self.tensor.held and not self._continues_tensor[pc]:
                 self.tensor.flush()
-            must_flush = linked[pc].flushes and accumulators.cached
+            must_flush = linked[pc].flushes and (accumulators.cached or self.asynchronous.has_loads)
             if native is not None and native.is_native[pc] and not must_flush:
                 pc = done = self._run_native(native, batch, pc, end)
                 if pc == end or not batch.count:
@@ -445,8 +451,9 @@ class Emulator:
                 if step.reconverges == "warp":
                     control.check_aligned(batch)
             began = perf_counter()
-            if step.flushes and accumulators.cached:
+            if step.flushes and (accumulators.cached or self.asynchronous.has_loads):
                 accumulators.flush()
+                self.asynchronous.complete_loads(batch)
             run = step.run
             if run is not None and pc + len(run) > end:  # a random schedule stops in the run
                 run = None
@@ -568,33 +575,12 @@ class Emulator:
             f"{counters.batches} batches; {self.locate()}"
         )
         hint = "a loop may never end; raise WARPLOOM_STEP_BUDGET if the kernel needs more steps"
-        span = self.program.span_of(self._busiest())
+        span = self.program.span_of(busiest(self.program, self._recent()))
         return Trap([diagnostic("emulator.runaway", message, self.program.source, span, hint)])
-
-    # Location of a stopped run ------------------------------------------------------------------------------
 
     def locate(self) -> str:
         """Return a phrase with the lines that execute, and the warps that wait."""
-        state, program, batch = self.state, self.program, self.batch
-        splits = state.splits
-        warp = int(batch.warp_index[0]) if batch is not None and batch.count else -1
-        recent = self._recent()
-        pcs = {pc for first in recent for pc in range(first, program.block_end[first])}
-        if not pcs:
-            return state.placement.describe(warp)
-        lines = sorted({program.line_of(pc) for pc in pcs})
-        ran = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
-        most = f", most often {program.place_of(self._busiest())}" if len(lines) > 1 else ""
-        waiting = int(np.isin(splits.status, (Status.WAITING, Status.RECONVERGING)).sum())
-        others = f"; ready warps: {len(splits.ready())}, waiting: {waiting}, exited CTAs: {self.ctas_done}"
-        return f"{state.placement.describe(warp)}; the last {len(recent)} batches executed {ran}{most}{others}"
-
-    def _busiest(self) -> int:
-        """Return the program counter of the block that was executed most often of late."""
-        recent = self._recent()
-        return Counter(recent).most_common(1)[0][0] if recent else self.program.entry
+        return locate(self.state, self.program, self.batch, self._recent(), self.ctas_done)
 
     def _recent(self) -> list[int]:
-        """Return the program counters at which the last batches of the wave started."""
-        last = self.state.counters.batches
-        return [int(self.state.recent[batch % RECENT]) for batch in range(max(self._first_batch, last - RECENT), last)]
+        return recent_blocks(self.state, self._first_batch)

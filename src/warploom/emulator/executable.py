@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from warploom.diagnostics import UsageError
 from warploom.emulator.bounded_waits import bounded_waits
 from warploom.emulator.faults import Unsupported
@@ -46,13 +49,17 @@ class Executable:
 
     def place(self, wave: int) -> None:
         """Give the resident CTAs the coordinates of wave number `wave`."""
-        if wave == self._wave:
-            return
-        self.state.place(self.waves.of(wave))
+        if wave != self._wave:
+            self.place_ctas(self.waves.of(wave))
+            self._wave = wave
+
+    def place_ctas(self, ctas: NDArray[np.int64]) -> None:
+        """Give the resident CTAs these coordinates. Shapes: ctas (CTAs, 3)."""
+        self.state.place(ctas)
         self.linker.refresh()
         if self.native is not None:
             self.native.refresh()
-        self._wave = wave
+        self._wave = -1
 
 
 def engine_name() -> str:

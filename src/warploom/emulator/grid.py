@@ -1,5 +1,6 @@
 """Shape of a launch, and the position of each resident warp in it."""
 
+from collections.abc import Sequence
 from dataclasses import field
 
 import numpy as np
@@ -55,14 +56,13 @@ class Grid:
         """Number of CTAs in a cluster."""
         return self.cluster[0] * self.cluster[1] * self.cluster[2]
 
-    def clusters(self, first: int, end: int) -> NDArray[np.int64]:
-        """Return the coordinates of the CTAs of the clusters `first` to `end` - 1, in launch order.
+    def clusters(self, numbers: Sequence[int]) -> NDArray[np.int64]:
+        """Return the coordinates of the CTAs of the clusters with these numbers in launch order.
 
         Shapes: (clusters, cluster size, 3), x first.
         """
         counts = [extent // size for extent, size in zip(self.grid, self.cluster, strict=True)]
-        numbers = np.arange(first, min(end, self.ctas // self.cluster_size))
-        origins = np.stack(np.unravel_index(numbers, counts[::-1])[::-1], axis=1)
+        origins = np.stack(np.unravel_index(np.array(numbers, np.int64), counts[::-1])[::-1], axis=1)
         ranks = np.stack(np.unravel_index(np.arange(self.cluster_size), self.cluster[::-1])[::-1], axis=1)
         return origins[:, None, :] * np.array(self.cluster) + ranks[None, :, :]
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from warploom.emulator.address_space import CHUNK_MASK, GLOBAL_BASE
 from warploom.emulator.arena import Arena
 from warploom.layout import TensorMapFields, box_bytes, box_geometry
+from warploom.layout.tile import is_simple
 
 Array = NDArray[np.int64]
 
@@ -41,7 +42,8 @@ MAP = np.dtype(
 
 def is_tiled(fields: TensorMapFields) -> bool:
     """Return True if a copy of a box moves whole rows and converts no elements."""
-    return not fields.is_im2col and not fields.interleave and fields.element_type not in TF32_WORDS
+    is_whole = not fields.is_im2col and not fields.interleave and fields.element_type not in TF32_WORDS
+    return is_whole and is_simple(fields)
 
 
 class KnownMaps:

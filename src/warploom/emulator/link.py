@@ -32,6 +32,7 @@ from warploom.emulator.values import (
 )
 from warploom.isa.binding.bind import Binding
 from warploom.isa.binding.operands import BoundOperand
+from warploom.isa.model.effects import Issue
 from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.multiplication import Multiplication
 from warploom.isa.model.semantics import Array, Geometry
@@ -66,7 +67,7 @@ class Linked:
     family: str
     reconverges: str  # "warp" or "warpgroup" if all its live lanes must execute together, else ""
     skips_idle: bool  # True if warps without active lanes leave the batch first
-    flushes: bool = False  # True if cached accumulators are written to registers first
+    flushes: bool = False  # True if cached accumulators and queued loads are written to registers first
     run: Run | AsyncRun | None = None
 
     @property
@@ -195,24 +196,23 @@ class Linker:
 
     def _find_flushes(self, linked: list[Linked]) -> None:
         forms = [step.binding.form for step in self.program.steps]
-        updated = {form: _accumulators(form) for form in set(forms)}
-        accumulators: set[tuple[int, int]] = set()
+        updated, loaded = ({form: names(form) for form in set(forms)} for names in (_accumulators, _loaded))
+        accumulators, loads = set[tuple[int, int]](), set[tuple[int, int]]()
         for form, each in zip(forms, linked, strict=True):
-            if updated[form]:
-                accumulators |= _registers(each, updated[form])
-        if not accumulators:
+            accumulators |= _registers(each, updated[form])
+            loads |= _registers(each, loaded[form])
+        if not accumulators and not loads:
             return
-        others = {form: [name for name in form.operands if name not in updated[form]] for form in updated}
-        touches: dict[int, bool] = {}  # by the `id` of an operand, because instructions share operands
+        touches: dict[tuple[int, bool], bool] = {}  # by the `id` of an operand, because instructions share operands
         for form, each in zip(forms, linked, strict=True):
             operands = vars(each.operands)
             each.flushes = form.control == "call" or form.ends_thread
-            for name in others[form]:
-                value = operands[name]
-                touched = touches.get(id(value))
-                if touched is None:
-                    touched = touches[id(value)] = not accumulators.isdisjoint(registers_of(value))
-                each.flushes |= touched
+            for name in form.operands:
+                key = id(operands[name]), name in updated[form]
+                if key not in touches:
+                    kept = loads if key[1] else accumulators | loads
+                    touches[key] = not kept.isdisjoint(registers_of(operands[name]))
+                each.flushes |= touches[key]
         for pc, each in enumerate(linked):
             if each.run is not None:
                 each.flushes = any(part.flushes for part in linked[pc : pc + len(each.run)])
@@ -440,6 +440,13 @@ def _accumulators(form: Form) -> list[str]:
     if not form.multiplies or form.collective != "warpgroup":
         return []
     return [name for name, spec in form.operands.items() if spec.access == "both"]
+
+
+def _loaded(form: Form) -> list[str]:
+    """Return the operands that an asynchronous instruction writes later."""
+    if not any(isinstance(effect, Issue) for effect in form.effects):
+        return []
+    return [name for name, spec in form.operands.items() if (spec.kind, spec.access) == ("register", "write")]
 
 
 def _registers(each: Linked, names: Iterable[str]) -> set[tuple[int, int]]:

@@ -24,7 +24,9 @@ from warploom.emulator.program import (
     Storage,
 )
 from warploom.emulator.services import SERVICES
+from warploom.emulator.stacks import STACK_BYTES
 from warploom.isa.binding.bind import bind
+from warploom.isa.binding.marks import separate_marks
 from warploom.isa.binding.vectors import expand_vectors
 from warploom.isa.instructions.control import IMPLIED
 from warploom.isa.model.parameters import aligned, parameter_block, size_of
@@ -109,6 +111,9 @@ class _Loader:
         self._check_recursion()
         if self.problems:
             raise Unsupported(self.problems)
+        uses_stack = any(step.binding.form.moves_stack for step in self.steps)
+        if uses_stack:
+            self.local_end = aligned(self.local_end, 16) + STACK_BYTES
         program = Program(
             module=self.module,
             kernel=self.kernel,
@@ -122,6 +127,7 @@ class _Loader:
             static_shared=self.shared_end,
             dynamic_start=aligned(self.shared_end, self.dynamic_align),
             local_bytes=self.local_end,
+            uses_stack=uses_stack,
             services=self.services,
         )
         find_blocks(program, self.bodies)
@@ -242,7 +248,7 @@ class _Loader:
             self._refuse("emulator.space", message, variable.span)
 
     def _declare_register(self, variable: Variable, scope: Scope) -> None:
-        if variable.type not in TYPES or TYPES[variable.type].bits > 64:
+        if variable.type not in TYPES:
             message = f"registers of type .{variable.type} are not implemented"
             self._refuse("emulator.register", message, variable.span)
             return
@@ -313,7 +319,7 @@ class _Loader:
             message = f"'{instruction.opcode}' is known, but the emulator does not execute it"
             self._refuse("emulator.unsupported", message, instruction.span, bound.form.source)
         else:
-            self.steps.append(Step(instruction, bound, scope, function))
+            self.steps.append(Step(instruction, separate_marks(bound), scope, function))
 
     def _refuse(self, code: str, message: str, span: Span | None, section: str = "") -> None:
         self.problems.append(diagnostic(code, message, self.source, span, "", section))

@@ -29,6 +29,35 @@ _CHUNK = 4096  # bytes of a string that are searched together
 _UNSIGNED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
 
 
+def _joined(words: Array) -> Array:
+    """Return 128-bit values of pairs of 64-bit words.
+
+    Shapes: words (2 * count, warps, 32), result (count, warps, 32).
+    """
+    pairs = words.reshape(-1, 2, *words.shape[1:]).transpose(0, 2, 3, 1)
+    return np.ascontiguousarray(pairs).view("V16")[..., 0]
+
+
+def _halves(values: Array) -> Array:
+    """Return the 64-bit words of 128-bit values. This is the inverse of `_joined`."""
+    pairs = np.ascontiguousarray(values)[..., None].view(np.uint64)
+    return np.ascontiguousarray(pairs.transpose(0, 3, 1, 2)).reshape(-1, *values.shape[1:])
+
+
+def _exchange(
+    op: str, memory: Array, index: Array, mask: Lanes, values: Array, compares: Array, out: Array
+) -> None:  # fmt: skip
+    """Exchange 128 bits of memory with the value of each lane in turn.
+
+    The operation "cas" exchanges them only where memory equals `compares`.
+    """
+    for place in map(tuple, np.argwhere(mask)):
+        found = memory[index[place] : index[place] + 16].view("V16")
+        out[place] = found[0]
+        if op == "exch" or found[0] == compares[place]:
+            found[0] = values[place]
+
+
 class Memory:
     """Global, shared and local memory of the resident CTAs."""
 
@@ -82,21 +111,23 @@ class Memory:
         Shapes: result (count, warps, 32), addresses (warps, 32). Errors: Fault if an address is out of bounds or
         misaligned.
         """
-        raw = _UNSIGNED[dtype.itemsize]
-        out = np.zeros((count, *mask.shape), raw)
-        size = count * raw.itemsize
+        size = count * dtype.itemsize
+        raw = _UNSIGNED[min(dtype.itemsize, 8)]
+        out = np.zeros((size // raw.itemsize, *mask.shape), raw)
         for part, kind, local in self._by_window(space, addresses, mask):
             array, index = self._reach(kind, location, local, part, size, storing=False)
             if (on_access := self._handler(location)) is not None:
                 on_access(self._access("read", array, location, index, part, size))
             access.load_indexed(array.view(raw), index, access.uniform(part), out)
-        return out.view(dtype)
+        return _joined(out) if dtype.itemsize == 16 else out.view(dtype)
 
     def store(self, space: str, location: Location, addresses: Array, mask: Lanes, values: Array) -> None:
         """Store consecutive elements for each lane in `mask`. If lanes overlap, the last lane's value remains.
 
         Shapes: values (count, warps, 32) or broadcastable. Errors: Fault as in `load`, or emulator.read-only.
         """
+        if values.dtype.itemsize == 16:
+            values = _halves(np.broadcast_to(values, (len(values), *mask.shape)))
         raw = access.uniform(values).view(_UNSIGNED[values.dtype.itemsize])
         size = raw.itemsize * raw.shape[0]
         for part, kind, local in self._by_window(space, addresses, mask):
@@ -247,13 +278,16 @@ class Memory:
 
         Shapes: values, compares and result (warps, 32), unsigned bit patterns. Errors: Fault.
         """
-        raw = _UNSIGNED[values.dtype.itemsize]
-        out = np.zeros(mask.shape, raw)
+        size = values.dtype.itemsize
+        out = np.zeros(mask.shape, _UNSIGNED.get(size, values.dtype))
         for part, kind, local in self._by_window(space, addresses, mask):
-            array, index = self._reach(kind, location, local, part, raw.itemsize, True, "atomic")
+            array, index = self._reach(kind, location, local, part, size, True, "atomic")
             if (on_access := self._handler(location)) is not None:
-                size, new = raw.itemsize, values[None]
+                new = values[None] if size < 16 else _halves(np.broadcast_to(values, (1, *mask.shape)))
                 on_access(self._access("update", array, location, index, part, size, new, op, type))
+            if size == 16:
+                _exchange(op, array, index, part, values, compares, out)
+                continue
             change = update(op, type, kind == "global")
             change.apply(array, index, access.uniform(part), values, compares, out)
         return out

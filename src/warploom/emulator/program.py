@@ -20,7 +20,7 @@ from warploom.ptx.scopes import Scope as Names
 Result = TypeVar("Result")
 
 # Register width in bits -> dtype of the register file.
-_FILES: dict[int, np.dtype[Any]] = {1: np.dtype(np.bool_)} | {n: np.dtype(f"u{n // 8}") for n in (8, 16, 32, 64)}
+_FILES: dict[int, np.dtype[Any]] = {n: TYPES[f"b{n}"].dtype for n in (8, 16, 32, 64, 128)} | {1: np.dtype(np.bool_)}
 
 
 class RegisterFiles:
@@ -178,6 +178,7 @@ class Program:
     static_shared: int
     dynamic_start: int
     local_bytes: int
+    uses_stack: bool  # True if local memory ends with a stack
     services: dict[int, Service] = field(default_factory=dict[int, Service])
     block_end: list[int] = field(default_factory=list[int])
     reconvergence: list[int] = field(default_factory=list[int])

@@ -47,6 +47,7 @@ class _Snapshot:
     pc: int  # program counter of the batch
     files: dict[int, Array]
     carry: Array
+    stacks: Array
     splits: object
     local: Array | None  # None unless the snapshot starts a recording
     memory: tuple[Array, ...]  # empty unless memory is compared
@@ -160,6 +161,7 @@ class Repetition:
             int(splits.pc[rows[0]]),
             {width: file.copy() for width, file in state.files.items()},
             state.carry.copy(),
+            components.control.stacks.pointers.copy(),
             splits.snapshot(),
             components.memory.local.copy() if recording else None,
             tuple(array.copy() for array in self._memory()) if with_memory else (),
@@ -211,6 +213,8 @@ class Repetition:
                 self._choose_sample(int(differs.argmax()))
                 return False
         if not np.array_equal(state.carry, snapshot.carry) or state.splits.snapshot() != snapshot.splits:
+            return False
+        if not np.array_equal(self.components.control.stacks.pointers, snapshot.stacks):
             return False
         # Local memory belongs to one thread, like registers.
         if snapshot.local is not None and not np.array_equal(self.components.memory.local, snapshot.local):

@@ -11,12 +11,13 @@ from warploom.emulator.emulator import Emulator
 from warploom.emulator.faults import RunError
 from warploom.emulator.grid_dependencies import Pause, Steps, finish
 from warploom.emulator.kept_emulators import acquire, release
+from warploom.emulator.pending_clusters import PendingClusters
 from warploom.emulator.program import Program
 from warploom.emulator.request import Request
 from warploom.emulator.state import Counters
 from warploom.emulator.stats import Progress, Report, Stats
 from warploom.emulator.times import Interpreted, Times
-from warploom.emulator.waves import inter_cta_communication
+from warploom.emulator.waves import cancels_clusters, inter_cta_communication
 
 
 def run_waves(
@@ -63,9 +64,20 @@ def start_waves(
             finished = done + emulator.ctas_done
             progress(Progress(finished, total, counters.macs, counters.instructions, seconds))
 
+    pending = None
+    if program.analysis(cancels_clusters):
+        pending = PendingClusters(waves, emulator.state.random if request.schedule.kind == "random" else None)
+        emulator.asynchronous.executor.pending = pending
     try:
         for number in waves.numbers:
-            emulator.start(number, number == waves.numbers[-1])
+            if pending is None:
+                emulator.start(number, number == waves.numbers[-1])
+            elif len(pending):
+                ctas = pending.take_wave()
+                emulator.start(number, not len(pending), ctas)
+            else:
+                total = done  # the other clusters were cancelled
+                break
             if delays:
                 emulator.delay_first_clusters()
             try:

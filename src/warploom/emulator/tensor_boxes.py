@@ -10,7 +10,8 @@ from warploom.emulator.known_maps import TF32_WORDS
 from warploom.emulator.memory import Memory
 from warploom.isa.model.records import TensorCopy
 from warploom.isa.model.semantics import Array
-from warploom.layout import TensorMapFields, box_bytes, boxes
+from warploom.layout import TensorMapFields, TileRows, box_bytes, boxes, fill_bytes, row_bytes
+from warploom.layout.tile import is_simple
 from warploom.numerics._compile import njit
 from warploom.numerics.copies import address, copy_chunk
 
@@ -69,6 +70,29 @@ def move_boxes(
                     copy_chunk(near, far + chunk)
 
 
+def row_contents(fields: TensorMapFields, rows: TileRows, arena: Array, base: int) -> Array:
+    """Return the bytes of the rows of a box in shared memory, before the swizzle.
+
+    Row r begins at index base + rows.global_offset[r] of `arena`, if that offset is not negative. Each 16 elements of a
+    padded type take 16 bytes of shared memory. The bytes after the packed elements are zero. Shapes: (rows, bytes).
+    """
+    reached = rows.global_offset >= 0
+    element = np.frombuffer(fill_bytes(fields), np.uint8)
+    contents = np.resize(element, (len(reached), row_bytes(fields)))
+    starts = base + rows.global_offset[reached, None]
+    if fields.shared_bits == fields.element_bits:
+        left, inside = rows.first * fields.element_bits // 8, rows.valid * fields.element_bits // 8
+        contents[reached, left : left + inside] = arena[starts + np.arange(inside)]
+        return contents
+    units, packed = rows.valid // 16, 2 * fields.element_bits  # bytes of 16 elements
+    found = arena[starts + np.arange(units * packed)].reshape(len(starts), units, packed)
+    padded = np.zeros((len(found), units, 16), np.uint8)
+    padded[:, :, :packed] = found
+    first = rows.first  # 16 elements take 16 bytes
+    contents[reached, first : first + 16 * units] = padded.reshape(len(found), 16 * units)
+    return contents
+
+
 def lane_values(array: Array, positions: Array, lanes: Array) -> Array:
     """Return array[positions[i], lanes[i]] for each copy i.
 
@@ -91,14 +115,16 @@ def whole_boxes(
 
     Shapes: positions, lanes and warps (copies,). Errors: Fault, UsageError if the tensor map or an address is illegal.
     """
-    if fields.rank != request.dimensions or request.is_im2col or fields.is_im2col or fields.interleave:
+    if fields.rank != len(request.coordinates) or request.is_im2col or fields.is_im2col or fields.interleave:
+        return None
+    if not is_simple(fields) or request.cta_group != 1:
         return None
     if request.direction == "load" and fields.element_type in TF32_WORDS:
         return None
     coordinates = request.coordinates[:, positions, lanes].astype(np.int64)
     found = boxes(fields, coordinates)
-    row_bytes = fields.box[0] * fields.element_bits // 8
-    covered = int(found.shared_offset[-1]) + max(row_bytes, fields.swizzle_span)
+    width = row_bytes(fields)
+    covered = int(found.shared_offset[-1]) + max(width, fields.swizzle_span)
     addresses = lane_values(request.shared, positions, lanes).astype(np.int64)
     starts, rank = addresses & 0xFF_FFFF, addresses >> 24
     shared, end = memory.shared, memory.shared.end
@@ -119,7 +145,7 @@ def whole_boxes(
         return None
     bases = found.global_offset[part]
     low = int(bases.min())
-    reach = int(bases.max()) - low + int(found.row_offset[-1]) + row_bytes
+    reach = int(bases.max()) - low + int(found.row_offset[-1]) + width
     bases = bases - low + memory.arena.find(fields.global_address + low, reach, "a tensor copy")
     owner = ctas[part] - own[part] + rank
     origins = owner * shared.stride - SHARED_START
@@ -139,10 +165,10 @@ def whole_boxes(
             reported = np.unique(bases, return_index=True)[1] if loads else np.arange(len(bases))
             rows = (bases[reported, None] + found.row_offset).reshape(-1)
             of = np.repeat(copy[reported], len(found.row_offset))
-            kind, sizes = "read" if loads else "write", np.full(len(rows), row_bytes)
+            kind, sizes = "read" if loads else "write", np.full(len(rows), width)
             memory.report_copy(kind, rows, sizes, issuers=(warps[of], lanes[of]))
         move_boxes(
-            memory.arena.bytes, bases, found.row_offset, found.shared_offset, row_bytes, starts[part],
+            memory.arena.bytes, bases, found.row_offset, found.shared_offset, width, starts[part],
             CHUNK_MASK[fields.swizzle_span], memory.shared.bytes, origins, loads,
         )  # fmt: skip
         if mbarriers is not None:

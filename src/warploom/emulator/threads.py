@@ -12,7 +12,7 @@ from warploom.emulator.faults import RunError
 from warploom.emulator.program import Program
 from warploom.emulator.run_waves import add_location, run_waves
 from warploom.emulator.stats import Progress, Report, Stats
-from warploom.emulator.waves import WITHIN_CLUSTER, Waves, divide, inter_cta_communication
+from warploom.emulator.waves import WITHIN_CLUSTER, Waves, cancels_clusters, divide, inter_cta_communication
 from warploom.isa.model.effects import Access
 
 if TYPE_CHECKING:
@@ -35,12 +35,18 @@ def thread_parts(request: Request) -> list[Request]:
     - CTAs of several clusters may communicate.
     - The program has an atomic operation on global memory.
     - The program allocates memory, whose addresses depend on the order of the CTAs.
+    - The program may cancel clusters.
     """
     workers: Workers | None = request.pool
     if workers is None or workers.count < 2 or request.observers or request.waves is not None:
         return []
     program = request.program
-    if program.uses_heap or any(program.analysis(inter_cta_communication)) or program.analysis(_updates_global_memory):
+    if (
+        program.uses_heap
+        or program.analysis(cancels_clusters)
+        or any(program.analysis(inter_cta_communication))
+        or program.analysis(_updates_global_memory)
+    ):
         return []
     whole = divide(request.program, request.shape())
     size = whole.grid.cluster_size

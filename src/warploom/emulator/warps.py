@@ -178,7 +178,7 @@ class Warps(Batch):
 
     def _patterns(self, values: Array, dtype: np.dtype[Any]) -> Array:
         wide = np.broadcast_to(values.astype(dtype, copy=False), (self.count, 32))
-        return np.ascontiguousarray(wide).view(f"u{dtype.itemsize}")
+        return np.ascontiguousarray(wide).view(dtype if dtype.kind == "V" else f"u{dtype.itemsize}")
 
     def shared_tile(
         self, descriptors: Array, offsets: Array, swizzle: int, base_offset: int, groups: Rows | slice,
@@ -290,6 +290,14 @@ class Warps(Batch):
     def grid_control(self, kind: str) -> None:
         """Trigger dependent grids, or wait for prerequisite grids. See `GridDependencies.control`."""
         self.components.grids.control(self, kind)
+
+    def stack_pointer(self) -> Array:
+        """Return the stack pointers of all lanes."""
+        return self.components.control.stacks.pointers[self.warps]
+
+    def move_stack(self, pointers: Array) -> None:
+        """Set the stack pointers of the active lanes (see `Stacks.move`)."""
+        self.components.control.stacks.move(self, pointers)
 
     def change_registers(self, count: int, take: bool) -> None:
         """Change the registers of each warp to `count` per thread (see `RegisterPools.change`)."""

@@ -12,6 +12,7 @@ from warploom.isa.model.effects import Access
 from warploom.lazy_dataclass import dataclass
 
 RESIDENT_WARPS = 1024
+_STOLEN = 4  # clusters for each resident cluster, if the program may cancel clusters
 LEAST_WARPS = 512  # least resident warps of a wave if a grid is divided only to occupy two workers
 REGISTER_BYTES = 1 << 30
 SHARED_BYTES = 1 << 30
@@ -32,7 +33,8 @@ class Waves:
     def of(self, number: int) -> NDArray[np.int64]:
         """Return the coordinates of the CTAs of wave `number`. Shapes: (CTAs, 3)."""
         each = self.resident // self.grid.cluster_size
-        return self.grid.clusters(number * each, (number + 1) * each).reshape(-1, 3)
+        clusters = self.grid.ctas // self.grid.cluster_size
+        return self.grid.clusters(range(number * each, min((number + 1) * each, clusters))).reshape(-1, 3)
 
     @property
     def ctas(self) -> int:
@@ -44,7 +46,8 @@ class Waves:
 def divide(program: Program, grid: Grid) -> Waves:
     """Divide a launch into waves. A wave consists of whole clusters that can be resident together.
 
-    All CTAs of a cooperative grid form one wave.
+    All CTAs of a cooperative grid form one wave. If a program may cancel clusters, the first wave leaves three quarters
+    of them.
     """
     warps = -(-grid.threads // 32)
     per_cta = max(1, warps * (program.registers.bytes_per_warp() + 32 * program.local_bytes))
@@ -57,11 +60,18 @@ def divide(program: Program, grid: Grid) -> Waves:
     most = RESIDENT_WARPS if waits else min(RESIDENT_WARPS, max(LEAST_WARPS, -(-grid.ctas * warps // 2)))
     fits = min(most // warps, REGISTER_BYTES // per_cta, SHARED_BYTES // max(1, grid.total_shared))
     each = min(max(fits // size, 1), clusters)
+    if cancels_clusters(program):
+        each = min(each, max(clusters // _STOLEN, 1))
     count = -(-clusters // each)
     if not waits and count > 1:
         each = -(-clusters // (count + count % 2))
         count = -(-clusters // each)
     return Waves(each * size, grid, range(count))
+
+
+def cancels_clusters(program: Program) -> bool:
+    """Return True if a program may cancel clusters that have not started."""
+    return any(step.binding.form.cancels_cluster for step in program.steps)
 
 
 # Communication between CTAs ------------------------------------------------------------------------------

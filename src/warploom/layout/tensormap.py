@@ -240,6 +240,9 @@ def _errors(fields: TensorMapFields) -> list[str]:
             expect(1 <= extent <= 256, f"the box has {extent} elements along {_dimension(axis)}", "1 to 256")
     for axis, stride in enumerate(fields.element_stride[:rank]):
         expect(1 <= stride <= 8, f"the element stride of {_dimension(axis)} is {stride}", "1 to 8")
+    atomicity = SWIZZLE_ATOMICITIES[fields.swizzle_atomicity]
+    what = f"the swizzle atomicity is {atomicity} with a swizzle of {span} bytes"
+    expect(fields.swizzle_atomicity == 0 or span == 128, what, "16B")
     row = fields.channels_per_pixel if fields.is_im2col else fields.box[0]
     what = "a pixel" if fields.is_im2col else "the box"
     along = "" if fields.is_im2col else f" along {_dimension(0)}"
@@ -290,7 +293,8 @@ _TYPE_OF_DTYPE = {
     "bool": "u8", "int8": "u8", "uint8": "u8", "int16": "u16", "uint16": "u16", "int32": "s32", "uint32": "u32",
     "int64": "s64", "uint64": "u64", "float16": "f16", "float32": "f32", "float64": "f64", "bfloat16": "bf16",
 }  # fmt: skip
-_WHOLE_BYTE_TYPES = tuple(word for word, bits, _ in ELEMENT_TYPES if bits % 8 == 0)
+TYPE_BITS = {word: bits for word, bits, _ in ELEMENT_TYPES}
+_SUB_BYTE_TYPES = tuple(word for word, bits in TYPE_BITS.items() if bits % 8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,6 +320,7 @@ class TensorMap(Displayed):
         element_strides: Sequence[int] | None = None,
         interleave: int = 0,
         swizzle: int = 0,
+        swizzle_atomicity: str = "16B",
         oob_fill: str = "zero",
         l2_promotion: str | int = "none",
         dtype: str | None = None,
@@ -324,18 +329,23 @@ class TensorMap(Displayed):
 
         The last axis of the array must be contiguous. `box` and `element_strides` have one entry for each axis,
         outermost first. Elements out of bounds read as `oob_fill`, "zero" or "nan". `l2_promotion` is "none", 64, 128
-        or 256. `dtype` selects another element type of the same width, such as "tf32" for an array of float32.
+        or 256. `dtype` selects another element type of the same width, such as "tf32" for an array of float32. An array
+        of bytes may contain packed elements: "b4x16", or "b4x16_p64" and "b6x16_p32", which a load pads to 16 bytes for
+        each 16 elements. `swizzle_atomicity` is "16B", or "32B", "32B with 8B flip" or "64B" with a swizzle of 128
+        bytes.
 
         An interleaved array has the axes (N, slices, D, H, W, channels). D, or D and H, may be missing. The channels of
         a slice take `interleave` bytes. `box` and `element_strides` have no entry for the last axis. A box has one
         slice, so its entry for slices is ignored.
 
-        Units: `box` in elements; `interleave` (0, 16, 32), `swizzle` (0, 32, 64, 128) and `l2_promotion` in bytes.
+        Units: `box` in elements; `interleave` (0, 16, 32), `swizzle` (0, 32, 64, 96, 128) and `l2_promotion` in bytes.
         Errors: UsageError for everything that cuTensorMapEncodeTiled refuses.
         """
         source = _Source.of(array, interleave)
         own = {"box": pad_to_five(_entries("box", box, source.rank)[::-1])}
-        return TensorMap(array, source.fields(element_strides, swizzle, oob_fill, l2_promotion, dtype, own))
+        return TensorMap(
+            array, source.fields(element_strides, (swizzle, swizzle_atomicity), oob_fill, l2_promotion, dtype, own)
+        )
 
     @staticmethod
     def im2col(
@@ -348,6 +358,7 @@ class TensorMap(Displayed):
         element_strides: Sequence[int] | None = None,
         interleave: int = 0,
         swizzle: int = 0,
+        swizzle_atomicity: str = "16B",
         oob_fill: str = "zero",
         l2_promotion: str | int = "none",
         dtype: str | None = None,
@@ -375,7 +386,9 @@ class TensorMap(Displayed):
             raise UsageError(f"pixels_per_column is {pixels_per_column}; expected 1 to 1024")
         own: dict[str, Any] = {name: pad_to_five(given[::-1])[:3] for name, given in corners.items()}
         own |= {"channels_per_pixel": channels_per_pixel, "pixels_per_column": pixels_per_column}
-        return TensorMap(array, source.fields(element_strides, swizzle, oob_fill, l2_promotion, dtype, own))
+        return TensorMap(
+            array, source.fields(element_strides, (swizzle, swizzle_atomicity), oob_fill, l2_promotion, dtype, own)
+        )
 
     def fields(self, global_address: int) -> TensorMapFields:
         """Return the fields of the map for an array at the device address `global_address`.
@@ -417,24 +430,32 @@ class _Source:
     def fields(
         self,
         element_strides: Sequence[int] | None,
-        swizzle: int,
+        swizzle: tuple[int, str],
         oob_fill: str,
         l2_promotion: str | int,
         dtype: str | None,
         own: dict[str, Any],
     ) -> TensorMapFields:
-        """Return the fields of a map without an address. `own` has the fields of the tiled or im2col mode."""
+        """Return the fields of a map without an address.
+
+        `swizzle` is its span and atomicity, and `own` has the fields of the tiled or im2col mode.
+        """
         rank = self.rank
         steps = [1] * rank if element_strides is None else _entries("element_strides", element_strides, rank)
         promotion = 0 if l2_promotion == "none" else l2_promotion
+        element = _element_type(self.array.dtype, dtype)
+        extents = [*self.array.shape[rank - 1 :: -1]]
+        if element in _SUB_BYTE_TYPES:  # the array has bytes
+            extents[0] = extents[0] * 8 // TYPE_BITS[element]
         found = TensorMapFields(
             rank=rank,
-            global_dim=pad_to_five(self.array.shape[rank - 1 :: -1]),
+            global_dim=pad_to_five(extents),
             global_stride=pad_to_five(self.outer_strides())[:4],
             element_stride=pad_to_five(steps[::-1]),
-            elemtype=[name for name, _, _ in ELEMENT_TYPES].index(_element_type(self.array.dtype, dtype)),
+            elemtype=[name for name, _, _ in ELEMENT_TYPES].index(element),
             interleave=self.interleave,
-            swizzle=_code("swizzle", swizzle, SWIZZLE_SPANS[:4]),
+            swizzle=_code("swizzle", swizzle[0], SWIZZLE_SPANS),
+            swizzle_atomicity=_code("swizzle_atomicity", swizzle[1], SWIZZLE_ATOMICITIES),
             fill=_code("oob_fill", oob_fill, FILLS),
             l2_promotion=_code("l2_promotion", promotion, L2_PROMOTIONS, ("'none'", 64, 128, 256)),
             **own,
@@ -487,9 +508,9 @@ def _element_type(array_dtype: np.dtype[Any], requested: str | None) -> str:
     if requested is None:
         legal = ", ".join(_TYPE_OF_DTYPE)
         raise UsageError(f"the array of a tensor map has elements of {array_dtype}; expected {legal} or 8-bit elements")
-    if requested not in _WHOLE_BYTE_TYPES:
-        raise UsageError(f"dtype is {requested!r}; expected {', '.join(_WHOLE_BYTE_TYPES)}")
-    bits = next(bits for word, bits, _ in ELEMENT_TYPES if word == requested)
+    if requested not in TYPE_BITS:
+        raise UsageError(f"dtype is {requested!r}; expected {', '.join(TYPE_BITS)}")
+    bits = 8 if requested in _SUB_BYTE_TYPES else TYPE_BITS[requested]
     if bits != 8 * array_dtype.itemsize:
         raise UsageError(
             f"dtype {requested!r} has {bits // 8} bytes, but the array's type {array_dtype} has {array_dtype.itemsize};"

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.layout.element_map import read_only
-from warploom.layout.swizzle import swizzle
-from warploom.layout.tensormap import INTERLEAVES, SWIZZLE_ATOMICITIES, TensorMapFields
+from warploom.layout.swizzle import swizzle, swizzle_atoms
+from warploom.layout.tensormap import INTERLEAVES, TensorMapFields
 
 _OOB_NAN = bytes.fromhex("f77f")
 """NaN fill pattern of out-of-bounds elements. It repeats every 16 bits of an element of any type."""
@@ -37,11 +37,14 @@ def tile_rows(fields: TensorMapFields, coordinates: Sequence[int], offsets: Sequ
     """Return the rows of the box at the coordinates of a tensor copy.
 
     `coordinates` lists the dimensions from the innermost to the outermost. Entries may be negative. The rows of an
-    im2col map are pixels, to which the filter offsets `offsets` are added.
+    im2col map are pixels, to which the filter offsets `offsets` are added. Five coordinates of a map of rank 2 are a
+    column and four rows.
 
     Errors: UsageError for a map that cannot be used, and for a number of coordinates other than the rank of the map.
     Source: PTX ISA 5.5 (tensors).
     """
+    if fields.rank == 2 and len(coordinates) == 1 + FOUR:
+        return _four_rows(fields, coordinates)
     relative, shared_offset, counts = _box(fields)
     if len(coordinates) != fields.rank:
         raise UsageError(
@@ -74,11 +77,97 @@ def tile_rows(fields: TensorMapFields, coordinates: Sequence[int], offsets: Sequ
         inner, whole = int(coordinates[0]), _counts(fields)[0]
         first = min(max(-inner, 0), whole)
         valid = max(min(fields.global_dim[0] - inner, whole) - first, 0)
-        base += (inner + first) * unit_bits(fields) // 8
+        base += (inner + first) * (8 * INTERLEAVES[fields.interleave] or fields.element_bits) // 8
     if valid == 0:
         return TileRows(np.full(shared_offset.shape, -1, np.int64), first, valid, shared_offset)
     offset = relative + base if inside is None else np.where(inside, relative + base, -1)
     return TileRows(offset, first, valid, shared_offset)
+
+
+FOUR = 4
+"""Number of rows of a gather or a scatter."""
+
+
+def _four_rows(fields: TensorMapFields, coordinates: Sequence[int]) -> TileRows:
+    if fields.box[1] != 1 or fields.interleave or fields.is_im2col:
+        raise UsageError(
+            f"a copy of four rows uses a tensor map with a box of {fields.box[1]} rows;"
+            " expected a tiled map with a box of one row and no interleave"
+        )
+    parts = [tile_rows(fields, [coordinates[0], row]) for row in coordinates[1:]]
+    found = next((part for part in parts if part.valid), parts[0])
+    return TileRows(
+        np.concatenate([part.global_offset for part in parts]), found.first, found.valid,
+        np.arange(FOUR, dtype=np.int64) * _row_pitch(fields),
+    )  # fmt: skip
+
+
+WIDE_PIXELS = 128
+"""Number of pixels of a copy in mode im2col::w::128, without the halo."""
+_WIDE_PART = 32
+"""Number of pixels in mode im2col::w::128 before each halo."""
+
+
+def wide_pixels(fields: TensorMapFields, halo: int, by_parts: bool) -> int:
+    """Return the number of pixels of a copy in mode im2col::w, or im2col::w::128 if `by_parts` is set."""
+    if not by_parts:
+        return fields.pixels_per_column + halo
+    return WIDE_PIXELS + WIDE_PIXELS // _WIDE_PART * halo
+
+
+def wide_rows(
+    fields: TensorMapFields, coordinates: Sequence[int], halo: int, offset: int, by_parts: bool
+) -> TileRows:  # fmt: skip
+    """Return the pixels of a copy in mode im2col::w, or im2col::w::128 if `by_parts` is set.
+
+    The copy walks along W in the bounding box, which `offset` shifts, and continues in the next image. `halo` more
+    pixels along W follow the last pixel, or each 32 pixels if `by_parts` is set. `tile_rows` describes the result and
+    the errors.
+
+    Source: PTX ISA 5.5.5.
+    """
+    _box(fields)
+    if len(coordinates) != fields.rank or not fields.is_im2col or fields.interleave:
+        raise UsageError("a copy in mode im2col::w uses another kind of tensor map; expected im2col, no interleave")
+    main, part = (WIDE_PIXELS, _WIDE_PART) if by_parts else (fields.pixels_per_column,) * 2
+    step, start = fields.element_stride[1], int(coordinates[1]) + offset
+    low, end = fields.im2col_lower[0] + offset, fields.global_dim[1] + fields.im2col_upper[0] + offset
+    first, each = -(-(end - start) // step), max(-(-(end - low) // step), 1)
+    index = np.arange(main, dtype=np.int64)
+    later, within = np.divmod(index - first, each)
+    column = np.where(index < first, start + index * step, low + within * step)
+    image = np.where(index < first, 0, later + 1)
+    # (parts, pixels of a part and its halo)
+    edge = column.reshape(-1, part)[:, -1:] + step * np.arange(1, halo + 1)
+    column = np.concatenate([column.reshape(-1, part), edge], axis=1).reshape(-1)
+    image = image.reshape(-1, part)
+    image = np.concatenate([image, np.repeat(image[:, -1:], halo, axis=1)], axis=1).reshape(-1)
+    batch = fields.rank - 1
+    at = {axis: np.full(len(column), int(coordinates[axis])) for axis in range(2, batch)}
+    at |= {1: column, batch: int(coordinates[batch]) + image * fields.element_stride[batch]}
+    inside = np.ones(len(column), np.bool_)
+    relative = np.zeros(len(column), np.int64)
+    for axis, position in at.items():
+        inside &= (position >= 0) & (position < fields.global_dim[axis])
+        relative += position * _stride(fields, axis)
+    channel, whole = int(coordinates[0]), fields.channels_per_pixel
+    skipped = min(max(-channel, 0), whole)
+    valid = max(min(fields.global_dim[0] - channel, whole) - skipped, 0)
+    base = (channel + skipped) * fields.element_bits // 8
+    offsets = np.where(inside & (valid > 0), relative + base, -1)
+    return TileRows(offsets, skipped, valid, np.arange(len(column), dtype=np.int64) * _row_pitch(fields))
+
+
+def shared_addresses(fields: TensorMapFields, addresses: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the swizzled addresses of the bytes of a box in shared memory."""
+    if fields.swizzle_atomicity:
+        return swizzle_atoms(addresses, fields.swizzle_atomicity)
+    return swizzle(addresses, fields.swizzle_span)
+
+
+def is_simple(fields: TensorMapFields) -> bool:
+    """Return True if a copy moves chunks of 16 bytes: no padded elements, and atoms of 16 bytes."""
+    return fields.shared_bits == fields.element_bits and not fields.swizzle_atomicity and fields.swizzle_span != 96
 
 
 def _pixels(
@@ -234,19 +323,25 @@ def fill_bytes(fields: TensorMapFields) -> bytes:
     return _OOB_NAN * (fields.shared_bits // 16)
 
 
-def coordinate_error(fields: TensorMapFields, coordinates: Sequence[int], *, stores: bool = False) -> str:
+def coordinate_error(
+    fields: TensorMapFields, coordinates: Sequence[int], *, stores: bool = False, wide: bool = False
+) -> str:  # fmt: skip
     """Return the reason why the hardware refuses a tensor copy at the coordinates, or "".
 
-    `stores` is True for a store.
+    `stores` is True for a store, and `wide` for the modes im2col::w and im2col::w::128.
     """
     bits = int(coordinates[0]) * fields.element_bits
+    if fields.shared_bits != fields.element_bits and (stores or coordinates[0] % 128):
+        what = "a store has elements" if stores else f"the innermost coordinate is {int(coordinates[0])} in elements"
+        expected = "a type without padding" if stores else "a multiple of 128"
+        return f"{what} of {fields.element_type}; expected {expected}"
     if not fields.interleave and bits % 128:
         return (
             f"the innermost coordinate {int(coordinates[0])} is at byte {bits / 8:g}; expected a multiple of 16 bytes"
         )
     if stores and min(coordinates) < 0:
         return f"a store has the coordinates {tuple(int(at) for at in coordinates)}; expected at least 0"
-    if not fields.is_im2col:
+    if not fields.is_im2col or wide:
         return ""
     if stores and (min(fields.im2col_lower) < 0 or max(fields.im2col_upper) > 0):
         return (
@@ -327,13 +422,8 @@ def _box(fields: TensorMapFields) -> tuple[NDArray[np.int64], NDArray[np.int64],
 
 
 def _unsupported(fields: TensorMapFields) -> list[str]:
-    """Return one sentence for each feature of a legal map that the emulator does not support."""
+    """Return one sentence for each property of a map with which copies cannot use it."""
     found: list[str] = []
-    if fields.swizzle_span == 96 or fields.swizzle_atomicity:
-        atomicity = SWIZZLE_ATOMICITIES[fields.swizzle_atomicity]
-        found.append(f"its swizzle is {fields.swizzle_span} bytes by {atomicity}; expected 32, 64 or 128 bytes by 16B")
-    if fields.shared_bits != fields.element_bits:
-        found.append(f"its elements are {fields.element_type}; the emulator does not copy padded elements")
     steps = zip(fields.global_dim[1 : fields.rank], fields.global_stride)
     span = sum((extent - 1) * stride for extent, stride in steps)
     if span >> 62:

@@ -6,6 +6,7 @@ and bf16x2 pairs. Narrow formats have at most 8 bits.
 Shapes: any, broadcast together. Source: the conversion instructions of the PTX ISA.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal, cast
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.numerics import floats, formats, packed
+from warploom.numerics.bits import brev
 from warploom.numerics.formats import BF16, E2M1, F16, FORMATS, MODES, TF32, Array, Format, Rounding
 from warploom.numerics.lanes import lookup
 from warploom.numerics.lazy_module import LazyModule
@@ -67,6 +69,94 @@ def tf32_from_float(x: Array, rounding: Rounding = "rna", relu: bool = False, sa
         special = ~np.isfinite(result.view(np.float32))
         result = np.where(special, result - np.uint32(0x2000), result)
     return np.where(np.signbit(x) & ~np.isnan(x), np.uint32(0), result) if relu else result
+
+
+def _stochastic(x: Array, random: Array, width: int, fmt: Format, relu: bool, satfinite: bool) -> Array:
+    """Return codes of f32 values, rounded by `width` random bits, as uint32."""
+    over = fmt.max_code if satfinite or fmt.inf_code < 0 else fmt.inf_code
+    nan = fmt.nan_code if fmt.nan_code >= 0 else fmt.max_code
+    found = convert_kernels.stochastic(
+        x.view(np.uint32), random, width, fmt.mantissa_bits, fmt.min_exponent, fmt.max_code, over, nan
+    )
+    code, negative = found & np.uint32(0x7FFFFFFF), found >> np.uint32(31)
+    if relu:
+        return np.where(negative, np.uint32(0), code)
+    return code | negative * np.uint32(fmt.sign_bit)
+
+
+def stochastic_pair(
+    high: Array, low: Array, random: Array, fmt: Format, relu: bool = False, satfinite: bool = False
+) -> Array:
+    """Return f16x2 or bf16x2 patterns of two f32 values, rounded by random bits (uint32).
+
+    The upper half of `random` has the bits for `high`, and the lower half those for `low`. f16 uses the lowest 13 bits
+    of each half.
+    """
+    width = 23 - fmt.mantissa_bits
+    mask = np.uint32((1 << width) - 1)
+    upper = _stochastic(high, random >> np.uint32(16) & mask, width, fmt, relu, satfinite)
+    return upper << np.uint32(16) | _stochastic(low, random & mask, width, fmt, relu, satfinite)
+
+
+def stochastic_quadruple(values: Sequence[Array], random: Array, fmt: Format, relu: bool = False) -> Array:
+    """Return four 4- to 8-bit numbers of f32 values, rounded by random bits (uint32), with saturation.
+
+    `values` lists the values from the highest number to the lowest. The upper half of `random` has the bits for the
+    first two. An e2m1 number uses one byte of `random`. Wider numbers use 16 bits: the second number of a half uses the
+    half, and the first number its bits in reverse order. Four e2m1 numbers are a uint16 pattern, others uint32.
+    """
+    if fmt is E2M1:
+        parts = [random >> np.uint32(shift) & np.uint32(0xFF) for shift in (24, 8, 16, 0)]
+    else:
+        halves = random >> np.uint32(16), random & np.uint32(0xFFFF)
+        parts = [part for half in halves for part in (brev(half) >> np.uint32(16), half)]
+    step = 4 if fmt is E2M1 else 8
+    result = np.zeros_like(random)
+    for value, part in zip(values, parts, strict=True):
+        result = result << np.uint32(step) | _stochastic(value, part, 8 if fmt is E2M1 else 16, fmt, relu, True)
+    return result.astype(np.uint16) if fmt is E2M1 else result
+
+
+_FIXED_UNITS = np.array([2.0 ** (127 - scale + 6) for scale in range(255)] + [np.nan])
+"""Number of s2f6 units in 1, by the ue8m0 scale factor by which a number is divided."""
+_SCALES = np.array([2.0 ** (scale - 127 - 6) for scale in range(255)] + [np.nan])
+"""Value of an s2f6 unit, by the ue8m0 scale factor with which it is multiplied."""
+_ONE = 127
+"""Scale factor 1."""
+
+
+def _factor(table: NDArray[np.float64], scales: Array | None, shift: int) -> Any:
+    """Return the entries of a table for one byte of each pattern; without patterns, for the factor 1."""
+    return table[_ONE] if scales is None else lookup(table, scales.astype(np.int64) >> shift & 0xFF)
+
+
+def _fixed(x: Array, factor: Any, relu: bool) -> Array:
+    units = np.rint(quietly(x.astype, np.float64) * factor)
+    units = np.where(np.isnan(units), np.float64(127), units)
+    return np.minimum(np.maximum(units, np.float64(0 if relu else -128)), np.float64(127)).astype(np.int64)
+
+
+def fixed_pair(high: Array, low: Array, scales: Array | None, relu: bool = False) -> Array:
+    """Return s2f6x2 patterns of two f32 values, divided by scale factors.
+
+    The values are rounded to nearest even and clamped. s2f6 numbers are signed bytes that count units of 1/64.
+    `scales` are ue8m0x2 patterns. A NaN gives the largest number.
+    """
+    upper = _fixed(high, _factor(_FIXED_UNITS, scales, 8), relu)
+    lower = _fixed(low, _factor(_FIXED_UNITS, scales, 0), relu)
+    return ((upper << 8) | (lower & 0xFF)).astype(np.uint16)
+
+
+def halves_from_fixed_pair(
+    patterns: Array, scales: Array | None, relu: bool = False, satfinite: bool = False
+) -> Array:  # fmt: skip
+    """Return bf16x2 patterns of s2f6x2 patterns, multiplied by scale factors (see `fixed_pair`)."""
+    word = patterns.astype(np.int64)
+    low, high = (
+        quietly(((word << 56 - shift >> 56).astype(np.float64) * _factor(_SCALES, scales, shift)).astype, np.float32)
+        for shift in (0, 8)
+    )
+    return pair_from_floats(high, low, BF16, relu=relu, satfinite=satfinite)
 
 
 @cache

@@ -64,3 +64,29 @@ def odd_bf16(bits):
     """
     sticky = np.int64(1) if bits & np.uint32(0xFFFF) else np.int64(0)
     return np.int64(bits >> np.uint32(16)) | sticky
+
+
+@elementwise(np.uint32, uniform=6)
+def stochastic(bits, random, width, mantissa, lowest, largest, over, nan):
+    """Return the code of an f32 pattern, rounded by the carry of random bits into the kept bits.
+
+    The `width` random bits are added to the upper bits of those that the format discards. The format has `mantissa`
+    bits and the smallest normal exponent `lowest`. `over` is the code for magnitudes above the code `largest`, and
+    `nan` that of a NaN. The sign of the number is bit 31 of the result.
+    """
+    magnitude = np.int64(bits & np.uint32(0x7FFFFFFF))
+    if magnitude > 0x7F800000:
+        return np.uint32(nan)
+    sign = bits & np.uint32(0x80000000)
+    field = magnitude >> 23
+    significand = magnitude & 0x7FFFFF
+    if field > 0:
+        significand |= 0x800000
+    exponent = (field if field > 0 else 1) - 127
+    above = exponent - lowest  # negative for a subnormal number
+    discarded = 23 - mantissa - (above if above < 0 else 0)
+    if discarded > 40:  # too small for a carry
+        return sign
+    kept = (significand + (np.int64(random) << (discarded - width))) >> discarded
+    code = ((above if above > 0 else 0) << mantissa) + kept
+    return sign | np.uint32(code if code <= largest else over)

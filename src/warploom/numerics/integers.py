@@ -194,16 +194,11 @@ def halves(
     return _words(_relu(result) if relu else result)
 
 
-def _distance(a: Array, b: Array) -> Array:
-    return np.abs(a - b)
-
-
 _OPERATIONS: dict[str, Callable[[Array, Array], Array]] = {
     "add": np.add,
     "sub": np.subtract,
     "min": np.minimum,
     "max": np.maximum,
-    "absdiff": _distance,
 }
 
 
@@ -215,23 +210,9 @@ def _words(parts: Array) -> Array:
     return parts.view(np.uint32)[..., 0]
 
 
-def quarters(op: str, a: Array, b: Array, signed: bool, sat: bool) -> Array:
-    """Apply the operation `op` to the four bytes of 32-bit words.  Source: PTX ISA 9.7.18.2.
-
-    Results are clamped if `sat` is set, else truncated. The bytes of an operand are signed if its dtype is signed. The
-    bytes of the result are signed if `signed` is set.
-    """
-    x, y = (_parts(each, 8, _is_signed(each)).astype(np.int32) for each in (a, b))
-    wide = _OPERATIONS[op](x, y)
-    if sat:
-        wide = np.clip(wide, -128 if signed else 0, 127 if signed else 255)
-    return _words(wide.astype(np.uint8))
-
-
-def sum_quarters(a: Array, signed: bool) -> Array:
-    """Return the sum of the four bytes of each 32-bit word, as uint32."""
-    parts = _parts(a, 8, signed).astype(np.int32)
-    return (parts[..., 0] + parts[..., 1] + parts[..., 2] + parts[..., 3]).view(np.uint32)
+def quarters(operation: Literal["add", "sub", "min", "max"], a: Array, b: Array, signed: bool) -> Array:
+    """Apply an operation to the four bytes of words. Results wrap.  Source: add, sub, min, max."""
+    return _words(_OPERATIONS[operation](_parts(a, 8, signed), _parts(b, 8, signed)))
 
 
 def sad(a: Array, b: Array, c: Array) -> Array:

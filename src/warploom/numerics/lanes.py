@@ -33,6 +33,10 @@ def constant(value: int, dtype: np.dtype[Any]) -> Lane:
 
 def concatenate(parts: Sequence[Lane], bits: int) -> Lane:
     """Return an unsigned integer of `bits` bits. `parts` are its equal bit fields, the lowest first."""
+    if len(parts) == 1:
+        return parts[0]
+    if bits == 128:
+        return np.stack(np.broadcast_arrays(*parts), axis=-1).view("V16")[..., 0]
     dtype = np.dtype(f"u{bits // 8}").type
     width = dtype(bits // len(parts))
     value = parts[-1].astype(dtype)
@@ -43,6 +47,8 @@ def concatenate(parts: Sequence[Lane], bits: int) -> Lane:
 
 def split(value: Lane, bits: int, count: int) -> Lane:
     """Return the `count` equal bit fields of an unsigned integer of `bits` bits, the lowest first."""
+    if count == 1:
+        return value[np.newaxis]
     return np.transpose(value[..., np.newaxis].view(f"u{bits // count // 8}"), (2, 0, 1))
 
 

@@ -112,6 +112,20 @@ def fma(a: Array, b: Array, c: Array, fmt: Format, ftz: bool = False, sat: bool 
     return _apply(kernel, (a, b, c), fmt, ftz, sat, relu)
 
 
+_OOB_NAN = _BOTH * np.uint32(0x7FF7)
+"""NaN of an element out of bounds in both halves, with which tensor copies fill shared memory."""
+
+
+def fma_oob(a: Array, b: Array, c: Array, fmt: Format, relu: bool = False) -> Array:
+    """Return a * b + c, or +0 where a or b is the NaN of an element out of bounds.  Source: fma (oob)."""
+
+    def modified(a: Array, b: Array, c: Array) -> Array:
+        keep = _above((a & ~_SIGNS) ^ _OOB_NAN, 0) & _above((b & ~_SIGNS) ^ _OOB_NAN, 0)
+        return fma(a, b, c, fmt, relu=relu) & keep
+
+    return _on_pairs(modified, a, b, c)
+
+
 def _extreme(
     kernel: Callable[..., Array], a: Array, b: Array, fmt: Format, ftz: bool, nan: bool, xorsign_abs: bool
 ) -> Array:

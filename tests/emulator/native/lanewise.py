@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -123,10 +124,24 @@ def spread(form: Form, most: int) -> list[Words]:
     return sorted(variants(form), key=lambda words: crc32(repr(words).encode()))[:most]
 
 
+_SELECTORS = ("", "b0", "b1", "b3", "h0", "h1", "h10", "h02", "h31", "b20", "b321", "b3210", "b6420", "b1357")
+
+
+def _marks(form: Form, words: Words) -> dict[str, str]:
+    """Return a minus sign or none, and a selector or none, for each operand that may have them."""
+    found: dict[str, str] = {}
+    for mark in form.syntax.marks:
+        number = crc32(repr((mark.operand, words)).encode())
+        pattern = form.operands[mark.operand].selector_pattern(words)
+        legal = ["", *(text for text in _SELECTORS if pattern and re.fullmatch(pattern, text))]
+        found |= {mark.minus: "-" * (number % 2), mark.selector: legal[number // 2 % len(legal)]}
+    return found
+
+
 def operands(form: Form, words: Words, files: RegisterFiles) -> SimpleNamespace:
     """Return the operands of a variant: a register for each operand, and a constant for each immediate."""
     found = SimpleNamespace(**dict.fromkeys(form.operands))
-    vars(found).update({word.slot: "" for word in form.syntax.words if word.slot} | dict(words))
+    vars(found).update({word.slot: "" for word in form.syntax.words if word.slot} | dict(words) | _marks(form, words))
     for name, spec in form.operands.items():
         if spec.when and not words.get(spec.when):
             continue

@@ -49,6 +49,8 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     mode.add_argument(
         "--judge", action="store_true", help="compare `check` with every recorded verdict, without a query"
     )
+    parser.add_argument("--recent", action="store_true", help="with --fresh: the newest assembler and PTX 9.2 to 9.5")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="with --fresh: record the verdicts in this folder")
     parser.add_argument("--seed", type=int, default=1, help="seed of --fresh (1)")
     _workers.declare(parser, "assemblers at a time (2)", 2)
 
@@ -59,6 +61,8 @@ def run(options: argparse.Namespace) -> int:
     Errors: UsageError if the query cannot run.
     """
     campaign_options.require_positive_workers(options)
+    if options.fresh is None and (options.recent or options.keep):
+        raise UsageError(f"{'--recent' if options.recent else '--keep'} is for random probes; expected --fresh N")
     if options.fresh is not None:
         if options.fresh < 1:
             raise UsageError(f"--fresh is {options.fresh}; expected 1 or more")
@@ -139,11 +143,11 @@ def _compare_random_probes(options: argparse.Namespace) -> int:
     from warploom.check import check
     from warploom_lab.ptxas.assembler import NO_ANSWER
     from warploom_lab.ptxas.random_cases import random_cases
-    from warploom_lab.ptxas.record import Disagreement, read
+    from warploom_lab.ptxas.record import Disagreement, read, record, write_header
 
     recorded = read(options.record, _recorded_families(options))
     known = {(case.probe.key, at) for case, verdicts in recorded for at in verdicts}
-    cases = random_cases(options.fresh, options.seed, options.family, known)
+    cases = random_cases(options.fresh, options.seed, options.family, known, recent=options.recent)
     with _assemblers(options) as assemblers, counting("querying") as progress:
         verdicts = assemblers.judge_all([(case.probe, case.points[0]) for case in cases], progress)
     different = 0
@@ -155,6 +159,12 @@ def _compare_random_probes(options: argparse.Namespace) -> int:
         different += 1
         reason = f"{report.errors[0].code}: {report.errors[0].message}" if verdict.ok else verdict.message
         print(f"{Disagreement(case, at, verdict.ok)}  <- {reason}")
+    if options.keep is not None:
+        with _assemblers(options) as assemblers:
+            counts = record(assemblers, cases, options.keep)
+        recent = " --recent" if options.recent else ""
+        command = f"warploom-lab evidence legality --fresh {options.fresh} --seed {options.seed}{recent}"
+        write_header(options.keep, counts, command, dt.datetime.now(dt.UTC).date().isoformat())
     print(f"check disagrees with ptxas on {different} of {len(cases)} fresh probes of seed {options.seed}")
     return DIFFERENT if different else OK
 

@@ -12,7 +12,7 @@ _DESCRIPTION = """\
 Compile kernels with nvcc 13.0 from PATH and with Triton 3.9 from the given interpreter, which needs neither a GPU nor
 NumPy, and write their PTX into a folder. Each kernel has a launch and a reference result in a JSON file beside it.
 
-With --run every kernel is launched under four schedules and compared with its reference. With --sanitize it is launched
+With --run every kernel is launched under five schedules and compared with its reference. With --sanitize it is launched
 with the sanitizer, and a finding is a failure; kernels that are known to read sums too early must have one.
 With --compiled they run the kernels that an earlier call compiled into the folder, and need no compiler.
 With --modules write PTX modules without launches instead, for tests of the parser and the checker.

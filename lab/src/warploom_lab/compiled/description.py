@@ -47,8 +47,10 @@ def scalar(dtype: str, value: float) -> Spec:
 def tensor(dtype: str, *shape: int, box: tuple[int, ...], fill: str = "normal", **options: Any) -> Spec:
     """Return the description of an array that is passed as a tensor map.
 
-    `box` is the box of the tensor map. `fill` selects the initial values (see `buffer`). Without the option `bare`, the
-    kernel also receives the shape and the strides of the array.
+    `box` is the box of the tensor map. In a kernel for pairs of CTAs, the option `part` is the box, and `box` is the
+    tile of the pair. `fill` selects the initial values (see `buffer`). The option `padded` selects the element type that
+    pads 16 elements of 4 bits to 16 bytes. Without the option `bare`, the kernel also receives the shape and the strides
+    of the array.
     """
     return {"kind": "tensor", "dtype": dtype, "shape": list(shape), "box": list(box), "fill": fill, **options}
 

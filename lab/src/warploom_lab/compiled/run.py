@@ -28,8 +28,8 @@ DTYPES: dict[str, Any] = {
     "fp16": np.float16, "bf16": ml_dtypes.bfloat16, "fp32": np.float32, "fp64": np.float64, "fp8e4nv": ml_dtypes.float8_e4m3fn,
     "fp8e5": ml_dtypes.float8_e5m2, **{f"{k}{w}": np.dtype(f"{k}{w // 8}") for k in "iu" for w in (8, 16, 32, 64)},
 }  # fmt: skip
-SCHEDULES = ("eager", "lazy", "random:1", "random:2")
-TIMEOUT = 60  # seconds for each kernel
+SCHEDULES = ("eager", "lazy", "random:1", "random:2", "random:3")
+TIMEOUT = 300  # seconds for each kernel
 _SLOW = 20  # seconds after which a kernel is reported
 
 
@@ -95,10 +95,14 @@ def _parts(spec: dict[str, Any], array: Array) -> list[Array]:
 
 def _tensor(spec: dict[str, Any], array: Array) -> list[object]:
     """Return the arguments for an array that is passed as a tensor map."""
-    inner = spec["box"][-1] * array.itemsize
-    swizzle = spec.get("swizzle", next((s for s in (128, 64, 32) if inner >= s), 0))
-    box = [*spec["box"][:-1], min(spec["box"][-1], (swizzle or inner) // array.itemsize)]
-    tensor = wl.TensorMap.tiled(array, box, swizzle=swizzle)
+    part = spec.get("part", spec["box"])
+    if spec.get("padded"):
+        tensor = wl.TensorMap.tiled(array, [*part[:-1], 128], swizzle=128, dtype="b4x16_p64")
+    else:
+        inner = part[-1] * array.itemsize
+        swizzle = spec.get("swizzle", next((s for s in (128, 64, 32) if inner >= s), 0))
+        box = [*part[:-1], min(part[-1], (swizzle or inner) // array.itemsize)]
+        tensor = wl.TensorMap.tiled(array, box, swizzle=swizzle)
     if spec.get("bare"):
         return [tensor]
     # Triton passes the extents and strides after the map.

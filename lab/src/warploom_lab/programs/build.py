@@ -11,7 +11,7 @@ from warploom.integrations.cuda_driver.build import library_folder
 from warploom_lab.programs.catalog import Program, Repository
 
 _DRIVERS = Path(__file__).parent / "drivers"
-_FLAGS = ("-O2", "-w", "-gencode", "arch=compute_90a,code=compute_90a")
+_FLAGS = ("-O2", "-w", "-gencode")
 
 
 def fetch(repository: Repository, sources: Path) -> None:
@@ -60,8 +60,9 @@ def build(program: Program, sources: Path, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     standard = () if any(each.startswith("-std") for each in program.flags) else ("-std=c++17",)
     # NVIDIA's driver may not be installed, so programs are linked with Warploom's.
+    target = f"arch=compute_{program.target},code=compute_{program.target}"
     command = [
-        nvcc, *_FLAGS, *standard, *(("-lineinfo",) if program.line_info else ()),
+        nvcc, *_FLAGS, target, *standard, *(("-lineinfo",) if program.line_info else ()),
         *(f"-I{sources / each}" for each in program.includes), *map(str, files), *program.flags,
         f"-L{library_folder()}", "-o", str(made),
     ]  # fmt: skip

@@ -28,6 +28,8 @@ class Program:
     instead, whose `main` calls the repository's kernels and compares their results with a reference. `includes` are
     folders in the folder of all sources. `line_info` is False if nvcc takes too long with line information.
 
+    nvcc compiles for `compute_` and `target`. `device` is the device of `warploom exec`, or "" for its default.
+
     The program succeeds if it exits with `status` and prints a match of the regular expression `success`. `assessments`
     has a letter of `docs/programs.md` for each rule of which the sanitizer has findings.
     """
@@ -42,6 +44,8 @@ class Program:
     status: int = 0
     driver: bool = False
     line_info: bool = True
+    target: str = "90a"
+    device: str = ""
     assessments: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -69,18 +73,25 @@ _FAST = (*_MODERN, "--use_fast_math")
 
 def _example(
     folder: str, file: str = "", *arguments: str, name: str = "", success: str = "Disposition: Passed",
-    assessments: Mapping[str, str] | None = None, line_info: bool = True,
+    assessments: Mapping[str, str] | None = None, line_info: bool = True, target: str = "90a", device: str = "",
 ) -> Program:  # fmt: skip
     number = folder.split("_", 1)[0]
     file = file or folder
     return Program(
         f"cutlass-{name or number}", "cutlass", (f"examples/{folder}/{file}.cu",),
         (*_CUTLASS, f"cutlass/examples/{folder}"), ("-DNDEBUG", *_RELAXED, "-lcuda"), arguments, success,
-        line_info=line_info, assessments=assessments or {},
+        line_info=line_info, target=target, device=device, assessments=assessments or {},
     )  # fmt: skip
 
 
+def _blackwell(folder: str, file: str, name: str, *arguments: str, success: str = "Disposition: Passed") -> Program:
+    target, device = ("120a", "rtx5090") if folder.startswith("79") else ("100a", "b200")
+    return _example(folder, file, *arguments, name=name, success=success, target=target, device=device)
+
+
 _ONCE = "--iterations=0"
+_SQUARE = ("--m=256", "--n=256", "--k=256")
+_SMALL = ("--m=128", "--n=128", "--k=256")
 _BLOCKWISE = "hopper_fp8_warp_specialized_gemm_with_blockwise_scaling"
 _GROUPED_BLOCKWISE = "68_hopper_fp8_warp_specialized_grouped_gemm_with_blockwise_scaling"
 _MIXED, _GROUPED_MIXED = "55_hopper_mixed_dtype_gemm", "69_hopper_mixed_dtype_grouped_gemm"
@@ -133,6 +144,23 @@ _CUTLASS_EXAMPLES = (
              "--iterations=1", "--reference-check=true", success="(?i)passed"),
     _example("47_ampere_gemm_universal_streamk", "ampere_gemm_universal_streamk", "--m=256", "--n=256", "--k=256",
              _ONCE, assessments={"sanitize.race/global": "G"}),
+    _blackwell("70_blackwell_gemm", "70_blackwell_fp16_gemm", "70-fp16", "--m=256", "--n=256", "--k=128", _ONCE),
+    _blackwell("70_blackwell_gemm", "70_blackwell_fp8_gemm", "70-fp8", *_SQUARE, _ONCE),
+    _blackwell(
+        "71_blackwell_gemm_with_collective_builder", "", "71", "--m=256", "--n=256", "--k=128", "--l=1",
+        success=r"(?s)\A(?=(?:.*?: Passed){10})(?!.*Failed)",
+    ),
+    _blackwell("72_blackwell_narrow_precision_gemm", "72a_blackwell_nvfp4_bf16_gemm", "72a", *_SQUARE, _ONCE),
+    _blackwell("72_blackwell_narrow_precision_gemm", "72b_blackwell_nvfp4_nvfp4_gemm", "72b", *_SQUARE, _ONCE),
+    _blackwell("72_blackwell_narrow_precision_gemm", "72c_blackwell_mixed_mxfp8_bf16_gemm", "72c", *_SQUARE, _ONCE),
+    _blackwell(
+        "77_blackwell_fmha", "", "77-fp16", "--b=1", "--h=1", "--q=256", "--k=256", "--d=64", _ONCE, "--verify",
+        success=r"\[OK\]",
+    ),
+    _blackwell("79_blackwell_geforce_gemm", "79a_blackwell_geforce_nvfp4_bf16_gemm", "79a", *_SMALL, _ONCE),
+    _blackwell(
+        "79_blackwell_geforce_gemm", "79c_blackwell_geforce_mixed_mxfp8_mxfp6_bf16_gemm", "79c", *_SMALL, _ONCE
+    ),
 )  # fmt: skip
 
 

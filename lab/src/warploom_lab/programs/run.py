@@ -54,7 +54,11 @@ class Record:
 
 def run(program: Program, binary: Path, sanitize: bool, limit: float) -> Run:
     """Run a compiled program under `warploom exec`, for `limit` seconds at most."""
-    options = ["--time", *(["--sanitize"] if sanitize else [])]
+    options = [
+        "--time",
+        *(["--sanitize"] if sanitize else []),
+        *(["--device", program.device] if program.device else []),
+    ]
     command = [sys.executable, "-m", "warploom", "exec", *options, "--", str(binary), *program.arguments]
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, _text_file() as out, _text_file() as err:

@@ -38,7 +38,9 @@ _BATCH = 400
 _OPTIONS = ("-O0", "-w", "-o", os.devnull)
 _OPTIMISED = ("-w", "-o", os.devnull)
 _OUT_OF_MEMORY = "Memory allocation failure"
-_INTERNAL_ERROR = re.compile("Internal compiler error|Register allocation failed")  # some texts, only at -O0
+_INTERNAL_ERROR = re.compile(
+    r"Internal compiler error|Register allocation failed|\(C7308\) Intrinsic"
+)  # some texts, only at -O0
 _NARROW_ADDRESS = re.compile(
     r"""\[%(?:b|bu|bs|h|uh|sh|r|u|s)\d  # an address in a narrow register: a module with a 32-bit one is refused,
     | \bcvta\b.*32                     # unless the module also has a 16-bit one

@@ -20,6 +20,9 @@ VERSIONS: tuple[Version, ...] = tuple(
 )
 """Every PTX version from 6.0 to 9.1."""
 
+RECENT: tuple[Version, ...] = tuple((9, minor) for minor in range(2, 6))
+"""PTX versions from 9.2 to 9.5, which only the newest release supports. The record has no verdicts on them."""
+
 OLD, DECIDING, NEWEST = "12.9", "13.1", "newest"
 
 _FIRST = {
@@ -52,6 +55,11 @@ _FIRST = {
 """First PTX version of each target, according to ptxas."""
 
 TARGETS = tuple(_FIRST)
+
+_FIRST_RECENT = {"sm_107": (9, 4), "sm_107a": (9, 4), "sm_107f": (9, 4)}
+RECENT_TARGETS = (*(name for name in TARGETS if name not in {"sm_70", "sm_72"}), *_FIRST_RECENT)
+"""Targets of the newest release."""
+
 _LAST_OF_OLD = (8, 8)
 
 
@@ -92,6 +100,12 @@ def last_version(target: str) -> Version:
 def versions_of(target: str) -> tuple[Version, ...]:
     """Return the PTX versions with recorded verdicts on the target."""
     return tuple(v for v in VERSIONS if _FIRST[target] <= v <= last_version(target))
+
+
+def recent_points(target: str) -> tuple[Point, ...]:
+    """Return the points of a target with the newest release and the PTX versions of RECENT."""
+    first = _FIRST_RECENT.get(target, RECENT[0])
+    return tuple(Point(NEWEST, target, version) for version in RECENT if version >= first)
 
 
 def before(version: Version) -> Version | None:

@@ -8,7 +8,7 @@ from warploom.isa.model.form import Form, forms
 from warploom_lab.ptxas import operand_changes
 from warploom_lab.ptxas.cases import LEGAL, Case, all_words, family_words
 from warploom_lab.ptxas.instruction_text import Slots, combinations_of, instruction, opcode_words, write_operands
-from warploom_lab.ptxas.points import TARGETS, Point, point, versions_of
+from warploom_lab.ptxas.points import RECENT_TARGETS, TARGETS, Point, point, recent_points, versions_of
 from warploom_lab.ptxas.probe import Probe
 
 _CHANGES = (0, 1, 1, 1, 2)
@@ -19,11 +19,17 @@ _LAST_VERSION = 0.65  # share of points at the last version of their target
 
 
 def random_cases(
-    count: int, seed: int, families: Iterable[str] = (), known: Container[tuple[str, Point]] = frozenset()
+    count: int,
+    seed: int,
+    families: Iterable[str] = (),
+    known: Container[tuple[str, Point]] = frozenset(),
+    *,
+    recent: bool = False,
 ) -> list[Case]:
     """Return `count` distinct test instructions, each with one target, PTX version and ptxas release.
 
-    (`Probe.key`, point) pairs in `known` are left out. A seed gives the same result until the Forms change.
+    (`Probe.key`, point) pairs in `known` are left out. A seed gives the same result until the Forms change. With
+    `recent`, the release is the newest one and the PTX version is 9.2 or later.
 
     Errors: UsageError for an unknown family.
     """
@@ -38,14 +44,14 @@ def random_cases(
         form = chance.choice(chosen)
         if form.name not in slots:
             slots[form.name] = [each for row in form.rows for each in combinations_of(form, row)]
-        case = _case(form, chance.choice(slots[form.name]), chance)
+        case = _case(form, chance.choice(slots[form.name]), chance, recent=recent)
         key = case.probe.key, case.points[0]
         if key not in known:
             found.setdefault(key, case)
     return list(found.values())
 
 
-def _case(form: Form, slots: Slots, chance: random.Random) -> Case:
+def _case(form: Form, slots: Slots, chance: random.Random, *, recent: bool) -> Case:
     words = opcode_words(form, slots, chance.choice(form.orders))
     operands = write_operands(form, slots, optional=chance.random() < 0.4)
     slot, changes = "", list[str]()
@@ -58,14 +64,15 @@ def _case(form: Form, slots: Slots, chance: random.Random) -> Case:
             continue
         changes.append(change)
     probe = Probe(instruction(words, operands))
-    return Case(form.name, slot, " and ".join(changes) or LEGAL, probe, (_point(form, chance),))
+    return Case(form.name, slot, " and ".join(changes) or LEGAL, probe, (_point(form, chance, recent=recent),))
 
 
-def _point(form: Form, chance: random.Random) -> Point:
-    named = sorted({name for row in form.rows for name in row.targets} & set(TARGETS))
-    target = chance.choice(named if named and chance.random() < _NAMED_TARGETS else TARGETS)
-    versions = versions_of(target)
-    return point(target, versions[-1] if chance.random() < _LAST_VERSION else chance.choice(versions))
+def _point(form: Form, chance: random.Random, *, recent: bool) -> Point:
+    targets = RECENT_TARGETS if recent else TARGETS
+    named = sorted({name for row in form.rows for name in row.targets} & set(targets))
+    target = chance.choice(named if named and chance.random() < _NAMED_TARGETS else targets)
+    points = recent_points(target) if recent else tuple(point(target, version) for version in versions_of(target))
+    return points[-1] if chance.random() < _LAST_VERSION else chance.choice(points)
 
 
 # Changes of a word ----------------------------------------------------------------------------------------

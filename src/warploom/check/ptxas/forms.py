@@ -218,9 +218,15 @@ SETMAXNREG_SIGNED = ExtensionForm("modifier", "modifier_setmaxnreg", "9.7.19.5",
 
 FREE_MULTIPLE = ExtensionForm("free", "free_multiple", "9.7.16.7.1",
     "tcgen05.dealloc.cta_group.sync.aligned.b32  taddr, nCols;", """
-    cta_group                  ptx  target
-    cta_group::1,cta_group::2  8.6  sm_100f,sm_110f
+    cta_group                  ptx  target           gone
+    cta_group::1,cta_group::2  8.6  sm_100f,sm_110f  9.2@sm_100
 """, {"taddr": inp("u32"), "nCols": inp("u32", values=range(-(1 << 63), 1 << 63, 32))})  # fmt: skip
+
+COMMIT_CONSTANT = ExtensionForm("operand", "operand_commit_mask", "9.7.16.12.1",
+    "tcgen05.commit.cta_group.mbarrier::arrive::one{.ss}.multicast::cluster.b64  [mbar], ctaMask;", """
+    cta_group                  ss                 ptx  target
+    cta_group::1,cta_group::2  -,shared::cluster  9.2  sm_100f,sm_110f
+""", {"mbar": address(), "ctaMask": immediate("u16", range(1 << 16))})  # fmt: skip
 
 # Copies that take the operands of other copies: a mask, or a number, where the barrier's address belongs.
 

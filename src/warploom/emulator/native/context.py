@@ -70,7 +70,7 @@ class Field(IntEnum):
     TICKS = 53
     RECENT = 54  # address of the first program counters of the last batches
     WHOLE = 55  # 1 if each warp split of the batch has all live lanes of its warp
-    KEEPS_MATRICES = 56  # 1 if accumulators are cached as matrices
+    KEEPS_MATRICES = 56  # 1 if accumulators are cached as matrices, or loads of tensor memory are queued
     # Barriers
     CTA_OF = 57  # address of the CTA of each warp
     LIVE_WARPS = 58  # address of the number of live warps of each CTA

@@ -405,7 +405,7 @@ class NativeEngine:
         memory, barriers, mbarriers = components.memory, components.barriers, components.mbarriers
         arena, shared, fields = memory.arena, memory.shared, self._fields
         self._barriers, self._mbarriers, self._maps = barriers, mbarriers, components.asynchronous.executor.known
-        self._accumulators = components.accumulators
+        self._accumulators, self._asynchronous = components.accumulators, components.asynchronous
         if barriers.arrived is not self._arrived:
             self._arrived = barriers.arrived
             arrays = {
@@ -513,7 +513,7 @@ class NativeEngine:
         fields[Field.PLAIN_WAITS] = mbarriers.is_plain
         fields[Field.BLOCKING_WAITS] = mbarriers.is_plain and mbarriers.suspends
         fields[Field.SUSPENDS] = self.state.on_suspend is None
-        fields[Field.KEEPS_MATRICES] = bool(self._accumulators.cached)
+        fields[Field.KEEPS_MATRICES] = bool(self._accumulators.cached) or self._asynchronous.has_loads
 
     def count(self, counters: Counters) -> None:
         """Add the instructions that have been executed since the last call to the statistics."""

@@ -96,6 +96,8 @@ class OperandTable:
     def _scalar(self, value: Register | Constant | PerWarp, negated: bool = False) -> Scalar:
         if isinstance(value, Register):
             stored, dtype = value.file.dtype, value.view.dtype
+            if dtype.kind == "V":
+                raise UnsupportedOperand(value.type)
             # Registers of equal width are stored as the operand's type.
             stored = dtype if stored.itemsize == dtype.itemsize else stored
             extended = "" if value.extend is None else value.extend.str

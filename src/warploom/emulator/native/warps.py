@@ -456,7 +456,8 @@ class TracedWarp:
 
     def _copy_box(self, record: TensorCopy) -> None:
         """Execute a tensor copy. Leave the instruction to the interpreter if several lanes are active."""
-        if record.reduction or record.is_im2col or record.multicast is not None or record.cta_group != 1:
+        is_box = len(record.coordinates) == record.dimensions and not record.is_im2col
+        if record.reduction or not is_box or record.multicast is not None or record.cta_group != 1:
             raise TraceError("this kind of tensor copy is not implemented in native code")
         builder = self.builder
         lane = builder.cttz(self.mask, I1(0))
@@ -488,9 +489,17 @@ class TracedWarp:
 
     def commit(self, channel: str) -> None:
         """Do nothing, because all copies have taken effect."""
+        self._require_eager(channel)
 
     def wait(self, channel: str, pending: int, read_only: bool = False) -> None:
         """Do nothing, because all copies have taken effect."""
+        self._require_eager(channel)
+
+    @staticmethod
+    def _require_eager(channel: str) -> None:
+        """Refuse the accesses to tensor memory of a channel, which may be delayed. Errors: TraceError."""
+        if channel.startswith("tensor"):
+            raise TraceError("waits for accesses to tensor memory are not implemented in native code")
 
     def _reduce(self, name: str, value: TracedLanes) -> ir.Value:
         kind = value.value.type

@@ -16,7 +16,7 @@ from warploom.emulator.faults import RunError
 from warploom.emulator.output import Output
 from warploom.emulator.request import Request
 from warploom.emulator.stats import Progress, Stats
-from warploom.emulator.waves import Waves, divide, inter_cta_communication
+from warploom.emulator.waves import Waves, cancels_clusters, divide, inter_cta_communication
 from warploom.integrations.dask.compatibility import Requirements
 from warploom.integrations.dask.footprint import Footprint, FootprintRecorder, InterCtaCommunication
 from warploom.integrations.dask.merge import conflict, merge
@@ -95,6 +95,8 @@ def run_grid(
         reason = f"the {job.waves.ctas} CTAs are one wave" if len(parts) == 1 else ""
         if request.program.uses_heap:
             reason = "the CTAs allocate memory from one heap"
+        elif request.program.analysis(cancels_clusters):
+            reason = "the clusters may cancel each other"
         results: list[PartResult] = []
         if not reason:
             results = _run_parts(pool, job, parts, progress, report)

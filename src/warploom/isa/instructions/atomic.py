@@ -169,20 +169,21 @@ RED_VECTOR.describe(
 )
 
 
-def _each_element(warps: Warps, i: Bound) -> Array:
+def each_element(warps: Warps, i: Bound, space: str) -> Array:
+    """Update the elements of a vector in memory one after the other. Return the old elements."""
     where, b = warps.addresses(i.a), warps.read_vector(i.b)
     step = TYPES[i.type].bytes
     return np.stack(
-        [warps.atomic(i.space, where + np.uint64(n * step), i.op, i.type, values) for n, values in enumerate(b)]
+        [warps.atomic(space, where + np.uint64(n * step), i.op, i.type, values) for n, values in enumerate(b)]
     )
 
 
-ATOM_VECTOR.execute(lambda warps, i: warps.write_vector(i.d, _each_element(warps, i)))
+ATOM_VECTOR.execute(lambda warps, i: warps.write_vector(i.d, each_element(warps, i, i.space)))
 
 
 @RED_VECTOR.execute
 def red_vector(warps: Warps, i: Bound) -> None:
-    _each_element(warps, i)
+    each_element(warps, i, i.space)
 
 
 _ASYNC = """

@@ -7,8 +7,8 @@ from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import Accepts, Slots, inp, out
-from warploom.numerics import convert, lanes
-from warploom.numerics.formats import element_format
+from warploom.numerics import convert, lanes, packed
+from warploom.numerics.formats import BF16, FORMATS, element_format
 from warploom.numerics.lanes import Lane
 
 
@@ -27,7 +27,7 @@ _FLOAT = inp("f32", accepts=_wide_or_same)
 _RANDOM_BITS = inp("b32", accepts="bits")
 _SCALE = inp("b16", when="scaling", accepts="bits")
 _INTEGER = inp("s32", accepts="wide")
-_FIXED_POINT = "sm_100a,sm_103a,sm_110a,sm_120a,sm_121a"
+_FIXED_POINT = "sm_100a,sm_103a,sm_107a,sm_110a,sm_120a,sm_121a"
 """Targets that convert to and from the format s2f6."""
 
 INTEGER = Form(
@@ -157,7 +157,7 @@ def halves(rnd: Word, relu: Word, satfinite: Word, dtype: Word, a: Lane, b: Lane
 HALVES_STOCHASTIC = Form(
     name="convert.halves_stochastic",
     syntax="cvt.rs{.relu}{.satfinite}.dtype.f32  d, a, b, rbits;",
-    rows="relu satfinite dtype ptx target\n-,relu -,satfinite f16x2,bf16x2 8.7 sm_100a,sm_103a",
+    rows="relu satfinite dtype ptx target\n-,relu -,satfinite f16x2,bf16x2 8.7 sm_100a,sm_103a,sm_107a",
     operands={"d": _RESULT, "a": _FLOAT, "b": _FLOAT, "rbits": _RANDOM_BITS},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
@@ -167,6 +167,12 @@ HALVES_STOCHASTIC.describe(
     " rounding error should have the mean zero.",
     "cvt.rs.f16x2.f32 %r0, %f1, %f0, %r1;",
 )
+
+
+@HALVES_STOCHASTIC.semantics
+def halves_stochastic(relu: Word, satfinite: Word, dtype: Word, a: Lane, b: Lane, rbits: Lane) -> Lane:
+    return convert.stochastic_pair(a, b, rbits, element_format(dtype), bool(relu), bool(satfinite))
+
 
 TF32 = Form(
     name="convert.tf32",
@@ -247,7 +253,7 @@ def narrow_halves(rnd: Word, relu: Word, dtype: Word, atype: Word, a: Lane) -> L
 FOUR_STOCHASTIC = Form(
     name="convert.four_stochastic",
     syntax="cvt.rs{.relu}.satfinite.dtype.f32  d, a, rbits;",
-    rows="relu dtype ptx target\n-,relu e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4 8.7 sm_100a,sm_103a",
+    rows="relu dtype ptx target\n-,relu e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4 8.7 sm_100a,sm_103a,sm_107a",
     operands={"d": out("dtype"), "a": inp("f32", 4), "rbits": _RANDOM_BITS},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
@@ -257,6 +263,12 @@ FOUR_STOCHASTIC.describe(
     " gradients.",
     "cvt.rs.satfinite.e4m3x4.f32 %r0, {%f0, %f1, %f2, %f3}, %r1;",
 )
+
+
+@FOUR_STOCHASTIC.semantics
+def four_stochastic(relu: Word, dtype: Word, a: Lane, rbits: Lane) -> Lane:
+    return convert.stochastic_quadruple(a, rbits, FORMATS[dtype.removesuffix("x4")], bool(relu))
+
 
 FIXED = Form(
     name="convert.fixed",
@@ -272,6 +284,12 @@ FIXED.describe(
     "cvt.rn.satfinite.s2f6x2.f32 %h0, %f1, %f0;",
 )
 
+
+@FIXED.semantics
+def fixed(relu: Word, a: Lane, b: Lane, scale_factor: Lane) -> Lane:
+    return convert.fixed_pair(a, b, scale_factor, bool(relu))
+
+
 FIXED_HALVES = Form(
     name="convert.fixed_halves",
     syntax="cvt.rn.satfinite{.scaling}{.relu}.s2f6x2.bf16x2  d, a{, scale-factor};",
@@ -286,6 +304,13 @@ FIXED_HALVES.describe(
     "cvt.rn.satfinite.s2f6x2.bf16x2 %h0, %r0;",
 )
 
+
+@FIXED_HALVES.semantics
+def fixed_halves(relu: Word, a: Lane, scale_factor: Lane) -> Lane:
+    high, low = (packed.float_from_half(half.astype("u2"), BF16) for half in (a >> 16, a))
+    return convert.fixed_pair(high, low, scale_factor, bool(relu))
+
+
 FIXED_WIDEN = Form(
     name="convert.fixed_widen",
     syntax="cvt.rn{.satfinite}{.scaling}{.relu}.bf16x2.s2f6x2  d, a{, scale-factor};",
@@ -299,6 +324,12 @@ FIXED_WIDEN.describe(
     "cvt.rn.bf16x2.s2f6x2 %r0, %h0;",
 )
 
+
+@FIXED_WIDEN.semantics
+def fixed_widen(satfinite: Word, relu: Word, a: Lane, scale_factor: Lane) -> Lane:
+    return convert.halves_from_fixed_pair(a, scale_factor, bool(relu), bool(satfinite))
+
+
 WIDEN = Form(
     name="convert.widen",
     syntax="cvt.rn{.relu}.dtype.atype  d, a;",
@@ -308,8 +339,8 @@ WIDEN = Form(
         -,relu  f16x2   e4m3x2,e5m2x2         8.1  sm_89
         -,relu  f16x2   e2m3x2,e3m2x2,e2m1x2  8.6  sm_100f,sm_110f,sm_120f
         -       bf16x2  ue8m0x2               8.6  sm_100f,sm_110f,sm_120f
-        -,relu  bf16x2  e4m3x2,e5m2x2         9.2  sm_100a,sm_120a
-        -,relu  bf16x2  e2m3x2,e3m2x2,e2m1x2  9.2  sm_100a,sm_120a
+        -,relu  bf16x2  e4m3x2,e5m2x2         9.2  sm_100f,sm_110f,sm_120f
+        -,relu  bf16x2  e2m3x2,e3m2x2,e2m1x2  9.2  sm_100f,sm_110f,sm_120f
     """,
     operands={"d": out("dtype"), "a": inp("atype")},
     source="PTX ISA 9.7.9.21",

@@ -67,10 +67,16 @@ FMA_OOB = Form(
     source="PTX ISA 9.7.4.4",
 )
 FMA_OOB.describe(
-    "Computes `a*b + c`, and 0 where an operand is the NaN with which tensor copies can fill elements out of"
-    " bounds. Use it after a copy with the fill mode NaN.",
+    "Computes `a*b + c`, or 0 where a or b is the NaN with which tensor copies can fill elements out of bounds"
+    " (0x7ff7 or 0xfff7). Use it after a copy with the fill mode NaN.",
     "fma.rn.oob.f16x2 %r0, %r1, %r2, %r3;",
 )
+
+
+@FMA_OOB.semantics
+def fma_oob(relu: Word, type: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return packed.fma_oob(a, b, c, element_format(type), relu=bool(relu))
+
 
 ABS = Form(
     name="half.abs",

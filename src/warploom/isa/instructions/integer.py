@@ -230,7 +230,7 @@ def _bytes(slots: Slots) -> str:
 QUAD = Form(
     name="integer.quad",
     syntax="op.type  d, a, b;",
-    rows="op type ptx target\nadd,sub,min,max u8x4,s8x4 9.2 sm_120f",
+    rows="op type ptx target\nadd,sub,min,max u8x4,s8x4 9.2 sm_107f,sm_120f",
     operands={name: part(_bytes, accepts="packed") for name, part in (("d", out), ("a", inp), ("b", inp))},
     source="PTX ISA 9.7.1.1",
 )
@@ -242,13 +242,13 @@ QUAD.describe(
 
 @QUAD.semantics
 def quad(op: Word, type: Word, a: Lane, b: Lane) -> Lane:
-    return integers.quarters(op, a, b, signed=type == "s8x4", sat=False)
+    return integers.quarters(op, a, b, signed=type == "s8x4")
 
 
 QUAD_NEG = Form(
     name="integer.quad_neg",
     syntax="neg.type  d, a;",
-    rows="type ptx target\ns8x4 9.2 sm_120f",
+    rows="type ptx target\ns8x4 9.2 sm_107f,sm_120f",
     operands={"d": out("s32", accepts="packed"), "a": inp("s32", accepts="packed")},
     source="PTX ISA 9.7.1.11",
 )
@@ -257,7 +257,7 @@ QUAD_NEG.describe("Negates the four bytes of a separately. Use it for arithmetic
 
 @QUAD_NEG.semantics
 def quad_neg(a: Lane) -> Lane:
-    return integers.quarters("sub", a ^ a, a, signed=True, sat=False)
+    return integers.quarters("sub", a ^ a, a, signed=True)
 
 
 DP4A = Form(

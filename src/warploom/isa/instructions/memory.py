@@ -139,15 +139,16 @@ LD_VOLATILE.describe(
 
 LD_MMIO = Form(
     name="memory.ld_mmio",
-    syntax="ld.mmio.relaxed.sys{.ss}.type  d, [a];",
+    syntax="ld.mmio.sem.sys{.ss}.type  d, [a];",
     rows=f"""
-        ss        type               ptx target
-        -,global  {_NARROW},{_WIDE}  8.2 sm_70
-        -,global  b128               8.4 sm_70
+        sem      ss        type                    ptx target
+        relaxed  -,global  {_NARROW},{_WIDE}       8.2 sm_70
+        relaxed  -,global  b128                    8.4 sm_70
+        acquire  -,global  {_NARROW},{_WIDE},b128  9.3 sm_70
     """,
     operands={"d": out("type", accepts="wide", allows=("braces",)), "a": _UNIFIED},
-    effects=(Access("read", "a", "d", order="mmio", scope="sys"),),
-    source="PTX ISA 9.7.9.8",
+    effects=(Access("read", "a", "d", order="sem", scope="sys"),),
+    source="PTX ISA 9.7.9.8, and answers of ptxas 13.5 on `.acquire`",
 )
 LD_MMIO.describe(
     "Loads a value of a memory-mapped device, exactly once and with the stated width. Use it for registers of devices.",
@@ -262,15 +263,16 @@ ST_VOLATILE.describe(
 
 ST_MMIO = Form(
     name="memory.st_mmio",
-    syntax="st.mmio.relaxed.sys{.ss}.type  [a], b;",
+    syntax="st.mmio.sem.sys{.ss}.type  [a], b;",
     rows=f"""
-        ss        type               ptx target
-        -,global  {_NARROW},{_WIDE}  8.2 sm_70
-        -,global  b128               8.4 sm_70
+        sem      ss        type                    ptx target
+        relaxed  -,global  {_NARROW},{_WIDE}       8.2 sm_70
+        relaxed  -,global  b128                    8.4 sm_70
+        release  -,global  {_NARROW},{_WIDE},b128  9.3 sm_70
     """,
     operands={"a": address(), "b": inp("type", accepts="wide", allows=("braces",))},
-    effects=(Access("write", "a", "b", order="mmio", scope="sys"),),
-    source="PTX ISA 9.7.9.11",
+    effects=(Access("write", "a", "b", order="sem", scope="sys"),),
+    source="PTX ISA 9.7.9.11, and answers of ptxas 13.5 on `.release`",
 )
 ST_MMIO.describe(
     "Stores a value to a memory-mapped device, exactly once and with the stated width. Use it for registers of"

@@ -157,7 +157,7 @@ def _scales(operand: Literal["A", "B"]) -> OperandSpec:
         return scale_factors(operand, vectors, given.byte_id, given.thread_id).fragment()
 
     layout = OperandLayout(f"scale {operand}", find_map, ("byte_id", "thread_id"))
-    return replace(inp("b32", values=()), layout=layout)
+    return replace(inp("b32", values=(), allows=("braces",)), layout=layout)
 
 
 SCALES = {
@@ -194,12 +194,16 @@ SCALED.describe(
 )
 
 
-@SCALED.multiplication
-def multiply_scaled(i: Bound) -> Multiplication:
-    """Return d = sum(a, b, c, scale_a, scale_b)."""
+def scales_of(i: Bound) -> tuple[BlockScales, BlockScales]:
+    """Return the records of the block scales of A and B."""
     vectors = _vectors(i.kind, i.scale_vec)
-    scales = (
+    return (
         BlockScales("A", i.scale_a_data, i.byte_id_a, i.thread_id_a, vectors),
         BlockScales("B", i.scale_b_data, i.byte_id_b, i.thread_id_b, vectors),
     )
-    return product("warp", i, scales=scales)
+
+
+@SCALED.multiplication
+def multiply_scaled(i: Bound) -> Multiplication:
+    """Return d = sum(a, b, c, scale_a, scale_b)."""
+    return product("warp", i, scales=scales_of(i))

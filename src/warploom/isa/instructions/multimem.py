@@ -1,14 +1,18 @@
 """Loads, stores, reductions and bulk copies at multimem addresses, which several devices share.
 
-The emulator has one device, and executes none of these instructions.
+The emulator has one device. It executes these instructions on every global address, as if the address belonged to a
+multicast object with the memory of this device alone.
 
 Source: PTX ISA 9.7.9.14, 9.7.9.25.7, 9.7.9.25.8.
 """
 
+from warploom.isa.instructions import bulk
+from warploom.isa.instructions.atomic import each_element
 from warploom.isa.instructions.bulk import BYTE_MASK, GLOBAL, SHARED, SIZE
-from warploom.isa.model.effects import Access, Issue
+from warploom.isa.model.effects import Access, Issue, slot_or
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import Slots, address, inp, out
+from warploom.isa.model.semantics import Bound, Warps
 from warploom.isa.model.types import TYPES
 
 _SCOPES = "cta,cluster,gpu,sys"
@@ -75,6 +79,19 @@ LD_REDUCE_FLOAT.describe(
     "multimem.ld_reduce.relaxed.sys.global.add.v4.f32 {%f0, %f1, %f2, %f3}, [%rd0];",
 )
 
+
+@LD_REDUCE.execute
+@LD_REDUCE_FLOAT.execute
+def load(warps: Warps, i: Bound) -> None:
+    """Load the values of the only device, which are the result of every reduction."""
+    vec = getattr(i, "vec", "")
+    found = warps.load("global", warps.addresses(i.a), _register_type(vars(i)), int(vec[1:] or 1))
+    if vec:
+        warps.write_vector(i.d, found)
+    else:
+        warps.write(i.d, found[0])
+
+
 ST = Form(
     name="multimem.st",
     syntax="multimem.st{.sem}{.scope}{.ss}.type  [a], b;",
@@ -118,6 +135,14 @@ ST_FLOAT.describe(
     "multimem.st.relaxed.sys.global.v4.f32 [%rd0], {%f0, %f1, %f2, %f3};",
 )
 
+
+@ST.execute
+@ST_FLOAT.execute
+def store(warps: Warps, i: Bound) -> None:
+    values = warps.read_vector(i.b) if getattr(i, "vec", "") else warps.read(i.b)[None]
+    warps.store("global", warps.addresses(i.a), _register_type(vars(i)), values)
+
+
 RED = Form(
     name="multimem.red",
     syntax="multimem.red{.sem}{.scope}{.ss}.op{.vec}.type  [a], b;",
@@ -135,7 +160,7 @@ RED = Form(
         for sem, scope in (("-", "-"), ("relaxed,release", _SCOPES))
     ),
     operands={"a": address(), "b": inp(_register_type, "vec", allows=("integers",))},
-    effects=(Access("update", "a", "b", order="sem", scope="scope"),),
+    effects=(Access("update", "a", "b", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "sys")),),
     source="PTX ISA 9.7.9.14",
 )
 RED.describe(
@@ -143,6 +168,15 @@ RED.describe(
     " all-reduces.",
     "multimem.red.release.sys.global.add.u32 [%rd0], %r0;",
 )
+
+
+@RED.execute
+def red(warps: Warps, i: Bound) -> None:
+    if i.vec:
+        each_element(warps, i, "global")
+    else:
+        warps.atomic("global", warps.addresses(i.a), i.op, i.type, warps.read(i.b))
+
 
 COPY = Form(
     name="multimem.copy",
@@ -161,6 +195,8 @@ COPY.describe(
     " broadcast tiles to all devices.",
     "multimem.cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r0], 1024;",
 )
+
+COPY.copy(bulk.store)
 
 REDUCE = Form(
     name="multimem.reduce",
@@ -182,3 +218,5 @@ REDUCE.describe(
     " group. Use it to reduce tiles across devices.",
     "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd0], [%r0], 1024;",
 )
+
+REDUCE.copy(bulk.reduce)

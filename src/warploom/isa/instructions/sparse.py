@@ -6,7 +6,7 @@ Source: PTX ISA 9.7.14.6.
 from dataclasses import replace
 
 from warploom.isa.instructions.fragments import fragment, metadata_layout, metadata_of, product, selectors
-from warploom.isa.instructions.mma import SCALES
+from warploom.isa.instructions.mma import SCALES, scales_of
 from warploom.isa.model.effects import Collective, Multiply
 from warploom.isa.model.form import Form
 from warploom.isa.model.multiplication import Multiplication
@@ -103,10 +103,12 @@ SCALED.describe(
     " {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, {%f0, %f1, %f2, %f3}, %r8, 0, %r9, {0, 0},"
     " %r10, {0, 0};",
 )
-"""Block-scaled multiplication with a sparse A.
 
-The emulator does not execute this instruction, because the rounding of its scaled sums is not known.
-"""
+
+@SCALED.multiplication
+def multiply_scaled(i: Bound) -> Multiplication:
+    """Return d = sum(a, the elements of b that the metadata e selects, c, scale_a, scale_b)."""
+    return product("warp", i, metadata=metadata_of("warp", i, "e", i.f, ordered=True), scales=scales_of(i))
 
 
 @FLOAT.multiplication

@@ -321,7 +321,7 @@ def copy(warps: Warps, i: Bound) -> TensorMemoryCopy:
 SHIFT = Form(
     name="tcgen05.shift",
     syntax="tcgen05.shift.cta_group.down  [taddr];",
-    rows="cta_group ptx target\ncta_group::1,cta_group::2 8.6 sm_100a,sm_103a,sm_110a",
+    rows="cta_group ptx target\ncta_group::1,cta_group::2 8.6 sm_100a,sm_103a,sm_107a,sm_110a",
     operands={"taddr": tensor_address()},
     effects=(Issue(), Access("update", "taddr", proxy="async")),
     source="PTX ISA 9.7.16.9.3",
@@ -374,4 +374,6 @@ COMMIT.describe(
 @COMMIT.tensor_operation
 def commit(warps: Warps, i: Bound) -> TensorCommit:
     """Arrive at an mbarrier when the earlier operations of the thread are complete."""
-    return TensorCommit(ctas(i), i.ss, spread(warps, warps.addresses(i.mbar)), mask_of(warps, i.ctaMask))
+    # The lower half of a generic address is the address in shared memory. Triton 3.6 passes this half alone.
+    mbarrier = spread(warps, warps.addresses(i.mbar)) & np.uint64(0xFFFF_FFFF)
+    return TensorCommit(ctas(i), "shared::cluster", mbarrier, mask_of(warps, i.ctaMask))

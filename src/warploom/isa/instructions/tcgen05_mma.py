@@ -25,10 +25,12 @@ from warploom.layout.tensor_memory import accumulator, data_path, multiplicand, 
 
 GROUPS = "cta_group::1,cta_group::2"
 _FAMILY = "sm_100f,sm_110f"
-_EXACT = "sm_100a,sm_103a,sm_110a"
+_EXACT = "sm_100a,sm_103a,sm_107a,sm_110a"
 INTEGER = "sm_100a,sm_110a"
 KEPT = "-,collector::a::fill,collector::a::use,collector::a::lastuse,collector::a::discard"
 SHIFTED = "-,collector::a::lastuse,collector::a::discard"
+_PLACE = np.uint32(0x3FFF_FFFF)
+"""Mask of the address of scale factors: CUTLASS writes the ID of the first scale factor into the upper two bits."""
 _BUFFERS = ",".join(f"collector::b{n}::{use}" for n in range(4) for use in ("fill", "use", "lastuse", "discard"))
 SOURCE = "PTX ISA 9.7.16.10.9"
 
@@ -283,7 +285,7 @@ def multiply(warps: Warps, i: Bound) -> TensorMultiply:
         i.kind.removeprefix("kind::"), _ctas(slots), address("d_tmem"), word("idesc"),
         address("a_tmem") if in_tensor else word("a_desc"), word("b_desc"), word("enable_input_d"),
         a_in_tensor=in_tensor, sparse=i.sp == "sp", stationary=stationary, metadata=address("sp_meta_tmem"),
-        scales=(address("scale_A_tmem"), address("scale_B_tmem")) if scaled else None,
+        scales=(address("scale_A_tmem") & _PLACE, address("scale_B_tmem") & _PLACE) if scaled else None,
         block=slots.get("scale_vectorsize", ""), scale_input_d=slots.get("scale_input_d") or 0,
         disabled=words("disable_output_lane"), zero_columns=word("zero_column_mask_desc"),
         collector=(buffer or default, use or "discard"), shifts_a=slots.get("ashift") == "ashift",

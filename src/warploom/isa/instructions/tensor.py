@@ -1,7 +1,5 @@
 """Bulk copies, reductions and prefetches of tensors through tensor maps (TMA).
 
-The emulator executes the copies that exist on sm_90.
-
 Source: PTX ISA 9.7.9.25.5.2, 9.7.9.27.
 """
 
@@ -14,7 +12,7 @@ from warploom.diagnostics import UsageError
 from warploom.isa.instructions.bulk import CTA_MASK, POLICY, SHARED, address_of, mask_of
 from warploom.isa.instructions.lanes import spread
 from warploom.isa.model.effects import Access, Issue
-from warploom.isa.model.form import Form, no_effect
+from warploom.isa.model.form import Form
 from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
 from warploom.isa.model.operands import Slots, address, inp
 from warploom.isa.model.records import TensorCopy
@@ -97,6 +95,11 @@ def _record(warps: Warps, i: Bound, **fields: Any) -> TensorCopy:
     )
 
 
+def _wide(i: Bound) -> str:
+    """Return the variant of an im2col mode along W: "w", "w::128", or "" for other modes."""
+    return getattr(i, "load_mode", "").removeprefix("im2col").removeprefix("::")
+
+
 @LOAD.copy
 def load(warps: Warps, i: Bound) -> TensorCopy:
     is_im2col = hasattr(i, "im2colInfo")
@@ -111,6 +114,7 @@ def load(warps: Warps, i: Bound) -> TensorCopy:
         multicast=mask_of(warps, i.ctaMask),
         is_im2col=is_im2col,
         offsets=warps.read_vector(i.im2colInfo).astype(np.uint16) if is_im2col else None,
+        wide=_wide(i),
         cta_group=2 if i.cta_group == "cta_group::2" else 1,
     )
 
@@ -189,6 +193,7 @@ def prefetch(warps: Warps, i: Bound) -> None:
         _record(
             warps, i,
             direction="load", shared_space="shared::cta", shared=shared, completion="group", is_im2col=is_im2col,
+            wide=_wide(i),
         )
     )  # fmt: skip
 
@@ -219,6 +224,8 @@ GATHER.describe(
     " {%r1, %r2, %r3, %r4, %r5}], [%r6];",
 )
 
+GATHER.copy(load)
+
 SCATTER = Form(
     name="tensor.scatter",
     syntax="cp.async.bulk.tensor.dim.global.src.tile::scatter4.bulk_group{.level::cache_hint}"
@@ -234,6 +241,12 @@ SCATTER.describe(
     "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%rd0, {%r1, %r2, %r3, %r4, %r5}], [%r0];",
 )
 
+
+@SCATTER.copy
+def scatter(warps: Warps, i: Bound) -> TensorCopy:
+    return _store(warps, i, is_im2col=False)
+
+
 PREFETCH_ROWS = Form(
     name="tensor.prefetch_rows",
     syntax="cp.async.bulk.prefetch.tensor.dim.L2.global.tile::gather4{.level::cache_hint}"
@@ -248,15 +261,9 @@ PREFETCH_ROWS.describe(
     "cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4 [%rd0, {%r1, %r2, %r3, %r4, %r5}];",
 )
 
-PREFETCH_ROWS.execute(no_effect)
+PREFETCH_ROWS.execute(prefetch)
 
 # Columns of images ------------------------------------------------------------------------------------------
-
-
-def _wide(slots: Slots) -> str:
-    """Return why the emulator cannot copy in mode im2col::w or im2col::w::128, or "" for im2col."""
-    mode = slots["load_mode"]
-    return f"the emulator cannot copy in mode {mode}" if mode != "im2col" else ""
 
 
 LOAD_IM2COL = Form(
@@ -281,7 +288,6 @@ LOAD_IM2COL = Form(
         "cp.async.bulk.tensor.dim.dst.global.load_mode.mbarrier::complete_tx::bytes" + _HINT_FIRST,
         "cp.async.bulk.tensor.dim.dst.global.mbarrier::complete_tx::bytes.load_mode" + _HINT_FIRST,
     ),
-    limit=_wide,
     effects=_LOADS,
     source="PTX ISA 9.7.9.27.1.2",
 )
@@ -345,7 +351,6 @@ PREFETCH_IM2COL = Form(
         {_VOLUMES}  im2col::w,im2col::w::128  -,L2::cache_hint   8.6 {_PAIRED}
     """,
     operands=PREFETCHED | OFFSETS,
-    limit=_wide,
     effects=(Access("read", "tensorMap", proxy="tensormap"),),
     source="PTX ISA 9.7.9.27.1.4",
 )

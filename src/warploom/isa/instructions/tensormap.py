@@ -135,7 +135,7 @@ REPLACE_NEW_CODE = Form(
     rows=f"""
         field         ss         ptx target
         elemtype      {_SPACES}  8.7 sm_100f,sm_110f,sm_120f
-        swizzle_mode  {_SPACES}  8.8 sm_103a
+        swizzle_mode  {_SPACES}  8.8 sm_103a,sm_107a
     """,
     operands={"addr": address(), "new_val": immediate(values=lambda slots: _NEW_CODES[slots["field"]])},
     effects=(Access("update", "addr", "new_val"),),

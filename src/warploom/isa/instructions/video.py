@@ -1,23 +1,22 @@
 """Video instructions on one byte or half of a register, and SIMD on all bytes or halves of a register.
 
-A selector after a register chooses the bytes or halves, as in `%r1.b0`. The emulator executes neither instructions with
-selectors nor Forms without semantics.
+A selector after a register chooses the bytes or halves, as in `%r1.b0`.
 
 Source: PTX ISA 9.7.18.1, 9.7.18.2.
 """
-
-import numpy as np
 
 from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import Allowance, OperandSpec, Slots, inp, out
-from warploom.numerics import integers
+from warploom.numerics import compare, video
 from warploom.numerics.lanes import Lane
 
 _PART = "b[0-3]|h[01]"
 _MASKS = {"2": "h(?!$)1?0?", "4": "b(?!$)3?2?1?0?"}
 _SHUFFLES = {"2": "h[0-3]{2}", "4": "b[0-7]{4}"}
+_DEFAULTS = {"2": ("h10", "h32", "h10"), "4": ("b3210", "b7654", "b3210")}
+"""Selectors of a, b and d that an instruction omits, by the number of parts."""
 
 
 def _source(type: str) -> OperandSpec:
@@ -61,6 +60,30 @@ ARITHMETIC.describe(
     "vadd.s32.s32.s32.sat %r0, %r1.b0, %r2.h1;",
 )
 
+
+def _compute(
+    vop: Word, dtype: Word, sat: Word, mode: Word, a: Lane, b: Lane, sources: tuple[str, str], dsel: str
+) -> Lane:
+    """Return the result of an operation on parts of a and b, saturated to the part `dsel` of the result."""
+    x, y = video.part(a, sources[0]), video.part(b, sources[1])
+    result = video.operate(vop[1:], x, video.shift_count(y, mode) if mode else y)
+    return video.saturate(result, dsel, dtype == "s32") if sat else result
+
+
+def _second(result: Lane, op2: Word, dsel: str, c: Lane) -> Lane:
+    """Combine a result with c, or merge the result into a part of c."""
+    if op2:
+        result = video.operate(op2, result, video.part(c, ""))
+    return video.merge(result, dsel, c) if dsel else result.astype("u4")
+
+
+@ARITHMETIC.semantics
+def arithmetic(
+    vop: Word, dtype: Word, sat: Word, mode: Word, asel: Word, bsel: Word, a: Lane, b: Lane
+) -> Lane:  # fmt: skip
+    return _compute(vop, dtype, sat, mode, a, b, (asel, bsel), "").astype("u4")
+
+
 ARITHMETIC_MERGED = Form(
     name="video.arithmetic_merged",
     syntax="vop.dtype.atype.btype{.sat}{.mode}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c;",
@@ -78,6 +101,15 @@ ARITHMETIC_MERGED.describe(
     " it with c. Use ordinary instructions in new code: most targets emulate this one.",
     "vadd.s32.s32.s32.add %r0, %r1.b0, %r2.b1, %r3;",
 )
+
+
+@ARITHMETIC_MERGED.semantics
+def arithmetic_merged(
+    vop: Word, dtype: Word, sat: Word, mode: Word, op2: Word, dsel: Word, asel: Word, bsel: Word,
+    a: Lane, b: Lane, c: Lane,
+) -> Lane:  # fmt: skip
+    return _second(_compute(vop, dtype, sat, mode, a, b, (asel, bsel), dsel), op2, dsel, c)
+
 
 MAD = Form(
     name="video.mad",
@@ -101,6 +133,20 @@ MAD.describe(
     "vmad.s32.s32.s32 %r0, %r1.h0, %r2.h0, %r3;",
 )
 
+
+def _mad(a: Lane, b: Lane, c: Lane, sources: tuple[str, str], negate: str, po: Word, sat: Word, scale: Word) -> Lane:
+    signed = bool(negate) or "i" in (a.dtype.kind, b.dtype.kind)
+    x, y = video.part(a, sources[0]), video.part(b, sources[1])
+    return video.multiply_add(x, y, c, signed, negate, bool(po), int(scale[3:] or 0), bool(sat))
+
+
+@MAD.semantics
+def mad(
+    sat: Word, scale: Word, minus_a: Word, minus_b: Word, asel: Word, bsel: Word, a: Lane, b: Lane, c: Lane
+) -> Lane:  # fmt: skip
+    return _mad(a, b, c, (asel, bsel), "product" if minus_a != minus_b else "", "", sat, scale)
+
+
 MAD_NEGATED = Form(
     name="video.mad_negated",
     syntax="vmad.dtype.atype.btype{.po}{.sat}{.scale}  d, a{.asel}, b{.bsel}, {-}c;",
@@ -118,6 +164,14 @@ MAD_NEGATED.describe(
     "vmad.s32.s32.s32.po %r0, %r1.h0, %r2.h0, %r3;",
 )
 
+
+@MAD_NEGATED.semantics
+def mad_negated(
+    po: Word, sat: Word, scale: Word, minus_c: Word, asel: Word, bsel: Word, a: Lane, b: Lane, c: Lane
+) -> Lane:  # fmt: skip
+    return _mad(a, b, c, (asel, bsel), "c" if minus_c else "", po, sat, scale)
+
+
 SET = Form(
     name="video.set",
     syntax="vset.atype.btype.cmp  d, a{.asel}, b{.bsel};",
@@ -131,6 +185,12 @@ SET.describe(
     " emulate this instruction.",
     "vset.s32.s32.lt %r0, %r1.b0, %r2.b1;",
 )
+
+
+@SET.semantics
+def set_result(cmp: Word, asel: Word, bsel: Word, a: Lane, b: Lane) -> Lane:
+    return compare.integers(cmp, video.part(a, asel), video.part(b, bsel)).astype("u4")
+
 
 SET_MERGED = Form(
     name="video.set_merged",
@@ -149,6 +209,13 @@ SET_MERGED.describe(
     "vset.s32.s32.lt.add %r0, %r1.b0, %r2.b1, %r3;",
 )
 
+
+@SET_MERGED.semantics
+def set_merged(cmp: Word, op2: Word, dsel: Word, asel: Word, bsel: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    result = compare.integers(cmp, video.part(a, asel), video.part(b, bsel)).astype("i8")
+    return _second(result, op2, dsel, c)
+
+
 QUAD = Form(
     name="video.quad",
     syntax="vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c;",
@@ -165,14 +232,6 @@ QUAD.describe(
     " arithmetic in new code: most targets emulate this instruction.",
     "vadd4.u32.u32.u32 %r0, %r1, %r2, %r3;",
 )
-
-
-@QUAD.semantics
-def quad(vop: Word, dtype: Word, second: Word, a: Lane, b: Lane, c: Lane) -> Lane:
-    d = integers.quarters(vop[1:-1], a, b, dtype == "s32", second == "sat")
-    if second == "add":
-        d = integers.sum_quarters(d, dtype == "s32") + c.view(np.uint32)
-    return d
 
 
 LANES = Form(
@@ -208,3 +267,31 @@ LANES_SET.describe(
     " arithmetic in new code: most targets emulate this instruction.",
     "vset4.u32.u32.lt %r0, %r1, %r2, %r3;",
 )
+
+
+def _sources(vop: Word, asel: Word, bsel: Word, mask: Word, a: Lane, b: Lane) -> tuple[list[Lane], list[Lane], str]:
+    """Return the parts of both sources, and the selector of the parts of the result."""
+    first, second, result = _DEFAULTS[vop[-1]]
+    x = video.parts(a, b, asel or first, a.dtype.kind == "i")
+    return x, video.parts(a, b, bsel or second, b.dtype.kind == "i"), mask or result
+
+
+@QUAD.semantics
+@LANES.semantics
+def lanes(
+    vop: Word, dtype: Word, second: Word, mask: Word, asel: Word, bsel: Word, a: Lane, b: Lane, c: Lane
+) -> Lane:  # fmt: skip
+    xs, ys, chosen = _sources(vop, asel, bsel, mask, a, b)
+    results = [video.operate(vop[1:-1], x, y) for x, y in zip(xs, ys, strict=True)]
+    if second == "sat":
+        results = [video.saturate(each, f"{chosen[0]}0", dtype == "s32") for each in results]
+    return video.combine(results, chosen, c, second == "add")
+
+
+@LANES_SET.semantics
+def lanes_set(
+    vop: Word, cmp: Word, add: Word, mask: Word, asel: Word, bsel: Word, a: Lane, b: Lane, c: Lane
+) -> Lane:  # fmt: skip
+    xs, ys, chosen = _sources(vop, asel, bsel, mask, a, b)
+    results = [compare.integers(cmp, x, y) for x, y in zip(xs, ys, strict=True)]
+    return video.combine(results, chosen, c, bool(add))

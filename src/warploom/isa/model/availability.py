@@ -43,6 +43,7 @@ FIRST_VERSION: dict[str, Version] = {
         "8.7": "sm_120 sm_120a",
         "8.8": "sm_100f sm_101f sm_103 sm_103a sm_103f sm_120f sm_121 sm_121a sm_121f",
         "9.0": "sm_88 sm_110 sm_110a sm_110f",
+        "9.4": "sm_107 sm_107a sm_107f",
     }.items()
     for name in names.split()
 }
@@ -52,7 +53,7 @@ Source: PTX ISA 11.1.2, and answers of ptxas.
 """
 
 _RENAMED = {101: 110}  # PTX 9.0 renamed sm_101
-_FAMILIES = {100: 100, 103: 100, 110: 110, 120: 120, 121: 120}
+_FAMILIES = {100: 100, 103: 100, 107: 100, 110: 110, 120: 120, 121: 120}
 
 
 @dataclass(frozen=True, slots=True)

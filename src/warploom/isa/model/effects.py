@@ -193,15 +193,20 @@ class Multiply:
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """Effect of an instruction that takes or releases registers or tensor memory.
+    """Effect of an instruction that takes or releases registers, tensor memory or memory of the stack.
 
-    `action` gives "take" or "release". `amount` names the operand with the number of registers or columns. The resource
-    "permit" is the right to allocate tensor memory.
+    `action` gives "take" or "release". `amount` names the operand with the number of registers, columns or bytes. The
+    resource "permit" is the right to allocate tensor memory.
     """
 
-    resource: Literal["registers", "tensor memory", "permit"]
+    resource: Literal["registers", "tensor memory", "permit", "stack"]
     action: Rule = "take"
     amount: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancellation:
+    """Effect of an instruction that cancels a cluster which has not started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,5 +256,6 @@ Effect = (
     | Multiply
     | Allocate
     | GridDependency
+    | Cancellation
     | Flow
 )

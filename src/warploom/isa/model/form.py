@@ -34,6 +34,7 @@ from warploom.isa.model.effects import (
     Allocate,
     Arrive,
     Barrier,
+    Cancellation,
     Collective,
     Commit,
     Control,
@@ -287,9 +288,20 @@ class Form(Displayed):
         return (
             (barrier is not None and barrier.waits)
             or (wait is not None and wait.suspends)
-            or (allocation is not None and allocation.resource != "permit")
+            or (allocation is not None and allocation.resource in ("registers", "tensor memory"))
             or self.effect(GridDependency) is not None
         )
+
+    @cached_property
+    def cancels_cluster(self) -> bool:
+        """True if the instruction cancels a cluster that has not started."""
+        return self.effect(Cancellation) is not None
+
+    @cached_property
+    def moves_stack(self) -> bool:
+        """True if the instruction changes the stack pointer of the thread."""
+        allocation = self.effect(Allocate)
+        return allocation is not None and allocation.resource == "stack"
 
     @cached_property
     def arrives(self) -> bool:

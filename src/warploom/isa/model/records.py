@@ -38,6 +38,9 @@ class ThreadCopy:
 class BulkCopy:
     """Copy of consecutive bytes between two state spaces by `cp.async.bulk` or `cp.reduce.async.bulk`.
 
+    With the source space "clusters", the copy cancels a cluster that has not started, and writes the response. A
+    multicast then goes to all CTAs of the cluster.
+
     - `completion`: "mbarrier" if the bytes are subtracted from the pending transactions of `mbarrier`, or "group" if
       the copy joins the open bulk group of its lane
     - `mbarrier`: address in the state space of the destination; for shared::cluster, in the CTA that owns the
@@ -58,7 +61,7 @@ class BulkCopy:
     Source: PTX ISA 9.7.9.25.5.
     """
 
-    source_space: str  # "global", "shared::cta"
+    source_space: str  # "global", "shared::cta", "clusters"
     source: NDArray[np.uint64]
     destination_space: str  # "global", "shared::cta", "shared::cluster"
     destination: NDArray[np.uint64]
@@ -96,9 +99,10 @@ class TensorCopy:
       elements out of bounds
     - `reduction`: operation of a store that combines the elements with global memory, in the element type of the map
     - `is_im2col`: mode of the instruction, which must equal the mode of the map
-    - `offsets`: positions in the filter for an im2col load
+    - `offsets`: positions in the filter for an im2col load; with `wide`, the halo and the offset along W
 
-    Shapes: coordinates are (dimensions, warps, 32), int32. Offsets are (dimensions - 2, warps, 32). Both have the
+    Shapes: coordinates are (dimensions, warps, 32), int32. A copy of four rows has 5 coordinates: the column and the
+        rows. Offsets are (dimensions - 2, warps, 32), or (2, warps, 32) with `wide`. Both have the
     innermost dimension first. Other arrays are (warps, 32).
 
     Units: coordinates count elements of the tensor, or slices of an interleaved tensor.
@@ -120,6 +124,7 @@ class TensorCopy:
     reduction: str = ""  # add, min, max, inc, dec, and, or, xor
     is_im2col: bool = False
     offsets: NDArray[np.uint16] | None = None
+    wide: str = ""  # "w" or "w::128" for im2col::w and im2col::w::128
     cta_group: int = 1  # 2: the mbarrier may be in either CTA of the pair that owns the destination
 
 

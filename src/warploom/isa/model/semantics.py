@@ -262,6 +262,13 @@ class Warps(Protocol):
         `kind` is "trigger" or "wait".
         """
 
+    def stack_pointer(self) -> NDArray[np.uint64]:
+        """Return the stack pointer of every lane, a local address, with shape (warps, 32)."""
+        ...
+
+    def move_stack(self, pointers: NDArray[np.uint64]) -> None:
+        """Set the stack pointers of the active lanes. Errors: emulator.stack for an address outside the stack."""
+
     def change_registers(self, count: int, take: bool) -> None:
         """Change the number of registers per thread to `count`.
 

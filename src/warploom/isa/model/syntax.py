@@ -12,7 +12,8 @@ from warploom.isa.model.table import FormError
 from warploom.lazy_dataclass import dataclass
 
 _OPCODE_PIECE = re.compile(r"\{\.([\w:]+)\}|\.?([\w:]+)")
-_SIGN = re.compile(r"\{(?:[!-]|\.\w+)\}")  # ignored signs and selectors, such as {!}p and a{.asel}
+_SIGN = re.compile(r"\{(?:[!-]|\.\w+)\}")  # signs and selectors, such as {!}p and a{.asel}
+_MARK = re.compile(r"(\{-\})?(\w+)(?:\{\.(\w+)\})?")
 _OPERAND_PIECE = re.compile(
     r"\s*(?:\{(?P<vector>[\w-]+(?:,\s*[\w-]+)+)\}|(?P<sign>[{},])"
     r"|\[(?P<address>[\w-]+)(?:,[^\]]*)?\]|\((?P<list>[\w-]+)\)"
@@ -54,11 +55,25 @@ class OperandPattern:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """Minus sign and selector that an operand of the syntax line may have, as in `{-}a{.asel}`.
+
+    `minus` and `selector` are the names under which semantics functions receive them, such as "minus_a" and "asel", or
+    "" if the operand has none.
+    """
+
+    operand: str
+    minus: str
+    selector: str
+
+
+@dataclass(frozen=True, slots=True)
 class Syntax:
-    """Parsed syntax line: the pattern of the opcode words, and the operands."""
+    """Parsed syntax line: the pattern of the opcode words, the operands, and the marks of operands."""
 
     words: tuple[Word, ...]
     operands: tuple[OperandPattern, ...]
+    marks: tuple[Mark, ...] = ()
 
 
 def read_syntax(form: str, line: str, columns: tuple[str, ...], composites: Mapping[str, str]) -> Syntax:
@@ -78,7 +93,12 @@ def read_syntax(form: str, line: str, columns: tuple[str, ...], composites: Mapp
             raise FormError(f"form {form}: cannot read {opcode[position:]!r} in its syntax line")
         position = found.end()
         words.append(_word(found[1] or found[2], found[1] is not None, columns, composites))
-    return Syntax(tuple(words), _read_operands(form, _SIGN.sub("", operands)))
+    marks = [
+        Mark(name, f"minus_{name}" if minus else "", selector or "")
+        for minus, name, selector in _MARK.findall(operands)
+        if minus or selector
+    ]
+    return Syntax(tuple(words), _read_operands(form, _SIGN.sub("", operands)), tuple(marks))
 
 
 def _read_operands(form: str, text: str) -> tuple[OperandPattern, ...]:

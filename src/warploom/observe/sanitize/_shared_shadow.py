@@ -475,12 +475,13 @@ def write_rows(
                     found = check_async(c, s, w, lane, granule, WRITE_WRITE, True, i, found)
                 good = record
             if suspicious:
-                found = _check_readers(c, s, w, lane, strength, granule, granule & in_chunk == 0, True, i, found)
+                reads = s.asynchronous and granule & in_chunk == 0
+                found = _check_readers(c, s, w, lane, strength, granule, reads, True, i, found)
             for row in range(len(s.far)):
                 entry = s.far[row, granule]
                 if entry and not _is_morally_strong(c, w, strength, entry):
                     found = _check_far(c, s, w, lane, row, granule, 1, i, found)
-            if granule & in_chunk == 0 and len(s.far):
+            if granule & in_chunk == 0 and len(s.far) and s.asynchronous:
                 found = _check_sent(c, s, w, lane, granule, i, found)
         records[first:last] = fresh
         s.sites[first:last] = pc

@@ -12,6 +12,7 @@ from warploom.emulator.events import CopyIssue
 from warploom.emulator.grid import Topology
 from warploom.emulator.shared_memory import SharedMemory
 from warploom.emulator.tensor_boxes import lane_values
+from warploom.isa.model.records import BulkCopy, TensorCopy
 from warploom.numerics._compile import njit
 
 Array = NDArray[Any]
@@ -84,21 +85,32 @@ def find_targets(
     rows = np.empty((4, len(objects) * topology.cluster_size), np.int64)
     count = _find_targets(
         topology.cta_of, topology.rank, topology.cluster_size, shared.stride, SHARED_START, shared.end, at,
-        copies.warps, addresses, sizes, masks, copies.values(request.mbarrier), objects, rows,
+        copies.warps, addresses, sizes, masks, copies.values(request.mbarrier), signals_pair(request), objects, rows,
     )  # fmt: skip
     return objects, Targets(*(row[:count] for row in rows))
+
+
+def signals_pair(request: BulkCopy | TensorCopy) -> bool:
+    """Return True if the parity of an mbarrier's CTA selects one CTA of each pair (`.cta_group::2`)."""
+    return isinstance(request, TensorCopy) and request.cta_group == 2
+
+
+@njit
+def _signalled(rank: int, mbarrier: int, pairs: bool) -> int:
+    """Return the rank of the CTA whose mbarrier counts the bytes written to the CTA of rank `rank`."""
+    return (rank & ~1) | (mbarrier >> 24 & 1) if pairs else rank
 
 
 @njit
 def _find_targets(
     cta_of: Array, rank_of: Array, size: int, stride: int, low: int, high: int, at: Array, warps: Array,
-    addresses: Array, sizes: Array, masks: Array, mbarriers: Array, objects: Array, rows: Array,
+    addresses: Array, sizes: Array, masks: Array, mbarriers: Array, pairs: bool, objects: Array, rows: Array,
 ) -> int:  # fmt: skip
     """Write the results of `find_targets` to `objects` and `rows`. Return the number of ranges.
 
     `size` is the number of CTAs in a cluster. The shared memory of a CTA has the addresses from `low` to `high` - 1.
     `masks` has the target CTAs of multicasts, and is empty for other copies. `mbarriers` has the addresses of the
-    mbarriers.
+    mbarriers, and `pairs` is the result of `signals_pair`.
     """
     count = 0
     for k in range(len(warps)):
@@ -111,11 +123,11 @@ def _find_targets(
             first += 1
         if mask == 0:
             first = 0
-        word = (leader + first) * stride + mbarrier - low
+        word = (leader + _signalled(first, mbarriers[k], pairs)) * stride + mbarrier - low
         objects[k] = at[min(max(word >> 3, 0), len(at) - 1)]
         for target in range(size):
             if (mask >> target) & 1 and address >= low and address + sizes[k] <= high:
-                word = (leader + target) * stride + max(mbarrier, low) - low
+                word = (leader + _signalled(target, mbarriers[k], pairs)) * stride + max(mbarrier, low) - low
                 rows[0, count] = k
                 rows[1, count] = (leader + target) * stride + address - low
                 rows[2, count] = word

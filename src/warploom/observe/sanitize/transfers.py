@@ -185,7 +185,7 @@ class Transfers:
         objects, targets = np.full(len(sizes), -1), None
         if request.mbarrier is not None:
             objects, targets = self._targets(copies, copies.values(request.destination), sizes)
-        if request.source_space != "global":
+        if request.source_space.startswith("shared"):
             first, read = (copies.values(each) for each in request.source_range())
             self._read(copies.event, copies.index, copies.values(request.source) + first, read, objects)
         self.global_copies.plain(copies, sizes, objects)

@@ -9,7 +9,7 @@ from warploom.emulator.address_space import SHARED_START
 from warploom.emulator.events import Complete, CopyIssue, Issue, Wait
 from warploom.emulator.tensor_boxes import lane_values
 from warploom.isa.model.effects import Access
-from warploom.isa.model.records import BulkCopy
+from warploom.isa.model.records import BulkCopy, TensorCopy
 from warploom.layout import box_bytes
 from warploom.observe.trace.data import Kind
 from warploom.observe.trace.recording import OPEN, Ids, Recording
@@ -80,6 +80,8 @@ class Operations:
         if request.multicast is not None:
             masks = lane_values(request.multicast, positions, lanes).astype(np.int64)
             copy, rank = np.nonzero(masks[:, None] >> np.arange(topology.cluster_size) & 1)
+        if isinstance(request, TensorCopy) and request.cta_group == 2:
+            rank = rank & ~1 | addresses[copy] >> 24 & 1  # one CTA of each pair
         cta = topology.cta_of[warps[copy]]
         owner = cta - topology.rank[cta] + np.minimum(rank, topology.cluster_size - 1)
         return copy, owner * self.shared.stride + low[copy] - SHARED_START >> 3, addresses

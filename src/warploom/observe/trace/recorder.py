@@ -297,7 +297,7 @@ def _chosen(grid: Grid, requested: Sequence[int] | None) -> tuple[Cta, ...]:
             message = f"trace: there is no CTA {number}; expected 0 to {grid.ctas - 1}"
             raise UsageError(message, code="launch.trace")
     if requested is None:
-        coordinates = grid.clusters(0, 1).reshape(-1, 3)
+        coordinates = grid.clusters([0]).reshape(-1, 3)
     else:
         coordinates = np.stack(np.unravel_index(sorted(set(requested)), grid.grid[::-1])[::-1], axis=1)
     numbers = _numbers(grid.grid, coordinates)

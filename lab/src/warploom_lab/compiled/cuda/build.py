@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
+from warploom_lab.compiled.cuda.blackwell import block_scaled_cases, tensor_memory_cases
 from warploom_lab.compiled.description import Case, Spec, buffer, out, scalar, tensor
 
 TARGETS = ("sm_80", "sm_90a")
@@ -294,6 +296,13 @@ def _refused() -> Iterator[Case]:
         yield Case(name, "refused", args, block=(32,), kind="refused", parameters={"refused": words})
 
 
+BLACKWELL = {
+    ("blackwell", "sm_100a"): partial(tensor_memory_cases, integers=True),
+    ("blackwell", "sm_103a"): partial(tensor_memory_cases, integers=False),
+    ("block_scaled", "sm_120a"): block_scaled_cases,
+}
+"""Cases of the files for Blackwell by file and target."""
+
 CASES = {
     "refused": (_refused, None),
     "scalar": (_scalar, None),
@@ -309,26 +318,22 @@ def build(folder: Path) -> int:
     count = 0
     for name, (always, hopper) in CASES.items():
         for target in TARGETS if name != "hopper" else TARGETS[1:]:
-            output = folder / f"{name}_{target}.ptx"
-            command = [
-                "nvcc",
-                "-ptx",
-                "-std=c++17",
-                "-w",
-                *(("-rdc=true",) if name == "refused" else ()),
-                f"-arch={target}",
-                "--expt-relaxed-constexpr",
-                "-o",
-                str(output),
-                str(HERE / f"{name}.cu"),
-            ]
-            subprocess.run(command, check=True)
             cases = [*always(), *(hopper() if hopper and target == "sm_90a" else ())]
-            for case in cases:
-                case = copy.deepcopy(case)
-                case.entry, case.file = case.name, output.name
-                case.parameters |= {"target": target}
-                case.name = f"cuda_{case.name}_{target}"
-                case.write(folder)
-                count += 1
+            count += _compile(folder, name, target, cases)
+    for (name, target), made in BLACKWELL.items():
+        count += _compile(folder, name, target, list(made()))
     return count
+
+
+def _compile(folder: Path, name: str, target: str, cases: list[Case]) -> int:
+    output = folder / f"{name}_{target}.ptx"
+    options = ("-rdc=true",) if name == "refused" else ()
+    command = ["nvcc", "-ptx", "-std=c++17", "-w", *options, f"-arch={target}", "--expt-relaxed-constexpr"]
+    subprocess.run([*command, "-o", str(output), str(HERE / f"{name}.cu")], check=True)
+    for case in cases:
+        case = copy.deepcopy(case)
+        case.entry, case.file = case.name, output.name
+        case.parameters |= {"target": target}
+        case.name = f"cuda_{case.name}_{target}"
+        case.write(folder)
+    return len(cases)

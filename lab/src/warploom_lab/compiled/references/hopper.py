@@ -1,4 +1,4 @@
-"""Expected results of the kernels in `cuda/hopper.cu`."""
+"""Expected results of the kernels in `cuda/hopper.cu` and `cuda/blackwell.cu`."""
 
 from __future__ import annotations
 
@@ -107,3 +107,16 @@ def shared_halves(arrays: Arrays, options: Options) -> dict[str, Any]:
 def block_to_block(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of `block_to_block`: the reversed row of the other block, plus 1."""
     return {"y": wide(arrays["x"]).reshape(-1, 2, 64)[:, ::-1, ::-1] + 1}
+
+
+@reference
+def cancelled_rows(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the expected result of the kernel `cancelled_rows`: 3 x plus the row number."""
+    x = wide(arrays["x"])
+    return {"y": 3 * x + np.arange(len(x))[:, None]}
+
+
+@reference
+def reshaped(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the expected result of the kernel `reshaped`: x."""
+    return {"y": arrays["x"]}

@@ -83,16 +83,52 @@ _E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6]
 def scaled_matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the block-scaled multiplication kernels: A B^T.
 
-    Each 32 elements of A or B along k share a scale factor, a power of two.
+    The options `a` and `b` name the element types. The option `block` is the number of elements along k that share a
+    scale factor, 32 by default. Scale factors of type u8 are powers of two. With the option `blocked`, the scale
+    factors are in blocks of 128 rows and 4 columns, with the dimensions (rows / 128, columns / 4, 32, 4, 4). Two further
+    dimensions at the start group the blocks by tiles: (rows / tile, columns / tile, …).
     """
     operands: list[Array] = []
     for name in "ab":
-        packed = arrays[name]
+        packed = arrays[name] if name in arrays else arrays[f"{name}d"]
         if options[name] == "e2m1":
             packed = np.stack([_E2M1[packed & 15], _E2M1[packed >> 4]], axis=-1).reshape(packed.shape[0], -1)
-        scale = np.repeat(np.exp2(arrays[f"s{name}"].astype(np.float64) - 127), 32, axis=1)
-        operands.append(wide(packed) * scale)
-    return {"c": operands[0] @ operands[1].T}
+        scale = arrays[f"s{name}"]
+        scale = np.exp2(scale.astype(np.float64) - 127) if scale.dtype == np.uint8 else wide(scale)
+        if options.get("blocked"):
+            if scale.ndim == 7:
+                groups, steps, blocks, columns = scale.shape[:4]
+                scale = scale.swapaxes(1, 2).reshape(groups * blocks, steps * columns, 32, 4, 4)
+            scale = scale.transpose(0, 3, 2, 1, 4).reshape(len(packed), -1)
+        operands.append(wide(packed) * np.repeat(scale, options.get("block", 32), axis=1))
+    return {"c" if "c" in arrays else "cd": operands[0] @ operands[1].T}
+
+
+@reference
+def grouped_matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the expected result of the grouped multiplication kernels: the products A B^T, one after the other.
+
+    The options `rows`, `n` and `k` are the shapes.
+    """
+    n, k = options["n"], options["k"]
+    ends = np.cumsum(options["rows"])[:-1]
+    a = np.split(wide(arrays["ap"]).reshape(-1, k), ends)
+    b = wide(arrays["bp"]).reshape(-1, n, k)
+    return {"cp": np.concatenate([(x @ y.T).ravel() for x, y in zip(a, b, strict=True)])}
+
+
+@reference
+def gated(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the expected result of the kernels `gated_*`: silu(X W^T) (X V^T)."""
+    x, w, v = (wide(arrays[name]) for name in "xwv")
+    gate = x @ w.T
+    return {"y": gate / (1 + np.exp(-gate)) * (x @ v.T)}
+
+
+@reference
+def matmul_added(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the expected result of the kernels `tensor_memory_added_*`: C + A B^T."""
+    return {"d": wide(arrays["c"]) + wide(arrays["a"]) @ wide(arrays["b"]).T}
 
 
 # Attention ---------------------------------------------------------------------------------------------------------
@@ -130,6 +166,13 @@ def attention(arrays: Arrays, options: Options) -> dict[str, Any]:
     p, lse = _probabilities(_scores(q, k, float(arrays["scale"]), options))
     result = {f"o{suffix}": (p @ v).reshape(shape)}
     return result if suffix else result | {"lse": lse}
+
+
+@reference
+def attention_step(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the expected result of the kernels `tensor_memory_attention_*`: softmax(scale Q K^T) V."""
+    q, k, v = (wide(arrays[n]) for n in "qkv")
+    return {"o": _probabilities(q @ k.T * float(arrays["scale"]))[0] @ v}
 
 
 @reference
@@ -191,6 +234,24 @@ def rmsnorm(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Return the expected result of the RMS norm kernels: each row over its root mean square, times `w`."""
     x = wide(arrays["x"])
     return {"y": x / np.sqrt((x * x).mean(1, keepdims=True) + 1e-5) * wide(arrays["w"])}
+
+
+@reference
+def reduced_rows(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the expected result of the kernels `tensor_memory_least` and `tensor_memory_greatest`.
+
+    `y` is 2 x. `best` is the least element of each row of x, or the greatest absolute value.
+    """
+    x = wide(arrays["x"])
+    return {"y": 2 * x, "best": x.min(1) if options["least"] else np.abs(x).max(1)}
+
+
+@reference
+def gathered_rows(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the expected result of the kernels `gathered_rows_*`: row `rows[i]` of x becomes row `target[i]` of y."""
+    y = np.zeros_like(arrays["yd"])
+    y[arrays["target"]] = arrays["xd"][arrays["rows"]]
+    return {"yd": y}
 
 
 @reference

@@ -1,0 +1,51 @@
+"""Clusters of a grid that have not started, which running clusters may cancel."""
+
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.grid import Grid
+from warploom.emulator.waves import Waves
+
+_REFUSAL = 1 / 8  # probability, under a random schedule, that a request fails although clusters are pending
+
+
+class PendingClusters:
+    """Clusters of the selected waves of a launch that have not started, in launch order.
+
+    A wave takes clusters from the front. A request cancels one cluster, which then belongs to no wave. A GPU may refuse
+    a request although clusters are pending, for example for the sake of another kernel.
+
+    `random` selects the cancelled clusters, and refuses some requests. None selects the first cluster.
+    """
+
+    def __init__(self, waves: Waves, random: Random | None) -> None:
+        self.random = random
+        self.grid: Grid = waves.grid
+        self.each = waves.resident // waves.grid.cluster_size
+        clusters = waves.grid.ctas // waves.grid.cluster_size
+        numbers = waves.numbers
+        self._numbers = [*range(numbers.start * self.each, min(numbers.stop * self.each, clusters))]
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def take_wave(self) -> NDArray[np.int64]:
+        """Remove the clusters of the next wave, and return the coordinates of their CTAs. Shapes: (CTAs, 3)."""
+        chosen, self._numbers = self._numbers[: self.each], self._numbers[self.each :]
+        return self.grid.clusters(chosen).reshape(-1, 3)
+
+    def cancel(self) -> NDArray[np.uint8]:
+        """Cancel one cluster. Return the 16 bytes of the response.
+
+        The words of the response are the coordinates of the first CTA of the cluster, and 1. All words are 0 if no
+        cluster is cancelled.
+        """
+        random = self.random
+        words = np.zeros(4, np.uint32)
+        if self._numbers and (random is None or random.random() >= _REFUSAL):
+            position = 0 if random is None else random.randrange(len(self._numbers))
+            words[:3] = self.grid.clusters([self._numbers.pop(position)])[0, 0]
+            words[3] = 1
+        return words.view(np.uint8)
