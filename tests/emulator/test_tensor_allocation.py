@@ -90,7 +90,7 @@ def test_a_deadlock_names_the_owner_of_the_columns() -> None:
     [
         (ALLOC.format(1, "%r0"), "tensor-allocation: the number of columns is 0; expected 32, 64, 128, 256 or 512"),
         (ALLOC.format(1, 64) + FREE.format(1, 32), "releases 32 columns .* but the allocation has 64 columns"),
-        (ALLOC.format(1, 64) + FREE.format(1, 64) * 2, "which no allocation returned; the CTA has allocated no columns"),
+        (ALLOC.format(1, 64) + FREE.format(1, 64) * 2, "no allocation returned; the CTA has allocated no columns"),
         (ALLOC.format(1, 64) + "add.u32 %r3, %r3, 32;\n" + FREE.format(1, 64), "allocated 64 at 0x0"),
         (
             "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n" + ALLOC.format(1, 64),

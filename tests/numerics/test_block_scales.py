@@ -94,20 +94,20 @@ def test_strips_of_all_widths_equal_exact_integers(name: str, columns: int) -> N
         np.testing.assert_array_equal(fused.multiply(a, b, c, model, **scales), want, f"{kind}, {limits}")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     name=st.sampled_from(sorted(CASES)),
     kind=st.sampled_from(KINDS),
     limits=st.sampled_from(RANGES),
     seed=st.integers(0, 1 << 32),
-    columns=st.sampled_from([3, 16, 32]),
+    columns=st.sampled_from([3, 16]),
 )
 def test_sparse_is_the_dense_sum_over_the_chosen_columns(
     name: str, kind: str, limits: tuple[int, int], seed: int, columns: int
 ) -> None:
     model, depth, count = CASES[name]
-    a, _, c = operands(seed, model, kind, (2, 3, columns, depth))
-    _, b, _ = operands(seed + 1, model, kind, (2, 3, columns, 2 * depth))
+    a, _, c = operands(seed, model, kind, (1, 2, columns, depth))
+    _, b, _ = operands(seed + 1, model, kind, (1, 2, columns, 2 * depth))
     rng = np.random.default_rng(seed)
     pairs = np.sort(rng.permuted(np.tile(np.arange(4), (*a.shape[:2], depth // 2, 1)), axis=-1)[..., :2], axis=-1)
     index = (pairs + 4 * np.arange(depth // 2)[:, None]).reshape(a.shape)

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from warploom.emulator.program import Program, Step
+from warploom.isa.model.effects import Multiply
+from warploom.isa.model.form import Form
 from warploom.ptx import Address, Element, Name, Negated, Operand, Symbol, Tuple, Vector
 from warploom.ptx.flow import postdominators, successors
 
@@ -123,3 +125,26 @@ def _registers(step: Step) -> set[tuple[int, int]]:
         names.append(step.instruction.guard.name)
     found = [step.scope.location(name) for name in names]
     return {(each.width, each.index + k) for each in found if each for k in range(each.members)}
+
+
+def continues_multiplication(program: Program) -> list[bool]:
+    """Return True for each instruction that leads to a multiplication in tensor memory in its block.
+
+    Only lane-wise instructions are before the multiplication. They cannot observe held multiplications.
+    """
+    found = [False] * len(program.steps)
+    for pc in reversed(range(len(program.steps))):
+        form = program.steps[pc].binding.form
+        effect = form.effect(Multiply)
+        is_last = program.block_end[pc] == pc + 1
+        is_multiplication = effect is not None and effect.unit == "tensor memory"
+        found[pc] = is_multiplication or (form.is_lanewise and not is_last and found[pc + 1])
+    return found
+
+
+def instructions_of_forms(program: Program) -> dict[Form, list[int]]:
+    """Return the program counters of the instructions of each Form."""
+    found: dict[Form, list[int]] = {}
+    for pc, step in enumerate(program.steps):
+        found.setdefault(step.binding.form, []).append(pc)
+    return found

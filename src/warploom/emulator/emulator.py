@@ -12,6 +12,7 @@ from warploom.emulator.accumulators import Accumulators
 from warploom.emulator.arena import Arena
 from warploom.emulator.async_operations import AsyncOperations
 from warploom.emulator.barriers import Barriers
+from warploom.emulator.blocks import continues_multiplication, instructions_of_forms
 from warploom.emulator.bounded_waits import AHEAD, leads_to
 from warploom.emulator.bulk_copies import CopyExecutor
 from warploom.emulator.control import Control
@@ -40,7 +41,6 @@ from warploom.emulator.native.engine import NativeEngine, Observed
 from warploom.emulator.native.reporter import Reporter
 from warploom.emulator.observers import Dispatcher, InstructionHandler
 from warploom.emulator.output import Output
-from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.repetition import Repetition
 from warploom.emulator.request import Request
@@ -49,7 +49,6 @@ from warploom.emulator.state import RECENT, Executions
 from warploom.emulator.tensor_memory.pipeline import TensorPipeline
 from warploom.emulator.warp_splits import ALL_LANES, Status, unpack
 from warploom.emulator.warps import Components, Warps
-from warploom.isa.model.form import Form
 from warploom.isa.model.semantics import Array
 
 Rows = NDArray[np.intp]
@@ -82,6 +81,7 @@ class Emulator:
         self.native = executable.native
         self._bounded = executable.bounded if self.schedule.kind == "lazy" else frozenset[int]()
         self._leads = leads_to(program, self._bounded)
+        self._continues_tensor = program.analysis(continues_multiplication)
         self.events = Dispatcher(request.observers)
         self._attach_observers(request, arena)
         self._create_components(request, arena)
@@ -155,7 +155,7 @@ class Emulator:
 
     def _observed(self) -> Observed:
         """Return the program counters of the instructions for which observers may get an event."""
-        found = self.program.analysis(_instructions_of_forms)
+        found = self.program.analysis(instructions_of_forms)
         pcs = frozenset(pc for form, uses in found.items() if self.events.observes(form) for pc in uses)
         blocks = self._on_block_start is not None or self._on_block_end is not None
         issues = self.events.handler(Issue) is not None or self.events.handler(Complete) is not None
@@ -417,6 +417,8 @@ class Emulator:
         if native is not None:
             native.prepare(pc)
         while pc < end:
+            if self.tensor.held and not self._continues_tensor[pc]:
+                self.tensor.flush()
             must_flush = linked[pc].flushes and accumulators.cached
             if native is not None and native.is_native[pc] and not must_flush:
                 pc = done = self._run_native(native, batch, pc, end)
@@ -472,6 +474,7 @@ class Emulator:
                 break
             batch.unguard()
             pc = done
+        self.tensor.flush()
         self.grid.ticks += end - first
         counters.spent += (done - first) * max(warps, BATCH_COST)
         if not state.moved and batch.count:
@@ -595,11 +598,3 @@ class Emulator:
         """Return the program counters at which the last batches of the wave started."""
         last = self.state.counters.batches
         return [int(self.state.recent[batch % RECENT]) for batch in range(max(self._first_batch, last - RECENT), last)]
-
-
-def _instructions_of_forms(program: Program) -> dict[Form, list[int]]:
-    """Return the program counters of the instructions of each Form."""
-    found: dict[Form, list[int]] = {}
-    for pc, step in enumerate(program.steps):
-        found.setdefault(step.binding.form, []).append(pc)
-    return found

@@ -407,7 +407,9 @@ class CopyIssue(Event):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TensorIssue(Event):
-    """Issue of operations on tensor memory by the active lanes of a batch, other than transfers of registers.
+    """Issue of operations on tensor memory by the active lanes of a batch.
+
+    Transfers of registers have the event `TensorTransferIssue` instead.
 
     `record` is a record of `isa.model.tensor_memory`. Operation i belongs to lane `lanes[i]` of warp `warps[i]`, and
     has the number `first` + i. `positions[i]` is the index of this warp in the arrays of the record.

@@ -31,7 +31,7 @@ class TileProducts:
     """
 
     shared: Sequence[SharedMatrix]
-    sizes: tuple[int, int, int]  # M, N and K of a chain
+    sizes: tuple[int, int, int, int]  # M, N and K of a chain, and the row length of D
     elements: tuple[Array, Array, Array]
     strip: Array
     parameters: Array
@@ -49,7 +49,7 @@ class TileProducts:
         kinds = tuple(_empty(name) for name in (model.a_type, model.b_type, model.d_type))
         assert len(kinds) == 3
         strip = fused_fast.strip(product.d.map.cols)
-        sizes = product.d.map.rows, product.d.map.cols, depth
+        sizes = product.d.map.rows, product.d.map.cols, depth, product.d.map.cols
         parameters = fused_fast.parameters(model, product.negate_a, product.negate_b)
         return cls(product.shared, sizes, kinds, strip, parameters)
 

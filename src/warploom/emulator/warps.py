@@ -406,7 +406,10 @@ def execute_thread_copy(size: int, warps: Warps, captured: Mapping[str, Array]) 
 
 
 def execute_transfer(record: TensorTransfer, warps: Warps, captured: Mapping[str, Array]) -> None:
-    """Execute a load or a store of tensor memory by each warp. `captured` has the addresses and the stored values."""
+    """Execute a load or a store of tensor memory by each warp.
+
+    `captured` has the addresses and the stored values.
+    """
     transfers = warps.components.tensor.transfers
     if record.action == "load":
         transfers.load(warps, record, captured["address"])

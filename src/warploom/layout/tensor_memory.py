@@ -189,7 +189,7 @@ def sparsity(fields: InstructionDescriptor, ctas: int, *, stationary: bool = Fal
 
 
 def chunk_of(fields: InstructionDescriptor) -> int:
-    """Return the number of elements of a sparse A that one nibble of metadata describes (see `MetadataMap`)."""
+    """Return the number of elements of a sparse A that a nibble of metadata describes (see `MetadataMap`)."""
     return {"tf32": 2}.get(fields.kind, 8 if fields.is_packed_4bit else 4)
 
 

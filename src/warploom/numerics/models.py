@@ -192,11 +192,8 @@ _SPECIAL_UNITS = {
 
 _LONG = 96
 """K of the dense fp4 instructions that only sm_103 has. One step adds all products of an instruction."""
-_DESCRIBED = {"Blackwell": "100", "RTX Blackwell": "120"}
-"""Architecture that the evidence describes, by generation.
-
-The other architectures of these generations are assumed to be equal.
-"""
+_ASSUMED = frozenset({101, 103, 110, 121})
+"""Architectures that no source describes. Their arithmetic is assumed to be that of their generation."""
 
 _GENERATIONS: dict[int, str] = {
     70: "Volta", 72: "Volta", 75: "Turing", 80: "Ampere", 86: "Ampere", 87: "Ampere", 88: "Ampere",
@@ -222,9 +219,8 @@ def unit(arch: str, kind: UnitKind) -> Unit:
         only_generation, name, example = _SPECIAL_UNITS[kind]
         if family != only_generation:
             raise NoModelError(f"{arch} has no {kind} matrix unit; {example} has one")
-    found = _UNITS[name]
-    is_described = _DESCRIBED.get(family, "") in arch
-    return found if is_described else replace(found, evidence=(_I,))
+    number = int("".join(filter(str.isdigit, arch)))
+    return replace(_UNITS[name], evidence=(_I,)) if number in _ASSUMED else _UNITS[name]
 
 
 def select(

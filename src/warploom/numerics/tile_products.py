@@ -100,22 +100,24 @@ def _read_rows(
 
 @njit
 def fused(
-    memory: Memory, a: Tiles, b: Tiles, registers: Array, sums: Numbers, keeps: Numbers, sizes: tuple[int, int, int],
-    elements: Any, strip: Array, parameters: Numbers,
+    memory: Memory, a: Tiles, b: Tiles, registers: Array, sums: Numbers, keeps: Numbers,
+    sizes: tuple[int, int, int, int], elements: Any, strip: Array, parameters: Numbers,
 ) -> int:  # fmt: skip
     """Compute D = A B + D with fused sums for each chain of each warpgroup.
 
     `registers` contains the matrices A, or is empty if the matrices A are in shared memory. `sums` has the host
-    addresses of the matrices D. If `keeps` is 0, D = A B. `sizes` has M, N and K, where K is the sum of the extents
-    of all tiles of a chain. `elements` contains three arrays, whose dtypes are those of the elements of A, B and D.
-    `strip` and `parameters` are arguments of `fused_fast.run`. N is a multiple of the number of columns of a strip.
+    addresses of the matrices D. If `keeps` is 0, D = A B. `sizes` has M, N, K and the length of a row of D in memory,
+    where K is the sum of the extents of all tiles of a chain. `elements` contains three arrays, whose dtypes are those
+    of the elements of A, B and D. `strip` and `parameters` are arguments of `fused_fast.run`. N is a multiple of the
+    number of columns of a strip.
 
     Return COMPUTED after the computation. If a tile is out of bounds, compute nothing and return 2 * ((j * groups + g)
     * tiles + t) + m for the first such tile. It is tile t along K of chain j, of warpgroup g, and of A (m = 0) or B (m
     = 1). If the descriptors of a matrix differ in more than their start addresses, compute nothing and return
     DIFFERENT.
 
-    Shapes: registers (groups * chains, M, K); sums and keeps (groups, chains); D is (M, N), row-major.
+    Shapes: registers (groups * chains, M, K); sums and keeps (groups, chains); D is (M, N), row-major, with gaps
+    between its rows if they are longer than N.
     """
     groups, chains, tiles = b.descriptors.shape
     in_registers = len(registers) > 0
@@ -131,7 +133,7 @@ def fused(
                     if not within(_part(these, descriptor, 0, lines, 0, chunks), memory.low, memory.high):
                         return 2 * ((j * groups + g) * tiles + t) + m
     a_item, width = elements[0].itemsize, 8 * strip.itemsize
-    rows, columns, depth = sizes
+    rows, columns, depth, row_length = sizes
     tile_rows = 4 if width > 8 else 8
     a_size, b_size = rows * depth, depth * width
     scratch = np.empty((2 + chains) * a_size + 3 * b_size + tile_rows * width + _ALIGNMENT // 8, np.float64)
@@ -183,7 +185,7 @@ def fused(
                         tile_sums,
                         tops,
                         depth,
-                        columns,
+                        row_length,
                         0,
                         0,
                         0,

@@ -1,1 +1,1 @@
-"""Tensor memory of the resident CTAs: storage, allocation, and the order and execution of its operations."""
+"""Tensor memory of the resident CTAs: storage, allocation, order and execution of its operations."""

@@ -43,7 +43,7 @@ class _Request(NamedTuple):
 
 
 class TensorAllocator:
-    """Columns that the warps of each CTA hold, and the warp splits that wait for columns or for the other CTA."""
+    """Columns that the warps of each CTA hold, and the warp splits that wait for columns or for a peer."""
 
     def __init__(self, state: State, storage: TensorStorage, schedule: Schedule, events: Dispatcher) -> None:
         self.state = state
@@ -156,7 +156,10 @@ class TensorAllocator:
         self._serve_all()
 
     def _suspend(self, batch: Batch, stay: NDArray[np.bool_], found: NDArray[np.int64]) -> None:
-        """Suspend the warp splits in the mask `stay`, except those that a later warp split of the batch has served."""
+        """Suspend the warp splits in the mask `stay`.
+
+        If a later warp split of the batch has served one of them, it stays in the batch and receives its column.
+        """
         for position in np.flatnonzero(stay).tolist():
             column = self._granted.pop(int(batch.rows[position]), None)
             if column is not None:

@@ -17,7 +17,10 @@ Numbers = NDArray[np.int64]
 
 
 def check_copies(record: TensorMemoryCopy, operations: Operations) -> None:
-    """Check the descriptors. Errors: Fault emulator.tensor-multiply, whose `lane` is the index of the operation."""
+    """Check the descriptors of copies.
+
+    Errors: Fault emulator.tensor-multiply, whose `lane` is the index of the operation.
+    """
     for k, descriptor in enumerate(operations.values["descriptor"].tolist()):
         try:
             record.matrix(descriptor)
@@ -26,7 +29,10 @@ def check_copies(record: TensorMemoryCopy, operations: Operations) -> None:
 
 
 def copy(storage: TensorStorage, shared: SharedMemory, operations: Operations, which: Numbers) -> None:
-    """Execute the copies with the numbers `which`. Errors: Fault, whose `lane` is the index of the operation."""
+    """Execute the copies with the numbers `which`.
+
+    Errors: Fault, whose `lane` is the index of the operation.
+    """
     record: Any = operations.record
     for k in which.tolist():
         descriptor = operations.values["descriptor"][k : k + 1]
@@ -53,7 +59,10 @@ def copy(storage: TensorStorage, shared: SharedMemory, operations: Operations, w
 
 
 def shift(storage: TensorStorage, operations: Operations, which: Numbers) -> None:
-    """Execute the shifts with the numbers `which`. Errors: Fault, whose `lane` is the index of the operation."""
+    """Execute the shifts with the numbers `which`.
+
+    Errors: Fault, whose `lane` is the index of the operation.
+    """
     record: Any = operations.record
     for k in which.tolist():
         at = int(operations.values["target"][k])

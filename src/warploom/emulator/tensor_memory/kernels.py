@@ -91,7 +91,9 @@ def read_chunks(
     words: NDArray[np.uint64], origins: Numbers, starts: Numbers, second: Numbers, offsets: Numbers, mask: int,
     phase: int, shift: int, low: int, high: int, out: NDArray[np.uint64],
 ) -> int:  # fmt: skip
-    """Copy swizzled 16-byte chunks of shared memory to out[g]. Return -1, or the first g that is out of bounds.
+    """Copy swizzled 16-byte chunks of shared memory to out[g].
+
+    Return -1, or the first g with a chunk that is out of bounds.
 
     The address of a chunk is starts[g] + offsets[l, c], with the bits of the swizzle (`mask`, `phase`, `shift`)
     exchanged. If second[g] is not negative, a chunk that would leave its 128-byte line is read from this address on.

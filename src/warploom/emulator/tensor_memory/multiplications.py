@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ from warploom.diagnostics import UsageError
 from warploom.emulator.faults import Fault
 from warploom.emulator.shared_memory import SharedMemory
 from warploom.emulator.state import State
-from warploom.emulator.tensor_memory import kernels
+from warploom.emulator.tensor_memory import kernels, tile_multiplications
 from warploom.emulator.tensor_memory.operations import Operations
 from warploom.emulator.tensor_memory.shared_operands import read_matrix, start_addresses, unpack_fours
 from warploom.emulator.tensor_memory.storage import TensorStorage
@@ -37,24 +38,36 @@ _NO_MASK = np.zeros((0, 0), np.bool_)
 
 @dataclass(slots=True, eq=False)
 class _Group:
-    """Multiplications with the same record, instruction descriptor and matrix descriptors, in different CTAs.
+    """Multiplications in different CTAs with the same modifiers and descriptors.
 
-    `which` has the numbers of the operations. `ctas` has the CTAs of each operation, the even one first. `d` has the
-    lanes and columns of the address of D.
+    Only the start addresses of their matrices differ. In each CTA, the multiplications of `chain` add to the same D,
+    one after the other. `which` has the numbers of the operations. `ctas` has the CTAs of each operation, the even one
+    first. `d` has the lanes and columns of the address of D.
 
     Shapes: which (G,), ctas (G, CTAs of an operation), d (2, G).
     """
 
-    operations: Operations
+    chain: Sequence[Operations]
     record: TensorMultiply
     plan: MultiplyPlan
     which: Numbers
     ctas: Numbers
     d: tuple[Numbers, Numbers]
 
+    @property
+    def operations(self) -> Operations:
+        """First operations of the chain."""
+        return self.chain[0]
+
     def each(self, values: Numbers) -> Numbers:
         """Return a value of each operation for each of its CTAs."""
         return np.repeat(values, self.ctas.shape[1])
+
+    def links(self) -> list[_Group]:
+        """Return a group for each multiplication of the chain."""
+        if len(self.chain) == 1:
+            return [self]
+        return [_Group([each], self.record, self.plan, self.which, self.ctas, self.d) for each in self.chain]
 
     def address(self, name: str) -> tuple[Numbers, Numbers]:
         """Return the lanes and columns of an address operand."""
@@ -100,31 +113,58 @@ class Multiplications:
         if record.disabled is not None and len(record.disabled) != 4 * record.ctas:
             raise Fault(CODE, f"the mask of disabled lanes has {len(record.disabled)} words", 0)
 
-    def execute(self, operations: Operations, which: Numbers) -> None:
+    def continues(self, first: Operations, operations: Operations) -> bool:
+        """Return True if operations add to the results of others, so that `execute` accepts both as a chain."""
+        record, then = (cast("TensorMultiply", each.record) for each in (first, operations))
+        same = (record.kind, record.ctas, record.a_in_tensor, record.block) == (
+            then.kind, then.ctas, then.a_in_tensor, then.block
+        ) and (record.scales is None) == (then.scales is None)  # fmt: skip
+        if not same or not can_chain(record) or not can_chain(then) or then.scale_input_d:
+            return False
+        old, new = first.values, operations.values
+        if not (np.array_equal(first.warps, operations.warps) and new["keeps"].all()):
+            return False
+        fields = np.uint64(14)
+        equal = np.array_equal(old["d"], new["d"]) and bool(
+            (new["idesc"] == old["idesc"][0]).all() and (old["idesc"] == old["idesc"][0]).all()
+        )
+        for name in ("b",) if record.a_in_tensor else ("a", "b"):
+            equal = equal and bool((new[name] >> fields == old[name][0] >> fields).all())
+            equal = equal and bool((old[name] >> fields == old[name][0] >> fields).all())
+        return equal and not record.plan(int(old["idesc"][0])).fields.saturate
+
+    def execute(self, chain: Sequence[Operations], which: Numbers) -> None:
         """Execute the operations with the numbers `which`, which belong to different CTAs.
+
+        `chain` has several items if `continues` returned True for each item after the first.
 
         Errors: Fault, whose `lane` is the index of the operation.
         """
+        operations = chain[0]
         record = cast("TensorMultiply", operations.record)
         values = operations.values
+        if len(chain) > 1:
+            self._multiply(self._group(chain, which))
+            return
         keys = np.stack([values["idesc"][which].astype(np.uint64), values["b"][which] >> np.uint64(14)], axis=1)
         if record.zero_columns is not None:
             keys = np.concatenate([keys, values["zero_columns"][which][:, None]], axis=1)
         if not record.a_in_tensor:
             keys = np.concatenate([keys, values["a"][which][:, None] >> np.uint64(14)], axis=1)
         if (keys == keys[0]).all():
-            self._multiply(self._group(operations, which))
+            self._multiply(self._group(chain, which))
             return
         kinds, inverse = np.unique(keys, axis=0, return_inverse=True)
         for kind in range(len(kinds)):
-            self._multiply(self._group(operations, which[inverse.reshape(-1) == kind]))
+            self._multiply(self._group(chain, which[inverse.reshape(-1) == kind]))
 
-    def _group(self, operations: Operations, which: Numbers) -> _Group:
+    def _group(self, chain: Sequence[Operations], which: Numbers) -> _Group:
+        operations = chain[0]
         record = cast("TensorMultiply", operations.record)
         plan = record.plan(int(operations.values["idesc"][which[0]]))
         own = operations.ctas[which]
         ctas = own[:, None] if record.ctas == 1 else (own & ~1)[:, None] + np.arange(2)
-        return _Group(operations, record, plan, which, ctas, _split(operations.values["d"][which]))
+        return _Group(chain, record, plan, which, ctas, _split(operations.values["d"][which]))
 
     # Multiplication ---------------------------------------------------------------------------------------
 
@@ -134,20 +174,50 @@ class Multiplications:
         self._check_address(group, "D", *group.d, len(plan.lanes), int(plan.lanes.max()) + 1, plan.columns)
         count, dtype = len(group.which), STORAGE[fields.dtype]
         keeps = group.operations.values["keeps"][group.which]
+        self.state.counters.macs += count * fields.m * fields.n * fields.k * len(group.chain)
+        if self._multiply_directly(group, keeps):
+            return
         d = self._read_d(group) if keeps.any() else np.zeros((count, fields.m, fields.n), dtype)
         if not keeps.all():
             d[~keeps] = 0
-        a = self._collected(group, "a", self._read_a)
-        b = self._collected(group, "b", self._read_b)
+        links = group.links()
+        a = _joined([self._collected(each, "a", self._read_a) for each in links])
+        b = _joined([self._collected(each, "b", self._read_b) for each in links])
         index = None if plan.metadata is None else self._read_index(group, plan.metadata)
-        scale_a, scale_b = (None, None) if plan.scales is None else self._read_scales(group)
+        scale_a = scale_b = None
+        if plan.scales is not None:
+            scales = [self._read_scales(each) for each in links]
+            scale_a, scale_b = _joined([each for each, _ in scales]), _joined([each for _, each in scales])
         by = multiplier(
             model_of(fields, self.arch), fields.negate_a, fields.negate_b, fields.saturate,
             divisor=record.scale_input_d,
         )  # fmt: skip
         self._multiply_parts(by, group, a, b, d, index, scale_a, scale_b)
         self._write_d(group, d)
-        self.state.counters.macs += count * fields.m * fields.n * fields.k
+
+    def _multiply_directly(self, group: _Group, keeps: NDArray[np.bool_]) -> bool:
+        """Multiply with one compiled call. Return False if there is none for the multiplication."""
+        record, plan = group.record, group.plan
+        if self.workers is not None or record.collector[1] != "discard":
+            return False
+        named = ("b",) if record.a_in_tensor else ("a", "b")
+        descriptors = [
+            np.stack([each.values[name][group.which] for each in group.chain], axis=1) for name in named
+        ]  # fmt: skip
+        of = {"a": record.matrix_a, "b": record.matrix_b}
+        matrices = [of[name](plan, int(each[0, 0])) for name, each in zip(named, descriptors, strict=True)]
+        if not tile_multiplications.is_direct(record, plan, matrices, self.arch):
+            return False
+        a = _joined([self._read_a(each)[:, 0] for each in group.links()]) if record.a_in_tensor else None
+        wrong = tile_multiplications.execute(
+            record, plan, self.arch, self.storage, self.shared, group.ctas[:, 0], group.d, keeps,
+            list(zip(matrices, descriptors, strict=True)), a,
+        )  # fmt: skip
+        if wrong >= 0:  # the general path raises the fault
+            return False
+        for cta in group.ctas[:, 0].tolist() if self.collectors else ():
+            self.collectors.pop((cta, record.collector[0]), None)
+        return True
 
     def _multiply_parts(
         self, by: Multiplier, group: _Group, a: NDArray[Any], b: NDArray[Any], d: NDArray[Any],
@@ -181,7 +251,9 @@ class Multiplications:
                 )  # fmt: skip
 
     def _collected(self, group: _Group, matrix: str, read: Any) -> NDArray[Any]:
-        """Return A or B, from its collector buffer if the instruction allows that and the schedule is not eager.
+        """Return A or B, which is read by `read` or comes from its collector buffer.
+
+        Under the schedule `eager`, the buffer is not used.
 
         Errors: Fault emulator.tensor-multiply for a use of a buffer that no earlier instruction has filled.
         """
@@ -224,8 +296,8 @@ class Multiplications:
     def _check_address(
         self, group: _Group, name: str, lane: Numbers, column: Numbers, folds: int, lanes: int, columns: int
     ) -> None:
-        wrong = ~np.isin(lane, group.plan.alignments)
-        if wrong.any():
+        wrong = lane != 0 if len(group.plan.alignments) == 1 else lane & ~16 != 0
+        if np.count_nonzero(wrong):
             k = int(wrong.argmax())
             fields = group.plan.fields
             legal = " or ".join(map(str, group.plan.alignments))
@@ -350,6 +422,19 @@ class Multiplications:
         row, folds = np.arange(map_a.rows), len(group.plan.lanes)
         quarter = row % (map_a.rows // group.record.ctas) // 32 + np.arange(folds)[:, None] * (4 // folds)
         return np.ascontiguousarray(copies_a[:, quarter, row]), np.ascontiguousarray(copies_b.swapaxes(2, 3))
+
+
+def can_chain(record: TensorMultiply) -> bool:
+    """Return True if a multiplication may belong to a chain."""
+    return (
+        record.collector[1] == "discard"
+        and not record.sparse and not record.stationary and not record.shifts_a and record.disabled is None
+    )  # fmt: skip
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """Join arrays along their last axis."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
 
 
 def _split(addresses: NDArray[Any]) -> tuple[Numbers, Numbers]:

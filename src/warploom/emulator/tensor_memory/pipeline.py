@@ -1,16 +1,18 @@
 """Order of the asynchronous operations on tensor memory: multiplications, copies, shifts and commits.
 
-Under the schedule `eager`, an operation takes effect when it is issued. Otherwise it is queued. Of two operations in
-the same CTA or pair of CTAs, the later one waits for the earlier one only if the manual or all known compilers rely on
-this order (`_is_ordered`), and if both belong to one thread or fences order their threads. A commit waits for all
-earlier operations of its thread. The schedule `lazy` executes an operation when a commit needs it, and the latest of
-several operations first. The schedule `random` executes operations in any legal order.
+Under the schedule `eager`, an operation takes effect when it is issued. Adjacent multiplications that add to the same
+D take effect together, before any other instruction can observe them. Under other schedules, an operation is queued.
+
+Of two operations in the same CTA or pair of CTAs, the later one waits for the earlier one only if the manual or all
+known compilers rely on this order (`_is_ordered`), and if both belong to one thread or fences order their threads. A
+commit waits for all earlier operations of its thread. The schedule `lazy` executes an operation when a commit needs it,
+and the latest of several operations first. The schedule `random` executes operations in any legal order.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any, cast
 
@@ -26,7 +28,7 @@ from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
 from warploom.emulator.tensor_memory import copies
 from warploom.emulator.tensor_memory.allocator import TensorAllocator
-from warploom.emulator.tensor_memory.multiplications import Multiplications
+from warploom.emulator.tensor_memory.multiplications import Multiplications, can_chain
 from warploom.emulator.tensor_memory.operations import Operations, Record, values_of
 from warploom.emulator.tensor_memory.storage import TensorStorage
 from warploom.emulator.tensor_memory.transfers import Transfers
@@ -42,6 +44,7 @@ from warploom.lazy_dataclass import dataclass
 from warploom.numerics.fused import Workers
 
 _NEVER = np.iinfo(np.int64).max
+_LONGEST = 16  # most multiplications that take effect together
 _CHANCE = 0.3  # probability, under a random schedule, that the queue of a CTA advances between two blocks
 BatchFactory = Callable[[Array, Array | None], Any]
 
@@ -95,6 +98,7 @@ class TensorPipeline:
         self.storage.start()
         self.allocator.start()
         self.multiplications.start()
+        self.held: list[Operations] = []  # multiplications that add to the same D, under the schedule `eager`
         self.queues: dict[int, list[_Entry]] = {}  # unit (CTA, or pair of CTAs) -> operations in order of issue
         self.issued = 0
         self.completed = 0
@@ -104,7 +108,7 @@ class TensorPipeline:
     @property
     def is_idle(self) -> bool:
         """True if no operation is queued."""
-        return not self.queues
+        return not self.queues and not self.held
 
     # Issue ------------------------------------------------------------------------------------------------
 
@@ -136,15 +140,38 @@ class TensorPipeline:
         if self._on_issue is not None:
             self._on_issue(TensorIssue(self.state.pc, batch, record, positions, lanes, warps, found.first))
         if self.kind == "eager":
-            for which in _rounds(found):
-                self._execute(found, which)
-            self.state.origin = None
+            self._execute_now(found)
             return
         threads = found.threads.tolist()
         for k, (cta, thread, epoch) in enumerate(zip(ctas.tolist(), threads, epochs.tolist(), strict=True)):
             unit = cta if record.ctas == 1 else cta & ~1
             entry = _Entry(found, k, unit, thread, found.first + k, epoch, self._after[thread])
             self.queues.setdefault(unit, []).append(entry)
+
+    def _execute_now(self, operations: Operations) -> None:
+        """Execute operations, or hold multiplications until a further instruction does not continue them."""
+        record = operations.record
+        if self.held and not (
+            isinstance(record, TensorMultiply)
+            and len(self.held) < _LONGEST
+            and self.multiplications.continues(self.held[0], operations)
+        ):
+            self.flush()
+        turns = _rounds(operations)
+        if isinstance(record, TensorMultiply) and len(turns) == 1 and can_chain(record):
+            self.held.append(operations)
+            return
+        self.flush()
+        for which in turns:
+            self._execute([operations], which)
+        self.state.origin = None
+
+    def flush(self) -> None:
+        """Execute the multiplications that are held under the schedule `eager`."""
+        if self.held:
+            chain, self.held = self.held, []
+            self._execute(chain, np.arange(chain[0].count))
+            self.state.origin = None
 
     def transfer(self, batch: Batch, record: TensorTransfer) -> NDArray[np.int64]:
         """Check a load or a store of each warp of a batch, and create its event. Return the addresses.
@@ -176,16 +203,21 @@ class TensorPipeline:
 
     # Execution --------------------------------------------------------------------------------------------
 
-    def _execute(self, operations: Operations, which: NDArray[np.int64]) -> None:
-        """Execute operations of different CTAs or pairs of CTAs."""
+    def _execute(self, chain: Sequence[Operations], which: NDArray[np.int64]) -> None:
+        """Execute operations of different CTAs or pairs of CTAs.
+
+        A chain has several multiplications for each of them.
+        """
+        operations = chain[0]
         record = operations.record
-        self.completed += 1
-        if self._on_complete is not None:
-            self._on_complete(Complete(self.state.pc, "tensor", operations.first + which, None))
+        self.completed += len(chain)
+        for each in chain if self._on_complete is not None else ():
+            assert self._on_complete is not None
+            self._on_complete(Complete(self.state.pc, "tensor", each.first + which, None))
         try:
             match record:
                 case TensorMultiply():
-                    self.multiplications.execute(operations, which)
+                    self.multiplications.execute(chain, which)
                 case TensorMemoryCopy():
                     copies.copy(self.storage, self.memory.shared, operations, which)
                 case TensorMemoryShift():
@@ -228,7 +260,7 @@ class TensorPipeline:
                         del self.queues[entry.unit]
                     together.setdefault(id(entry.operations), (entry.operations, []))[1].append(entry.k)
             for operations, which in together.values():
-                self._execute(operations, np.array(which, np.int64))
+                self._execute([operations], np.array(which, np.int64))
         self.state.origin = None
 
     def _force(self, targets: Iterable[_Entry]) -> None:
@@ -239,7 +271,10 @@ class TensorPipeline:
         self._complete(self._order(self.queues[unit], numbers) for unit, numbers in by_unit.items())
 
     def _order(self, queue: list[_Entry], needed: set[int]) -> list[_Entry]:
-        """Return the operations `needed` and all that must come before them, in an order that the schedule selects."""
+        """Return the operations `needed` and all that must come before them.
+
+        The schedule selects one of the legal orders.
+        """
         chosen: list[_Entry] = []  # from the latest to the earliest
         waits: dict[int, int] = {}  # number -> count of earlier operations that must come before
         followers: dict[int, list[_Entry]] = {}
@@ -318,6 +353,8 @@ def _rounds(operations: Operations) -> list[NDArray[np.int64]]:
     if operations.count == 1:
         return [np.zeros(1, np.int64)]
     units = operations.ctas if operations.record.ctas == 1 else operations.ctas & ~1
+    if len(set(units.tolist())) == operations.count:
+        return [np.arange(operations.count)]
     seen: Counter[int] = Counter()
     turns: list[list[int]] = []
     for k, unit in enumerate(units.tolist()):
@@ -351,7 +388,7 @@ def _is_ordered(first: _Entry, then: _Entry) -> bool:
 
 
 def _continues(first: _Entry, then: _Entry) -> bool:
-    """Return True if two multiplications have the same accumulator and shape, or use the same collector buffer."""
+    """Return True if two multiplications share their accumulator and shape, or a collector buffer."""
     before, after = (cast("TensorMultiply", each.operations.record) for each in (first, then))
     d, idesc = ([int(each.operations.values[name][each.k]) for each in (first, then)] for name in ("d", "idesc"))
     if d[0] == d[1]:

@@ -66,7 +66,10 @@ def read_matrix(
 
 
 def unpack_fours(raw: NDArray[np.uint8], *, padded: bool) -> NDArray[np.uint8]:
-    """Return the 4-bit elements of each line. With `padded`, 16 bytes have 16 elements in their first 8 bytes."""
+    """Return the 4-bit elements of each line.
+
+    With `padded`, 16 bytes have 16 elements in their first 8 bytes.
+    """
     if padded:
         raw = raw.reshape(*raw.shape[:-1], -1, 16)[..., :8].reshape(*raw.shape[:-1], -1)
     out = np.empty((*raw.shape[:-1], 2 * raw.shape[-1]), np.uint8)

@@ -52,7 +52,10 @@ ALLOC.describe(
 
 @ALLOC.execute
 def allocate(warps: Warps, i: Bound) -> None:
-    """Allocate columns. The warp waits until they are free, and for a warp of the peer CTA with `.cta_group::2`."""
+    """Allocate columns, and store their address.
+
+    The warp waits until the columns are free and, with `.cta_group::2`, for a warp of the peer CTA.
+    """
     addresses = warps.allocate_tensor_memory(_first(warps, i.nCols), ctas(i))
     if warps.count:
         where = spread(warps, warps.addresses(i.dst))
@@ -378,5 +381,5 @@ COMMIT.describe(
 
 @COMMIT.tensor_operation
 def commit(warps: Warps, i: Bound) -> TensorCommit:
-    """Arrive at an mbarrier when the earlier multiplications, copies and shifts of the thread are complete."""
+    """Arrive at an mbarrier when the earlier operations of the thread are complete."""
     return TensorCommit(ctas(i), i.ss, spread(warps, warps.addresses(i.mbar)), mask_of(warps, i.ctaMask))

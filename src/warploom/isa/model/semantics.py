@@ -358,7 +358,10 @@ class Warps(Protocol):
         """End the right of the CTAs of the batch to allocate tensor memory."""
 
     def operate_on_tensor_memory(self, record: TensorRecord) -> None:
-        """Start the operations of a record: one of each active lane, or one of each warp for a `TensorTransfer`."""
+        """Start the operations of a record.
+
+        Each active lane has its own operation. A `TensorTransfer` has one for each warp.
+        """
 
     def fence_tensor_memory(self, is_before: bool) -> None:
         """Order operations on tensor memory before or after a synchronisation of threads."""

@@ -191,7 +191,10 @@ class TensorMultiply:
     def ranges(
         self, plan: MultiplyPlan, d: int, a: int, metadata: int, scale_a: int, scale_b: int
     ) -> list[TensorRange]:
-        """Return the ranges of tensor memory. The parameters are addresses; those of absent operands are ignored."""
+        """Return the ranges of tensor memory.
+
+        The parameters are addresses. Those of absent operands are ignored.
+        """
         found = [_range("update", d, plan.lanes, plan.columns)]
         if self.a_in_tensor:
             found.append(_range("read", a, plan.lanes, plan.columns_of_a))
@@ -324,8 +327,9 @@ class TensorMemoryCopy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TensorMemoryShift:
-    """Shift of 32 rows of 32 bytes by one row (`shift.down`): lane i receives lane i + 1, and the last one stays.
+    """Shift of 32 rows of 32 bytes by one row (`shift.down`).
 
+    Lane i receives the row of lane i + 1, and the last lane keeps its row.
     The manual does not state the direction. CUTLASS refills the last lane of each group after a shift.
 
     Source: PTX ISA 9.7.16.9.3; CUTLASS 4 (SM100_UTCCP_4dp256bit_1cta).

@@ -1,0 +1,91 @@
+"""Multiplications in tensor memory that one compiled call executes without copies of B and D.
+
+The call reads A and B from shared memory, and adds to D in tensor memory. It executes multiplications by one CTA with
+128 rows, whose D has 32-bit elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.address_space import SHARED_START
+from warploom.emulator.shared_memory import SharedMemory
+from warploom.emulator.tensor_memory.storage import TensorStorage
+from warploom.isa.model.tensor_memory import Matrix, MultiplyPlan, TensorMultiply, model_of
+from warploom.layout.tensor_memory import TENSOR_COLUMNS, TENSOR_LANES
+from warploom.numerics import fused_fast, tile_products
+from warploom.numerics.formats import STORAGE
+from warploom.numerics.models import Sum
+from warploom.numerics.tile_products import Memory, Tiles
+
+Numbers = NDArray[np.int64]
+_WORD = 4
+_NARROW = ("e2m1", "e2m3", "e3m2")
+_NO_TILES = Tiles(np.zeros((0, 0, 0), np.uint64), np.zeros((0, 0), np.int64), 0, 0, 0)
+
+
+def is_direct(record: TensorMultiply, plan: MultiplyPlan, matrices: Sequence[Matrix], arch: str) -> bool:
+    """Return True if `execute` executes a multiplication. `matrices` are its matrices in shared memory."""
+    fields = plan.fields
+    return (
+        plan.path == "D"
+        and record.disabled is None and record.zero_columns is None and not record.sparse
+        and STORAGE[fields.dtype].itemsize == _WORD
+        and fields.btype not in _NARROW and (record.a_in_tensor or fields.atype not in _NARROW)
+        and all(each.exchange[1] == 4 and each.second < 0 for each in matrices)
+        and model_of(fields, arch).sum is Sum.T_FDPA
+    )  # fmt: skip
+
+
+def execute(
+    record: TensorMultiply, plan: MultiplyPlan, arch: str, storage: TensorStorage, shared: SharedMemory, ctas: Numbers,
+    d: tuple[Numbers, Numbers], keeps: NDArray[np.bool_], matrices: Sequence[tuple[Matrix, NDArray[np.uint64]]],
+    a: NDArray[Any] | None,
+) -> int:  # fmt: skip
+    """Compute D = A B + D, or D = A B where `keeps` is False.
+
+    Return -1, or the number of the first operation whose matrix is out of bounds.
+
+    `d` has the lanes and columns of D. `matrices` pairs each matrix in shared memory, A first, with its descriptors.
+    Several multiplications may add to the same D one after the other. `a` contains the matrices A in tensor memory,
+    joined along K. The lanes and columns of D have been checked.
+
+    Shapes: ctas, keeps and d (G,); descriptors (G, steps); a (G, M, steps * K).
+    """
+    fields = plan.fields
+    lanes, columns = d
+    steps = matrices[-1][1].shape[1]
+    words = storage.words
+    sums = words.ctypes.data + _WORD * ((ctas * TENSOR_LANES + lanes) * TENSOR_COLUMNS + columns)
+    tiles = [
+        Tiles(
+            np.ascontiguousarray(descriptors[:, None]), matrix.offsets, matrix.exchange[0], matrix.phase,
+            int(matrix.major == "MN"),
+        )
+        for matrix, descriptors in matrices
+    ]  # fmt: skip
+    elements = _elements(fields.atype, fields.btype, fields.dtype)
+    registers = np.zeros((0, 0, 0), elements[0].dtype) if a is None else np.ascontiguousarray(a)
+    found = tile_products.fused(
+        Memory(shared.bytes, ctas * shared.stride, SHARED_START, shared.end), tiles[0] if a is None else _NO_TILES,
+        tiles[-1], registers, sums[:, None], keeps[:, None].astype(np.int64),
+        (fields.m, fields.n, fields.k * steps, TENSOR_COLUMNS), elements, fused_fast.strip(fields.n),
+        _parameters(plan, arch, record.scale_input_d),
+    )  # fmt: skip
+    return -1 if found == tile_products.COMPUTED else found // 2 // steps % len(ctas)
+
+
+@lru_cache(maxsize=64)
+def _elements(*names: str) -> Any:
+    return tuple(np.empty(0, STORAGE[name]) for name in names)
+
+
+@lru_cache(maxsize=256)
+def _parameters(plan: MultiplyPlan, arch: str, divisor: int) -> Any:
+    fields = plan.fields
+    return fused_fast.parameters(model_of(fields, arch), fields.negate_a, fields.negate_b, divisor=divisor)
