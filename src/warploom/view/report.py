@@ -239,6 +239,8 @@ _LEGEND = {
     "arrival": "arrives (a triangle below)",
     "copy": "copy in flight",
     "multiplication": "multiplication in flight",
+    "commit": "commit in flight",
+    "columns": "columns of tensor memory",
     "phase": "phase of an mbarrier",
 }
 

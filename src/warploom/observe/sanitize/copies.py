@@ -97,7 +97,7 @@ def signals_pair(request: BulkCopy | TensorCopy) -> bool:
 
 @njit
 def _signalled(rank: int, mbarrier: int, pairs: bool) -> int:
-    """Return the rank of the CTA whose mbarrier counts the bytes that are written to the CTA of rank `rank`."""
+    """Return the rank of the CTA whose mbarrier counts the bytes written to the CTA of rank `rank`."""
     return (rank & ~1) | (mbarrier >> 24 & 1) if pairs else rank
 
 

@@ -190,7 +190,7 @@ class Mbarriers:
             self.aliasing.arrive(warps, found[:, None], lanes, pc, copies=True)
 
     def commit(self, warp: int, found: Array, pc: int) -> None:
-        """Record that a warp commits operations on tensor memory, whose completion arrives at the mbarriers `found`."""
+        """Record that a warp commits operations on tensor memory to the mbarriers `found`."""
         self.arrival_site[found] = pc
         if self.aliasing is not None:
             warps = np.full(len(found), warp)

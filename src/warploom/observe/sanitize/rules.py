@@ -24,7 +24,8 @@ class Rule:
     """Rule of the sanitizer.
 
     `what` is the finding, `why` the reason, and `cure` the edit that fixes it. The statements `bad` violate the rule,
-    and `good` obey it. With `tensor`, the statements of `tensor_example.ptx` precede them. `threads` is the number of threads in a CTA, and `cluster` the number of CTAs in a cluster.
+    and `good` obey it. With `tensor`, the statements of `tensor_example.ptx` precede both. `threads` is the number of
+    threads in a CTA, and `cluster` the number of CTAs in a cluster.
 
     A rule about two launches has the statements `earlier` of a kernel that is launched first, on the same buffer. If
     `programmatic`, the kernel of the example is a programmatic launch on the same stream. Otherwise it is launched on

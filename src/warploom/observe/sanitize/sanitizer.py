@@ -2,7 +2,7 @@
 """Sanitizer: an observer that reports accesses whose order the kernel does not guarantee."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,24 +14,23 @@ from warploom.diagnostics.edits import Fix
 from warploom.emulator import events
 from warploom.emulator.observers import Handler, Observer
 from warploom.isa.model import effects
-from warploom.isa.model.types import TYPES
 from warploom.observe.sanitize.clock_arrays import CLUSTER, GROUPS
 from warploom.observe.sanitize.clocks import Clocks, scope_level, to_bits
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.deadlock_fixes import deadlock_fixes, thread_counts
 from warploom.observe.sanitize.edits import delete_guard
+from warploom.observe.sanitize.features import find_features, find_unfenced
 from warploom.observe.sanitize.findings import join_deadlocks
 from warploom.observe.sanitize.global_shadow import GlobalShadow
 from warploom.observe.sanitize.lane_reads import LaneReads
 from warploom.observe.sanitize.launch_accesses import LaunchAccesses
 from warploom.observe.sanitize.lifetimes import Lifetimes
 from warploom.observe.sanitize.loaded_stores import LoadedStores
-from warploom.observe.sanitize.mbarriers import FIRST, Mbarriers
+from warploom.observe.sanitize.mbarriers import Mbarriers
 from warploom.observe.sanitize.member_masks import MemberMasks
 from warploom.observe.sanitize.multiplications import MetadataCheck, Multiplications
 from warploom.observe.sanitize.ordered_accesses import OrderedAccesses
 from warploom.observe.sanitize.register_counts import RegisterCounts
-from warploom.observe.sanitize.registers import once_per_program
 from warploom.observe.sanitize.report import Report
 from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.shared_shadow import SharedShadow
@@ -39,7 +38,6 @@ from warploom.observe.sanitize.tensor_maps import TensorMaps
 from warploom.observe.sanitize.tensor_memory import TensorMemory
 from warploom.observe.sanitize.tensor_operands import TensorOperands
 from warploom.observe.sanitize.tensor_registers import TensorRegisters
-from warploom.observe.sanitize.tensor_uses import uses_tensor_memory
 from warploom.observe.sanitize.tile_layouts import TileLayouts
 from warploom.observe.sanitize.transfers import Transfers, issue_handlers
 from warploom.observe.sanitize.untested_results import untested_results
@@ -49,40 +47,9 @@ from warploom.observe.sanitize.written_layouts import WrittenLayouts
 Array = NDArray[Any]
 
 _DEADLOCK, _NOT_ALIGNED = "emulator.deadlock", "emulator.aligned"
+_TENSOR_MEMORY = "emulator.tensor-memory"
 _MOST_GROUPS = 1 << 30
 MOST_WARPS = 1 << 11  # records of accesses have 11 bits for a warp
-_NOT_SHARED = ("global", "local", "const", "param", "tensor")
-
-
-@dataclass(frozen=True, slots=True)
-class _Synchronisation:
-    """Synchronisation that the Form of an instruction declares.
-
-    `relaxed` is set for relaxed order, and `narrow` for an explicit CTA scope. `aligned` is set if whole warps must
-    execute the instruction.
-    """
-
-    relaxed: bool
-    narrow: bool
-    aligned: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Features:
-    """Properties of a program that select checks.
-
-    `is_asynchronous` is set if the program has bulk copies or asynchronous multiplications. `granule` is the size in bytes
-    of the smallest write to shared memory, at most 16. `room` is the number of mbarriers in each CTA for which the
-    clocks have space at first. `synchronisation` has an entry for each instruction that is not lane-wise.
-    """
-
-    has_bulk_copies: bool
-    is_asynchronous: bool
-    has_tensor_memory: bool
-    granule: int
-    room: int
-    waits_for_phases: bool
-    synchronisation: dict[int, _Synchronisation]
 
 
 class Sanitizer(Observer):
@@ -123,8 +90,8 @@ class Sanitizer(Observer):
                 code="launch.sanitize",
             )
         self.launch = launch
-        self._features = _find_features(launch)
-        self._unfenced = _find_unfenced(launch)
+        self._features = find_features(launch)
+        self._unfenced = find_unfenced(launch)
         self._untested = self.report.untested = untested_results(launch)
         self.global_shadow = GlobalShadow(launch, self.report, self._features.has_bulk_copies)
         self.tensor_maps = TensorMaps(self.global_shadow)
@@ -277,6 +244,8 @@ class Sanitizer(Observer):
                 split = _as_rule(each, "sanitize.barrier/divergence")
                 self.report.add_end(split, site, (delete_guard(self.launch.program, site),))
             elif not self.report.has_finding_at(site):
+                if each.code == _TENSOR_MEMORY and self.tensor is not None:
+                    each = replace(each, notes=(*each.notes, *self.tensor.notes()))
                 self.report.add_end(each, site, tuple(self._trap_fixes(site)))
 
     def _trap_fixes(self, pc: int) -> Iterator[Fix]:
@@ -540,76 +509,3 @@ def _as_rule(found: Diagnostic, code: str) -> Diagnostic:
 def _handle_all(handlers: Sequence[Callable[[events.Execute], None]], event: events.Execute) -> None:
     for each in handlers:
         each(event)
-
-
-def _is_bulk_copy(declared: Sequence[effects.Effect]) -> bool:
-    reads = any(
-        isinstance(each, effects.Access) and each.kind == "read" and each.proxy in ("async", "tensormap")
-        for each in declared
-    )
-    return reads and any(isinstance(each, effects.Issue) for each in declared)
-
-
-@once_per_program
-def _find_features(launch: events.Launch) -> _Features:
-    steps = launch.program.steps
-    forms = {step.binding.form for step in steps}
-    copies, tensor = any(_is_bulk_copy(form.effects) for form in forms), uses_tensor_memory(launch)
-    issues, waits = [form.effect(effects.Issue) for form in forms], [form.effect(effects.Wait) for form in forms]
-    return _Features(
-        copies,
-        copies or tensor or any(each and each.group == "multiplication" for each in issues),
-        tensor,
-        _smallest_write(launch),
-        FIRST if tensor or any(form.effect(effects.Arrive) for form in forms) else 0,
-        tensor or any(each and each.on == "mbarrier" for each in waits),
-        {pc: _synchronisation(step.binding) for pc, step in enumerate(steps) if not step.binding.form.is_lanewise},
-    )
-
-
-@once_per_program
-def _find_unfenced(launch: events.Launch) -> frozenset[int]:
-    """Return the instructions after whose accesses the asynchronous proxy needs no fence."""
-    forms = enumerate(step.binding.form for step in launch.program.steps)
-    return frozenset(pc for pc, form in forms if any(each.proxy == "any" for each in form.effects_of(effects.Access)))
-
-
-def _smallest_write(launch: events.Launch) -> int:
-    """Return the size in bytes of the smallest scalar that a lane may write to shared memory, at most 16.
-
-    A weak update, such as that of a tensor map, accesses its object as a whole (PTX ISA 9.7.9.26.1).
-    """
-    steps = launch.program.steps
-    smallest = 8 if any(step.binding.form.effect(effects.Arrive) for step in steps) else 16  # the size of an mbarrier
-    for step, each in zip(steps, launch.instructions, strict=True):
-        form, slots = step.binding.form, step.binding.slots
-        for access in form.effects_of(effects.Access):
-            is_object = access.kind == "update" and access.proxy == "generic" and not access.is_ordered(slots)
-            if access.kind == "read" or is_object:
-                continue
-            if not form.operands[access.address].space_word(slots).startswith(_NOT_SHARED):
-                smallest = min(smallest, _written_bytes(access, each.operands))
-    return smallest
-
-
-def _written_bytes(access: effects.Access, operands: Any) -> int:
-    stored = getattr(getattr(operands, access.value, None), "type", "") if access.value else ""
-    if stored:
-        return max(TYPES[stored].bytes, 1)
-    size = getattr(operands, access.size, None) if access.size else None
-    if isinstance(size, int):
-        return size
-    # Bulk copies write multiples of 16 bytes, and allocations of tensor memory write an address.
-    return {"async": 16, "any": 4}.get(str(access.proxy), 1)
-
-
-def _synchronisation(binding: Any) -> _Synchronisation:
-    form, slots = binding.form, binding.slots
-    effect = form.effect(effects.Barrier)
-    found = form.effect(effects.Arrive) or form.effect(effects.Wait)
-    order = "" if found is None else effects.word(found.order, slots)
-    if effect is not None:
-        order = effects.word(effect.order, slots)
-    aligned = effect is not None and effects.word(effect.aligned, slots) != ""
-    # Remote arrivals without a scope are common. Therefore only an explicit CTA scope counts.
-    return _Synchronisation(order == "relaxed", slots.get("scope", "") == "cta", aligned)

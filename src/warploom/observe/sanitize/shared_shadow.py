@@ -138,9 +138,7 @@ class SharedShadow:
         if not fenced:
             for start in index[lanes].tolist():
                 self._unfenced.update(range(start >> self.arrays.shift, (start + size - 1 >> self.arrays.shift) + 1))
-        self._write(
-            warps, index, lanes, size, pc, kind, strength, c.own[warps], c.clock[warps], values, what, sources
-        )
+        self._write(warps, index, lanes, size, pc, kind, strength, c.own[warps], c.clock[warps], values, what, sources)
 
     def report_copies(self, found: int, warps: Array, pc: int, size: int) -> None:
         """Report the first `found` conflicts in `arrays.out` of thread copies of `size` bytes for each lane."""

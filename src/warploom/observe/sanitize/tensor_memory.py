@@ -214,16 +214,17 @@ class TensorMemory:
     def _compare(self, access: _Access, operation: Operation, use: Use) -> None:
         """Report a conflict of an access with a later use of the same words."""
         old, order, warp = access.operation, self.order, operation.thread[0]
-        if old.is_transfer and operation.is_transfer and old.thread == operation.thread and access.use.writes and use.kind == "write":
-            return  # all known GPUs execute the stores of a warp in order
-        if old.thread == operation.thread and (is_pipelined(old, operation) or self._multiplied_between(old, operation)):
+        if old.is_transfer and old.thread == operation.thread and access.use.writes and use.kind == "write":
+            return  # the stores of a warp take effect in order
+        is_ordered = is_pipelined(old, operation) or self._multiplied_between(old, operation)
+        if is_ordered and old.thread == operation.thread:
             return
         if order.is_complete(warp, old):
             self._check_fences(access, operation, use)
         elif not is_pipelined(old, operation):
             self._report_incomplete(access, operation, use)
         elif not order.follows(warp, old):
-            self._report("race", access, operation, use, "and nothing orders the two")
+            self._report("sanitize.tensor/race", access, operation, use, "and nothing orders the two")
         elif not order.follows_fence(warp, old):
             self._report_fence_before(access, operation, use)
         elif old.thread[0] != warp and not order.follows(warp, old, fenced=True):
@@ -269,27 +270,32 @@ class TensorMemory:
         program, follows = self.context.program, order.follows(warp, old)
         if old.is_transfer:
             if old.done or not follows:
-                self._report("race", access, operation, use, "and nothing orders the two")
+                self._report("sanitize.tensor/race", access, operation, use, "and nothing orders the two")
                 return
-            code, name = ("load-wait", "wait::ld") if not access.use.writes else ("store-wait", "wait::st")
-            text = rules()[f"sanitize.tensor/{code}"].insert
-            at = operation.pc if old.thread[0] == warp else old.release
-            fix = insert_before(program, at, text) if at >= 0 else insert_after(program, old.pc, text)
+            code, name = "sanitize.tensor/load-wait", "wait::ld"
+            if access.use.writes:
+                code, name = "sanitize.tensor/store-wait", "wait::st"
+            text = rules()[code].insert
+            at = old.release if old.release >= 0 or old.thread[0] != warp else operation.pc
+            fix = insert_after(program, old.pc, text)
             self._report(code, access, operation, use, f"with no `{name}` between", f"wait {at}", (fix,))
         elif order.is_committed(old):
-            self._report("commit", access, operation, use, "and nothing waits for the phase of its commit")
+            self._report(
+                "sanitize.tensor/commit", access, operation, use, "and nothing waits for the phase of its commit"
+            )
         elif follows:
-            self._report("commit", access, operation, use, "and no commit of its thread covers that operation")
+            self._report(
+                "sanitize.tensor/commit", access, operation, use, "and no commit of its thread covers that operation"
+            )
         else:
-            self._report("race", access, operation, use, "and nothing orders the two")
+            self._report("sanitize.tensor/race", access, operation, use, "and nothing orders the two")
 
     def _report(
         self, code: str, access: _Access, operation: Operation, use: Use, why: str, subject: str = "",
         fixes: tuple[Fix, ...] = (),
     ) -> None:  # fmt: skip
-        if operation.record is None and code in ("race", "commit"):
-            code = "release"
-        code = code if code.startswith("sanitize.") else f"sanitize.tensor/{code}"
+        if operation.record is None and code in ("sanitize.tensor/race", "sanitize.tensor/commit"):
+            code = "sanitize.tensor/release"
         old = access.operation
         if self.report.is_known(code, operation.pc, old.pc):
             return
@@ -379,7 +385,10 @@ class TensorMemory:
                 )
                 self.report.add("sanitize.tensor/leak", block.pc, -1, message)
 
-    def notes(self, cta: int) -> tuple[Note, ...]:
-        """Return a note on the last release of columns of a CTA, for a trap of an access to tensor memory."""
-        pc, program = self._released.get(cta, -1), self.context.program
-        return () if pc < 0 else (Note("the CTA has released columns here", program.span_of(pc)),)
+    def notes(self) -> tuple[Note, ...]:
+        """Return notes on the last releases of columns, for a trap of an access to tensor memory."""
+        program = self.context.program
+        return tuple(
+            Note(f"{program.place_of(pc)} has released columns", program.span_of(pc))
+            for pc in dict.fromkeys(self._released.values())
+        )

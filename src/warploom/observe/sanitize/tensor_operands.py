@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Shared memory that operations on tensor memory read, and the commits that show the end of these reads.
+"""Reads of shared memory by operations on tensor memory, and the commits that complete them.
 
 The reads of a warp belong to the class MULTIPLICATIONS of its asynchronous operations (see `clocks`). Their time is the
 number of the operation.
@@ -75,7 +75,7 @@ class TensorOperands:
             shadow.report_tiles(min(found, len(shadow.arrays.out)), np.array([warp]), pc)
 
     def commit(self, event: TensorIssue, values: dict[str, Array]) -> Iterator[tuple[int, int, list[int]]]:
-        """Yield the warp, the lane, and the mbarriers (byte offset / 8) of each commit, and record the arrivals."""
+        """Yield the warp, lane and mbarriers (byte offset / 8) of each commit, and record the arrivals."""
         record: TensorCommit = event.record
         topology, shared, mbarriers = self.topology, self.context.shared, self.mbarriers
         for k, (warp, lane) in enumerate(zip(event.warps.tolist(), event.lanes.tolist(), strict=True)):
@@ -87,7 +87,8 @@ class TensorOperands:
             if record.multicast is not None:
                 mask = int(values["multicast"][k])
                 ranks = [each for each in range(16) if mask >> each & 1]
-            if not 0 <= low <= shared.end - SHARED_START - 8 or low % 8 or any(r >= topology.cluster_size for r in ranks):
+            inside = 0 <= low <= shared.end - SHARED_START - 8 and low % 8 == 0
+            if not inside or not ranks or max(ranks) >= topology.cluster_size:
                 continue  # the emulator reports the address
             starts = np.array([(leader + each) * shared.stride + low for each in ranks], np.int64)
             warps, lanes = np.full(len(starts), warp), np.full(len(starts), lane)
@@ -107,7 +108,7 @@ class TensorOperands:
             yield warp, lane, (starts >> 3).tolist()
 
     def complete(self, warp: int, number: int, words: list[int]) -> None:
-        """Record that the phases of the mbarriers `words` show the end of the operations of a warp up to `number`."""
+        """Record that phases of the mbarriers `words` complete the operations of a warp up to `number`."""
         clocks = self.clocks
         column = int(clocks.own[warp]) + MULTIPLICATIONS * clocks.per_cta
         found = self.mbarriers.at[np.array(words)]
@@ -152,10 +153,11 @@ def _read_matrix(
     c: ClockArrays, s: SharedArrays, w: int, lane: int, slot: int, origin: int, start: int, second: int,
     offsets: Array, mask: int, phase: int, shift: int, low: int, high: int, used: int, pc: int, clock: int,
 ) -> int:  # fmt: skip
-    """Record the reads of a matrix by a lane of warp `w`. Return the number of conflicts with earlier writes.
+    """Record the reads of a matrix by a lane of warp `w`. Return the number of conflicts.
 
     `slot` is the position of the warp among the readers of the CTA, whose shared memory begins at the byte offset
-    `origin`. The first `used` bytes of each chunk must have been written. The other arguments describe the matrix as in `emulator.tensor_memory.kernels.read_chunks`.
+    `origin`. The first `used` bytes of each chunk must have been written. The other arguments describe the matrix as in
+    `emulator.tensor_memory.kernels.read_chunks`.
     """
     found = 0
     entry = (np.int64(clock) << 32) | (np.int64(pc) << 10) | (np.int64(lane) << 4)

@@ -48,7 +48,7 @@ class Operation:
 
 @dataclass(slots=True)
 class _Commits:
-    """Commits of a thread: for each mbarrier (byte offset / 8), the covered operations and the completed phase."""
+    """Commits of a thread: covered operations and completed phase, by mbarrier (byte offset / 8)."""
 
     by_word: dict[int, deque[tuple[int, int]]] = field(default_factory=dict[int, deque[tuple[int, int]]])
     last: int = 0  # number of the last operation that a commit covers
@@ -64,7 +64,7 @@ class TensorOrder:
         self._commits: dict[Thread, _Commits] = {}
 
     def commit(self, thread: Thread, number: int, word: int) -> None:
-        """Record that a thread commits its operations up to `number` to the mbarrier at `word` (byte offset / 8)."""
+        """Record a commit of a thread's operations up to `number` to the mbarrier at 8 * `word`."""
         found = int(self.mbarriers.at[word])
         commits = self._commits.setdefault(thread, _Commits())
         commits.last = number
@@ -111,7 +111,8 @@ class TensorOrder:
     def follows_fence(self, warp: int, operation: Operation) -> bool:
         """Return True if a warp follows a fence after an operation, before a synchronisation of its threads."""
         other = operation.thread[0]
-        return other == warp or (operation.fenced > 0 and self.aliasing.follows(warp, other, operation.fenced, fenced=False))
+        fenced = operation.fenced
+        return other == warp or (fenced > 0 and self.aliasing.follows(warp, other, fenced, fenced=False))
 
 
 def is_pipelined(first: Operation, then: Operation) -> bool:

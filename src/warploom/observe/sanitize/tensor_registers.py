@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from warploom.emulator.events import Execute, Launch
+from warploom.isa.binding.bind import Binding
 from warploom.isa.model import effects
+from warploom.isa.model.form import Form
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.edits import insert_before
 from warploom.observe.sanitize.registers import guard_registers, once_per_program, used_registers
@@ -70,12 +72,7 @@ class TensorRegisters:
 def _find_sites(launch: Launch) -> dict[int, _Site]:
     program = launch.program
     forms = [step.binding.form for step in program.steps]
-    loads = [
-        pc
-        for pc, form in enumerate(forms)
-        if form.effect(effects.Issue) is not None
-        and any(each.kind == "read" and form.operands[each.address].space == "tensor" for each in form.effects_of(effects.Access))
-    ]  # fmt: skip
+    loads = [pc for pc, form in enumerate(forms) if _is_load(form)]
     if not loads:
         return {}
     bit = {pc: 1 << k for k, pc in enumerate(loads)}
@@ -105,7 +102,12 @@ def _find_sites(launch: Launch) -> dict[int, _Site]:
     return found
 
 
-def _waits_for_loads(binding: object) -> bool:
-    form, slots = binding.form, binding.slots  # type: ignore[attr-defined]
-    wait = form.effect(effects.Wait)
-    return wait is not None and wait.on == "tensor memory" and bool(effects.word(wait.reads_only, slots))
+def _is_load(form: Form) -> bool:
+    """Return True for a load of tensor memory."""
+    reads = (form.operands[each.address] for each in form.effects_of(effects.Access) if each.kind == "read")
+    return form.effect(effects.Issue) is not None and any(each.space == "tensor" for each in reads)
+
+
+def _waits_for_loads(binding: Binding) -> bool:
+    wait = binding.form.effect(effects.Wait)
+    return wait is not None and wait.on == "tensor memory" and bool(effects.word(wait.reads_only, binding.slots))

@@ -33,9 +33,9 @@ _ALL = (1 << TENSOR_LANES) - 1
 def uses_tensor_memory(launch: Launch) -> bool:
     """Return True if the program allocates tensor memory or operates on it."""
     forms = {step.binding.form for step in launch.program.steps}
-    return any(
-        each.resource == "tensor memory" for form in forms for each in form.effects_of(effects.Allocate)
-    ) or any(each.unit == "tensor memory" for form in forms for each in form.effects_of(effects.Multiply))
+    return any(each.resource == "tensor memory" for form in forms for each in form.effects_of(effects.Allocate)) or any(
+        each.unit == "tensor memory" for form in forms for each in form.effects_of(effects.Multiply)
+    )
 
 
 @once_per_program
@@ -138,7 +138,7 @@ def _row_bits(plan: MultiplyPlan) -> int:
 
 @lru_cache(maxsize=256)
 def _map_words(map: TensorMemoryMap, rank: int) -> tuple[Array, Array]:
-    """Return the lanes and the columns of the words that an operand has in the CTA of rank `rank` of a pair."""
+    """Return the lanes and the columns of an operand's words in the CTA of rank `rank` of a pair."""
     here = map.cta == rank
     words = np.unique(np.stack([map.lane[here], map.column[here]]), axis=1)
     return words[0], words[1]

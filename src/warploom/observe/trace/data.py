@@ -31,6 +31,9 @@ class Kind(IntEnum):
     COPY = 13  # in flight: from its issue to its effect
     MULTIPLICATION = 14  # of a warpgroup, in flight; or of warps, at one instruction
     PHASE = 15  # of an mbarrier
+    COMMIT = 16  # of operations on tensor memory: from the instruction to the arrival at the mbarrier
+    COLUMNS = 17  # of tensor memory: from their allocation to their release
+    WAIT_TENSOR = 18  # for loads or stores of tensor memory
 
 
 WAITS = frozenset(kind for kind in Kind if kind.name.startswith("WAIT"))
@@ -51,10 +54,10 @@ EVENT = np.dtype(
   and greatest program counter; for other events both are the same.
 - number: for a wait or an arrival, the barrier, or the shared address of the mbarrier with the rank of its CTA in bits
   24 and above, or the groups that may be pending, or the registers requested; for a phase and a copy, the address of
-  the mbarrier, -1 if there is none.
+  the mbarrier, -1 if there is none; for columns, the first column.
 - phase: phase of the mbarrier, counted from 0 at the initialisation; -1 is the phase before the first, or unknown.
 - amount: bytes of a copy, or the bytes that an arrival or a phase expects.
-- count: number of copies, multiplications or arrivals that the event stands for.
+- count: number of copies, multiplications, arrivals or columns that the event stands for.
 """
 
 

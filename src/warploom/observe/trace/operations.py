@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.address_space import SHARED_START
-from warploom.emulator.events import Complete, CopyIssue, Issue, Wait
+from warploom.emulator.events import Complete, CopyIssue, Issue, TensorAllocate, TensorIssue, Wait
 from warploom.emulator.tensor_boxes import lane_values
 from warploom.isa.model.effects import Access
 from warploom.isa.model.records import BulkCopy
+from warploom.isa.model.tensor_memory import TensorCommit, TensorMultiply
 from warploom.layout import box_bytes
 from warploom.observe.trace.data import Kind
 from warploom.observe.trace.recording import OPEN, Ids, Recording
@@ -18,7 +19,11 @@ from warploom.observe.trace.spans import Spans
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
-_WAITS = {"bulk": Kind.WAIT_BULK, "copy": Kind.WAIT_COPIES, "multiplication": Kind.WAIT_MULTIPLICATIONS}
+_WAITS = {
+    "bulk": Kind.WAIT_BULK, "copy": Kind.WAIT_COPIES, "multiplication": Kind.WAIT_MULTIPLICATIONS,
+    "tensor load": Kind.WAIT_TENSOR, "tensor store": Kind.WAIT_TENSOR,
+}  # fmt: skip
+_TRANSFERS = ("tensor load", "tensor store")
 
 
 class Operations:
@@ -41,6 +46,11 @@ class Operations:
         self._open_group = np.full(self.topology.warps, -1, np.int64)
         self._open_event = np.zeros(self.topology.warps, np.int64)
         self._uncovered: dict[tuple[str, int], list[tuple[int, int, int]]] = {}  # event, group, lane
+        # Events of operations on tensor memory by number, those that no commit of their thread covers, and allocations
+        # by CTA and first column.
+        self._tensor: dict[int, tuple[int, int, bool]] = {}  # event, warp, True for a commit
+        self._uncommitted: dict[tuple[int, int], list[int]] = {}
+        self._columns: dict[tuple[int, int], int] = {}
         self._completing: dict[int, int] = {}
         self._completing_at = -1
 
@@ -114,6 +124,10 @@ class Operations:
             found = self._open_event[warps]
         else:
             found = self._add_copies(batch.rows[positions], lanes)
+        if event.group in _TRANSFERS:
+            groups = event.groups[positions].tolist()
+            for warp, copied, number in zip(warps.tolist(), found.tolist(), groups, strict=True):
+                self._uncovered.setdefault((event.group, warp), []).append((copied, number, 0))
         rows = self.table.rows
         rows["end"][found] = OPEN
         rows["count"][found] += lanes if size or not event.group else 0
@@ -165,8 +179,56 @@ class Operations:
             self.table.arrow(issue_of[leader], found)
             self._uncovered.setdefault(("multiplication", warp), []).append((found, group, 0))
 
+    def issue_tensor(self, event: TensorIssue) -> None:
+        """Add events for operations on tensor memory. A commit has arrows from the operations that it covers."""
+        here = np.flatnonzero(self.recording.recorded[event.warps])
+        if not len(here):
+            return
+        is_commit = isinstance(event.record, TensorCommit)
+        kind = Kind.MULTIPLICATION if isinstance(event.record, TensorMultiply) else Kind.COPY
+        rows = event.batch.rows[event.positions[here]]
+        ids = self.spans.mark(Kind.COMMIT if is_commit else kind, rows, end=OPEN, number=-1, phase=-1, count=1)
+        issues = self.spans.mark(Kind.ISSUE, rows, count=1)
+        columns = (each.tolist() for each in (event.first + here, event.warps[here], event.lanes[here], ids, issues))
+        for number, warp, lane, found, issue in zip(*columns, strict=True):
+            self.table.arrow(issue, found)
+            self._tensor[number] = found, warp, is_commit
+            if is_commit:
+                for each in self._uncommitted.pop((warp, lane), ()):
+                    self.table.arrow(each, found)
+            else:
+                self._uncommitted.setdefault((warp, lane), []).append(found)
+
+    def allocate(self, event: TensorAllocate) -> None:
+        """Begin the events of columns that warps allocate, and end those of columns that they release."""
+        warps, now = event.batch.warp_index, self.recording.now()
+        for warp, first, columns in zip(warps.tolist(), event.first.tolist(), event.columns.tolist(), strict=True):
+            cta = int(self.recording.cta_of_warp[warp])
+            if cta < 0:
+                continue
+            if event.action != "take":
+                if (found := self._columns.pop((cta, first), -1)) >= 0:
+                    self.table.end(np.array([found]), now + 1)
+                continue
+            added = self.table.add(
+                Kind.COLUMNS, 1, cta=cta, warp=int(self.topology.warp_in_cta[warp]), begin=now, end=OPEN,
+                step=self.recording.pc, last=self.recording.pc, number=first, phase=-1, count=columns,
+            )  # fmt: skip
+            self._columns[cta, first] = int(added[0])
+
+    def _complete_tensor(self, event: Complete) -> None:
+        ended = [self._tensor.pop(number) for number in event.numbers.tolist() if number in self._tensor]
+        if ended:
+            self.recording.tick()
+            self._completing_at = self.recording.now()
+            self._completing = {warp: found for found, warp, is_commit in ended if is_commit}
+            self.table.end(np.array([found for found, _, _ in ended], np.int64), self._completing_at + 1)
+
     def complete(self, event: Complete) -> None:
         """End the events of operations that take effect."""
+        if event.group == "tensor":
+            self._complete_tensor(event)
+            return
         if event.warps is None:
             ended = [self._copies.pop(number) for number in event.numbers.tolist() if number in self._copies]
             if ended:

@@ -69,6 +69,8 @@ class Recorder(Observer):
             events.Arrive: lambda event: self.mbarriers.act(event),  # noqa: PLW0108 - each wave of CTAs has its own
             events.Issue: self._issue,
             events.CopyIssue: lambda event: self.mbarriers.expect_copies(*self.operations.issue_copies(event)),
+            events.TensorIssue: lambda event: self.operations.issue_tensor(event),  # noqa: PLW0108 - as above
+            events.TensorAllocate: lambda event: self.operations.allocate(event),  # noqa: PLW0108 - as above
             events.Complete: self._complete,
             events.Wait: self._wait,
         }

@@ -15,7 +15,7 @@ issue and ends in the middle of its last step, before a wait ends.
 
 _ARRIVALS = (Kind.ARRIVE_BARRIER, Kind.ARRIVE_CLUSTER, Kind.ARRIVE_MBARRIER)
 _OF_WARPS = frozenset({Kind.RUN, Kind.ISSUE, *WAITS, *_ARRIVALS})
-_ORDER = ("warp", "tensor", "copy", "mbarrier")  # of the tracks of a CTA, from the top
+_ORDER = ("warp", "tensor", "columns", "copy", "mbarrier")  # of the tracks of a CTA, from the top
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Track:
     """
 
     cta: int
-    sort: str  # "warp", "tensor", "copy" or "mbarrier"
+    sort: str  # "warp", "tensor", "columns", "copy" or "mbarrier"
     name: str
 
 
@@ -58,6 +58,8 @@ class Tracks:
                 key = (cta, "warp", columns["warp"][k], columns["split"][k])
             elif kind == Kind.PHASE:
                 key = (cta, "mbarrier", columns["number"][k], 0)
+            elif kind == Kind.COLUMNS:
+                key = (cta, "columns", columns["number"][k], 0)
             else:
                 place = (cta, kind)
                 in_flight, lanes = busy.setdefault(place, []), free.setdefault(place, [])
@@ -95,7 +97,7 @@ class Tracks:
             return begin + 2 * FINEST, begin + 4 * FINEST
         if kind in _ARRIVALS:
             return begin + 4 * FINEST, begin + 8 * FINEST
-        if kind in (Kind.COPY, Kind.MULTIPLICATION):
+        if kind in (Kind.COPY, Kind.MULTIPLICATION, Kind.COMMIT):
             return begin + 4 * FINEST, end - 8 * FINEST
         return begin, end
 
@@ -117,6 +119,10 @@ class Tracks:
                 return f"wait: mbarrier {number & 0xFF_FFFF:#x}, parity {columns['phase'][k] & 1}"
             case Kind.WAIT_REGISTERS | Kind.WAIT_COPIES | Kind.WAIT_BULK | Kind.WAIT_MULTIPLICATIONS:
                 return f"wait: {opcode} {number}"
+            case Kind.WAIT_TENSOR:
+                return f"wait: {opcode}"
+            case Kind.COLUMNS:
+                return f"columns {number} to {number + count - 1} of tensor memory"
             case Kind.ARRIVE_BARRIER:
                 return f"arrive: barrier {number}"
             case Kind.ARRIVE_CLUSTER:
@@ -154,7 +160,7 @@ class Tracks:
             found["bytes"] = columns["amount"][k]
             if columns["number"][k] >= 0:
                 found["mbarrier"] = f"{columns['number'][k] & 0xFF_FFFF:#x}"
-        if kind in (Kind.COPY, Kind.MULTIPLICATION):
+        if kind in (Kind.COPY, Kind.MULTIPLICATION, Kind.COMMIT, Kind.COLUMNS):
             found["warp"] = columns["warp"][k]
         return found
 
@@ -166,6 +172,8 @@ class Tracks:
 def _track_name(sort: str, number: int, split: int) -> str:
     if sort == "warp":
         return f"warp {number}" + (f", split {split}" if split else "")
+    if sort == "columns":
+        return f"tensor memory from column {number}"
     if sort == "mbarrier":
         return f"mbarrier {number & 0xFF_FFFF:#x}"
     return ("copies" if sort == "copy" else "tensor core") + (f" ({number + 1})" if number else "")

@@ -74,24 +74,62 @@ ISSUES = (
     # A multiplication reads P before the stores of the softmax warps are complete.
     Issue("flash-attention#2033", _named("attention"), (_WAIT_ST, ""), ("sanitize.tensor/store-wait",)),
     # The fence between the wait for a barrier and the next operation on tensor memory is missing.
-    Issue("FastVideo#1819", _named("attention"), (k.BEFORE + "    bar.sync 0;", "    bar.sync 0;"), ("sanitize.tensor/fence",)),
+    Issue(
+        "FastVideo#1819",
+        _named("attention"),
+        (k.BEFORE + "    bar.sync 0;", "    bar.sync 0;"),
+        ("sanitize.tensor/fence",),
+    ),
     # A pair allocates tensor memory before its CTAs have synchronised.
     Issue("triton#10735", _named("pair"), (_CLUSTER, ""), ("sanitize.cluster/start", "sanitize.mbarrier/init")),
-    Issue("tilelang#2644", _named("pair"), (_CLUSTER, "    bar.sync 0;\n"), ("sanitize.cluster/start", "sanitize.mbarrier/init")),
-    # The leader multiplies with the shared memory of the peer CTA, and does not wait for the data of the peer.
-    Issue("cutlass#3643", _LATE, (_CLUSTER + "    mov.u32 %r60", "    bar.sync 0;\n    mov.u32 %r60"), ("sanitize.race/cluster",)),
-    # A warp allocates more columns than the CTA has left.
     Issue(
-        "tilelang#2287", _named("rewritten"), (k.end(32), _SECOND + k.end(32)), ("sanitize.deadlock",),
+        "tilelang#2644",
+        _named("pair"),
+        (_CLUSTER, "    bar.sync 0;\n"),
+        ("sanitize.cluster/start", "sanitize.mbarrier/init"),
     ),
+    # The leader multiplies with the shared memory of the peer CTA, and does not wait for the data of the peer.
+    Issue(
+        "cutlass#3643",
+        _LATE,
+        (_CLUSTER + "    mov.u32 %r60", "    bar.sync 0;\n    mov.u32 %r60"),
+        ("sanitize.race/cluster",),
+    ),
+    # A warp allocates more columns than the CTA has left.
+    Issue("tilelang#2287", _named("rewritten"), (k.end(32), _SECOND + k.end(32)), ("sanitize.deadlock",)),
     # Generic stores to a matrix or to scale factors lack the proxy fence.
-    Issue("sglang#39124", _named("gemm"), ("    fence.proxy.async.shared::cta; //- sanitize.proxy/async\n", ""), ("sanitize.proxy/async",)),
+    Issue(
+        "sglang#39124",
+        _named("gemm"),
+        ("    fence.proxy.async.shared::cta; //- sanitize.proxy/async\n", ""),
+        ("sanitize.proxy/async",),
+    ),
     # The mask of a multicast names a CTA that the cluster lacks.
-    Issue("cutlass#3658", _named("pair"), ("    mov.b16 %h0, 3;", "    mov.b16 %h0, 7;"), ("emulator.out-of-bounds", "emulator.cluster-rank", "emulator.tensor-pair")),
+    Issue(
+        "cutlass#3658",
+        _named("pair"),
+        ("    mov.b16 %h0, 3;", "    mov.b16 %h0, 7;"),
+        ("emulator.out-of-bounds", "emulator.cluster-rank", "emulator.tensor-pair"),
+    ),
     # The scale factors are at another address than the one that the multiplication reads.
-    Issue("cutlass#2961", _scaled("%r50"), ("    @%p2 tcgen05.cp.cta_group::1.32x128b.warpx4 [%r51], %rd4;\n", ""), ("sanitize.unwritten/tensor",)),
+    Issue(
+        "cutlass#2961",
+        _scaled("%r50"),
+        ("    @%p2 tcgen05.cp.cta_group::1.32x128b.warpx4 [%r51], %rd4;\n", ""),
+        ("sanitize.unwritten/tensor",),
+    ),
     # The instruction descriptor has a shape or a format that the instruction does not have.
-    Issue("triton#8910", _named("gemm"), (f"mov.b32 %r10, {k.F16:#x}", f"mov.b32 %r10, {k.F16 ^ 3 << 24:#x}"), ("emulator.tensor-multiply",)),
-    Issue("TensorRT-LLM#3144", _scaled("%r50"), (f"mov.b32 %r10, {MX:#x}", f"mov.b32 %r10, {MX | 7 << 7:#x}"), ("emulator.tensor-multiply",)),
+    Issue(
+        "triton#8910",
+        _named("gemm"),
+        (f"mov.b32 %r10, {k.F16:#x}", f"mov.b32 %r10, {k.F16 ^ 3 << 24:#x}"),
+        ("emulator.tensor-multiply",),
+    ),
+    Issue(
+        "TensorRT-LLM#3144",
+        _scaled("%r50"),
+        (f"mov.b32 %r10, {MX:#x}", f"mov.b32 %r10, {MX | 7 << 7:#x}"),
+        ("emulator.tensor-multiply",),
+    ),
     Issue("cutlass#2707", _scaled("%r50"), ("[%r50], %rd4", "[%r52], %rd4"), ("sanitize.unwritten/tensor",)),
 )

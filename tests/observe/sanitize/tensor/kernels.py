@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a statement and its mark are on one line
 """Correct kernels with tensor memory, with marks for the changes that break them.
 
 A comment behind a statement describes a mutant. `//- RULE…` stands for the deletion of the statement, and
@@ -55,10 +56,8 @@ TAIL = "    ret;\n}\n"
 
 def zeros(size: int, threads: int) -> str:
     """Return stores of zeros to the start of shared memory, 16 bytes for each thread and turn."""
-    lines = [f"    mad.lo.u32 %r5, %r0, 16, %r2;\n"]
-    lines += [
-        f"    st.shared.v4.b32 [%r5 + {at}], {{%r9, %r9, %r9, %r9}};\n" for at in range(0, size, 16 * threads)
-    ]
+    lines = ["    mad.lo.u32 %r5, %r0, 16, %r2;\n"]
+    lines += [f"    st.shared.v4.b32 [%r5 + {at}], {{%r9, %r9, %r9, %r9}};\n" for at in range(0, size, 16 * threads)]
     return "".join(lines)
 
 
@@ -98,7 +97,9 @@ def wait(bar: int, parity: str | int = 0, mark: str = "", word: str = "") -> str
     )
 
 
-def mma(d: str, keeps: str, guard: str = "@%p2 ", a: str = "%rd2", b: str = "%rd3", ctas: int = 1, mark: str = "") -> str:
+def mma(
+    d: str, keeps: str, guard: str = "@%p2 ", a: str = "%rd2", b: str = "%rd3", ctas: int = 1, mark: str = ""
+) -> str:
     """Return a multiplication of f16 matrices."""
     return f"    {guard}tcgen05.mma.cta_group::{ctas}.kind::f16 [{d}], {a}, {b}, %r10, {keeps}; {mark}\n"
 
@@ -149,7 +150,10 @@ def gemm() -> str:
 
 def refilled() -> str:
     """One stage of shared memory that threads refill after the commit of the multiplication that reads it."""
-    refill = zeros(8192, 128) + "    fence.proxy.async.shared::cta; //- sanitize.proxy/async\n    bar.sync 0; //- sanitize.race/shared\n"
+    refill = (
+        zeros(8192, 128)
+        + "    fence.proxy.async.shared::cta; //- sanitize.proxy/async\n    bar.sync 0; //- sanitize.race/shared\n"
+    )
     return (
         start({0: 1}, 32) + refill + mma("%r7", "%p4") + commit(0)
         + wait(0, mark="//- sanitize.tensor/operand sanitize.tensor/commit") + refill
@@ -262,7 +266,11 @@ END:
     bar.sync 1;
 """
     return (
-        zeros(8192, 256) + "    fence.proxy.async.shared::cta;\n" + start({0: 1, 1: 1, 2: 128, 3: 128}, 32) + loop + end(32)
+        zeros(8192, 256)
+        + "    fence.proxy.async.shared::cta;\n"
+        + start({0: 1, 1: 1, 2: 128, 3: 128}, 32)
+        + loop
+        + end(32)
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from observe.sanitize.tensor.issues import ISSUES, Issue
@@ -14,11 +16,11 @@ SCHEDULES = ("eager", "lazy", "random:0")
 MUTANTS = mutants()
 
 
-def findings(kernel: Kernel, text: str, schedule: str, **options: object) -> tuple[wl.Diagnostic, ...]:
+def findings(kernel: Kernel, text: str, schedule: str, enable: Sequence[str] = ()) -> tuple[wl.Diagnostic, ...]:
     """Return the findings of a kernel with another text."""
-    return wl.launch(
+    return wl.sanitize(
         text, grid=kernel.cluster, cluster=kernel.cluster, block=kernel.threads, args=[np.zeros(8192, np.uint32)],
-        schedule=schedule, sanitize=True, raises=False, **options,
+        schedules=(schedule,), enable=enable,
     ).findings  # fmt: skip
 
 
@@ -58,6 +60,7 @@ def test_fixes_remove_the_findings() -> None:
         if not {"sanitize.tensor/fence", "sanitize.tensor/load-wait", "sanitize.tensor/store-wait"} & set(mutant.rules):
             continue
         (found, *_) = findings(mutant.kernel, mutant.text, "eager")
+        assert found.data is not None
         text = apply_edits(mutant.text, found.data["fixes"][0])
         assert [str(each) for each in findings(mutant.kernel, text, "eager")] == [], mutant.name
         fixed += 1
