@@ -165,7 +165,7 @@ def test_the_model_takes_a_sparse_a_to_be_quicker_but_not_twice_as_quick(
         ("sm_80", "f16", "f16", "", "lazy"), ("sm_86", "bf16", "bf16", "f32", "random:2"),
         ("sm_87", "tf32", "tf32", "", "eager"), ("sm_80", "u8", "s8", "", "lazy"),
         ("sm_89", "e4m3", "e5m2", "", "random:4"), ("sm_90", "bf16", "bf16", "", "lazy"),
-        ("sm_100a", "e5m2", "e4m3", "e4m3", "eager"), ("sm_121a", "f16", "f16", "", "lazy"),
+        ("sm_120a", "e5m2", "e4m3", "e4m3", "eager"), ("sm_121a", "f16", "f16", "", "lazy"),
     ],
 )  # fmt: skip
 def test_a_target_without_wgmma_multiplies_by_mma(

@@ -265,7 +265,7 @@ def test_every_record_is_compared_by_dask_workers(
 def usual(**others: Any) -> argparse.Namespace:
     options = {
         "cases": 2, "every": 1, "seed": 1, "workers": 1, "against": None, "record": None, "bits": 1, "only": 71,
-        "checkpoint": None, "differences": None,
+        "checkpoint": None, "differences": None, "target": "sm_90a",
     }  # fmt: skip
     return argparse.Namespace(**{**options, **others})
 

@@ -9,12 +9,15 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from warploom.diagnostics import UsageError
+from warploom.kernels.hopper.plan import HOPPER
 from warploom.kernels.plan import ACCUMULATORS
+from warploom.runtime.api import launch
 from warploom_lab.cli import compare_gemm, main
 from warploom_lab.gemm import Outcome, Record, Task, case, cases, compare, comparison, select_small_cases
 from warploom_lab.gemm.expected import expected, ratio
@@ -52,6 +55,7 @@ def options(**others: Any) -> argparse.Namespace:
         "bits": 2,
         "only": None,
         "checkpoint": None,
+        "target": HOPPER,
     }
     return argparse.Namespace(**{**usual, **others})
 
@@ -159,6 +163,19 @@ def test_an_error_becomes_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     found = compare(Task(1, 0, "cpu"))
     assert found.lost
     assert found.wrong == "UsageError: no such GPU"
+
+
+@pytest.mark.parametrize("target", ["sm_100a", "sm_103a", "sm_120a"])
+def test_kernels_of_a_target_are_compared_under_the_sanitizer(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = next(n for n in range(99) if (one := case(1, n, target)).scaling and one.work < 3_000_000)
+    found = compare(Task(1, number, "cpu", target=target))
+    assert (found.wrong, found.case.target) == ("", target)
+    assert found.ratio <= 1
+    message = Mock(message="a race")
+    monkeypatch.setattr(
+        comparison, "launch", lambda *args, **words: Mock(findings=[message], run=launch(*args, **words))
+    )
+    assert compare(Task(1, number, "cpu", target=target)).wrong == "a race"
 
 
 # The command ------------------------------------------------------------------------------------------------

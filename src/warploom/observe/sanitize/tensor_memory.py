@@ -214,12 +214,11 @@ class TensorMemory:
     def _compare(self, access: _Access, operation: Operation, use: Use) -> None:
         """Report a conflict of an access with a later use of the same words."""
         old, order, warp = access.operation, self.order, operation.thread[0]
-        if old.thread == operation.thread:
-            are_transfers = old.is_transfer and operation.is_transfer
-            if are_transfers and access.use.writes and use.kind == "write":
-                return  # the stores of a warp take effect in order
-            if is_pipelined(old, operation) or self._multiplied_between(old, operation):
-                return
+        if old.is_transfer and old.thread == operation.thread and access.use.writes and use.kind == "write":
+            return  # the stores of a warp take effect in order
+        is_ordered = is_pipelined(old, operation) or self._multiplied_between(old, operation)
+        if is_ordered and old.thread == operation.thread:
+            return
         if order.is_complete(warp, old):
             self._check_fences(access, operation, use)
         elif not is_pipelined(old, operation):
