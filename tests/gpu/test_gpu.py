@@ -289,12 +289,7 @@ def test_a_geometry_that_is_none_is_refused(fake: Fake, options: dict[str, Any],
 
 NOT_EMULATED = {
     "recursion": (".func walk();\n.func walk() { call walk; ret; }\n", "call walk;"),
-    "128-bit registers": ("", "{ .reg .b128 %wide; }"),
     "an extern variable": (".extern .global .u32 table[];\n", "{ .reg .b64 %a; mov.u64 %a, table; }"),
-    "tensor memory": (
-        ".shared .align 4 .b32 slot;\n",
-        "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;",
-    ),
     "an unknown instruction": ("", "frobnicate.u32 7;"),
 }
 

@@ -20,7 +20,7 @@ from warploom.ptx.scopes import Scope as Names
 Result = TypeVar("Result")
 
 # Register width in bits -> dtype of the register file.
-_FILES: dict[int, np.dtype[Any]] = {n: TYPES[f"b{n}"].dtype for n in (8, 16, 32, 64, 128)} | {1: np.dtype(np.bool_)}
+_FILES: dict[int, np.dtype[Any]] = {1: np.dtype(np.bool_)} | {n: TYPES[f"b{n}"].dtype for n in (8, 16, 32, 64, 128)}
 
 
 class RegisterFiles:
