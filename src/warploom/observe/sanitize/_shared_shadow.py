@@ -49,13 +49,13 @@ class SharedArrays(NamedTuple):
     the last read of granule i by the CTA of rank r in the cluster, if it is not the owner. `reads` has the last read of
     each granule by each warp of the owner, in blocks of `1 << BLOCK` granules. `async_reads` has the last read of each
     chunk by a multiplication or a bulk group of each reader: the warps of the owner and, if the kernel uses pairs of
-    CTAs, then those of its peer. last_reads[b, w] has three times of last reads
-    of block b by reader w, 0 for none: by loads, by multiplications, and by bulk groups. `sent` and
-    `sent_sites` have the record and the program counter of the last read of each chunk by a bulk copy that an mbarrier
-    completes. `origins` has the number of the tensor copy that made the last bulk write of each chunk, 0 for another
-    copy. `sources` has the global address from which a thread last filled each word of 4 bytes, 0 if unknown. `out`
-    receives the conflicts. Set `fences_copies` if multiplications need a proxy fence after thread copies. `bulk` is 1
-    for bulk groups. The elements of two arrays have these bits:
+    CTAs, then those of its peer. last_reads[b, w] has three times of last reads of block b by reader w, 0 for none: by
+    loads, by multiplications, and by bulk groups. `sent` and `sent_sites` have the record and the program counter of
+    the last read of each chunk by a bulk copy that an mbarrier completes. `origins` has the number of the tensor copy
+    that made the last bulk write of each chunk, 0 for another copy. `sources` has the global address from which a
+    thread last filled each word of 4 bytes, 0 if unknown. `out` receives the conflicts. Set `fences_copies` if
+    multiplications need a proxy fence after thread copies. `bulk` is 1 for bulk groups. The elements of two arrays have
+    these bits:
 
         reads        time << 32 | pc << 10 | lane << 4 | strength
         async_reads  time << 32 | bulk << 31 | pc << 10 | lane << 4
