@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import warploom as wl
+from warploom.emulator.faults import Trap
 
 HEAD = ".version 9.0\n.target sm_100a\n.address_size 64\n"
 SCHEDULES = ["eager", "lazy", "random:3"]
@@ -260,3 +261,20 @@ def test_the_even_cta_of_a_pair_counts_the_bytes(schedule: str) -> None:
     run = wl.launch(PAIR, args=[tensor_map, out], **options)
     assert out.tolist() == [1, 33, 65, 97]
     assert not run.findings
+
+
+LEFT = "mov.u32 %r10, 0;\nspin:\nadd.u32 %r10, %r10, 1;\nsetp.lt.u32 %p3, %r10, 200;\n@%p3 bra spin;\n"
+MULTICAST = ".multicast::cluster.cta_group::2\n        [%r5], [%rd1, {%r6}], [%r3], 3;"
+
+
+@pytest.mark.parametrize("multicast", [False, True])
+def test_a_copy_reaches_no_cta_that_has_exited(multicast: bool) -> None:
+    body = PAIR.replace("    mov.u32 %r5, buffer;", "    @%p1 exit;\n" + LEFT + "    mov.u32 %r5, buffer;")
+    if multicast:  # the mbarrier is the issuer's own, but the data also goes to the CTA that has exited
+        body = body.replace("0xFEFFFFFF", "0xFFFFFFFF").replace(
+            ".cta_group::2\n        [%r5], [%rd1, {%r6}], [%r3];", MULTICAST
+        )
+    source, out = np.arange(2 * 32, dtype=np.uint32), np.zeros(2, np.uint32)
+    tensor_map = wl.TensorMap.tiled(source, (32,))
+    with pytest.raises(Trap, match="the shared memory of the CTA of rank 0, whose threads have all exited"):
+        wl.launch(body, args=[tensor_map, out], grid=2, block=1, cluster=2)

@@ -148,6 +148,8 @@ def whole_boxes(
     reach = int(bases.max()) - low + int(found.row_offset[-1]) + width
     bases = bases - low + memory.arena.find(fields.global_address + low, reach, "a tensor copy")
     owner = ctas[part] - own[part] + rank
+    if shared.exited[owner].any():
+        return None  # executed one by one, the copies report the fault
     origins = owner * shared.stride - SHARED_START
     mbarriers = None
     loads = request.direction == "load"
@@ -161,6 +163,8 @@ def whole_boxes(
         if request.cta_group == 2 and (rank | 1).max() >= shared.cluster_size:
             return None
         signalled = owner - rank + request.mbarrier_rank(rank, named)
+        if shared.exited[signalled].any():
+            return None
         mbarriers = signalled * shared.stride - SHARED_START + objects
 
     def move() -> None:
