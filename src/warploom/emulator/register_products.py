@@ -301,11 +301,10 @@ def _call(kind: _Kind, blocks: Sequence[Sequence[Sequence[Multiplication]]], wid
     file = _file(blocks[0][0][0].d)
     match model.sum:
         case Sum.T_FDPA | Sum.T_FDPA_SCALED | Sum.T_FDPA_GROUPED:
-            options: Any = fused_fast.parameters(model, kind.negate_a, kind.negate_b, padded=kind.padded)
+            parameters = fused_fast.parameters(model, kind.negate_a, kind.negate_b, padded=kind.padded)
             kinds = _empty(model.a_type), _empty(model.b_type), _empty(model.d_type)
-            if model.scale_type is not None:
-                options = options, fused_fast.scale_table(model.scale_type)
-            return Call(_FUNCTIONS[model.sum], file, bound, sizes, kinds, strip, options)
+            scales = None if model.scale_type is None else fused_fast.scale_table(model.scale_type)
+            return Call(_FUNCTIONS[model.sum], file, bound, sizes, kinds, strip, (parameters, scales))
         case Sum.INTEGER:
             signs, clamp = (_empty(model.a_type), _empty(model.b_type)), int(kind.satfinite)
             return Call(register_products.integer, file, bound, sizes, signs, strip, clamp)

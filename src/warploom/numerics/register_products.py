@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.numerics._compile import copied, inlined
+from warploom.numerics._compile import copied, inlined, renamed
 from warploom.numerics.copies import Registers, address, gather, gather_groups, number_at, scatter_groups
 from warploom.numerics.formats import Array
 from warploom.numerics.fused_fast import LENGTH, multiply_groups, multiply_rows
@@ -228,34 +228,29 @@ def _fused_places(sizes: Any, strip: Any, start: Any) -> Any:
     )  # fmt: skip
 
 
-def _decode_a(elements: Any, place: Any, sizes: Any, count: Any, parameters: Any) -> None:
+def _decode_a(elements: Any, place: Any, sizes: Any, count: Any, options: Any) -> None:
     decode_a(
-        elements[0], place.a_words, place.a, place.a_exponents, count * sizes.rows * sizes.depth, address(parameters)
+        elements[0], place.a_words, place.a, place.a_exponents, count * sizes.rows * sizes.depth, address(options[0])
     )
 
 
-def _decode_b(elements: Any, place: Any, sizes: Any, strip: Any, parameters: Any) -> None:
-    decode_rows(strip, elements[1], place.b_words, place.b, place.b_exponents, sizes.words, address(parameters))
+def _decode_b(elements: Any, place: Any, sizes: Any, strip: Any, options: Any) -> None:
+    decode_rows(strip, elements[1], place.b_words, place.b, place.b_exponents, sizes.words, address(options[0]))
 
 
-@inlined
-def _first_tile(place: Any, sizes: Any, strip: Any, m: Any, parameters: Any) -> Any:
-    """Return the first tile of the products of matrix A number `m` and a strip of matrices B."""
+def _add_fused(elements: Any, place: Any, sizes: Any, strip: Any, m: Any, count: Any, options: Any) -> None:
+    parameters, scale_table = options
     row = m * sizes.rows * sizes.depth
     scale = m * sizes.rows * sizes.scales
-    return Tile(
+    first = Tile(
         address(parameters), place.a + 4 * row, place.a_wide + 8 * row, place.a_exponents + 4 * row, place.b,
         place.b_exponents, place.b_wide, 0, place.c_words, place.c_words, place.sums, place.tops, sizes.depth,
         8 * strip.itemsize, place.a_scales + 2 * scale, place.b_scales, place.a_factors + 4 * scale, place.b_factors,
         sizes.rows, sizes.depth // max(sizes.scales, 1),
     )  # fmt: skip
-
-
-def _add_fused(elements: Any, place: Any, sizes: Any, strip: Any, m: Any, count: Any, parameters: Any) -> None:
-    base = _first_tile(place, sizes, strip, m, parameters)
     multiply_rows(
-        strip, None, None, elements[2], elements[2], base, sizes.rows, parameters[LENGTH], sizes.rows * sizes.depth,
-        sizes.depth * 8 * strip.itemsize,
+        strip, None, scale_table, elements[2], elements[2], first, sizes.rows, parameters[LENGTH],
+        sizes.rows * sizes.depth, sizes.depth * 8 * strip.itemsize,
     )  # fmt: skip
 
 
@@ -275,8 +270,8 @@ fused: Any = copied(
 """Compute D = A B + C with fused sums for each warp.
 
 The arguments are those of `_product`. `elements` contains three arrays, whose dtypes are those of the elements of A, of
-B, and of C and D. `strip` and `options` are the arguments `strip` and `parameters` of `fused_fast.run`. N must divide
-the columns of the strip.
+B, and of C and D. `strip` is the argument of `fused_fast.run`, and `options` contains its arguments `parameters` and
+`scale_table`, which is None. N must divide the columns of the strip.
 
 Shapes: file (registers, all warps, 32) of u32, warps (count,) of i64.
 """
@@ -297,37 +292,18 @@ def _decode_scales(of: Any, place: Any, sizes: Any, options: Any) -> None:
         )  # fmt: skip
 
 
-def _decode_scaled_a(elements: Any, place: Any, sizes: Any, count: Any, options: Any) -> None:
-    decode_a(
-        elements[0], place.a_words, place.a, place.a_exponents, count * sizes.rows * sizes.depth, address(options[0])
-    )
-
-
-def _decode_scaled_b(elements: Any, place: Any, sizes: Any, strip: Any, options: Any) -> None:
-    decode_rows(strip, elements[1], place.b_words, place.b, place.b_exponents, sizes.words, address(options[0]))
-
-
-def _add_scaled(elements: Any, place: Any, sizes: Any, strip: Any, m: Any, count: Any, options: Any) -> None:
-    base = _first_tile(place, sizes, strip, m, options[0])
-    multiply_rows(
-        strip, None, options[1], elements[2], elements[2], base, sizes.rows, options[0][LENGTH],
-        sizes.rows * sizes.depth, sizes.depth * 8 * strip.itemsize,
-    )  # fmt: skip
-
-
 scaled: Any = copied(
     _product,
-    _add_scaled,
+    _decode_scales,
     _places=inlined(_fused_places),
-    _prepare_a=inlined(_decode_scaled_a),
-    _prepare_b=inlined(_decode_scaled_b),
+    _prepare_a=inlined(_decode_a),
+    _prepare_b=inlined(_decode_b),
     _read_scales=inlined(_decode_scales),
-    _multiply=inlined(_add_scaled),
+    _multiply=inlined(_add_fused),
 )
 """Compute D = A B + C with fused sums of block-scaled products for each warp.
 
-`options` contains the arguments `parameters` and `scale_table` of `fused_fast.run`. The other arguments are those of
-`fused`.
+The arguments are those of `fused`, but the scale table is not None.
 """
 
 
@@ -343,22 +319,14 @@ def _decode_grouped_b(elements: Any, place: Any, sizes: Any, strip: Any, options
     decode_rows(strip, elements[1], place.b_wide, place.b, place.b_exponents, 2 * sizes.words, address(options[0]))
 
 
-def _add_grouped(elements: Any, place: Any, sizes: Any, strip: Any, m: Any, count: Any, options: Any) -> None:
-    base = _first_tile(place, sizes, strip, m, options[0])
-    multiply_groups(
-        strip, None, options[1], elements[2], elements[2], base, sizes.rows, options[0][LENGTH],
-        sizes.rows * sizes.depth, sizes.depth * 8 * strip.itemsize,
-    )  # fmt: skip
-
-
 grouped: Any = copied(
     _product,
-    _add_grouped,
+    _decode_grouped_a,
     _places=inlined(_fused_places),
     _prepare_a=inlined(_decode_grouped_a),
     _prepare_b=inlined(_decode_grouped_b),
     _read_scales=inlined(_decode_scales),
-    _multiply=inlined(_add_grouped),
+    _multiply=inlined(renamed(_add_fused, _add_fused, multiply_rows=multiply_groups)),
 )
 """Compute D = A B + C of 4-bit elements for each warp, with exact sums of 16 products as terms.
 
