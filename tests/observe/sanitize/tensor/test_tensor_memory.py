@@ -89,3 +89,15 @@ def test_a_deadlock_names_the_owners_of_the_columns() -> None:
     (found,) = findings(kernel, kernel.text.replace(end(32), second + end(32)), "eager")
     assert found.code == "sanitize.deadlock"
     assert "512 columns of tensor memory, but the CTA has 480 left; warp 0 holds columns 0 to 31" in str(found)
+
+
+def test_scale_factors_are_not_sums() -> None:
+    """A second multiplication takes its scale factors from the columns of the accumulators."""
+    (issue,) = (each for each in ISSUES if each.name == "cutlass#2707")
+    (first,) = (line for line in issue.kernel.text.split("\n") if "scale_vec" in line)
+    second = first.replace("[%r50]", "[%r7]")
+    assert second != first
+    (found,) = findings(issue.kernel, issue.kernel.text.replace(first, f"{first}\n{second}"), "eager")
+    assert found.code == "sanitize.unwritten/tensor"
+    assert "the scale factors of A" in found.message
+    assert "512 words have the sums of a multiplication" in found.message
