@@ -21,6 +21,7 @@ from warploom.emulator.events import Fence, TensorAllocate, TensorIssue, TensorT
 from warploom.emulator.tensor_memory.operations import values_of
 from warploom.isa.model import effects
 from warploom.isa.model.tensor_memory import TensorCommit, TensorMemoryCopy, TensorMultiply, TensorTransfer
+from warploom.isa.model.tensor_uses import Use, lanes_of, transfer_uses, uses_of
 from warploom.layout.tensor_memory import TENSOR_COLUMNS, TENSOR_LANES
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.edits import insert_after, insert_before
@@ -29,7 +30,7 @@ from warploom.observe.sanitize.mbarriers import Mbarriers
 from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.tensor_operands import TensorOperands
 from warploom.observe.sanitize.tensor_order import Operation, TensorOrder, is_pipelined
-from warploom.observe.sanitize.tensor_uses import Use, has_tensor_fences, lanes_of, transfer_uses, uses_of
+from warploom.observe.sanitize.tensor_uses import has_tensor_fences
 
 Array = NDArray[Any]
 _EVERY_LANE = (1 << TENSOR_LANES) - 1
