@@ -315,7 +315,7 @@ class TensorMemory:
     def _check_written(self, cta: int, operation: Operation, use: Use) -> None:
         """Report reads of words that nothing wrote since their allocation.
 
-        Nothing computes scale factors or sparsity metadata as the sums of a multiplication. Sums count as unwritten then.
+        Scale factors and sparsity metadata are never the sums of a multiplication. For them, sums count as unwritten.
         A load may read words that its thread does not use, for example those of lanes that M = 64 leaves free. Loads
         are therefore reported only if nothing wrote any of their words.
         """

@@ -86,10 +86,10 @@ class TraceData:
     """Events of some CTAs of a run.
 
     `events` is a structured array of dtype `EVENT`. `arrows` has pairs of positions in `events`. An arrow leads from a
-    cause to its effect, such as from an arrival to a wait. `uses` has the columns of tensor memory that events use, as a
-    structured array of dtype `USE`, in the order of the events. `total` counts all events, even those beyond the recorder's
-    limit. Times are steps of the emulator. A step is one instruction of all warps that have reached it, or an
-    asynchronous operation that takes effect between instructions.
+    cause to its effect, such as from an arrival to a wait. `uses` has the columns of tensor memory that events use, as
+    a structured array of dtype `USE`, in the order of the events. `total` counts all events, even those beyond the
+    recorder's limit. Times are steps of the emulator. A step is one instruction of all warps that have reached it, or
+    an asynchronous operation that takes effect between instructions.
     """
 
     kernel: str

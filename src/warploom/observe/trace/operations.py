@@ -6,15 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.address_space import SHARED_START
-from warploom.emulator.events import (
-    Complete,
-    CopyIssue,
-    Issue,
-    TensorAllocate,
-    TensorIssue,
-    TensorTransferIssue,
-    Wait,
-)
+from warploom.emulator.events import Complete, CopyIssue, Issue, TensorAllocate, TensorIssue, TensorTransferIssue, Wait
 from warploom.emulator.tensor_boxes import lane_values
 from warploom.emulator.tensor_memory.operations import values_of
 from warploom.isa.model.effects import Access
