@@ -1,4 +1,7 @@
-"""Picture of the use of tensor memory in a trace, as SVG: columns run down, and steps of the emulator to the right."""
+"""Picture of the use of tensor memory in a trace, as SVG.
+
+Columns run down, and steps of the emulator to the right.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -57,7 +60,10 @@ STYLE = f"{LIGHT}@media (prefers-color-scheme: dark) {{\n{DARK}}}\n"
 
 @dataclass(slots=True)
 class _Box:
-    """Rectangle of the picture: a use of columns from one step to another, by `count` operations of one line."""
+    """Rectangle of the picture: a use of columns for some steps.
+
+    A box stands for `count` operations of one line.
+    """
 
     kind: str
     what: str
@@ -154,7 +160,10 @@ _LAYER = {"taken": 0, "update": 1, "write": 2, "store": 3, "read": 4, "load": 5,
 
 
 def _boxes(tracks: Tracks, cta: int, near: float) -> list[_Box]:
-    """Return the allocations and the uses of a CTA. Uses of one line that are closer than `near` steps are merged."""
+    """Return the allocations and the uses of a CTA.
+
+    Uses of one line that are closer than `near` steps are merged.
+    """
     trace, found = tracks.trace, list[_Box]()
     columns = tracks.columns
 
@@ -167,9 +176,10 @@ def _boxes(tracks: Tracks, cta: int, near: float) -> list[_Box]:
         if kind == Kind.COLUMNS and columns["cta"][k] == cta:
             first = columns["number"][k]
             add(k, "taken", "", first, first + columns["count"][k], tracks.extent(k))
-    for event, of, kind, what, first, end in trace.uses.tolist():
-        if of == cta:
-            add(event, _kind(tracks.kinds[event], kind), what, first, end, tracks.extent(event))
+    for event, uses in tracks.uses.items():
+        for _, of, use, what, first, end in uses:
+            if of == cta:
+                add(event, _kind(tracks.kinds[event], use), what, first, end, tracks.extent(event))
     return _merged(found, near)
 
 
@@ -180,7 +190,7 @@ def _kind(event: Kind, use: str) -> str:
 
 
 def _merged(boxes: list[_Box], near: float) -> list[_Box]:
-    """Return the boxes in order of time, with one box for those that touch, have one line and use the same columns."""
+    """Return the boxes in order of time, and merge those of one line that touch and use the same columns."""
     found: list[_Box] = []
     last: dict[tuple[str, str, int, int, int], _Box] = {}
     for box in sorted(boxes, key=lambda each: each.begin):
@@ -242,7 +252,7 @@ def tensor_svg(trace: Trace) -> str:
 def _picture(trace: Trace) -> tuple[tuple[int, int], str, str, list[str]]:
     """Return size, title, description and elements of the picture."""
     tracks = Tracks(trace)
-    ctas = sorted({*trace.uses["cta"].tolist(), *trace.of(Kind.COLUMNS)["cta"].tolist()})[:_MAX_CTAS]
+    ctas: list[int] = sorted({*trace.uses["cta"].tolist(), *trace.of(Kind.COLUMNS)["cta"].tolist()})[:_MAX_CTAS]
     events = [
         k for k, kind in enumerate(tracks.kinds) if k in tracks.uses or kind == Kind.COLUMNS
     ]  # fmt: skip

@@ -56,7 +56,10 @@ class Table:
             self.arrows.append((source, target))
 
     def use(self, event: int, *use: Any) -> None:
-        """Add a use of tensor memory by an event within the limit. `use` has the columns of `USE` from `cta` on."""
+        """Add a use of tensor memory by an event within the limit.
+
+        `use` has the columns of `USE` from `cta` on.
+        """
         if event != NOWHERE:
             self._uses.setdefault(event, []).append(use)
 

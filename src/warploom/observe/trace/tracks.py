@@ -177,7 +177,10 @@ class Tracks:
 
 
 def describe_use(use: tuple[int, int, str, str, int, int]) -> str:
-    """Return a phrase with the columns of a use, such as "0 to 63 (update D)". `use` has the columns of `USE`."""
+    """Return a phrase with the columns of a use, such as "0 to 63 (update D)".
+
+    `use` has the columns of `USE`.
+    """
     _, _, kind, what, first, end = use
     return f"{first} to {end - 1} ({' '.join(filter(None, (kind, what)))})"
 
