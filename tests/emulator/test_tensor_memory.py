@@ -182,3 +182,19 @@ def test_a_shift_moves_31_rows_and_a_copy_refills_the_last() -> None:
     expected = WORDS[:, :32].copy()
     expected[32:63, 2:10] = WORDS[33:64, 2:10]
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("schedule", ["eager", "lazy"])
+def test_a_warp_that_the_guard_excludes_stores_and_loads_nothing(schedule: str) -> None:
+    """Only warp 1 stores, at an address that is legal for no other warp, and only warp 1 loads."""
+    body = """
+    add.u32 %r2, %t, 0x200000; setp.eq.u32 %p1, %r1, 1; mov.u32 %v0, 5; mov.u32 %v1, 7;
+    @%p1 tcgen05.st.sync.aligned.32x32b.x1.b32 [%r2], {%v0};
+    @%p1 tcgen05.wait::st.sync.aligned;
+    @%p1 tcgen05.ld.sync.aligned.32x32b.x1.b32 {%v1}, [%r2];
+    @%p1 tcgen05.wait::ld.sync.aligned;
+    mov.u32 %v0, %v1;
+    """
+    text = tensor_kernel(body + store_registers(1), columns=32)
+    found = launch(text, WORDS[:1].copy(), np.zeros((128, 1), np.uint32), schedule)
+    np.testing.assert_array_equal(found[:, 0], [7] * 32 + [5] * 32 + [7] * 64)

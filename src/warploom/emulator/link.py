@@ -152,6 +152,7 @@ class Linker:
         if form.multiply is not None:
             act = multiplications.issue if form.is_asynchronous else multiplications.multiply
         skips_idle = form.arrives or form.suspends or form.collective == "warpgroup"
+        skips_idle |= form.collective == "warp" and form.is_asynchronous
         operands = dict.fromkeys(form.operands, None) | dict(binding.slots)
         kind = _Kind(operands, form.unsupported(self.arch, binding.slots), act, form.family, skips_idle)
         self._kinds[id(binding.slots)] = kind

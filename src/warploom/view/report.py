@@ -18,6 +18,7 @@ from warploom.runtime.comparison import Comparison
 from warploom.view.error_map import LEVELS, cell_extents, error_map
 from warploom.view.html_page import asset, html_page
 from warploom.view.listing import Line, global_cost, lines_of, shared_cost
+from warploom.view.tensor_picture import STYLE, tensor_figure, uses_tensor_memory
 
 MAX_COSTS = 20
 """Maximum number of rows in a table of costs."""
@@ -70,13 +71,15 @@ def report(run: Run, comparison: Comparison | None = None) -> RunReport:
         **({} if comparison is None or comparison.ok else {"Errors": _errors(comparison)}),
         "Findings": _findings(findings),
         "Timeline": _timeline(run.trace),
+        **({"Tensor memory": _tensor_memory(run.trace)} if run.trace and uses_tensor_memory(run.trace) else {}),
         "Costs": _costs(lines),
         "Listing": _listing(lines, findings),
     }
-    links = " ".join(f'<a href="#{title.lower()}">{title}</a>' for title in sections)
+    ids = {title: title.lower().replace(" ", "-") for title in sections}
+    links = " ".join(f'<a href="#{ids[title]}">{title}</a>' for title in sections)
     contents = "\n".join(
-        f'<section id="{title.lower()}" aria-labelledby="{title.lower()}-title">\n'
-        f'<h2 id="{title.lower()}-title">{title}</h2>\n{html}\n</section>'
+        f'<section id="{ids[title]}" aria-labelledby="{ids[title]}-title">\n'
+        f'<h2 id="{ids[title]}-title">{title}</h2>\n{html}\n</section>'
         for title, html in sections.items()
     )
     name = profile.program.kernel.readable_name
@@ -87,7 +90,7 @@ def report(run: Run, comparison: Comparison | None = None) -> RunReport:
 </main>"""
     data = {"timeline": None if run.trace is None else _timeline_data(run.trace)}
     scripts = ["report.js", "timeline.js"]
-    return RunReport(html_page(f"{name}: report", body, data, [asset("report.css")], scripts))
+    return RunReport(html_page(f"{name}: report", body, data, [asset("report.css"), STYLE], scripts))
 
 
 def _table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -262,6 +265,13 @@ zoom. Dragging, or <kbd>Shift</kbd> and an arrow key, pans. <kbd>0</kbd> shows e
 </div>
 <div class="tracks"><div><canvas id="tracks" tabindex="0" role="application" aria-label="Timeline of warps, copies,
 multiplications and mbarriers" aria-describedby="timeline-help"></canvas></div></div>"""
+
+
+def _tensor_memory(trace: Trace) -> str:
+    return f"""<p class="faint">The columns of tensor memory run down, and the steps of the emulator to the right. Grey
+columns are allocated. The names at the left state the contents, the warps that write them and, after the arrow, the
+warps that read them. Point at a rectangle for its instruction and line.</p>
+<div class="scroll">{tensor_figure(trace)}</div>"""
 
 
 def _timeline_data(trace: Trace) -> dict[str, Any]:

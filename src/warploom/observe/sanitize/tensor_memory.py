@@ -21,6 +21,7 @@ from warploom.emulator.events import Fence, TensorAllocate, TensorIssue, TensorT
 from warploom.emulator.tensor_memory.operations import values_of
 from warploom.isa.model import effects
 from warploom.isa.model.tensor_memory import TensorCommit, TensorMemoryCopy, TensorMultiply, TensorTransfer
+from warploom.isa.model.tensor_uses import Use, lanes_of, transfer_uses, uses_of
 from warploom.layout.tensor_memory import TENSOR_COLUMNS, TENSOR_LANES
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.edits import insert_after, insert_before
@@ -29,11 +30,12 @@ from warploom.observe.sanitize.mbarriers import Mbarriers
 from warploom.observe.sanitize.rules import rules
 from warploom.observe.sanitize.tensor_operands import TensorOperands
 from warploom.observe.sanitize.tensor_order import Operation, TensorOrder, is_pipelined
-from warploom.observe.sanitize.tensor_uses import Use, has_tensor_fences, lanes_of, transfer_uses, uses_of
+from warploom.observe.sanitize.tensor_uses import has_tensor_fences
 
 Array = NDArray[Any]
 _EVERY_LANE = (1 << TENSOR_LANES) - 1
 _LOAD, _STORE = "tensor load", "tensor store"
+_WRITTEN, _SUMS = 1, 2  # contents of a word: data, or sums of a multiplication; 0 if nothing wrote the word
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +70,7 @@ class TensorMemory:
         self.aliasing = self.order.aliasing
         self._fence_code = "sanitize.tensor/fence" if has_tensor_fences(context.launch) else "sanitize.tensor/no-fence"
         self._accesses: dict[int, dict[Any, _Access]] = {}  # CTA -> accesses that later ones may conflict with
-        self._written: dict[int, NDArray[np.bool_]] = {}  # CTA -> words that are written since their allocation
+        self._contents: dict[int, NDArray[np.int8]] = {}  # CTA -> contents of the words since their allocation
         self._blocks: dict[int, dict[int, _Block]] = {}  # CTA -> first column -> block
         self._released: dict[int, int] = {}  # CTA -> instruction of the last release
         self._taken: dict[int, Operation] = {}  # CTA -> last allocation for a pair
@@ -186,15 +188,15 @@ class TensorMemory:
                 del table[key]
         for use in uses:
             if use.writes:
-                self._words(cta)[lanes_of(use.lanes), use.first : use.end] = True
+                self._words(cta)[lanes_of(use.lanes), use.first : use.end] = _SUMS if use.what == "D" else _WRITTEN
             key = (operation.pc, operation.thread, use.lanes, use.first, use.end, use.writes)
             table.pop(key, None)
             table[key] = _Access(operation, use)
 
-    def _words(self, cta: int) -> NDArray[np.bool_]:
-        found = self._written.get(cta)
+    def _words(self, cta: int) -> NDArray[np.int8]:
+        found = self._contents.get(cta)
         if found is None:
-            found = self._written[cta] = np.zeros((TENSOR_LANES, TENSOR_COLUMNS), np.bool_)
+            found = self._contents[cta] = np.zeros((TENSOR_LANES, TENSOR_COLUMNS), np.int8)
         return found
 
     def _check(self, table: dict[Any, _Access], operation: Operation, use: Use) -> list[Any]:
@@ -313,6 +315,7 @@ class TensorMemory:
     def _check_written(self, cta: int, operation: Operation, use: Use) -> None:
         """Report reads of words that nothing wrote since their allocation.
 
+        Scale factors and sparsity metadata are never the sums of a multiplication. For them, sums count as unwritten.
         A load may read words that its thread does not use, for example those of lanes that M = 64 leaves free. Loads
         are therefore reported only if nothing wrote any of their words.
         """
@@ -321,9 +324,11 @@ class TensorMemory:
         if use.words is not None:
             lanes, columns = use.words
             inside = (lanes < TENSOR_LANES) & (columns < TENSOR_COLUMNS)
-            written = self._words(cta)[lanes[inside], columns[inside]]
+            contents = self._words(cta)[lanes[inside], columns[inside]]
+            written = contents == _WRITTEN
         else:
-            written = self._words(cta)[lanes_of(use.lanes), use.first : use.end]
+            contents = self._words(cta)[lanes_of(use.lanes), use.first : use.end]
+            written = contents != 0
         if written.all() or (operation.is_transfer and written.any()):
             return
         code = "sanitize.unwritten/tensor"
@@ -331,9 +336,13 @@ class TensorMemory:
             return
         warp, lane = operation.thread
         what = "the accumulators" if use.what == "D" else use.what or "words"
+        unwritten, sums = np.count_nonzero(contents == 0), np.count_nonzero(~written & (contents != 0))
+        why = f"{unwritten:,} words are not written since their allocation" if unwritten else ""
+        if sums:
+            why += f"{' and ' * bool(why)}{sums:,} words have the sums of a multiplication"
         message = (
-            f"this reads {what} in {use.describe()} of tensor memory, of which {int((~written).sum()):,} words are not "
-            f"written since their allocation; {self.context.describe(warp, lane)}"
+            f"this reads {what} in {use.describe()} of tensor memory, of which {why}; "
+            f"{self.context.describe(warp, lane)}"
         )
         self.report.add(code, operation.pc, -1, message, subject=f"tensor memory from {use.first} on")
 
@@ -353,7 +362,7 @@ class TensorMemory:
 
     def _take(self, cta: int, warp: int, first: int, columns: int, event: TensorAllocate) -> None:
         self._blocks.setdefault(cta, {})[first] = _Block(first + columns, event.pc, warp)
-        self._words(cta)[:, first : first + columns] = False
+        self._words(cta)[:, first : first + columns] = 0
         if event.ctas == 2:
             self._taken[cta] = Operation(event.pc, (warp, -1), None, None, self.aliasing.time(warp), 0)
             if not self.lifetimes.knows(cta ^ 1, warp):

@@ -60,6 +60,16 @@ EVENT = np.dtype(
 - count: number of copies, multiplications, arrivals or columns that the event stands for.
 """
 
+USE = np.dtype([("event", "i8"), ("cta", "i4"), ("kind", "U6"), ("what", "U24"), ("first", "i4"), ("end", "i4")])
+"""Columns of a use of tensor memory.
+
+- event: position in `TraceData.events` of the operation that uses the columns.
+- cta: position in `Trace.ctas` of the CTA whose tensor memory is used. An operation of a pair has uses in both CTAs.
+- kind: "read", "write" or "update"; "commit" for columns that an operation before the commit writes.
+- what: operand of the operation, such as "D" or "the scale factors of A"; empty for a transfer of registers.
+- first, end: half-open range of columns.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Cta:
@@ -76,9 +86,10 @@ class TraceData:
     """Events of some CTAs of a run.
 
     `events` is a structured array of dtype `EVENT`. `arrows` has pairs of positions in `events`. An arrow leads from a
-    cause to its effect, such as from an arrival to a wait. `total` counts all events, even those beyond the recorder's
-    limit. Times are steps of the emulator. A step is one instruction of all warps that have reached it, or an
-    asynchronous operation that takes effect between instructions.
+    cause to its effect, such as from an arrival to a wait. `uses` has the columns of tensor memory that events use, as
+    a structured array of dtype `USE`, in the order of the events. `total` counts all events, even those beyond the
+    recorder's limit. Times are steps of the emulator. A step is one instruction of all warps that have reached it, or
+    an asynchronous operation that takes effect between instructions.
     """
 
     kernel: str
@@ -91,6 +102,7 @@ class TraceData:
     source_lines: tuple[SourceLine | None, ...]  # of the Python or CUDA C++ code, if the PTX states them
     events: Array
     arrows: NDArray[np.int64]
+    uses: Array
     total: int
 
     def __len__(self) -> int:

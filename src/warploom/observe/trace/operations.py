@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.address_space import SHARED_START
-from warploom.emulator.events import Complete, CopyIssue, Issue, TensorAllocate, TensorIssue, Wait
+from warploom.emulator.events import Complete, CopyIssue, Issue, TensorAllocate, TensorIssue, TensorTransferIssue, Wait
 from warploom.emulator.tensor_boxes import lane_values
+from warploom.emulator.tensor_memory.operations import values_of
 from warploom.isa.model.effects import Access
 from warploom.isa.model.records import BulkCopy, TensorCopy
 from warploom.isa.model.tensor_memory import TensorCommit, TensorMultiply
+from warploom.isa.model.tensor_uses import Use, transfer_uses, uses_of
 from warploom.layout import box_bytes
 from warploom.observe.trace.data import Kind
 from warploom.observe.trace.recording import OPEN, Ids, Recording
@@ -51,6 +53,7 @@ class Operations:
         self._tensor: dict[int, tuple[int, int, bool]] = {}  # event, warp, True for a commit
         self._uncommitted: dict[tuple[int, int], list[int]] = {}
         self._columns: dict[tuple[int, int], int] = {}
+        self._transfer: dict[int, list[Use]] = {}  # uses of tensor memory by the transfer that each warp issues
         self._completing: dict[int, int] = {}
         self._completing_at = -1
 
@@ -130,6 +133,8 @@ class Operations:
             groups = event.groups[positions].tolist()
             for warp, copied, number in zip(warps.tolist(), found.tolist(), groups, strict=True):
                 self._uncovered.setdefault((event.group, warp), []).append((copied, number, 0))
+                for use in self._transfer.pop(warp, ()):
+                    self._use(copied, int(self.recording.cta_of_warp[warp]), use)
         rows = self.table.rows
         rows["end"][found] = OPEN
         rows["count"][found] += lanes if size or not event.group else 0
@@ -191,15 +196,33 @@ class Operations:
         rows = event.batch.rows[event.positions[here]]
         ids = self.spans.mark(Kind.COMMIT if is_commit else kind, rows, end=OPEN, number=-1, phase=-1, count=1)
         issues = self.spans.mark(Kind.ISSUE, rows, count=1)
-        columns = (each.tolist() for each in (event.first + here, event.warps[here], event.lanes[here], ids, issues))
-        for number, warp, lane, found, issue in zip(*columns, strict=True):
+        columns = (each.tolist() for each in (here, event.warps[here], event.lanes[here], ids, issues))
+        values = values_of(event.record, event.positions.astype(np.int64), event.lanes.astype(np.int64))
+        for k, warp, lane, found, issue in zip(*columns, strict=True):
             self.table.arrow(issue, found)
-            self._tensor[number] = found, warp, is_commit
+            self._tensor[event.first + k] = found, warp, is_commit
             if is_commit:
-                for each in self._uncommitted.pop((warp, lane), ()):
+                covered = self._uncommitted.pop((warp, lane), [])
+                self.table.commit(found, covered)
+                for each in covered:
                     self.table.arrow(each, found)
-            else:
-                self._uncommitted.setdefault((warp, lane), []).append(found)
+                continue
+            self._uncommitted.setdefault((warp, lane), []).append(found)
+            cta, ctas = int(self.topology.cta_of[warp]), event.record.ctas
+            for rank in range(ctas):
+                of = cta if ctas == 1 else cta & ~1 | rank
+                for use in uses_of(event.record, values, k, rank):
+                    self._use(found, int(self.recording.cta_of_cta[of]), use)
+
+    def transfer(self, event: TensorTransferIssue) -> None:
+        """Note the columns of a load or a store of tensor memory, before the event `Issue` of the instruction."""
+        addresses = np.broadcast_to(event.record.address, (event.batch.count, 32))[:, 0].tolist()
+        for warp, address in zip(event.batch.warp_index.tolist(), addresses, strict=True):
+            self._transfer[warp] = transfer_uses(event.record, int(address))
+
+    def _use(self, event: int, cta: int, use: Use) -> None:
+        if cta >= 0:
+            self.table.use(event, cta, use.kind, use.what, use.first, use.end)
 
     def allocate(self, event: TensorAllocate) -> None:
         """Begin the events of columns that warps allocate, and end those of columns that they release."""

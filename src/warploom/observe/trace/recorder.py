@@ -70,6 +70,7 @@ class Recorder(Observer):
             events.Issue: self._issue,
             events.CopyIssue: lambda event: self.mbarriers.expect_copies(*self.operations.issue_copies(event)),
             events.TensorIssue: lambda event: self.operations.issue_tensor(event),  # noqa: PLW0108 - as above
+            events.TensorTransferIssue: lambda event: self.operations.transfer(event),  # noqa: PLW0108 - as above
             events.TensorAllocate: lambda event: self.operations.allocate(event),  # noqa: PLW0108 - as above
             events.Complete: self._complete,
             events.Wait: self._wait,
@@ -124,6 +125,7 @@ class Recorder(Observer):
             source_lines=source_lines,
             events=self.table.events(),
             arrows=self.table.pairs(),
+            uses=self.table.uses(),
             total=self.table.total,
         )
 

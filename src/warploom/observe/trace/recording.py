@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.events import Launch, Resident
-from warploom.observe.trace.data import EVENT, Kind
+from warploom.observe.trace.data import EVENT, USE, Kind
 
 Array = NDArray[Any]
 Ids = NDArray[np.int64]
@@ -25,6 +25,7 @@ class Table:
         self.used = 1
         self.rows = np.zeros(256, EVENT)
         self.arrows: list[tuple[int, int]] = []
+        self._uses: dict[int, list[tuple[Any, ...]]] = {}  # uses of tensor memory by event
 
     def add(self, kind: Kind | Array, many: int, /, **columns: Array | int) -> Ids:
         """Add `many` events of one kind, or of the kinds in an array. Return their row numbers.
@@ -53,6 +54,24 @@ class Table:
         """Add an arrow from event `source` to event `target`, within the limit."""
         if NOWHERE not in (source, target) and len(self.arrows) < self.limit:
             self.arrows.append((source, target))
+
+    def use(self, event: int, *use: Any) -> None:
+        """Add a use of tensor memory by an event within the limit.
+
+        `use` has the columns of `USE` from `cta` on.
+        """
+        if event != NOWHERE:
+            self._uses.setdefault(event, []).append(use)
+
+    def commit(self, event: int, covered: list[int]) -> None:
+        """Add the columns that the events `covered` write as uses by a commit."""
+        for cta, kind, *columns in [use for each in covered for use in self._uses.get(each, ())]:
+            if kind != "read" and (cta, "commit", *columns) not in self._uses.get(event, ()):
+                self.use(event, cta, "commit", *columns)
+
+    def uses(self) -> Array:
+        """Return the uses of tensor memory in the order of the events."""
+        return np.array([(event - 1, *use) for event in sorted(self._uses) for use in self._uses[event]], USE)
 
     def close(self, when: int) -> None:
         """Set the end of all open events to step `when`."""

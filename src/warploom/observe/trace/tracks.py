@@ -42,6 +42,9 @@ class Tracks:
         rows = trace.events
         self.columns: dict[str, list[int]] = {name: rows[name].tolist() for name in rows.dtype.names or ()}
         self.kinds = [Kind(kind) for kind in self.columns["kind"]]
+        self.uses: dict[int, list[Any]] = {}  # uses of tensor memory by each event
+        for use in trace.uses.tolist():
+            self.uses.setdefault(use[0], []).append(use)
         self._numbers: dict[tuple[int, str, int, int], int] = {}
         self.of = [0] * len(rows)
         self._place()
@@ -162,11 +165,24 @@ class Tracks:
                 found["mbarrier"] = f"{columns['number'][k] & 0xFF_FFFF:#x}"
         if kind in (Kind.COPY, Kind.MULTIPLICATION, Kind.COMMIT, Kind.COLUMNS):
             found["warp"] = columns["warp"][k]
+        if kind == Kind.COLUMNS:
+            found["columns"] = f"{columns['number'][k]} to {columns['number'][k] + columns['count'][k] - 1}"
+        elif k in self.uses:
+            found["columns"] = ", ".join(dict.fromkeys(map(describe_use, self.uses[k])))
         return found
 
     def _location(self, name: str, source_name: str, step: int) -> dict[str, Any]:
         line = self.trace.source_lines[step]
         return {name: self.trace.lines[step]} | ({} if line is None else {source_name: str(line)})
+
+
+def describe_use(use: tuple[int, int, str, str, int, int]) -> str:
+    """Return a phrase with the columns of a use, such as "0 to 63 (update D)".
+
+    `use` has the columns of `USE`.
+    """
+    _, _, kind, what, first, end = use
+    return f"{first} to {end - 1} ({' '.join(filter(None, (kind, what)))})"
 
 
 def _track_name(sort: str, number: int, split: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from observe.sanitize.tensor.issues import ISSUES, Issue
-from observe.sanitize.tensor.kernels import KERNELS, Kernel, Mutant, mutants
+from observe.sanitize.tensor.kernels import KERNELS, Kernel, Mutant, end, mutants
 
 import warploom as wl
 from warploom.diagnostics.edits import apply_edits
@@ -84,6 +84,20 @@ def test_kernels_without_fences_are_reported_on_request() -> None:
 
 
 def test_a_deadlock_names_the_owners_of_the_columns() -> None:
-    issue = next(each for each in ISSUES if each.name == "tilelang#2287")
-    (found,) = findings(issue.kernel, issue.faulty, "eager")
+    kernel = next(each for each in KERNELS if each.name == "rewritten")
+    second = "    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 512;\n"
+    (found,) = findings(kernel, kernel.text.replace(end(32), second + end(32)), "eager")
+    assert found.code == "sanitize.deadlock"
     assert "512 columns of tensor memory, but the CTA has 480 left; warp 0 holds columns 0 to 31" in str(found)
+
+
+def test_scale_factors_are_not_sums() -> None:
+    """A second multiplication takes its scale factors from the columns of the accumulators."""
+    (issue,) = (each for each in ISSUES if each.name == "cutlass#2707")
+    (first,) = (line for line in issue.kernel.text.split("\n") if "scale_vec" in line)
+    second = first.replace("[%r50]", "[%r7]")
+    assert second != first
+    (found,) = findings(issue.kernel, issue.kernel.text.replace(first, f"{first}\n{second}"), "eager")
+    assert found.code == "sanitize.unwritten/tensor"
+    assert "the scale factors of A" in found.message
+    assert "512 words have the sums of a multiplication" in found.message
