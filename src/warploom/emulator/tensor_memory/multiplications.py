@@ -464,9 +464,9 @@ def can_chain(record: TensorMultiply) -> bool:
 
 
 def _descriptors(record: TensorMultiply, values: dict[str, NDArray[Any]]) -> list[NDArray[np.uint64]]:
-    """Return the instruction descriptors, the fields of the matrix descriptors B and A, and the zero-column masks.
+    """Return the instruction descriptors, the fields of the matrix descriptors, and the zero-column masks.
 
-    The fields lack the start addresses.
+    The fields are those of B and then of A, without the start addresses.
     """
     names = ("b",) if record.a_in_tensor else ("b", "a")
     found = [values["idesc"].astype(np.uint64), *[values[name] >> np.uint64(_START_BITS) for name in names]]
