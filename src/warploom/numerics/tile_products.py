@@ -27,6 +27,8 @@ DIFFERENT = -2
 START_ADDRESS = 0x3FFF
 """Mask of the start address in a descriptor."""
 _CHUNK = 16
+_LINE = 128
+"""Units: bytes."""
 _ALIGNMENT = 64
 """Alignment of scratch memory. Units: bytes."""
 
@@ -125,11 +127,16 @@ def fused(
         for m in range(in_registers, 2):
             these = b if m else a
             lines, chunks = these.offsets.shape
+            nearest, farthest = these.offsets.min(), these.offsets.max()
             for g in range(groups):
                 for t in range(tiles):
                     descriptor = these.descriptors[g, j, t]
                     if (descriptor ^ these.descriptors[0, 0, 0]) >> np.uint64(14):
                         return DIFFERENT
+                    # The swizzle keeps a chunk in its line.
+                    start = np.int64(descriptor & np.uint64(START_ADDRESS)) << 4
+                    if (start + nearest) & -_LINE >= memory.low and (start + farthest) | (_LINE - 1) < memory.high:
+                        continue
                     if not within(_part(these, descriptor, 0, lines, 0, chunks), memory.low, memory.high):
                         return 2 * ((j * groups + g) * tiles + t) + m
     a_item, width = elements[0].itemsize, 8 * strip.itemsize

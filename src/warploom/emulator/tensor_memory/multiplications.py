@@ -19,6 +19,7 @@ from warploom.emulator.tensor_memory.storage import TensorStorage
 from warploom.isa.model.tensor_memory import (
     COLUMN_MASK,
     LANE_SHIFT,
+    Matrix,
     MultiplyPlan,
     TensorMultiply,
     model_of,
@@ -33,7 +34,23 @@ from warploom.numerics.models import NoModelError
 CODE = "emulator.tensor-multiply"
 Numbers = NDArray[np.int64]
 _ALL = slice(None)
+_START_BITS = 14
+"""Number of bits of the start address in a matrix descriptor."""
+_MOST_KINDS = 1024
 _NO_MASK = np.zeros((0, 0), np.bool_)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """Facts about multiplications with the same modifiers and descriptors.
+
+    Multiplications may belong to one chain if their values of `chain` are equal and not None. `matrices` has A and B in
+    shared memory by name if one compiled call executes the multiplication, else it is None.
+    """
+
+    plan: MultiplyPlan
+    chain: tuple[Any, ...] | None
+    matrices: dict[str, Matrix] | None
 
 
 @dataclass(slots=True, eq=False)
@@ -49,10 +66,15 @@ class _Group:
 
     chain: Sequence[Operations]
     record: TensorMultiply
-    plan: MultiplyPlan
+    kind: Kind
     which: Numbers
     ctas: Numbers
     d: tuple[Numbers, Numbers]
+
+    @property
+    def plan(self) -> MultiplyPlan:
+        """Facts that the instruction descriptor determines."""
+        return self.kind.plan
 
     @property
     def operations(self) -> Operations:
@@ -67,7 +89,7 @@ class _Group:
         """Return a group for each multiplication of the chain."""
         if len(self.chain) == 1:
             return [self]
-        return [_Group([each], self.record, self.plan, self.which, self.ctas, self.d) for each in self.chain]
+        return [_Group([each], self.record, self.kind, self.which, self.ctas, self.d) for each in self.chain]
 
     def address(self, name: str) -> tuple[Numbers, Numbers]:
         """Return the lanes and columns of an address operand."""
@@ -86,6 +108,7 @@ class Multiplications:
         self.arch = arch
         self.workers = workers
         self.lazy = lazy
+        self._kinds: dict[tuple[Any, ...], Kind | None] = {}  # by program counter and bytes of the descriptors
         self.start()
 
     def start(self) -> None:
@@ -93,45 +116,66 @@ class Multiplications:
         self.collectors: dict[tuple[int, str], NDArray[Any]] = {}  # (first CTA, buffer) -> matrix
 
     def check(self, record: TensorMultiply, operations: Operations) -> None:
-        """Check the descriptors of all operations.
+        """Check the descriptors of all operations, and set `operations.kind`.
 
         Errors: Fault emulator.tensor-multiply, whose `lane` is the index of the operation.
         """
-        values = operations.values
-        kinds = np.stack([values["idesc"].astype(np.uint64), values["b"] >> np.uint64(14)], axis=1)
-        if not record.a_in_tensor:
-            kinds = np.concatenate([kinds, values["a"][:, None] >> np.uint64(14)], axis=1)
-        for k in [0] if (kinds == kinds[0]).all() else range(len(kinds)):
+        words = _descriptors(record, operations.values)
+        key = operations.pc, *[each.tobytes() for each in words]
+        if key not in self._kinds:
+            if len(self._kinds) == _MOST_KINDS:
+                self._kinds.clear()
+            self._kinds[key] = self._checked(record, np.stack(words, axis=1))
+        operations.kind = self._kinds[key]
+
+    def _checked(self, record: TensorMultiply, words: NDArray[np.uint64]) -> Kind | None:
+        """Check descriptors. Return the kind of the multiplications if all have the same, else None.
+
+        Shapes: words (operations, descriptors).
+        """
+        is_uniform = bool((words == words[0]).all())
+        kind: Kind | None = None
+        for k in [0] if is_uniform else range(len(words)):
             try:
-                plan = record.plan(int(values["idesc"][k]))
-                model_of(plan.fields, self.arch)
-                record.matrix_b(plan, int(values["b"][k]))
-                if not record.a_in_tensor:
-                    record.matrix_a(plan, int(values["a"][k]))
+                kind = self._kind(record, words[k].tolist())
             except (UsageError, NoModelError) as error:
                 raise Fault(CODE, str(error), k) from None
         if record.disabled is not None and len(record.disabled) != 4 * record.ctas:
             raise Fault(CODE, f"the mask of disabled lanes has {len(record.disabled)} words", 0)
+        return kind if is_uniform else None
+
+    def _kind(self, record: TensorMultiply, words: Sequence[int]) -> Kind:
+        """Return the kind of a multiplication with the descriptors `words`, without start addresses.
+
+        Errors: UsageError, NoModelError.
+        """
+        plan = record.plan(words[0])
+        model_of(plan.fields, self.arch)
+        matrices = {"b": record.matrix_b(plan, words[1] << _START_BITS)}
+        if not record.a_in_tensor:
+            matrices = {"a": record.matrix_a(plan, words[2] << _START_BITS), **matrices}
+        chain = None
+        if can_chain(record) and not plan.fields.saturate:
+            scaled = record.scales is not None
+            chain = record.kind, record.ctas, record.a_in_tensor, record.stationary, record.block, scaled, *words
+        is_direct = (
+            self.workers is None and record.collector[1] == "discard"
+            and tile_multiplications.is_direct(record, plan, list(matrices.values()), self.arch)
+        )  # fmt: skip
+        return Kind(plan, chain, matrices if is_direct else None)
 
     def continues(self, first: Operations, operations: Operations) -> bool:
         """Return True if operations add to the results of others, so that `execute` accepts both as a chain."""
-        record, then = (cast("TensorMultiply", each.record) for each in (first, operations))
-        same = (record.kind, record.ctas, record.a_in_tensor, record.block) == (
-            then.kind, then.ctas, then.a_in_tensor, then.block
-        ) and (record.scales is None) == (then.scales is None)  # fmt: skip
-        if not same or not can_chain(record) or not can_chain(then) or then.scale_input_d:
+        if first.kind is None or operations.kind is None or first.kind.chain is None:
             return False
         old, new = first.values, operations.values
-        if not (np.array_equal(first.warps, operations.warps) and new["keeps"].all()):
-            return False
-        fields = np.uint64(14)
-        equal = np.array_equal(old["d"], new["d"]) and bool(
-            (new["idesc"] == old["idesc"][0]).all() and (old["idesc"] == old["idesc"][0]).all()
+        return (
+            first.kind.chain == operations.kind.chain
+            and not cast("TensorMultiply", operations.record).scale_input_d
+            and first.warps.tobytes() == operations.warps.tobytes()
+            and old["d"].tobytes() == new["d"].tobytes()
+            and np.count_nonzero(new["keeps"]) == operations.count
         )
-        for name in ("b",) if record.a_in_tensor else ("a", "b"):
-            equal = equal and bool((new[name] >> fields == old[name][0] >> fields).all())
-            equal = equal and bool((old[name] >> fields == old[name][0] >> fields).all())
-        return equal and not record.plan(int(old["idesc"][0])).fields.saturate
 
     def execute(self, chain: Sequence[Operations], which: Numbers) -> None:
         """Execute the operations with the numbers `which`, which belong to different CTAs.
@@ -142,29 +186,21 @@ class Multiplications:
         """
         operations = chain[0]
         record = cast("TensorMultiply", operations.record)
-        values = operations.values
-        if len(chain) > 1:
-            self._multiply(self._group(chain, which))
+        if operations.kind is not None:
+            self._multiply(self._group(chain, which, operations.kind))
             return
-        keys = np.stack([values["idesc"][which].astype(np.uint64), values["b"][which] >> np.uint64(14)], axis=1)
-        if record.zero_columns is not None:
-            keys = np.concatenate([keys, values["zero_columns"][which][:, None]], axis=1)
-        if not record.a_in_tensor:
-            keys = np.concatenate([keys, values["a"][which][:, None] >> np.uint64(14)], axis=1)
-        if (keys == keys[0]).all():
-            self._multiply(self._group(chain, which))
-            return
-        kinds, inverse = np.unique(keys, axis=0, return_inverse=True)
-        for kind in range(len(kinds)):
-            self._multiply(self._group(chain, which[inverse.reshape(-1) == kind]))
+        words = np.stack(_descriptors(record, operations.values), axis=1)[which]
+        kinds, inverse = np.unique(words, axis=0, return_inverse=True)
+        for number, kind in enumerate(kinds):
+            found = self._kind(record, kind.tolist())
+            self._multiply(self._group(chain, which[inverse.reshape(-1) == number], found))
 
-    def _group(self, chain: Sequence[Operations], which: Numbers) -> _Group:
+    def _group(self, chain: Sequence[Operations], which: Numbers, kind: Kind) -> _Group:
         operations = chain[0]
         record = cast("TensorMultiply", operations.record)
-        plan = record.plan(int(operations.values["idesc"][which[0]]))
         own = operations.ctas[which]
         ctas = own[:, None] if record.ctas == 1 else (own & ~1)[:, None] + np.arange(2)
-        return _Group(chain, record, plan, which, ctas, _split(operations.values["d"][which]))
+        return _Group(chain, record, kind, which, ctas, _split(operations.values["d"][which]))
 
     # Multiplication ---------------------------------------------------------------------------------------
 
@@ -197,21 +233,16 @@ class Multiplications:
 
     def _multiply_directly(self, group: _Group, keeps: NDArray[np.bool_]) -> bool:
         """Multiply with one compiled call. Return False if there is none for the multiplication."""
-        record, plan = group.record, group.plan
-        if self.workers is not None or record.collector[1] != "discard":
+        record, plan, matrices = group.record, group.plan, group.kind.matrices
+        if matrices is None:
             return False
-        named = ("b",) if record.a_in_tensor else ("a", "b")
         descriptors = [
-            np.stack([each.values[name][group.which] for each in group.chain], axis=1) for name in named
+            np.stack([each.values[name][group.which] for each in group.chain], axis=1) for name in matrices
         ]  # fmt: skip
-        of = {"a": record.matrix_a, "b": record.matrix_b}
-        matrices = [of[name](plan, int(each[0, 0])) for name, each in zip(named, descriptors, strict=True)]
-        if not tile_multiplications.is_direct(record, plan, matrices, self.arch):
-            return False
         a = _joined([self._read_a(each)[:, 0] for each in group.links()]) if record.a_in_tensor else None
         wrong = tile_multiplications.execute(
             record, plan, self.arch, self.storage, self.shared, group.ctas[:, 0], group.d, keeps,
-            list(zip(matrices, descriptors, strict=True)), a,
+            list(zip(matrices.values(), descriptors, strict=True)), a,
         )  # fmt: skip
         if wrong >= 0:  # the general path raises the fault
             return False
@@ -430,6 +461,16 @@ def can_chain(record: TensorMultiply) -> bool:
         record.collector[1] == "discard"
         and not record.sparse and not record.stationary and not record.shifts_a and record.disabled is None
     )  # fmt: skip
+
+
+def _descriptors(record: TensorMultiply, values: dict[str, NDArray[Any]]) -> list[NDArray[np.uint64]]:
+    """Return the instruction descriptors, the fields of the matrix descriptors, and the zero-column masks.
+
+    The fields are those of B and then of A, without the start addresses.
+    """
+    names = ("b",) if record.a_in_tensor else ("b", "a")
+    found = [values["idesc"].astype(np.uint64), *[values[name] >> np.uint64(_START_BITS) for name in names]]
+    return found if record.zero_columns is None else [*found, values["zero_columns"].astype(np.uint64)]
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:

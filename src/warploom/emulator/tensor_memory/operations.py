@@ -14,12 +14,13 @@ Numbers = NDArray[np.int64]
 Record = TensorMultiply | TensorMemoryCopy | TensorMemoryShift | TensorCommit
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Operations:
     """Operations of the active lanes of a batch, with the values of their operands.
 
     Operation k belongs to lane `lanes[k]` of warp `warps[k]` in CTA `ctas[k]`, and has the number `first` + k in order
-    of issue. `values` contains the operands by name.
+    of issue. `values` contains the operands by name. `kind` has the facts about multiplications that differ in start
+    addresses only (`multiplications.Kind`), else it is None.
 
     Shapes: positions, lanes, warps, ctas and epochs (operations,); values (operations,), or (words, operations).
     """
@@ -33,6 +34,7 @@ class Operations:
     values: dict[str, NDArray[Any]]
     pc: int
     first: int
+    kind: Any = None
 
     @property
     def count(self) -> int:
@@ -61,4 +63,8 @@ def values_of(record: Record, positions: Numbers, lanes: Numbers) -> dict[str, N
             named = {"target": record.target}
         case TensorCommit():
             named = {"mbarrier": record.mbarrier, "multicast": record.multicast}
-    return {name: array[..., positions, lanes] for name, array in named.items() if array is not None}
+    threads = 32 * positions + lanes  # one index takes less time than two
+    return {
+        name: array.reshape(*array.shape[:-2], -1).take(threads, axis=-1)
+        for name, array in named.items() if array is not None
+    }  # fmt: skip

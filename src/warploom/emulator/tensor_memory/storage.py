@@ -14,6 +14,7 @@ UNDEFINED = np.uint32(0xFFC0FFC0)
 """Word with which a schedule other than `eager` fills new columns: a NaN of f32, and two NaNs of f16."""
 
 Numbers = NDArray[np.int64]
+_BLOCKS = np.arange(BLOCKS)
 
 
 class TensorStorage:
@@ -60,9 +61,11 @@ class TensorStorage:
             )
             raise Fault("emulator.tensor-memory", message, k)
         first, last = column // BLOCK, (column + columns - 1) // BLOCK
-        for k in range(len(ctas)):
-            if not self.allocated[ctas[k], first[k] : last[k] + 1].all():
-                raise Fault("emulator.tensor-memory", self._unallocated(what, ctas, column, columns, k), k)
+        is_used = (first[:, None] <= _BLOCKS) & (last[:, None] >= _BLOCKS)
+        missing = is_used & ~self.allocated[ctas]
+        if np.count_nonzero(missing):
+            k = int(missing.any(axis=1).argmax())
+            raise Fault("emulator.tensor-memory", self._unallocated(what, ctas, column, columns, k), k)
 
     def _unallocated(self, what: str, ctas: Numbers, column: Numbers, columns: int, k: int) -> str:
         start, end = int(column[k]), int(column[k]) + columns
