@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from warploom.isa.instructions import barrier, mbarrier, tcgen05
-from warploom.isa.model.effects import Access, Arrive, Barrier, Commit, Fence, Issue, Multiply, Wait
+from warploom.isa.model.effects import Access, Arrive, Barrier, Commit, Fence, Issue, Members, Multiply, Wait
 from warploom.ptx import Integer, Name
-from warploom_lab.mutants.program import Edit, Kernel, Site
+from warploom_lab.mutants.program import Edit, Kernel, Site, registers
 
 Found = Iterator[tuple[Edit, ...]]
 WRONG = "wrong result"
@@ -23,7 +23,7 @@ _STORES = (tcgen05.ST, tcgen05.ST_SPLIT)
 _TRAP = ("emulator.tensor-memory", "emulator.tensor-allocation")
 _UNORDERED = ("sanitize.tensor/commit", "sanitize.tensor/race", "sanitize.tensor/operand", "sanitize.tensor/release")
 _EARLY = (*_UNORDERED, "sanitize.unwritten/tensor", "sanitize.copy/destination", "sanitize.mbarrier/parity")
-_COUNTS = ("sanitize.deadlock", "sanitize.mbarrier/arrivals", "sanitize.mbarrier/parity", "sanitize.mbarrier/overflow")
+_COUNTS = ("sanitize.deadlock", "sanitize.mbarrier/invalidated", "sanitize.mbarrier/arrivals", "sanitize.mbarrier/parity", "sanitize.mbarrier/overflow")
 _BYTES = ("sanitize.deadlock", "sanitize.mbarrier/excess", "sanitize.mbarrier/short", "sanitize.copy/destination")
 
 
@@ -224,30 +224,40 @@ def _early_commit(kernel: Kernel) -> Found:
         last = next((each for each in reversed(before) if each.has(Multiply)), None)
         if last is None or last.region != site.region:
             continue
-        names = {str(operand.operand.base) for operand in site.binding.operands.values() if hasattr(operand.operand, "base")}
-        names |= {str(site.instruction.guard).lstrip("@!")} if site.instruction.guard else set()
-        moved = [each for each in kernel.between(last, site) if _result(each) in names]
-        if not any(each.has(Access) for each in moved):
+        moved = _sources(kernel, last, site)
+        if moved is not None:
             text = " ".join(str(each.instruction) for each in (*moved, site, last))
             yield (last, text), *((each, "") for each in (*moved, site))
 
 
-def _result(site: Site) -> str:
-    """Return the text of the first operand of an instruction, or ""."""
-    return str(site.instruction.operands[0]) if site.instruction.operands else ""
+def _sources(kernel: Kernel, first: Site, last: Site) -> list[Site] | None:
+    """Return the instructions between two instructions that compute the registers of the second one.
+
+    Return None if one of them accesses memory or has another effect, so that it cannot run earlier.
+    """
+    needed, moved = registers(last), list[Site]()
+    for site in reversed(kernel.between(first, last)):
+        if site.instruction.operands and registers(site, 0) & needed:
+            moved.insert(0, site)
+            needed |= registers(site)
+    return None if any(site.has(Access) or site.has(Members) or site.instruction.guard for site in moved) else moved
 
 
-@_kind("early-release", "sanitize.tensor/release", *_TRAP)
+@_kind("early-release", "sanitize.tensor/release", "sanitize.tensor/load-wait", *_TRAP)
 def _early_release(kernel: Kernel) -> Found:
     """Move the release of tensor memory ahead of the last load."""
     for load, release in _last_loads(kernel):
-        yield (load, f"{release.instruction} {load.instruction}"), (release, "")
+        moved = _sources(kernel, load, release)
+        if moved is not None:
+            text = " ".join(str(each.instruction) for each in (*moved, release, load))
+            yield (load, text), *((each, "") for each in (*moved, release))
 
 
 # Wrong operands ---------------------------------------------------------------------------------------------
 
 
-@_kind("other-mbarrier", *_COUNTS, *_UNORDERED, "sanitize.mbarrier/uninitialised", "emulator.mbarrier", wrong=True)
+@_kind("other-mbarrier", *_COUNTS, *_UNORDERED, "sanitize.mbarrier/uninitialised", "emulator.mbarrier",
+       "emulator.out-of-bounds", wrong=True)  # fmt: skip
 def _other_mbarrier(kernel: Kernel) -> Found:
     """Commit to the mbarrier that follows in memory."""
     return (((site, site.shifted("mbar", 8)),) for site in kernel.of(tcgen05.COMMIT))
@@ -313,7 +323,7 @@ def _accumulator_beyond_allocation(kernel: Kernel) -> Found:
 def _accumulate_first(kernel: Kernel) -> Found:
     """Add the first multiplication of a sum to the accumulators."""
     for site in kernel.all(Multiply, unit="tensor memory"):
-        if kernel.is_constant(site.operand("enable_input_d")):
+        if kernel.is_constant(site.operand("enable_input_d"), site.region):
             continue
         changed = site.with_operand("enable_input_d", _ALWAYS)
         yield ((site, f"{{ .reg .pred {_ALWAYS}; setp.eq.u32 {_ALWAYS}, 0, 0; {changed} }}"),)
@@ -326,7 +336,7 @@ def _shifted_scales(kernel: Kernel) -> Found:
     return (((site, site.shifted("scale_A_tmem", 1)),) for site in sites)
 
 
-@_kind("mixed-groups", "emulator.tensor-memory", "emulator.tensor-allocation", "tcgen05.alloc/cta_group", "sanitize.deadlock")
+@_kind("mixed-groups", "emulator.tensor-pair")
 def _mixed_groups(kernel: Kernel) -> Found:
     """Allocate tensor memory with the other CTA group."""
     for site in kernel.of(tcgen05.ALLOC):
@@ -336,12 +346,13 @@ def _mixed_groups(kernel: Kernel) -> Found:
         yield ((site, str(replace(site.instruction, opcode=".".join(words)))),)
 
 
-def edits(kernel: Kernel, kind: str, sites: int) -> list[tuple[int, tuple[Edit, ...]]]:
+def edits(kernel: Kernel, kind: str, sites: int, executed: frozenset[int]) -> list[tuple[int, tuple[Edit, ...]]]:
     """Return the mutants of a kind as pairs (position among the mutants of the kind, edits).
 
-    If there are more than `sites` mutants, the result has mutants at equal distances, the first and the last included.
+    `executed` has the lines that threads execute; other lines have no mutants. If there are more than `sites` mutants,
+    the result has mutants at equal distances, the first and the last included.
     """
-    found = list(enumerate(KINDS[kind].find(kernel)))
+    found = [each for each in enumerate(KINDS[kind].find(kernel)) if {site.line for site, _ in each[1]} <= executed]
     if len(found) <= sites:
         return found
     return [found[round(k * (len(found) - 1) / max(sites - 1, 1))] for k in range(sites)]

@@ -5,6 +5,7 @@ A *site* is an instruction at which a mutant differs from the kernel.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -108,12 +109,16 @@ class Kernel:
         """Yield the instructions that have an effect of a kind with the words or values `fields`."""
         return (site for site in self.sites if site.has(effect, **fields))
 
-    def is_constant(self, operand: Operand) -> bool:
-        """Return True if an operand is a number, or a register that the kernel sets once, to a number."""
+    def is_constant(self, operand: Operand, region: int) -> bool:
+        """Return True if an operand is a number, or a register that is set once, to a number.
+
+        `region` is the region of the instruction with the operand.
+        """
         if isinstance(operand, Integer):
             return True
         setters = [site for site in self.sites if site.instruction.operands[:1] == (operand,)]
-        return len(setters) == 1 and all(map(self.is_constant, setters[0].instruction.operands[1:]))
+        setters = [site for site in setters if site.region == region] or setters
+        return len(setters) == 1 and all(self.is_constant(each, region) for each in setters[0].instruction.operands[1:])
 
     def of(self, *forms: Form) -> Iterator[Site]:
         """Yield the instructions of the given Forms."""
@@ -132,3 +137,10 @@ class Kernel:
             old = text[span.start : span.end]
             text = text[: span.start] + new + "\n" * old.count("\n") + text[span.end :]
         return text
+
+
+def registers(site: Site, operand: int | None = None) -> set[str]:
+    """Return the registers of an instruction, or of one of its operands."""
+    given = site.instruction
+    text = str(given) if operand is None else str(given.operands[operand])
+    return set(re.findall(r"%\w+", text))

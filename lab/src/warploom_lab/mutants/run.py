@@ -19,11 +19,12 @@ from warploom_lab.compiled.run import arguments, difference
 from warploom_lab.mutants.equivalent import reason_of
 from warploom_lab.mutants.kinds import KINDS, WRONG, edits
 from warploom_lab.mutants.program import Kernel
+from warploom_lab.mutants.subjects import Subject
 from warploom_lab.work.isolated import IsolatedProcesses
 
 SCHEDULES = ("eager", "lazy", "random:1")
-FOUND, EQUIVALENT = ("found",), ("equivalent",)
-RIGHT = (*FOUND, *EQUIVALENT)
+FOUND, EQUIVALENT = "found", "equivalent"
+RIGHT = (FOUND, EQUIVALENT)
 TIMEOUT = 600  # seconds for all mutants of one kind and one kernel
 
 
@@ -111,22 +112,35 @@ def outcomes(folder: Path, sites: int, task: tuple[dict[str, Any], str]) -> list
         codes = [code for schedule in SCHEDULES for code in launch(case, text, schedule)]
         return [Outcome(case["name"], "", 0, 0, "wrongly reported" if codes else "equivalent", tuple(codes), "unchanged")]
     kernel = Kernel(text, case["entry"])
+    executed = executed_lines(case, text)
     return [
         judge(case, kernel.edited(changes), kind, place, changes[0][0].line)
-        for place, changes in edits(kernel, kind, sites)
+        for place, changes in edits(kernel, kind, sites, executed)
     ]
 
 
-def run_all(
-    folders: Sequence[Path], kernels: Sequence[str], kinds: Sequence[str], *, sites: int, workers: int
-) -> Iterator[Outcome]:
-    """Yield the outcomes of the mutants of kernels in folders.
+def executed_lines(case: dict[str, Any], text: str) -> frozenset[int]:
+    """Return the lines of a kernel at which a thread executes an instruction."""
+    _, args = arguments(case)
+    done = wl.launch(
+        text, case["entry"], grid=case["grid"], block=case["block"], cluster=case["cluster"], shared=case["shared"],
+        args=args, profile=True,
+    )  # fmt: skip
+    assert done.profile is not None
+    rows = done.profile.rows
+    return frozenset(line for line, lanes in zip(done.profile.lines, rows["lanes"], strict=True) if lanes)
 
-    `kernels` names the kernels, and `kinds` the kinds. Each kind has at most `sites` mutants of a kernel.
+
+def run_all(
+    folders: Sequence[Path], subjects: Sequence[Subject], kinds: Sequence[str], *, sites: int, workers: int
+) -> Iterator[Outcome]:
+    """Yield the outcomes of the mutants of the kernels that are in folders.
+
+    `kinds` names the kinds. Each kind has at most `sites` mutants of a kernel.
     """
     for folder in folders:
-        paths = [folder / f"{name}.json" for name in kernels if (folder / f"{name}.json").exists()]
-        cases = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+        paths = [(subject, folder / f"{subject.name}.json") for subject in subjects]
+        cases = [subject.case(json.loads(path.read_text(encoding="utf-8"))) for subject, path in paths if path.exists()]
         tasks = [(case, kind) for case in cases for kind in ("", *kinds)]
         lost = partial(_lost)
         pool = IsolatedProcesses(
