@@ -323,7 +323,7 @@ def _accumulator_beyond_allocation(kernel: Kernel) -> Found:
 def _accumulate_first(kernel: Kernel) -> Found:
     """Add the first multiplication of a sum to the accumulators."""
     for site in kernel.all(Multiply, unit="tensor memory"):
-        if kernel.is_constant(site.operand("enable_input_d"), site.region):
+        if kernel.is_constant(site.operand("enable_input_d"), site):
             continue
         changed = site.with_operand("enable_input_d", _ALWAYS)
         yield ((site, f"{{ .reg .pred {_ALWAYS}; setp.eq.u32 {_ALWAYS}, 0, 0; {changed} }}"),)

@@ -109,16 +109,19 @@ class Kernel:
         """Yield the instructions that have an effect of a kind with the words or values `fields`."""
         return (site for site in self.sites if site.has(effect, **fields))
 
-    def is_constant(self, operand: Operand, region: int) -> bool:
-        """Return True if an operand is a number, or a register that is set once, to a number.
+    def is_constant(self, operand: Operand, at: Site) -> bool:
+        """Return True if an operand of the instruction `at` is a number, or a register that is set to a number.
 
-        `region` is the region of the instruction with the operand.
+        The register must be set before `at` in its region, or only once in the kernel.
         """
         if isinstance(operand, Integer):
             return True
         setters = [site for site in self.sites if site.instruction.operands[:1] == (operand,)]
-        setters = [site for site in setters if site.region == region] or setters
-        return len(setters) == 1 and all(self.is_constant(each, region) for each in setters[0].instruction.operands[1:])
+        nearest = [site for site in setters if site.region == at.region and site.number < at.number]
+        if not nearest and len(setters) != 1:
+            return False
+        setter = (nearest or setters)[-1]
+        return all(self.is_constant(each, setter) for each in setter.instruction.operands[1:])
 
     def of(self, *forms: Form) -> Iterator[Site]:
         """Yield the instructions of the given Forms."""

@@ -81,11 +81,13 @@ def _array(value: Any) -> NDArray[Any]:
     return value
 
 
-def judge(case: dict[str, Any], text: str, kind: str, place: int, line: int) -> Outcome:
-    """Run a mutant under every schedule until it is found, and return the outcome."""
+def judge(case: dict[str, Any], text: str, kind: str, place: int, line: int, reason: str) -> Outcome:
+    """Run a mutant under every schedule until it is found, and return the outcome.
+
+    `reason` is the key of the reason why the mutant is correct, or "".
+    """
     name = case["name"]
     allowed = {*KINDS[kind].breaks, *((WRONG,) if KINDS[kind].wrong else ())}
-    reason = reason_of(f"{name}:{kind}:{place}")
     seen: dict[str, None] = {}
     for schedule in SCHEDULES:
         seen |= dict.fromkeys(launch(case, text, schedule))
@@ -113,10 +115,12 @@ def outcomes(folder: Path, sites: int, task: tuple[dict[str, Any], str]) -> list
         return [Outcome(case["name"], "", 0, 0, "wrongly reported" if codes else "equivalent", tuple(codes), "unchanged")]
     kernel = Kernel(text, case["entry"])
     executed = executed_lines(case, text)
-    return [
-        judge(case, kernel.edited(changes), kind, place, changes[0][0].line)
-        for place, changes in edits(kernel, kind, sites, executed)
-    ]
+    found: list[Outcome] = []
+    for place, changes in edits(kernel, kind, sites, executed):
+        changed = [site for site, _ in changes]
+        reason = reason_of(kernel, int(np.prod(case["cluster"])), f"{case['name']}:{kind}:{place}", changed)
+        found.append(judge(case, kernel.edited(changes), kind, place, changed[0].line, reason))
+    return found
 
 
 def executed_lines(case: dict[str, Any], text: str) -> frozenset[int]:
