@@ -41,3 +41,28 @@ def test_workers_run_compiled_kernels(tmp_path: Path, capsys: pytest.CaptureFixt
     assert printed.startswith("FAIL wrong (")
     assert "y: 32 of 32 wrong" in printed
     assert printed.endswith("elementwise: 2 kernels, 1 failed\n")
+
+
+COPY = """mov.u32 %r2, s;
+mad.lo.u32 %r2, %r0, 4, %r2;
+cp.async.ca.shared.global [%r2], [%rd2], 4;
+cp.async.wait_all;
+ld.shared.s32 %r1, [%r2];"""
+
+
+def test_sanitized_kernels_are_recorded(tmp_path: Path) -> None:
+    body = CONVERT.replace("ld.global.s32 %r1, [%rd2];", COPY)
+    copied = kernel(".shared .align 4 .b8 s[128];" + body, ".param .u64 x, .param .u64 out")
+    texts = {"right": copied, "early": copied.replace("cp.async.wait_all;\n", "")}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.ptx").write_text(text)
+        (tmp_path / f"{name}.json").write_text(json.dumps(CASE | {"name": name, "file": f"{name}.ptx"}))
+    record = tmp_path / "results"
+    options = ["--sanitize", "--compiled", "--record", str(record)]
+    assert main(["kernels", str(tmp_path), *options]) == 1
+    results = json.loads(record.read_text())
+    assert results["schedules"] == ["eager", "lazy", "random:1", "random:2", "random:3"]
+    assert results["sanitized"]
+    assert list(results["kernels"]) == ["early", "right"]
+    assert "sanitize.cp-async/wait" in results["kernels"]["early"]["problem"]
+    assert results["kernels"]["right"] == results["kernels"]["right"] | {"kind": "elementwise", "problem": ""}

@@ -6,15 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from warploom_lab.cli.campaign_options import require_positive_workers
-from warploom_lab.cli.status import OK, add_verb
+from warploom_lab.cli.status import OK, add_verb, counting
 
 _DESCRIPTION = """\
 Compile kernels with nvcc 13.0 from PATH and with Triton 3.9 from the given interpreter, which needs neither a GPU nor
 NumPy, and write their PTX into a folder. Each kernel has a launch and a reference result in a JSON file beside it.
 
-With --run every kernel is launched under five schedules and compared with its reference. With --sanitize it is launched
-with the sanitizer, and a finding is a failure; kernels that are known to read sums too early must have one.
-With --compiled they run the kernels that an earlier call compiled into the folder, and need no compiler.
+With --run every kernel is launched under five schedules and compared with its reference. --sanitize does the same with
+the sanitizer, and a finding is a failure; kernels that are known to read sums too early must have one, and are launched
+under one schedule. With --compiled they run the kernels that an earlier call compiled into the folder, and need no
+compiler. --record writes the result of every kernel as JSON.
 With --modules write PTX modules without launches instead, for tests of the parser and the checker.
 """
 
@@ -37,6 +38,9 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     mode.add_argument("--run", action="store_true", help="run the kernels and compare their results")
     mode.add_argument("--sanitize", action="store_true", help="run the kernels with the sanitizer")
     parser.add_argument("--compiled", action="store_true", help="run the kernels of the folder, and compile none")
+    parser.add_argument(
+        "--record", type=Path, metavar="FILE", help="write the results of --run or --sanitize to a file"
+    )
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="number of kernels that run at a time (1)")
 
 
@@ -52,8 +56,11 @@ def run(options: argparse.Namespace) -> int:
     require_positive_workers(options)
     status = OK if options.compiled else build(folder, options.triton_python, options.words)
     if options.run or options.sanitize:
-        from warploom_lab.compiled.run import SCHEDULES, run_all
+        from warploom_lab.compiled.run import run_all
 
-        schedules = ("eager",) if options.sanitize else SCHEDULES
-        status |= run_all(folder, options.words, schedules, sanitize=options.sanitize, workers=options.workers)
+        with counting("running") as progress:
+            status |= run_all(
+                folder, options.words, sanitize=options.sanitize, workers=options.workers, record=options.record,
+                progress=progress,
+            )  # fmt: skip
     return status

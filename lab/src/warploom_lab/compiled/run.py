@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ DTYPES: dict[str, Any] = {
     "fp8e5": ml_dtypes.float8_e5m2, **{f"{k}{w}": np.dtype(f"{k}{w // 8}") for k in "iu" for w in (8, 16, 32, 64)},
 }  # fmt: skip
 SCHEDULES = ("eager", "lazy", "random:1", "random:2", "random:3")
-TIMEOUT = 300  # seconds for each kernel
+TIMEOUT = 300  # seconds for each schedule of a kernel
 _SLOW = 20  # seconds after which a kernel is reported
 
 
@@ -173,28 +174,43 @@ def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize
     return ""
 
 
-def run_all(folder: Path, words: Sequence[str], schedules: tuple[str, ...], *, sanitize: bool, workers: int) -> int:
-    """Run the kernels whose names contain one of the words, or all kernels without words.
+def run_all(
+    folder: Path, words: Sequence[str], *, sanitize: bool, workers: int, record: Path | None = None,
+    progress: Callable[[int, int], object] = lambda _done, _of: None,
+) -> int:  # fmt: skip
+    """Run the kernels whose names contain one of the words, or all kernels without words, under every schedule.
 
     `folder` has the compiled kernels and the descriptions of their launches. Each of `workers` processes runs one
-    kernel at a time. Return 1 if a kernel failed, otherwise 0.
+    kernel at a time. `record` is a file for the results. `progress` receives the number of finished kernels and of all
+    kernels. Return 1 if a kernel failed, otherwise 0.
     """
     cases: list[dict[str, Any]] = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
     cases = [case for case in cases if not words or any(word in case["name"] for word in words)]
+    timeout = TIMEOUT * len(SCHEDULES)
     pool = IsolatedProcesses(
-        partial(_timed, folder, schedules, sanitize), workers=workers, timeout=TIMEOUT,
-        is_reusable=lambda _: True, on_loss=lambda _: ("the process ended, or the kernel did not end in time", TIMEOUT),
+        partial(_timed, folder, SCHEDULES, sanitize), workers=workers, timeout=timeout,
+        is_reusable=lambda _: True, on_loss=lambda _: ("the process ended, or the kernel did not end in time", timeout),
     )  # fmt: skip
     kinds: dict[str, list[int]] = {}
+    kernels: dict[str, dict[str, Any]] = {}
     for at, (problem, seconds) in pool.results(cases):
-        counts = kinds.setdefault(cases[at]["kind"], [0, 0])
+        case = cases[at]
+        counts = kinds.setdefault(case["kind"], [0, 0])
         counts[0] += 1
         counts[1] += bool(problem)
+        digest = hashlib.sha256((folder / case["file"]).read_bytes()).hexdigest()[:16]
+        kernels[case["name"]] = {
+            "kind": case["kind"], "ptx": digest, "seconds": round(seconds, 1), "problem": problem
+        }  # fmt: skip
+        progress(len(kernels), len(cases))
         if problem or seconds > _SLOW:
             result = "FAIL" if problem else "slow"
-            print(f"{result} {cases[at]['name']} ({seconds:.1f} s): {problem[:1200]}", flush=True)
+            print(f"{result} {case['name']} ({seconds:.1f} s): {problem[:1200]}", flush=True)
     for kind, (count, failed) in kinds.items():
         print(f"{kind}: {count} kernels, {failed} failed")
+    if record is not None:
+        results = {"sanitized": sanitize, "schedules": SCHEDULES, "kernels": dict(sorted(kernels.items()))}
+        record.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return int(any(failed for _, failed in kinds.values()))
 
 

@@ -171,7 +171,7 @@ def _may_conflict(c: ClockArrays, s: SharedArrays, w: int, lane: int, part: int,
 def _is_quiet(V: Array, own: Array, last_reads: Array, w: int, per_cta: int, block: int, cta: int, ctas: int) -> bool:
     """Return True if all reads of a block by warps of a CTA happen before a write of warp `w`."""
     for slot in range(last_reads.shape[1]):
-        reader = own[slot * ctas + cta if slot < per_cta else (slot - per_cta) * ctas + (cta ^ 1)]
+        reader = own[reader_at(slot, cta, per_cta, ctas)]
         if (
             last_reads[block, slot, 0] > V[w, KNOWN, reader]
             or last_reads[block, slot, 1] > V[w, KNOWN, reader + MULTIPLICATIONS * per_cta]

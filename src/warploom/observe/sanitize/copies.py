@@ -12,7 +12,7 @@ from warploom.emulator.events import CopyIssue
 from warploom.emulator.grid import Topology
 from warploom.emulator.shared_memory import SharedMemory
 from warploom.emulator.tensor_boxes import lane_values
-from warploom.isa.model.records import BulkCopy, TensorCopy
+from warploom.isa.model.records import TensorCopy
 from warploom.numerics._compile import njit
 
 Array = NDArray[Any]
@@ -81,38 +81,30 @@ def find_targets(
     """
     request = copies.event.request
     masks = np.zeros(0, np.int64) if request.multicast is None else copies.values(request.multicast)
-    objects = np.empty(len(copies.index), np.int64)
-    rows = np.empty((4, len(objects) * topology.cluster_size), np.int64)
+    mbarriers, every = copies.values(request.mbarrier), np.arange(topology.cluster_size)
+    signalled = np.empty((len(mbarriers), len(every)), np.int64)
+    signalled[:] = request.mbarrier_rank(every, mbarriers[:, None]) if isinstance(request, TensorCopy) else every
+    objects = np.empty(len(mbarriers), np.int64)
+    rows = np.empty((4, signalled.size), np.int64)
     count = _find_targets(
-        topology.cta_of, topology.rank, topology.cluster_size, shared.stride, SHARED_START, shared.end, at,
-        copies.warps, addresses, sizes, masks, copies.values(request.mbarrier), signals_pair(request), objects, rows,
+        topology.cta_of, topology.rank, shared.stride, SHARED_START, shared.end, at, copies.warps, addresses, sizes,
+        masks, mbarriers, signalled, objects, rows,
     )  # fmt: skip
     return objects, Targets(*(row[:count] for row in rows))
 
 
-def signals_pair(request: BulkCopy | TensorCopy) -> bool:
-    """Return True if the parity of an mbarrier's CTA selects one CTA of each pair (`.cta_group::2`)."""
-    return isinstance(request, TensorCopy) and request.cta_group == 2
-
-
-@njit
-def _signalled(rank: int, mbarrier: int, pairs: bool) -> int:
-    """Return the rank of the CTA whose mbarrier counts the bytes written to the CTA of rank `rank`."""
-    return (rank & ~1) | (mbarrier >> 24 & 1) if pairs else rank
-
-
 @njit
 def _find_targets(
-    cta_of: Array, rank_of: Array, size: int, stride: int, low: int, high: int, at: Array, warps: Array,
-    addresses: Array, sizes: Array, masks: Array, mbarriers: Array, pairs: bool, objects: Array, rows: Array,
+    cta_of: Array, rank_of: Array, stride: int, low: int, high: int, at: Array, warps: Array, addresses: Array,
+    sizes: Array, masks: Array, mbarriers: Array, signalled: Array, objects: Array, rows: Array,
 ) -> int:  # fmt: skip
     """Write the results of `find_targets` to `objects` and `rows`. Return the number of ranges.
 
-    `size` is the number of CTAs in a cluster. The shared memory of a CTA has the addresses from `low` to `high` - 1.
-    `masks` has the target CTAs of multicasts, and is empty for other copies. `mbarriers` has the addresses of the
-    mbarriers, and `pairs` is the result of `signals_pair`.
+    The shared memory of a CTA has the addresses from `low` to `high` - 1. `masks` has the target CTAs of multicasts,
+    and is empty for other copies. `mbarriers` has the addresses of the mbarriers. The mbarrier of the CTA of rank
+    signalled[k, r] counts the bytes that copy k writes to the CTA of rank r.
     """
-    count = 0
+    count, size = 0, signalled.shape[1]
     for k in range(len(warps)):
         cta = cta_of[warps[k]]
         leader = np.int64(cta - rank_of[cta])
@@ -123,11 +115,11 @@ def _find_targets(
             first += 1
         if mask == 0:
             first = 0
-        word = (leader + _signalled(first, mbarriers[k], pairs)) * stride + mbarrier - low
+        word = (leader + signalled[k, first]) * stride + mbarrier - low
         objects[k] = at[min(max(word >> 3, 0), len(at) - 1)]
         for target in range(size):
             if (mask >> target) & 1 and address >= low and address + sizes[k] <= high:
-                word = (leader + _signalled(target, mbarriers[k], pairs)) * stride + max(mbarrier, low) - low
+                word = (leader + signalled[k, target]) * stride + max(mbarrier, low) - low
                 rows[0, count] = k
                 rows[1, count] = (leader + target) * stride + address - low
                 rows[2, count] = word

@@ -370,6 +370,41 @@ def pair() -> str:
     )  # fmt: skip
 
 
+def phases() -> str:
+    """One mbarrier for three multiplications: all warps wait for each commit, and a barrier precedes the next one."""
+    loop = """
+    mov.b32 %r40, 0;
+STEP:
+    setp.ne.u32 %p10, %r40, 0;
+    @%p2 tcgen05.mma.cta_group::1.kind::f16 [%r7], %rd2, %rd3, %r10, %p10;
+    @%p2 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r3];
+    and.b32 %r41, %r40, 1; //= sanitize.mbarrier/parity sanitize.tensor/commit: mov.b32 %r41, 0;
+DONE: mbarrier.try_wait.parity.shared::cta.b64 %p20, [%r3], %r41; @!%p20 bra DONE;
+    bar.sync 0; //- sanitize.mbarrier/parity
+    tcgen05.fence::after_thread_sync;
+    add.u32 %r40, %r40, 1;
+    setp.lt.u32 %p11, %r40, 3;
+    @%p11 bra STEP;
+"""
+    return (
+        zeros(8192, 128) + "    fence.proxy.async.shared::cta;\n" + start({0: 1}, 32) + loop + LD
+        + WAIT_LD.format("") + STORE + end(32)
+    )  # fmt: skip
+
+
+def slot() -> str:
+    """A bulk copy fills the word that has received the address of the columns, after all threads have read it."""
+    fill = """
+    @%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 16;
+    @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd0], 16, [%r3];
+"""
+    ready = start({0: 1}, 32).replace("[slot]", "[%r2]")
+    return (
+        ready + "    bar.sync 0; //- sanitize.race/shared\n" + fill + wait(0, mark="//- sanitize.copy/destination")
+        + "    ld.shared.u32 %r16, [%r2];\n    add.u64 %rd0, %rd0, 8192;\n" + STORE + end(32)
+    )  # fmt: skip
+
+
 KERNELS = (
     Kernel("gemm", gemm()),
     Kernel("invalidated", invalidated()),
@@ -382,6 +417,8 @@ KERNELS = (
     Kernel("copied", copied()),
     Kernel("relaxed", relaxed()),
     Kernel("reallocated", reallocated()),
+    Kernel("phases", phases()),
+    Kernel("slot", slot()),
     Kernel("pair", pair(), cluster=2, idesc=PAIR),
 )
 

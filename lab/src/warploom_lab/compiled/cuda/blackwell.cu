@@ -117,8 +117,8 @@ template <int KIND, int N> __device__ inline void paired(
         for (int s = 0; s < 2; ++s) { ptx::mbarrier_init(&full[s], 1); ptx::mbarrier_init(&empty[s], 1); }
         ptx::mbarrier_init(&done, 1); ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
     }
+    ptx::barrier_cluster_arrive(); ptx::barrier_cluster_wait();  // both CTAs have started, and see the mbarriers
     uint32_t base = allocate<2>(&slot, N);
-    ptx::barrier_cluster_arrive(); ptx::barrier_cluster_wait();
     if (t == 0) {
         for (int k = 0; k < steps; ++k) {
             int s = k % 2; wait(&empty[s], k / 2 + 1 & 1);

@@ -47,6 +47,7 @@ def tile(a, b, d, M: gl.constexpr, N: gl.constexpr, K: gl.constexpr, LEFT: gl.co
     fence_async_shared()
     tcgen05_mma(left, sb, acc, use_acc=False, mbarriers=[done])
     mbarrier.wait(done, 0)
+    mbarrier.invalidate(done)  # the conversion of the layout uses shared memory
     result = acc.load(acc.get_reg_layout(instr_variant=VARIANT))
     result = gl.convert_layout(result, blocked)
     gl.store(d + rm[:, None] * N + rn[None, :], result.to(d.dtype.element_ty))
@@ -71,6 +72,7 @@ def added(a, b, c, d, M: gl.constexpr, N: gl.constexpr, K: gl.constexpr, PARTS: 
     fence_async_shared()
     tcgen05_mma(sa, sb.permute((1, 0)), acc, mbarriers=[done])
     mbarrier.wait(done, 0)
+    mbarrier.invalidate(done)
     # The epilogue reads the accumulator in parts.
     W: gl.constexpr = N // PARTS
     for p in gl.static_range(PARTS):
@@ -324,6 +326,7 @@ def attention_step(q, k, v, o, scale, M: gl.constexpr, N: gl.constexpr, D: gl.co
     left.store(p.to(dtype))
     tcgen05_mma(left, sv, acc, use_acc=False, mbarriers=[done])
     mbarrier.wait(done, 1)
+    mbarrier.invalidate(done)
     y = acc.load()
     y = y / gl.convert_layout(total, gl.SliceLayout(1, y.type.layout))[:, None]
     gl.store(o + rm[:, None] * D + rd[None, :], gl.convert_layout(y, blocked).to(dtype))
