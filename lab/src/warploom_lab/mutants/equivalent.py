@@ -24,6 +24,8 @@ REASONS: dict[str, str] = {
     " synchronous (PTX ISA 9.7.16.6.3).",
     "no-operation-after": "Only a release follows the synchronisation, which is synchronous, and the loads before it are"
     " complete after their wait (PTX ISA 9.7.16.6.3, 9.7.16.7.1).",
+    "earlier-fence": "An earlier fence and a barrier follow the last copies of threads to shared memory, which are complete"
+    " there. No thread writes shared memory between the two fences (PTX ISA 9.7.13.4).",
     "overwritten": "The first multiplication replaces the stored words, because enable-input-d is false. Nothing reads"
     " them before (PTX ISA 9.7.16.10.9).",
     "stored-zeros": "The accumulators contain stored zeros, so that the first multiplication may also add to them"
@@ -39,6 +41,7 @@ REASONS: dict[str, str] = {
 }
 
 PLACES: dict[str, str] = {
+    "blackwell_attention_f16_d64_sm100:no-proxy-fence:4": "earlier-fence",
     "blackwell_block_scaled_tensor_e4m3_sm100:accumulate-first:0": "stored-zeros",
     "blackwell_block_scaled_tensor_e4m3_sm100:accumulate-first:1": "stored-zeros",
     "blackwell_block_scaled_tensor_e4m3_sm100:no-store-wait:0": "later-store-wait",
