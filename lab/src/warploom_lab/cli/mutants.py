@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from warploom_lab.mutants.run import Outcome
 
 _DESCRIPTION = """\
-Insert one error at a time into the Blackwell kernels that `warploom-lab kernels` compiled into the folders, and run each
-mutant with the sanitizer under the schedules eager, lazy and random:1, until it is found.
+Insert one error at a time into the Blackwell kernels that `warploom-lab kernels` compiled into the folders, and run
+each mutant with the sanitizer under the schedules eager, lazy and random:1, until it is found.
 
 A mutant is found if the sanitizer reports a rule that its kind breaks, if the emulator refuses the operation, or, for
 some kinds, if the result is wrong. A mutant that is correct by the PTX manual must have no finding. The table has the
@@ -33,7 +33,9 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         exit_status="0 success; 1 a mutant is missed, misnamed or wrongly reported",
     )
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="folder with compiled kernels")
-    parser.add_argument("--kernel", action="append", default=[], metavar="WORD", help="kernels whose names contain WORD")
+    parser.add_argument(
+        "--kernel", action="append", default=[], metavar="WORD", help="kernels whose names contain WORD"
+    )
     parser.add_argument("--kind", action="append", default=[], metavar="WORD", help="kinds whose names contain WORD")
     parser.add_argument("--sites", type=int, default=2, metavar="N", help="mutants of each kind and kernel (2)")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="number of mutants that run at a time (1)")
@@ -67,7 +69,9 @@ def run(options: argparse.Namespace) -> int:
     ]
     print_table(["kind", *(str(k + 1) for k in range(len(kernels)))], rows)
     print("\n".join(f"{k + 1}: {kernel}" for k, kernel in enumerate(kernels)))
-    counts = {verdict: sum(each.verdict == verdict for each in mutants) for verdict in sorted({e.verdict for e in mutants})}
+    counts = {
+        verdict: sum(each.verdict == verdict for each in mutants) for verdict in sorted({e.verdict for e in mutants})
+    }
     print(f"{len(mutants)} mutants of {len(kernels)} kernels: {', '.join(f'{n} {v}' for v, n in counts.items())}")
     if options.record:
         options.record.write_text(json.dumps(record(found), indent=1) + "\n", encoding="utf-8")

@@ -13,31 +13,31 @@ from warploom.isa.model.effects import Access, Allocate, Arrive, Barrier, Fence,
 from warploom_lab.mutants.program import Kernel, Site
 
 REASONS: dict[str, str] = {
-    "later-wait": "A later wait for loads completes this load, too, before the warp signals other threads or changes the"
-    " words. An instruction that uses the registers waits for the load (PTX ISA 9.7.16.6.4.5, 9.7.16.8.5).",
+    "later-wait": "A later wait for loads completes this load, too, before the warp signals other threads or changes"
+    " the words. An instruction that uses the registers waits for the load (PTX ISA 9.7.16.6.4.5, 9.7.16.8.5).",
     "no-store": "No thread writes shared memory by the generic proxy before the fence, apart from the initialisation of"
-    " mbarriers and the slot of the allocation, whose write needs no proxy fence. The barrier orders the"
-    " initialisation (PTX ISA 9.7.13.4, 9.7.13.15.9).",
+    " mbarriers and the slot of the allocation, whose write needs no proxy fence. The barrier orders"
+    " the initialisation (PTX ISA 9.7.13.4, 9.7.13.15.9).",
     "one-cta": "The fence makes the initialisation of mbarriers visible to other CTAs. The cluster has one CTA, in which"
     " the barrier does this (PTX ISA 9.7.13.4).",
-    "no-operation-before": "No asynchronous operation on tensor memory precedes the synchronisation. An allocation is"
-    " synchronous (PTX ISA 9.7.16.6.3).",
-    "no-operation-after": "Only a release follows the synchronisation, which is synchronous, and the loads before it are"
-    " complete after their wait (PTX ISA 9.7.16.6.3, 9.7.16.7.1).",
+    "no-operation-before": "No asynchronous operation on tensor memory precedes the synchronisation. An allocation"
+    " is synchronous (PTX ISA 9.7.16.6.3).",
+    "no-operation-after": "Only a release follows the synchronisation, which is synchronous, and the loads before it"
+    " are complete after their wait (PTX ISA 9.7.16.6.3, 9.7.16.7.1).",
     "earlier-fence": "An earlier fence and a barrier follow the last copies of threads to shared memory, which are complete"
     " there. No thread writes shared memory between the two fences (PTX ISA 9.7.13.4).",
     "overwritten": "The first multiplication replaces the stored words, because enable-input-d is false. Nothing reads"
     " them before (PTX ISA 9.7.16.10.9).",
-    "stored-zeros": "The accumulators contain stored zeros, so that the first multiplication may also add to them"
-    " (PTX ISA 9.7.16.10.9).",
-    "later-store-wait": "A later wait for stores completes this store, too, before the multiplication that uses the words"
-    " (PTX ISA 9.7.16.8.5).",
+    "stored-zeros": "The accumulators contain stored zeros, so that the first multiplication may also add to"
+    " them (PTX ISA 9.7.16.10.9).",
+    "later-store-wait": "A later wait for stores completes this store, too, before the multiplication that uses the"
+    " words (PTX ISA 9.7.16.8.5).",
     "preceding-phase": "The wait is for the phase that precedes the initialisation of the mbarrier, and always ends at"
     " once (PTX ISA 9.7.13.15.16).",
-    "phase-unused": "No thread waits for the phase that this arrival completes, because no tile follows"
-    " (PTX ISA 9.7.13.15.2).",
-    "other-barrier": "Another barrier of the cluster stands between the loads and the release, and no access to the other"
-    " CTA follows it (PTX ISA 9.7.13.3, 9.7.16.7.1).",
+    "phase-unused": "No thread waits for the phase that this arrival completes, because no tile"
+    " follows (PTX ISA 9.7.13.15.2).",
+    "other-barrier": "Another barrier of the cluster stands between the loads and the release, and no access to the"
+    " other CTA follows it (PTX ISA 9.7.13.3, 9.7.16.7.1).",
 }
 
 PLACES: dict[str, str] = {

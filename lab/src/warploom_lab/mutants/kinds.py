@@ -23,7 +23,13 @@ _STORES = (tcgen05.ST, tcgen05.ST_SPLIT)
 _TRAP = ("emulator.tensor-memory", "emulator.tensor-allocation")
 _UNORDERED = ("sanitize.tensor/commit", "sanitize.tensor/race", "sanitize.tensor/operand", "sanitize.tensor/release")
 _EARLY = (*_UNORDERED, "sanitize.unwritten/tensor", "sanitize.copy/destination", "sanitize.mbarrier/parity")
-_COUNTS = ("sanitize.deadlock", "sanitize.mbarrier/invalidated", "sanitize.mbarrier/arrivals", "sanitize.mbarrier/parity", "sanitize.mbarrier/overflow")
+_COUNTS = (
+    "sanitize.deadlock",
+    "sanitize.mbarrier/invalidated",
+    "sanitize.mbarrier/arrivals",
+    "sanitize.mbarrier/parity",
+    "sanitize.mbarrier/overflow",
+)
 _BYTES = ("sanitize.deadlock", "sanitize.mbarrier/excess", "sanitize.mbarrier/short", "sanitize.copy/destination")
 
 
@@ -113,12 +119,14 @@ def _no_mbarrier_wait(kernel: Kernel) -> Found:
         yield ((site, f"{guard}setp.eq.u32 {done}, 0, 0;"),)
 
 
-@_kind("no-barrier", "sanitize.race/shared", "sanitize.proxy/async", "sanitize.tensor/race", "sanitize.unwritten/tensor",
-       "sanitize.unwritten/shared", wrong=True)  # fmt: skip
+@_kind("no-barrier", "sanitize.race/shared", "sanitize.proxy/async", "sanitize.tensor/race",
+       "sanitize.unwritten/tensor", "sanitize.unwritten/shared", wrong=True)  # fmt: skip
 def _no_barrier(kernel: Kernel) -> Found:
     """Delete the only barrier between stores and the operations of the tensor cores or copies that read them."""
     barriers = [site for site in kernel.sites if site.has(Barrier, level="cta") and not site.instruction.guard]
-    for before, site, after in zip([kernel.sites[0], *barriers], barriers, [*barriers[1:], kernel.sites[-1]], strict=False):
+    for before, site, after in zip(
+        [kernel.sites[0], *barriers], barriers, [*barriers[1:], kernel.sites[-1]], strict=False
+    ):
         stores = [each for each in kernel.between(before, site) if _stores(each) and each.region == site.region]
         readers = [each for each in kernel.between(site, after) if _reads(each) and each.region == site.region]
         if stores and readers:
@@ -129,21 +137,26 @@ def _stores(site: Site) -> bool:
     """Return True for a store by all threads to shared memory or tensor memory."""
     shared = any(word.startswith("shared") for word in site.instruction.words)
     return site.binding.form in _STORES or (
-        shared and not site.instruction.guard and not site.has(Arrive) and site.has(Access, kind="write", proxy="generic")
+        shared
+        and not site.instruction.guard
+        and not site.has(Arrive)
+        and site.has(Access, kind="write", proxy="generic")
     )
 
 
 def _reads(site: Site) -> bool:
     """Return True for an asynchronous operation that reads shared memory or tensor memory."""
-    return site.has(Multiply) or site.binding.form is tcgen05.CP or (site.has(Issue) and "srcMem" in site.binding.operands and
-        not site.has(Issue, mbarrier="mbar"))  # fmt: skip
+    copies = site.has(Issue) and "srcMem" in site.binding.operands and not site.has(Issue, mbarrier="mbar")
+    return site.has(Multiply) or site.binding.form is tcgen05.CP or copies
 
 
 @_kind("no-barrier-before-release", "sanitize.tensor/release", "sanitize.race/shared", *_TRAP, "sanitize.cluster/exit")
 def _no_barrier_before_release(kernel: Kernel) -> Found:
     """Delete all barriers between the last load of tensor memory and the release."""
     for load, release in _last_loads(kernel):
-        barriers = [site for site in kernel.between(load, release) if site.has(Barrier) and not site.has(Barrier, level="warp")]
+        barriers = [
+            site for site in kernel.between(load, release) if site.has(Barrier) and not site.has(Barrier, level="warp")
+        ]
         if barriers:
             yield tuple((site, "") for site in barriers)
 
@@ -158,12 +171,14 @@ def _last_loads(kernel: Kernel) -> Iterator[tuple[Site, Site]]:
         previous = release.number
 
 
-@_kind("no-cluster-barrier", "sanitize.cluster/start", "sanitize.cluster/exit", "sanitize.tensor/race", "sanitize.tensor/release",
-       "sanitize.mbarrier/init", "sanitize.mbarrier/uninitialised", *_TRAP)  # fmt: skip
+@_kind("no-cluster-barrier", "sanitize.cluster/start", "sanitize.cluster/exit", "sanitize.tensor/race",
+       "sanitize.tensor/release", "sanitize.mbarrier/init", "sanitize.mbarrier/uninitialised", *_TRAP)  # fmt: skip
 def _no_cluster_barrier(kernel: Kernel) -> Found:
     """Delete a barrier of the cluster: the arrival and the wait after it."""
     for site in kernel.all(Barrier, level="cluster", waits=False):
-        wait = next((each for each in kernel.sites[site.number :] if each.has(Barrier, level="cluster", arrives=False)), None)
+        wait = next(
+            (each for each in kernel.sites[site.number :] if each.has(Barrier, level="cluster", arrives=False)), None
+        )
         if wait is not None:
             yield (site, ""), (wait, "")
 
@@ -263,7 +278,15 @@ def _other_mbarrier(kernel: Kernel) -> Found:
     return (((site, site.shifted("mbar", 8)),) for site in kernel.of(tcgen05.COMMIT))
 
 
-@_kind("wrong-parity", *_EARLY, *_COUNTS, "sanitize.mbarrier/excess", "sanitize.race/shared", "sanitize.unwritten/shared", wrong=True)
+@_kind(
+    "wrong-parity",
+    *_EARLY,
+    *_COUNTS,
+    "sanitize.mbarrier/excess",
+    "sanitize.race/shared",
+    "sanitize.unwritten/shared",
+    wrong=True,
+)
 def _wrong_parity(kernel: Kernel) -> Found:
     """Wait for the other phase of an mbarrier."""
     for site in kernel.all(Wait, on="mbarrier"):

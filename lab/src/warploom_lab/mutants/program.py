@@ -12,7 +12,7 @@ from typing import Any
 
 import warploom as wl
 from warploom.isa.binding.bind import Binding, bind
-from warploom.isa.model.effects import Control, Effect, word
+from warploom.isa.model.effects import Control, Effect, Slots, word
 from warploom.isa.model.form import Form
 from warploom.ptx import Address, Block, Instruction, Integer, Label, Name, Operand
 
@@ -46,7 +46,7 @@ class Site:
         slots = self.binding.slots
 
         def matches(found: Any, wanted: Any) -> bool:
-            return found == wanted or ((isinstance(found, str) or callable(found)) and word(found, slots) == wanted)
+            return found == wanted or ((isinstance(found, str) or callable(found)) and _word(found, slots) == wanted)
 
         return any(
             isinstance(each, effect) and all(matches(getattr(each, name), wanted) for name, wanted in fields.items())
@@ -72,7 +72,9 @@ class Site:
         source = operand.base if isinstance(operand, Address) else operand
         mutated = Name("%mutated")
         changed = replace(operand, base=mutated) if isinstance(operand, Address) else mutated
-        return f"{{ .reg .{type_} %mutated; {operation} %mutated, {source}, {value}; {self.with_operand(name, changed)} }}"
+        return (
+            f"{{ .reg .{type_} %mutated; {operation} %mutated, {source}, {value}; {self.with_operand(name, changed)} }}"
+        )
 
     def shifted(self, name: str, change: int) -> str:
         """Return the instruction with a changed constant or address offset."""
@@ -81,6 +83,10 @@ class Site:
             return self.with_operand(name, replace(operand, offset=operand.offset + change))
         assert isinstance(operand, Integer)
         return self.with_operand(name, Integer(operand.value + change))
+
+
+def _word(rule: Any, slots: Slots) -> str:
+    return word(rule, slots)
 
 
 class Kernel:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import warploom as wl
 from warploom.diagnostics import WarploomError
@@ -57,7 +58,7 @@ def launch(case: dict[str, Any], text: str, schedule: str) -> tuple[str, ...]:
     `case` is the description of the launch, and `text` the kernel.
     """
     values, args = arguments(case)
-    before = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in values.items()}
+    before = {name: deepcopy(value) for name, value in values.items()}
     try:
         done = wl.sanitize(
             text, case["entry"], grid=case["grid"], block=case["block"], cluster=case["cluster"], shared=case["shared"],
@@ -71,14 +72,9 @@ def launch(case: dict[str, Any], text: str, schedule: str) -> tuple[str, ...]:
     with np.errstate(all="ignore"):
         expected = REFERENCES[case["reference"]](before, case["parameters"])
     checked = (name for name, spec in case["args"].items() if spec.get("checked") and name in expected)
-    if any(difference(case, name, _array(values[name]), expected[name]) for name in checked):
+    if any(difference(case, name, values[name], expected[name]) for name in checked):
         codes.append(WRONG)
     return tuple(codes)
-
-
-def _array(value: Any) -> NDArray[Any]:
-    assert isinstance(value, np.ndarray)
-    return value
 
 
 def judge(case: dict[str, Any], text: str, kind: str, place: int, line: int, reason: str) -> Outcome:
@@ -112,13 +108,15 @@ def outcomes(folder: Path, sites: int, task: tuple[dict[str, Any], str]) -> list
     text = (folder / case["file"]).read_text(encoding="utf-8")
     if not kind:
         codes = [code for schedule in SCHEDULES for code in launch(case, text, schedule)]
-        return [Outcome(case["name"], "", 0, 0, "wrongly reported" if codes else "equivalent", tuple(codes), "unchanged")]
+        return [
+            Outcome(case["name"], "", 0, 0, "wrongly reported" if codes else "equivalent", tuple(codes), "unchanged")
+        ]
     kernel = Kernel(text, case["entry"])
     executed = executed_lines(case, text)
     found: list[Outcome] = []
     for place, changes in edits(kernel, kind, sites, executed):
         changed = [site for site, _ in changes]
-        reason = reason_of(kernel, int(np.prod(case["cluster"])), f"{case['name']}:{kind}:{place}", changed)
+        reason = reason_of(kernel, math.prod(case["cluster"]), f"{case['name']}:{kind}:{place}", changed)
         found.append(judge(case, kernel.edited(changes), kind, place, changed[0].line, reason))
     return found
 

@@ -1,7 +1,7 @@
 """Compiled kernels whose mutants run, and the launches that make their loops long enough.
 
-A mutation of a stage of shared memory has no effect in a launch that fills every stage only once. Therefore some launches
-have a larger K or fewer CTAs than in the descriptions of the kernels.
+A mutation of a stage of shared memory has no effect in a launch that fills every stage only once. Therefore some
+launches have a larger K or fewer CTAs than in the descriptions of the kernels.
 """
 
 from __future__ import annotations
