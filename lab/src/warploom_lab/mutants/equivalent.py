@@ -18,14 +18,14 @@ REASONS: dict[str, str] = {
     "no-store": "No thread writes shared memory by the generic proxy before the fence, apart from the initialisation of"
     " mbarriers and the slot of the allocation, whose write needs no proxy fence. The barrier orders"
     " the initialisation (PTX ISA 9.7.13.4, 9.7.13.15.9).",
-    "one-cta": "The fence makes the initialisation of mbarriers visible to other CTAs. The cluster has one CTA, in which"
-    " the barrier does this (PTX ISA 9.7.13.4).",
+    "one-cta": "The fence makes the initialisation of mbarriers visible to other CTAs. The cluster has one CTA, in"
+    " which the barrier does this (PTX ISA 9.7.13.4).",
     "no-operation-before": "No asynchronous operation on tensor memory precedes the synchronisation. An allocation"
     " is synchronous (PTX ISA 9.7.16.6.3).",
     "no-operation-after": "Only a release follows the synchronisation, which is synchronous, and the loads before it"
     " are complete after their wait (PTX ISA 9.7.16.6.3, 9.7.16.7.1).",
-    "earlier-fence": "An earlier fence and a barrier follow the last copies of threads to shared memory, which are complete"
-    " there. No thread writes shared memory between the two fences (PTX ISA 9.7.13.4).",
+    "earlier-fence": "An earlier fence and a barrier follow the last copies of threads to shared memory, which are"
+    " complete there. No thread writes shared memory between the two fences (PTX ISA 9.7.13.4).",
     "overwritten": "The first multiplication replaces the stored words, because enable-input-d is false. Nothing reads"
     " them before (PTX ISA 9.7.16.10.9).",
     "stored-zeros": "The accumulators contain stored zeros, so that the first multiplication may also add to"
