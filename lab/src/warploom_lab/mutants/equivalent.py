@@ -30,6 +30,8 @@ REASONS: dict[str, str] = {
     " them before (PTX ISA 9.7.16.10.9).",
     "stored-zeros": "The accumulators contain stored zeros, so that the first multiplication may also add to"
     " them (PTX ISA 9.7.16.10.9).",
+    "not-first": "The site is not the first multiplication of a sum: its enable-input-d is true in every step, so that the"
+    " mutant executes the same operations (PTX ISA 9.7.16.10.9).",
     "later-store-wait": "A later wait for stores completes this store, too, before the multiplication that uses the"
     " words (PTX ISA 9.7.16.8.5).",
     "preceding-phase": "The wait is for the phase that precedes the initialisation of the mbarrier, and always ends at"
@@ -53,6 +55,7 @@ PLACES: dict[str, str] = {
     "blackwell_gemm_tma_ws_sm100:no-arrival:0": "phase-unused",
     "blackwell_gemm_tma_ws_sm100:no-mbarrier-wait:0": "preceding-phase",
     "blackwell_gemm_tma_ws_sm100:no-tensor-store:0": "overwritten",
+    "cuda_dense_f16_sm_100a:accumulate-first:3": "not-first",
     "tensor_memory_pair_bf16_m128_sm100:no-cluster-barrier:3": "other-barrier",
 }
 
