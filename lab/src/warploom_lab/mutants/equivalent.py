@@ -30,8 +30,8 @@ REASONS: dict[str, str] = {
     " them before (PTX ISA 9.7.16.10.9).",
     "stored-zeros": "The accumulators contain stored zeros, so that the first multiplication may also add to"
     " them (PTX ISA 9.7.16.10.9).",
-    "not-first": "The site is not the first multiplication of a sum: its enable-input-d is true in every step, so that the"
-    " mutant executes the same operations (PTX ISA 9.7.16.10.9).",
+    "not-first": "The site is not the first multiplication of a sum: its enable-input-d is true in every step, so that"
+    " the mutant executes the same operations (PTX ISA 9.7.16.10.9).",
     "later-store-wait": "A later wait for stores completes this store, too, before the multiplication that uses the"
     " words (PTX ISA 9.7.16.8.5).",
     "preceding-phase": "The wait is for the phase that precedes the initialisation of the mbarrier, and always ends at"
