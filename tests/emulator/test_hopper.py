@@ -191,6 +191,22 @@ def test_branches_with_an_aligned_barrier_each_trap(operation: str) -> None:
     assert "lanes 0 to 2, 4 to 31" in said
 
 
+def test_a_wait_that_does_not_end_before_an_aligned_barrier_is_a_deadlock() -> None:
+    """The lanes at the barrier would wait for the others, so that the wait is the cause."""
+    with pytest.raises(wl.Deadlock, match="for the mbarrier"):
+        run("""
+            .shared .b64 bar;
+            setp.ne.u32 %p1, %r0, 0;
+            @%p1 bra END;
+            mbarrier.init.shared::cta.b64 [bar], 1;
+            AGAIN:
+            mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
+            @!%p1 bra AGAIN;
+            END:
+            bar.sync 0;
+            ret;""")  # fmt: skip
+
+
 def test_branches_with_a_barrier_that_is_not_aligned_meet() -> None:
     found = run("""
         setp.eq.u32 %p1, %r0, 3;

@@ -325,10 +325,16 @@ class Control:
         return {int(splits.warp[row]): row for row in held}
 
     def fault_of_partially_arrived(self) -> Fault | None:
-        """Return the fault of a warp that has only partly arrived at an `.aligned` instruction, or None."""
+        """Return the fault of a warp that has only partly arrived at an `.aligned` instruction, or None.
+
+        A warp with suspended lanes has no fault, because the lanes may arrive after their wait. The wait that does not
+        end is the cause.
+        """
         splits = self.splits
         for warp, row in self.partially_arrived().items():
             others = np.flatnonzero((splits.warp == warp) & (splits.status != Status.DONE)).tolist()
+            if np.any(splits.status[others] == Status.WAITING):
+                continue
             elsewhere = [
                 f"{describe_lanes(splits.mask[other])} at {self.program.place_of(int(splits.pc[other]))}"
                 for other in others

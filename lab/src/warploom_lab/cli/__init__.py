@@ -5,9 +5,9 @@ import sys
 from collections.abc import Sequence
 
 from warploom.cli import execute
-from warploom_lab.cli import captures, compare, driver, evidence, fuzz, kernels, pages, programs, ptxas
+from warploom_lab.cli import captures, compare, driver, evidence, fuzz, kernels, mutants, pages, programs, ptxas
 
-_VERBS = (compare, evidence, ptxas, kernels, programs, driver, captures, fuzz, pages)
+_VERBS = (compare, evidence, ptxas, kernels, mutants, programs, driver, captures, fuzz, pages)
 
 
 def parser() -> argparse.ArgumentParser:

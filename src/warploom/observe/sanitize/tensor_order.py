@@ -48,9 +48,14 @@ class Operation:
 
 @dataclass(slots=True)
 class _Commits:
-    """Commits of a thread: covered operations and completed phase, by mbarrier (byte offset / 8)."""
+    """Commits of a thread: covered operations and completed phase, by mbarrier (CTA, index in the CTA).
 
-    by_word: dict[int, deque[tuple[int, int]]] = field(default_factory=dict[int, deque[tuple[int, int]]])
+    The entries stay when an mbarrier is invalidated, which does not wait for its phase.
+    """
+
+    by_mbarrier: dict[tuple[int, int], deque[tuple[int, int]]] = field(
+        default_factory=dict[tuple[int, int], deque[tuple[int, int]]]
+    )
     last: int = 0  # number of the last operation that a commit covers
 
 
@@ -69,7 +74,8 @@ class TensorOrder:
         commits = self._commits.setdefault(thread, _Commits())
         commits.last = number
         if found >= 0:
-            kept = commits.by_word.setdefault(word, deque(maxlen=_KEPT))
+            key = divmod(found, self.mbarriers.clocks.mbarriers)
+            kept = commits.by_mbarrier.setdefault(key, deque(maxlen=_KEPT))
             kept.append((number, self.aliasing.next_phase(found)))
 
     def is_committed(self, operation: Operation) -> bool:
@@ -96,10 +102,9 @@ class TensorOrder:
     def _covered(self, warp: int, thread: Thread, fenced: bool) -> int:
         """Return the number of the last operation of a thread that a warp knows to be complete."""
         commits, covered = self._commits.get(thread), 0
-        for word, kept in () if commits is None else commits.by_word.items():
-            found = int(self.mbarriers.at[word])
-            # An mbarrier that has been invalidated is complete.
-            known = kept[-1][1] if found < 0 else self.aliasing.phases(warp, found, fenced=fenced)
+        for (cta, index), kept in () if commits is None else commits.by_mbarrier.items():
+            found = cta * self.mbarriers.clocks.mbarriers + index
+            known = self.aliasing.phases(warp, found, fenced=fenced)
             for number, phase in reversed(kept):
                 if number <= covered:
                     break

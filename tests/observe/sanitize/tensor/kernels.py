@@ -148,6 +148,15 @@ def gemm() -> str:
     )  # fmt: skip
 
 
+def invalidated() -> str:
+    """An mbarrier that is invalidated after the wait for the multiplication, and before the load."""
+    return (
+        zeros(8192, 128) + "    fence.proxy.async.shared::cta;\n" + start({0: 1}, 32) + mma("%r7", "%p4") + commit(0)
+        + wait(0, mark="//- sanitize.tensor/commit") + "    bar.sync 0;\n    @%p0 mbarrier.inval.shared::cta.b64 [%r3];\n"
+        + AFTER.replace("//- sanitize.tensor/fence", "") + LD + WAIT_LD.format("//- sanitize.tensor/load-wait") + STORE + end(32)
+    )  # fmt: skip
+
+
 def refilled() -> str:
     """One stage of shared memory that threads refill after the commit of the multiplication that reads it."""
     refill = (
@@ -398,6 +407,7 @@ def slot() -> str:
 
 KERNELS = (
     Kernel("gemm", gemm()),
+    Kernel("invalidated", invalidated()),
     Kernel("refilled", refilled()),
     Kernel("specialised", specialised(), 256),
     Kernel("double_buffered", double_buffered(), 256),
