@@ -17,13 +17,20 @@ Array = NDArray[Any]
 class _Reach:
     """Last access of a warp to another CTA.
 
-    The access is complete when the time of `agent` (see `clocks`) has reached `clock`.
+    `times` has pairs of an agent and a time (see `clocks`). The access is complete when one of the agents has reached
+    its time.
     """
 
-    agent: int
-    clock: int
+    times: tuple[tuple[int, int], ...]
     arrivals: int  # earlier arrivals of the warp at the cluster barrier
     pc: int
+
+    def may_follow(self, knows: Array, passed: int) -> bool:
+        """Return True if the access may follow the exit of a CTA.
+
+        `knows` has the times that the CTA knows, and `passed` the phases of its cluster barrier.
+        """
+        return passed <= self.arrivals and all(knows[agent] < time for agent, time in self.times)
 
 
 class Lifetimes:
@@ -40,7 +47,7 @@ class Lifetimes:
         self.bulk = np.zeros(warps, np.int32)  # clock of the last bulk copy out of shared memory
         self.bulk_site = np.full(warps, -1, np.int64)
         self._reached: dict[int, dict[int, _Reach]] = {}
-        self._phases: dict[int, dict[int, _Reach]] = {}
+        self._phases: dict[int, dict[tuple[int, int], _Reach]] = {}  # CTA -> (mbarrier, warp)
         self._sent: dict[int, dict[int, _Reach]] = {}
 
     def reach(self, warps: Array, index: Array, lanes: Array, pc: int) -> None:
@@ -48,11 +55,9 @@ class Lifetimes:
 
         `index` has byte offsets in the shared memory of all CTAs. Shapes: index and lanes (warps, 32).
         """
-        clocks = self.clocks
         for owner, warp, lane in self._remote(warps, index, lanes):
             self._check(owner, warp, lane, pc)
-            seen = _Reach(int(clocks.own[warp]), int(clocks.clock[warp]), int(self.arrivals[warp]), pc)
-            self._reached.setdefault(owner, {})[warp] = seen
+            self._reached.setdefault(owner, {})[warp] = _Reach((self._time(warp),), int(self.arrivals[warp]), pc)
 
     def arrive_at(self, warps: Array, index: Array, lanes: Array, objects: Array, phase: Array, pc: int) -> None:
         """Record operations of `lanes` on mbarriers of other CTAs.
@@ -65,16 +70,24 @@ class Lifetimes:
             position = int(np.flatnonzero(warps == warp)[0])
             found = int(objects[position, lane])
             if found >= 0:
-                self.expect(owner, warp, found, int(phase[found]) + 1, pc)
+                times = self._phase(found, int(phase[found]) + 1), self._time(warp)
+                self._phases.setdefault(owner, {})[found, warp] = _Reach(times, int(self.arrivals[warp]), pc)
 
     def expect(self, owner: int, warp: int, found: int, phase: int, pc: int) -> None:
         """Record an operation of `warp` on the shared memory of CTA `owner`.
 
         Phase `phase` of mbarrier `found` completes the operation.
         """
-        column = int(self.clocks.phase_column(np.array([found]))[0])
-        seen = _Reach(column, phase, int(self.arrivals[warp]), pc)
-        self._phases.setdefault(owner, {})[found] = seen
+        seen = _Reach((self._phase(found, phase),), int(self.arrivals[warp]), pc)
+        self._phases.setdefault(owner, {})[found, -1] = seen
+
+    def _time(self, warp: int) -> tuple[int, int]:
+        """Return the agent and the time of a warp."""
+        return int(self.clocks.own[warp]), int(self.clocks.clock[warp])
+
+    def _phase(self, found: int, phase: int) -> tuple[int, int]:
+        """Return the agent and the time for the end of a phase of mbarrier `found`."""
+        return int(self.clocks.phase_column(np.array([found]))[0]), phase
 
     def start(self, starts: Array, warps: Array, lanes: Array, pc: int) -> None:
         """Report copies to the shared memory of CTAs that may not have started.
@@ -92,11 +105,8 @@ class Lifetimes:
 
         Phase phases[i] of mbarrier objects[i] completes the copy of warps[i]. Shapes: all (copies,).
         """
-        columns = self.clocks.phase_column(objects)
-        for warp, found, column, phase in zip(
-            *(each.tolist() for each in (warps, objects, columns, phases)), strict=True
-        ):
-            seen = _Reach(column, phase, int(self.arrivals[warp]), pc)
+        for warp, found, phase in zip(*(each.tolist() for each in (warps, objects, phases)), strict=True):
+            seen = _Reach((self._phase(found, phase),), int(self.arrivals[warp]), pc)
             self._sent.setdefault(int(self.topology.cta_of[warp]), {})[found] = seen
 
     def copy_out(self, warps: Array, pc: int) -> None:
@@ -165,12 +175,12 @@ class Lifetimes:
             who = self.context.describe_cta(owner)
             source = "this copy may still read the shared memory of its CTA when the CTA exits"
             for each in self._sent.pop(owner, {}).values():
-                if knows[each.agent] < each.clock and passed <= each.arrivals:
+                if each.may_follow(knows, passed):
                     report.add("sanitize.cluster/exit", each.pc, -1, f"{source}; {who} exits")
             message = (
                 f"this reaches the shared memory of the CTA of rank {int(topology.rank[owner])}, and nothing keeps "
                 f"that CTA from exiting first; {who} exits"
             )
             for each in (*self._reached.pop(owner, {}).values(), *self._phases.pop(owner, {}).values()):
-                if knows[each.agent] < each.clock and passed <= each.arrivals:
+                if each.may_follow(knows, passed):
                     report.add("sanitize.cluster/exit", each.pc, -1, message)
