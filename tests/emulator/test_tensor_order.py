@@ -157,6 +157,19 @@ def test_accumulators_are_not_ordered_among_each_other() -> None:
     assert all(np.array_equal(each, found["eager"]) for each in found.values())
 
 
+def test_a_multiplication_may_overwrite_the_a_of_an_earlier_one() -> None:
+    # Attention kernels keep P, the A of a multiplication, in the columns of the next S.
+    _, _, data = tiles()
+    first = MMA.format("", "%p1")
+    second = "tcgen05.mma.cta_group::1.kind::f16 [%t+32], [%t], %rd4, %r3, %p1;\n"
+    start = share() + PREPARE + by_thread_0(first + COMMIT) + WAIT + "bar.sync 0;\n"
+    end = WAIT.replace("AGAIN", "TWICE").replace("], 0", "], 1") + dump(64)
+    over_a, over_d = (by_thread_0(second + MMA.format(d, "%p2") + COMMIT, "SECOND") for d in ("", "+16"))
+    found = results(start + over_a + end, data)
+    assert all(np.array_equal(each, found["eager"]) for each in found.values())
+    assert differs(start + over_d + end, data)
+
+
 SCALED = wl.InstructionDescriptor("mxf8f6f4", 128, 32, "e4m3", "e4m3").encode()
 CP = "tcgen05.cp.cta_group::1.32x128b.warpx4 [%t+{}], %rd{};\n"
 

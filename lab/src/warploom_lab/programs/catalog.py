@@ -84,9 +84,14 @@ def _example(
     )  # fmt: skip
 
 
-def _blackwell(folder: str, file: str, name: str, *arguments: str, success: str = "Disposition: Passed") -> Program:
+def _blackwell(
+    folder: str, file: str, name: str, *arguments: str, success: str = "Disposition: Passed",
+    assessments: Mapping[str, str] | None = None,
+) -> Program:  # fmt: skip
     target, device = ("120a", "rtx5090") if folder.startswith("79") else ("100a", "b200")
-    return _example(folder, file, *arguments, name=name, success=success, target=target, device=device)
+    return _example(
+        folder, file, *arguments, name=name, success=success, assessments=assessments, target=target, device=device
+    )
 
 
 _ONCE = "--iterations=0"
@@ -155,7 +160,9 @@ _CUTLASS_EXAMPLES = (
     _blackwell("72_blackwell_narrow_precision_gemm", "72c_blackwell_mixed_mxfp8_bf16_gemm", "72c", *_SQUARE, _ONCE),
     _blackwell(
         "77_blackwell_fmha", "", "77-fp16", "--b=1", "--h=1", "--q=256", "--k=256", "--d=64", _ONCE, "--verify",
-        success=r"\[OK\]",
+        success=r"\[OK\]", assessments={
+            "sanitize.tensor/load-wait": "S", "sanitize.tensor/store-wait": "T", "sanitize.race/shared": "U",
+        },
     ),
     _blackwell("79_blackwell_geforce_gemm", "79a_blackwell_geforce_nvfp4_bf16_gemm", "79a", *_SMALL, _ONCE),
     _blackwell(

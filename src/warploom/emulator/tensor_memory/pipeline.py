@@ -40,6 +40,7 @@ from warploom.isa.model.tensor_memory import (
     TensorMultiply,
     TensorTransfer,
 )
+from warploom.isa.model.tensor_uses import uses_of
 from warploom.lazy_dataclass import dataclass
 from warploom.numerics.fused import Workers
 
@@ -375,7 +376,7 @@ def _is_ordered(first: _Entry, then: _Entry) -> bool:
     before, after = first.operations.record, then.operations.record
     match before, after:
         case TensorMultiply(), TensorMultiply():
-            return _continues(first, then)
+            return _continues(first, then) or _overwrites_a(first, then)
         case TensorMemoryShift(), TensorMemoryCopy(rows=4):
             return True
         case TensorMemoryCopy() | TensorMemoryShift(), TensorMultiply():
@@ -396,3 +397,14 @@ def _continues(first: _Entry, then: _Entry) -> bool:
         if (fields[0].m, fields[0].n) == (fields[1].m, fields[1].n):
             return True
     return after.collector[1] in ("use", "lastuse") and before.collector[0] == after.collector[0]
+
+
+def _overwrites_a(first: _Entry, then: _Entry) -> bool:
+    """Return True if the D of a multiplication overlaps the A of an earlier one in tensor memory.
+
+    The manual does not list the pair. Attention kernels of CUTLASS rely on its order: S of a step overwrites P of the
+    step before.
+    """
+    old = [use for use in uses_of(first.operations.record, first.operations.values, first.k, 0) if use.what == "A"]
+    new = [use for use in uses_of(then.operations.record, then.operations.values, then.k, 0) if use.what == "D"]
+    return any(a.first < d.end and d.first < a.end for a in old for d in new)

@@ -218,12 +218,12 @@ class TensorMemory:
         old, order, warp = access.operation, self.order, operation.thread[0]
         if old.is_transfer and old.thread == operation.thread and access.use.writes and use.kind == "write":
             return  # the stores of a warp take effect in order
-        is_ordered = is_pipelined(old, operation) or self._multiplied_between(old, operation)
-        if is_ordered and old.thread == operation.thread:
+        pipelined = is_pipelined(old, access.use, operation, use)
+        if (pipelined or self._multiplied_between(old, operation)) and old.thread == operation.thread:
             return
         if order.is_complete(warp, old):
             self._check_fences(access, operation, use)
-        elif not is_pipelined(old, operation):
+        elif not pipelined:
             self._report_incomplete(access, operation, use)
         elif not order.follows(warp, old):
             self._report("sanitize.tensor/race", access, operation, use, "and nothing orders the two")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from warploom.isa.model.tensor_memory import TensorMemoryCopy, TensorMemoryShift, TensorMultiply
+from warploom.isa.model.tensor_uses import Use
 from warploom.observe.sanitize.mbarriers import Mbarriers
 
 _KEPT = 64  # newest commits of a thread to one mbarrier that are kept
@@ -120,16 +121,17 @@ class TensorOrder:
         return other == warp or (fenced > 0 and self.aliasing.follows(warp, other, fenced, fenced=False))
 
 
-def is_pipelined(first: Operation, then: Operation) -> bool:
-    """Return True if two operations of one thread take effect in the order of their issue.
+def is_pipelined(first: Operation, old: Use, then: Operation, new: Use) -> bool:
+    """Return True if two operations of one thread, which use the same words, take effect in the order of their issue.
 
     The manual names the shift after a multiplication alone. CUTLASS and Triton rely on the order of a copy, too.
+    Attention kernels of CUTLASS rely on the order of a multiplication and one that overwrites its A.
 
     Source: PTX ISA 9.7.16.6.2.
     """
     match first.record, then.record:
         case TensorMultiply(), TensorMultiply():
-            return first.key == then.key
+            return first.key == then.key or (old.what == "A" and new.what == "D")
         case TensorMemoryShift(), TensorMemoryCopy(rows=4):
             return True
         case TensorMemoryCopy() | TensorMemoryShift(), TensorMultiply():

@@ -298,6 +298,26 @@ def attention() -> str:
     )  # fmt: skip
 
 
+def softmax() -> str:
+    """Two steps of attention: P overwrites S, and S of the next step overwrites P without a wait for O = P V.
+
+    The store of P uses all registers of the load, and the manual demands `wait::ld` nevertheless.
+    """
+    words = ", ".join(f"%r{k}" for k in range(16, 32))
+    return (
+        zeros(8192, 128) + "    fence.proxy.async.shared::cta; //- sanitize.proxy/async\n" + start({0: 1, 1: 1}, 64)
+        + "    add.u32 %r51, %r7, 32;\n    add.u32 %r53, %r7, 40;\n"
+        + mma("%r7", "%p4") + commit(0) + wait(0, mark=f"//- {EARLY}") + AFTER
+        + LD + WAIT_LD.format("//- sanitize.tensor/load-wait")
+        + f"    tcgen05.st.sync.aligned.32x32b.x16.b32 [%r8], {{{words}}};\n"
+        + WAIT_ST.format("//- sanitize.tensor/store-wait") + BEFORE + "    bar.sync 0; //- sanitize.tensor/race\n" + AFTER
+        + mma("%r51", "%p4", a="[%r7]")
+        + mma("%r7", "%p4", mark="//= sanitize.tensor/commit: @%p2 tcgen05.mma.cta_group::1.kind::f16 [%r53], %rd2, %rd3, %r10, %p4;")
+        + commit(0, mark="//- sanitize.deadlock sanitize.tensor/commit") + wait(0, 1, mark=f"//- {EARLY}") + AFTER
+        + LD + WAIT_LD.format("") + STORE + end(64)
+    )  # fmt: skip
+
+
 def exchange() -> str:
     """Four warps store, and four others load the same lanes after a barrier."""
     return (
@@ -405,6 +425,31 @@ def slot() -> str:
     )  # fmt: skip
 
 
+def sums() -> str:
+    """Four warps store sums of rows, and four others load them after a phase of an mbarrier."""
+    return (
+        start({0: 128}, 32) + "    @%p8 bra LOAD;\n"
+        + "    tcgen05.st.sync.aligned.32x32b.x2.b32 [%r8], {%r9, %r9};\n" + WAIT_ST.format("//- sanitize.tensor/store-wait") + BEFORE
+        + "    mbarrier.arrive.shared::cta.b64 _, [%r3]; //- sanitize.deadlock\n    bra END;\nLOAD:\n"
+        + wait(0, mark="//- sanitize.tensor/race sanitize.unwritten/tensor") + AFTER + LD1
+        + WAIT_LD.format("//- sanitize.tensor/load-wait") + STORE + "END:\n" + end(32)
+    )  # fmt: skip
+
+
+def early_slot() -> str:
+    """The warp that allocates also multiplies. The others wait for the multiplication, and read the address later."""
+    return (
+        zeros(8192, 128) + "    fence.proxy.async.shared::cta; //- sanitize.proxy/async\n"
+        + "    @%p0 mbarrier.init.shared::cta.b64 [%r3], 1;\n    bar.sync 0;\n"
+        + "    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;\n"
+        + "    bar.sync 0; //- sanitize.race/shared\n"
+        + mma("0", "%p4", "@%p0 ") + commit(0, "@%p0 ", mark="//- sanitize.deadlock")
+        + wait(0, mark=f"//- {EARLY} sanitize.tensor/race sanitize.unwritten/tensor") + AFTER
+        + "    ld.shared.u32 %r7, [slot];\n    and.b32 %r8, %r0, 96;\n    shl.b32 %r8, %r8, 16;\n    add.u32 %r8, %r8, %r7;\n"
+        + LD + WAIT_LD.format("") + STORE + end(32)
+    )  # fmt: skip
+
+
 KERNELS = (
     Kernel("gemm", gemm()),
     Kernel("invalidated", invalidated()),
@@ -412,12 +457,15 @@ KERNELS = (
     Kernel("specialised", specialised(), 256),
     Kernel("double_buffered", double_buffered(), 256),
     Kernel("attention", attention()),
+    Kernel("softmax", softmax()),
     Kernel("exchange", exchange(), 256),
     Kernel("rewritten", rewritten()),
     Kernel("copied", copied()),
     Kernel("relaxed", relaxed()),
     Kernel("reallocated", reallocated()),
     Kernel("phases", phases()),
+    Kernel("sums", sums(), 256),
+    Kernel("early_slot", early_slot()),
     Kernel("slot", slot()),
     Kernel("pair", pair(), cluster=2, idesc=PAIR),
 )
