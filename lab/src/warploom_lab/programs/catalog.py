@@ -95,10 +95,14 @@ def _blackwell(
 
 
 _ONCE = "--iterations=0"
+_STORES = {"sanitize.copy/exit": "B"}
+_PAIRS = _STORES | {"sanitize.mbarrier/init": "V"}
+_OVERLAPPED = _PAIRS | {"sanitize.tensor/load-wait": "S"}
 _SQUARE = ("--m=256", "--n=256", "--k=256")
 _SMALL = ("--m=128", "--n=128", "--k=256")
 _BLOCKWISE = "hopper_fp8_warp_specialized_gemm_with_blockwise_scaling"
 _GROUPED_BLOCKWISE = "68_hopper_fp8_warp_specialized_grouped_gemm_with_blockwise_scaling"
+_NARROW = "72_blackwell_narrow_precision_gemm"
 _MIXED, _GROUPED_MIXED = "55_hopper_mixed_dtype_gemm", "69_hopper_mixed_dtype_grouped_gemm"
 _CUTLASS_EXAMPLES = (
     _example("48_hopper_warp_specialized_gemm", "", "--m=512", "--n=256", "--k=352", _ONCE),
@@ -149,15 +153,16 @@ _CUTLASS_EXAMPLES = (
              "--iterations=1", "--reference-check=true", success="(?i)passed"),
     _example("47_ampere_gemm_universal_streamk", "ampere_gemm_universal_streamk", "--m=256", "--n=256", "--k=256",
              _ONCE, assessments={"sanitize.race/global": "G"}),
-    _blackwell("70_blackwell_gemm", "70_blackwell_fp16_gemm", "70-fp16", "--m=256", "--n=256", "--k=128", _ONCE),
-    _blackwell("70_blackwell_gemm", "70_blackwell_fp8_gemm", "70-fp8", *_SQUARE, _ONCE),
+    _blackwell("70_blackwell_gemm", "70_blackwell_fp16_gemm", "70-fp16", "--m=256", "--n=256", "--k=128", _ONCE,
+               assessments=_PAIRS),
+    _blackwell("70_blackwell_gemm", "70_blackwell_fp8_gemm", "70-fp8", *_SQUARE, _ONCE, assessments=_PAIRS),
     _blackwell(
         "71_blackwell_gemm_with_collective_builder", "", "71", "--m=256", "--n=256", "--k=128", "--l=1",
-        success=r"(?s)\A(?=(?:.*?: Passed){10})(?!.*Failed)",
+        success=r"(?s)\A(?=(?:.*?: Passed){10})(?!.*Failed)", assessments=_PAIRS,
     ),
-    _blackwell("72_blackwell_narrow_precision_gemm", "72a_blackwell_nvfp4_bf16_gemm", "72a", *_SQUARE, _ONCE),
-    _blackwell("72_blackwell_narrow_precision_gemm", "72b_blackwell_nvfp4_nvfp4_gemm", "72b", *_SQUARE, _ONCE),
-    _blackwell("72_blackwell_narrow_precision_gemm", "72c_blackwell_mixed_mxfp8_bf16_gemm", "72c", *_SQUARE, _ONCE),
+    _blackwell(_NARROW, "72a_blackwell_nvfp4_bf16_gemm", "72a", *_SQUARE, _ONCE, assessments=_OVERLAPPED),
+    _blackwell(_NARROW, "72b_blackwell_nvfp4_nvfp4_gemm", "72b", *_SQUARE, _ONCE, assessments=_STORES),
+    _blackwell(_NARROW, "72c_blackwell_mixed_mxfp8_bf16_gemm", "72c", *_SQUARE, _ONCE, assessments=_OVERLAPPED),
     _blackwell(
         "77_blackwell_fmha", "", "77-fp16", "--b=1", "--h=1", "--q=256", "--k=256", "--d=64", _ONCE, "--verify",
         success=r"\[OK\]", assessments={
