@@ -122,7 +122,7 @@ class TensorOrder:
 
 
 def is_pipelined(first: Operation, old: Use, then: Operation, new: Use) -> bool:
-    """Return True if two operations of one thread, which use the same words, take effect in the order of their issue.
+    """Return True if two uses of the same words by one thread take effect in the order of their issue.
 
     The manual names the shift after a multiplication alone. CUTLASS and Triton rely on the order of a copy, too.
     Attention kernels of CUTLASS rely on the order of a multiplication and one that overwrites its A.

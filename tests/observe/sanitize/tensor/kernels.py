@@ -313,7 +313,7 @@ def softmax() -> str:
         + WAIT_ST.format("//- sanitize.tensor/store-wait") + BEFORE + "    bar.sync 0; //- sanitize.tensor/race\n" + AFTER
         + mma("%r51", "%p4", a="[%r7]")
         + mma("%r7", "%p4", mark="//= sanitize.tensor/commit: @%p2 tcgen05.mma.cta_group::1.kind::f16 [%r53], %rd2, %rd3, %r10, %p4;")
-        + commit(0, mark="//- sanitize.deadlock sanitize.tensor/commit") + wait(0, 1, mark=f"//- {EARLY}") + AFTER
+        + commit(1, mark="//- sanitize.deadlock") + wait(1, mark=f"//- {EARLY}") + AFTER
         + LD + WAIT_LD.format("") + STORE + end(64)
     )  # fmt: skip
 
