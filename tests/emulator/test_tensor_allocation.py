@@ -233,3 +233,12 @@ def test_the_sanitizer_knows_no_peers_in_an_odd_cluster(monkeypatch: pytest.Monk
     out = np.zeros(64, np.uint32)
     run = wl.launch(HEAD + body + "ret;\n}\n", grid=3, block=32, cluster=(3, 1, 1), args=[out], sanitize=True)
     assert not run.findings
+
+
+def test_the_sanitizer_accepts_operations_without_lanes() -> None:
+    body = ALLOC.format(1, 32).replace("ld.shared", "bar.warp.sync 0xffffffff;\nld.shared") + (
+        "mov.u64 %rd1, 0x400800400040; mov.b32 %r9, 0x4020010; add.u32 %r10, %r3, 0xff000000;\n"
+        "@%p2 tcgen05.mma.cta_group::1.kind::f16 [%r10], %rd1, %rd1, %r9, %p1;\n"
+    )
+    with pytest.raises(wl.Trap, match="D begins at lane 65280 of tensor memory"):
+        wl.launch(HEAD + body + "ret;\n}\n", grid=1, block=32, args=[np.zeros(64, np.uint32)], sanitize=True)
