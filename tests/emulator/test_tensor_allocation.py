@@ -88,7 +88,23 @@ def test_a_deadlock_names_the_owner_of_the_columns() -> None:
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (ALLOC.format(1, "%r0"), "tensor-allocation: the number of columns is 0; expected 32, 64, 128, 256 or 512"),
+        (ALLOC.format(1, "%r19"), "tensor-allocation: the number of columns is 0; expected 32, 64, 128, 256 or 512"),
+        (
+            "mad.lo.u32 %r2, %r0, 0x400000, %r2;\n" + ALLOC.format(1, 32),
+            "tensor-allocation: the destination of an allocation differs",
+        ),
+        (
+            "min.u32 %r9, %r0, 1;\nshl.b32 %r9, 32, %r9;\n" + ALLOC.format(1, "%r9"),
+            "tensor-allocation: the number of columns differs between the threads of a warp: 0x40 is one",
+        ),
+        (
+            ALLOC.format(1, 32).replace(".shared::cta", "").replace("%r2", "%rd0", 1),
+            "tensor-allocation: the destination of an allocation is at generic address .* not in shared memory",
+        ),
+        (
+            ALLOC.format(1, 64) + "@%p2 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [%rd0];\n",
+            "mbarrier: an mbarrier is at generic address .* not in shared memory",
+        ),
         (ALLOC.format(1, 64) + FREE.format(1, 32), "releases 32 columns .* but the allocation has 64 columns"),
         (ALLOC.format(1, 64) + FREE.format(1, 64) * 2, "no allocation returned; the CTA has allocated no columns"),
         (ALLOC.format(1, 64) + "add.u32 %r3, %r3, 32;\n" + FREE.format(1, 64), "allocated 64 at 0x0"),
@@ -198,3 +214,31 @@ def test_an_observed_run_has_no_findings() -> None:
     done = wl.launch(tensor_kernel(fill(64) + dump(64), columns=64), grid=1, block=128, args=[data, out], sanitize=True)
     assert done.findings == ()
     np.testing.assert_array_equal(out, data)
+
+
+def test_pairs_need_an_even_cluster() -> None:
+    first = "mov.u32 %r9, %cluster_ctarank;\nsetp.ne.u32 %p3, %r9, 0;\n@%p3 ret;\n"
+    found = message(first + ALLOC.format(2, 32), cluster=3)
+    assert "tensor-pair: an instruction has .cta_group::2 in a cluster of 3 CTAs, in which not every CTA" in found
+
+
+def test_the_sanitizer_knows_no_peers_in_an_odd_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    from warploom.observe.sanitize import _shared_shadow
+
+    monkeypatch.setenv("WARPLOOM_ENGINE", "interpreter")
+    for name in ("write_lanes", "_is_quiet"):  # Python checks the indices; machine code does not
+        monkeypatch.setattr(_shared_shadow, name, getattr(_shared_shadow, name).function)
+    body = "@%p2 st.shared.u32 [%r2+4], %r0;\n" + ALLOC.format(1, 32) + FREE.format(1, 32)
+    body = body.replace("ld.shared", "bar.warp.sync 0xffffffff;\nld.shared")
+    out = np.zeros(64, np.uint32)
+    run = wl.launch(HEAD + body + "ret;\n}\n", grid=3, block=32, cluster=(3, 1, 1), args=[out], sanitize=True)
+    assert not run.findings
+
+
+def test_the_sanitizer_accepts_operations_without_lanes() -> None:
+    body = ALLOC.format(1, 32).replace("ld.shared", "bar.warp.sync 0xffffffff;\nld.shared") + (
+        "mov.u64 %rd1, 0x400800400040; mov.b32 %r9, 0x4020010; add.u32 %r10, %r3, 0xff000000;\n"
+        "@%p2 tcgen05.mma.cta_group::1.kind::f16 [%r10], %rd1, %rd1, %r9, %p1;\n"
+    )
+    with pytest.raises(wl.Trap, match="D begins at lane 65280 of tensor memory"):
+        wl.launch(HEAD + body + "ret;\n}\n", grid=1, block=32, args=[np.zeros(64, np.uint32)], sanitize=True)

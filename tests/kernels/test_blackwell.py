@@ -130,7 +130,7 @@ def test_pairs_multiply_large_problems() -> None:
         assert TensorPlan(plan.a, plan.b, b_major=plan.b_major, scaling=plan.scaling, tile=tile).stages >= 3
 
 
-E8 = np.ones((64, 1), ml_dtypes.float8_e8m0fnu)
+E8, E4 = np.ones((64, 2), ml_dtypes.float8_e8m0fnu), np.ones((64, 4), ml_dtypes.float8_e4m3fn)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,18 @@ E8 = np.ones((64, 1), ml_dtypes.float8_e8m0fnu)
         ("bf16", {"target": "sm_100a", "row_scales": E8, "column_scales": E8}, "kernels.type", "mxfp8: e4m3, e5m2"),
         (
             "e4m3", {"target": "sm_120a", "row_scales": E8[:60], "column_scales": E8[:, :0]},
-            "kernels.shape", "expected the result of arrange_scales for 64 by 2 factors",
+            "kernels.shape", "expected shape (64, 2), with one factor for 32 elements along K, or the result of",
+        ),
+        ("e2m1", {"target": "sm_100a", "row_scales": E4[:, :3], "column_scales": E4}, "kernels.shape", "shape (64, 4)"),
+        ("e2m1", {"target": "sm_100a"}, "kernels.type", "elements of float4_e2m1fn need scale factors; expected"),
+        ("e2m1", {"target": "sm_90a", "row_scales": np.ones(64, "f4")}, "kernels.type", "need scale factors; expected"),
+        ("bf16", {"target": "sm_107"}, "kernels.target", "the size of shared memory is not known for sm_107; expected"),
+        ("bf16", {"target": "sm_100a", "bias_along": "x"}, "kernels.option", "is 'x'; expected 'column' or 'row'"),
+        ("bf16", {"target": "sm_100a", "alpha": 1e300}, "kernels.option", "alpha is beyond the range of float32; exp"),
+        ("bf16", {"target": "sm_100a", "beta": 10**400}, "kernels.option", "beta is beyond the range of float32; exp"),
+        (
+            "bf16", {"target": "sm_100a", "out": np.broadcast_to(np.ones(64, ml_dtypes.bfloat16), (64, 64))},
+            "kernels.layout", "out is a read-only array; expected an array that can be written",
         ),
     ],
 )  # fmt: skip
@@ -155,3 +166,23 @@ def test_what_is_not_supported_is_refused(element: str, words: dict[str, Any], c
         api.gemm(a, b.T, device="cpu", **words)
     assert error.value.diagnostics[0].code == code
     assert sentence in str(error.value)
+
+
+def test_matrices_of_4_bits_fit_before_they_are_packed() -> None:
+    a, b = matrix(1, "e2m1", 64, 64), matrix(2, "e2m1", 64, 64)
+    scales: dict[str, Any] = {"row_scales": E4, "column_scales": E4, "device": "cpu", "target": "sm_100a"}
+    with pytest.raises(wl.UsageError, match=r"A has shape \(64, 63\) and B has shape \(64, 64\); expected"):
+        gemm(a[:, :63], b.T, **scales)
+    with pytest.raises(wl.UsageError, match="B has elements of float8_e4m3fn; expected float4_e2m1fn for both"):
+        gemm(a, matrix(2, "e4m3", 64, 64).T, **scales)
+    with pytest.raises(wl.UsageError, match="at least one dimension"):
+        pack_e2m1(a[0, 0:1].reshape(()))
+
+
+def test_factors_with_the_shape_of_an_atom_are_arranged() -> None:
+    a, b = matrix(1, "e2m1", 32, 256), matrix(2, "e2m1", 32, 256)
+    factors = np.random.default_rng(3).choice([0.5, 1, 2], (32, 16)).astype(ml_dtypes.float8_e4m3fn)
+    words: dict[str, Any] = {"device": "cpu", "target": "sm_100a", "result": "f32"}
+    d = gemm(a, b.T, row_scales=factors, column_scales=factors, **words)
+    wide = [each.astype("f4") * factors.astype("f4").repeat(16, 1) for each in (a, b)]
+    np.testing.assert_array_equal(d, wide[0] @ wide[1].T)

@@ -202,7 +202,7 @@ def test_no_two_lanes_meet_in_a_bank(majors, span, d, monkeypatch):
         ({"target": "sm_75"}, "sm_75 has no asynchronous copies; expected sm_80 or above"),
         ({"a": "e4m3", "b": "e4m3"}, "sm_80 has no e4m3; expected sm_89 or above"),
         ({"a": "s8", "b": "s8", "accumulator": "s32", "d": "s32", "a_major": "m"},
-         "s8 must be stored along K; a_major and b_major must be 'k'"),
+         "A has elements of s8 and is not contiguous along K; only elements of 16 bits may be"),
         ({"a_major": "n"}, "a_major is 'n'; expected 'k' or 'm'"),
         ({"a": "s8", "b": "s8", "accumulator": "s32", "d": "s32", "epilogue": Epilogue(scaled=True)},
          "an s32 result has no epilogue; expected a result in f32, bf16 or f16"),

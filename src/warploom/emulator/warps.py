@@ -14,7 +14,7 @@ from warploom.emulator.async_operations import AsyncOperations
 from warploom.emulator.barriers import Barriers
 from warploom.emulator.batch import Batch
 from warploom.emulator.control import Control
-from warploom.emulator.faults import Fault
+from warploom.emulator.faults import Fault, refuse
 from warploom.emulator.grid_dependencies import GridDependencies
 from warploom.emulator.mbarriers import Mbarriers
 from warploom.emulator.memory import Memory
@@ -205,6 +205,12 @@ class Warps(Batch):
         """Return the addresses in a state space that correspond to generic addresses."""
         return address_space.from_generic(space, addresses)
 
+    def in_shared(self, addresses: Array, code: str, what: str) -> Array:
+        """Return the addresses in shared memory of generic addresses. Errors: Fault `code`."""
+        outside = self.active() & ~address_space.in_window("shared", addresses)
+        refuse(code, outside, what + " is at generic address {:#x}, which is not in shared memory", addresses)
+        return address_space.from_generic("shared", addresses)
+
     def is_space(self, space: str, addresses: Array) -> Lanes:
         """Return a mask of the generic addresses that are in a state space."""
         wide = addresses.astype(np.uint64)
@@ -351,6 +357,13 @@ class Warps(Batch):
         self.components.asynchronous.executor.prefetch(self, request)
 
     # Tensor memory ----------------------------------------------------------------------------------------
+
+    def first_lane(self, values: Array, what: str) -> Array:
+        """Return the value that all lanes of each warp have. Errors: Fault emulator.tensor-allocation."""
+        wide = np.broadcast_to(values, (self.count, 32))
+        message = f"the {what} differs between the threads of a warp: {{:#x}} is one of its values; expected one value"
+        refuse("emulator.tensor-allocation", wide != wide[:, :1], message, wide)
+        return wide[:, 0]
 
     def allocate_tensor_memory(self, columns: Array, ctas: int) -> Array:
         """Allocate columns for each warp, and return their addresses. See `TensorAllocator.allocate`."""

@@ -6,7 +6,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, lru_cache
-from math import ceil
+from math import ceil, inf
 from numbers import Real
 from types import NoneType
 from typing import Any, Literal, NamedTuple
@@ -163,11 +163,19 @@ _PREPARED: dict[tuple[Any, ...], PreparedGemm] = {}
 _MAX_PREPARED = 1024
 
 
+_TOO_LARGE = 2.0**128 - 2.0**103  # smallest number that float32 rounds to infinity
+
+
 def _checked(options: Options, alpha: float, beta: float, gpu: Gpu | None) -> Options:
     """Return the options, with `target` filled in. Errors: UsageError kernels.option."""
     for name, value in (("alpha", alpha), ("beta", beta)):
         if not isinstance(value, (Real, np.number)):
             raise UsageError(f"{name} is {value!r}; expected a number", code="kernels.option")
+        if _TOO_LARGE <= abs(value) != inf:
+            raise UsageError(f"{name} is beyond the range of float32; expected at most 3.4e38", code="kernels.option")
+    if options.bias_along not in ("column", "row"):
+        message = f"bias_along is {options.bias_along!r}; expected 'column' or 'row'"
+        raise UsageError(message, code="kernels.option")
     target, tile = options.target, options.tile
     if not isinstance(target, str):
         raise UsageError(f"target is {target!r}; expected a name such as sm_90a", code="kernels.option")
@@ -194,6 +202,8 @@ def _run_on_numpy(
     operands = host_operands(operands)
     gpu = gpu_of(0) if device == "cuda" else None
     dispatch = planner(operands, _checked(options, alpha, beta, gpu), gpu)
+    if operands.out is not None and not operands.out.flags.writeable:
+        raise UsageError("out is a read-only array; expected an array that can be written", code="kernels.layout")
     plan, problem = dispatch.plan, dispatch.problem
     whole = np.zeros((*problem.shape[:-1], problem.pitch(plan.d)), DTYPES[plan.d])
     made = whole[..., : problem.n]

@@ -53,8 +53,9 @@ def pack_e2m1(array: Any) -> Any:
 
     Shapes: array (..., K); result (..., K / 2) of uint8. Errors: UsageError kernels.type.
     """
-    if strided(array).dtype != _FOUR_BITS:
-        raise array_error("array", strided(array), f"elements of {_FOUR_BITS}", "kernels.type")
+    layout = strided(array)
+    if layout.dtype != _FOUR_BITS or not layout.ndim:
+        raise array_error("array", layout, f"elements of {_FOUR_BITS}, and at least one dimension", "kernels.type")
     *planes, columns = array.shape
     codes = np.zeros((*planes, ceil(columns / 32) * 32), np.uint8)
     codes[..., :columns] = array.view(np.uint8) & 15
@@ -64,24 +65,53 @@ def pack_e2m1(array: Any) -> Any:
 def host_operands(operands: Operands) -> Operands:
     """Return NumPy operands as the kernels read them: packed elements, and scale factors in atoms.
 
-    Errors: UsageError kernels.shape.
+    Errors: UsageError kernels.shape, kernels.type.
     """
-
-    def packed(array: Any) -> Any:
-        return pack_e2m1(array) if getattr(array, "dtype", None) == _FOUR_BITS else array
-
-    def arranged(scales: Any) -> Any:
-        if scales is None or strided(scales).dtype.name not in _SCALE_TYPES or scales.shape[-2:] == _ATOM:
-            return scales
-        return arrange_scales(scales)
-
-    b = operands.b
-    return operands._replace(
-        a=packed(operands.a),
-        b=transposed(packed(transposed(b))) if hasattr(b, "swapaxes") and b.ndim > 1 else b,
-        row_scales=arranged(operands.row_scales),
-        column_scales=arranged(operands.column_scales),
+    if not all(hasattr(array, "shape") and len(array.shape) > 1 for array in operands[:2]):
+        return operands  # `problem_of` reports it
+    a, b = operands.a, transposed(operands.b)
+    _check_four_bits(operands)
+    row_scales, column_scales = (
+        _arranged(name, scales, array)
+        for name, scales, array in (
+            ("row_scales", operands.row_scales, a),
+            ("column_scales", operands.column_scales, b),
+        )
     )
+    a, b = (pack_e2m1(array) if array.dtype == _FOUR_BITS else array for array in (a, b))
+    return operands._replace(a=a, b=transposed(b), row_scales=row_scales, column_scales=column_scales)
+
+
+def _check_four_bits(operands: Operands) -> None:
+    """Refuse elements of 4 bits without scale factors, or with other elements, before they are packed."""
+    named = {"A": operands.a, "B": operands.b}
+    found = [name for name, array in named.items() if array.dtype == _FOUR_BITS]
+    if not found:
+        return
+    scales = operands.row_scales, operands.column_scales
+    if any(each is None or strided(each).dtype.name not in _SCALE_TYPES for each in scales):
+        expected = f"row_scales and column_scales of {' or '.join(_SCALE_TYPES)}"
+        raise UsageError(f"elements of {_FOUR_BITS} need scale factors; expected {expected}", code="kernels.type")
+    if any(array.dtype not in (_FOUR_BITS, np.uint8) for array in named.values()):
+        types = " and ".join(f"{name} has elements of {array.dtype}" for name, array in named.items())
+        raise UsageError(f"{types}; expected {_FOUR_BITS} for both", code="kernels.type")
+    if operands.a.shape[-1] != operands.b.shape[-2] and len(found) == len(named):
+        message = f"A has shape {operands.a.shape} and B has shape {operands.b.shape}; expected (M, K) and (K, N)"
+        raise UsageError(message, code="kernels.shape")
+
+
+def _arranged(name: str, scales: Any, array: Any) -> Any:
+    """Return scale factors in atoms. The last two axes of `array` are the lines with these factors, and K."""
+    if scales is None or strided(scales).dtype.name not in _SCALE_TYPES or scales.ndim > array.ndim + 1:
+        return scales
+    kind = _SCALE_TYPES[strided(scales).dtype.name]
+    block = next(form.block for form in BLOCK_FORMATS.values() if form.scale == kind)
+    *lines, k = array.shape
+    shape = (*lines, ceil(k * (2 if array.dtype == np.uint8 else 1) / block))
+    if scales.shape != shape:
+        expected = f"shape {shape}, with one factor for {block} elements along K, or the result of arrange_scales"
+        raise array_error(name, strided(scales), expected, "kernels.shape")
+    return arrange_scales(scales)
 
 
 def scaled_problem(problem: Problem, operands: Operands) -> Problem:

@@ -128,7 +128,8 @@ class GemmPlan:
             if major not in ("k", across):
                 yield f"{name} is '{major}'; expected 'k' or '{across}'"
         if (self.a_major, self.b_major) != ("k", "k") and self.a in TYPES and size_of(self.a) != 2:
-            yield f"{self.a} must be stored along K; a_major and b_major must be 'k'"
+            name, element = ("A", self.a) if self.a_major != "k" else ("B", self.b)
+            yield f"{name} has elements of {element} and is not contiguous along K; only elements of 16 bits may be"
         if self.epilogue.activation not in ACTIVATIONS:
             yield f"unknown activation '{self.epilogue.activation}'; expected relu, gelu or silu"
         if self.d == "s32" and not self.epilogue.is_identity:

@@ -168,8 +168,9 @@ class InstructionDescriptor(Displayed):
             found[name] = value >> low & mask
             rest &= ~(mask << low)
         if rest:
-            bits = ", ".join(str(bit) for bit in range(32) if rest >> bit & 1)
-            raise UsageError(f"bits {bits} are reserved in an instruction descriptor of kind {kind}; expected 0")
+            bits = [str(bit) for bit in range(32) if rest >> bit & 1]
+            reserved = f"bits {', '.join(bits)} are" if len(bits) > 1 else f"bit {bits[0]} is"
+            raise UsageError(f"{reserved} reserved in an instruction descriptor of kind {kind}; expected 0")
         for name, codes in _coded(of_kind).items():
             words = {code: word for word, code in codes.items()}
             if name in found and found[name] not in words:

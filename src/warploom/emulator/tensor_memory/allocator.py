@@ -62,10 +62,10 @@ class TensorAllocator:
 
     # Checks -----------------------------------------------------------------------------------------------
 
-    def use_group(self, ctas: int, of: NDArray[np.int64], lanes: NDArray[np.int64]) -> None:
+    def use_group(self, ctas: int, lanes: NDArray[np.int64]) -> None:
         """Check the CTAs that execute an instruction with `.cta_group::ctas`.
 
-        `lanes` has the indices of the threads in the executing batch. Shapes: of and lanes (threads,).
+        `lanes` has the indices of the threads in the executing batch. Shapes: lanes (threads,).
 
         Errors: Fault emulator.tensor-pair.
         """
@@ -78,13 +78,11 @@ class TensorAllocator:
         if ctas == 1:
             return
         topology = self.state.topology
-        alone = (of % topology.cluster_size ^ 1) >= topology.cluster_size
-        if alone.any():
-            message = (
-                f"an instruction has .cta_group::2 in a cluster of {topology.cluster_size} CTA"
-                f"{'s' if topology.cluster_size > 1 else ''}, in which the CTA has no peer; expected an even number"
-            )
-            raise Fault("emulator.tensor-pair", message, int(lanes[alone.argmax()]))
+        if topology.cluster_size % 2:
+            of = f"a cluster of {topology.cluster_size} CTA{'s' if topology.cluster_size > 1 else ''}"
+            message = f"an instruction has .cta_group::2 in {of}, in which not every CTA has a peer"
+            message += "; expected an even number"
+            raise Fault("emulator.tensor-pair", message, int(lanes[0]))
 
     def require_peers(self, of: NDArray[np.int64], lanes: NDArray[np.int64]) -> None:
         """Check that the peers of the CTAs `of` have not exited. Errors: Fault emulator.tensor-pair."""
@@ -109,7 +107,7 @@ class TensorAllocator:
         Shapes: columns (warps,). Errors: Fault emulator.tensor-allocation, emulator.tensor-pair.
         """
         of = batch.location.cta
-        self.use_group(ctas, of, 32 * np.arange(batch.count))
+        self.use_group(ctas, 32 * np.arange(batch.count))
         stay = np.zeros(batch.count, np.bool_)
         found = np.zeros(batch.count, np.int64)
         for position, (row, cta, count) in enumerate(
@@ -137,7 +135,7 @@ class TensorAllocator:
         Shapes: addresses and columns (warps,). Errors: Fault emulator.tensor-allocation, emulator.tensor-pair.
         """
         of = batch.location.cta
-        self.use_group(ctas, of, 32 * np.arange(batch.count))
+        self.use_group(ctas, 32 * np.arange(batch.count))
         stay = np.zeros(batch.count, np.bool_)
         requests = zip(batch.rows.tolist(), of.tolist(), addresses.tolist(), columns.tolist(), strict=True)
         for position, (row, cta, address, count) in enumerate(requests):
@@ -170,7 +168,7 @@ class TensorAllocator:
     def relinquish(self, batch: Batch, ctas: int) -> None:
         """Take the permit to allocate from the CTAs of a batch. Errors: Fault emulator.tensor-pair."""
         of = batch.location.cta
-        self.use_group(ctas, of, 32 * np.arange(batch.count))
+        self.use_group(ctas, 32 * np.arange(batch.count))
         for cta in of.tolist():
             self.relinquished[cta] = self.state.pc
 

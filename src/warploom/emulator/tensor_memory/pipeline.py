@@ -123,7 +123,7 @@ class TensorPipeline:
         warps = batch.warp_index[positions].astype(np.int64)
         ctas = self.state.topology.cta_of[warps]
         flat = 32 * positions + lanes
-        self.allocator.use_group(record.ctas, ctas, flat)
+        self.allocator.use_group(record.ctas, flat)
         if record.ctas == 2 and not isinstance(record, TensorCommit):
             self.allocator.require_peers(ctas, flat)
         values = values_of(record, positions, lanes)

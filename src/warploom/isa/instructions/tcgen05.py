@@ -56,16 +56,19 @@ def allocate(warps: Warps, i: Bound) -> None:
 
     The warp waits until the columns are free and, with `.cta_group::2`, for a warp of the peer CTA.
     """
-    addresses = warps.allocate_tensor_memory(_first(warps, i.nCols), ctas(i))
+    warps.first_lane(warps.addresses(i.dst), "destination of an allocation")
+    addresses = warps.allocate_tensor_memory(_columns(warps, i.nCols), ctas(i))
     if warps.count:
         where = spread(warps, warps.addresses(i.dst))
+        if not i.ss:
+            where = warps.in_shared(where, "emulator.tensor-allocation", "the destination of an allocation")
         one = np.arange(32)[None] == 0
-        warps.store(i.ss, where, "b32", addresses.astype(np.uint32)[None, :, None], lanes=one)
+        warps.store("shared::cta", where, "b32", addresses.astype(np.uint32)[None, :, None], lanes=one)
 
 
-def _first(warps: Warps, operand: Value) -> Any:
-    """Return the value of an operand in the first lane of each warp. Shapes: (warps,)."""
-    return np.broadcast_to(warps.read(operand), (warps.count, 32))[:, 0]
+def _columns(warps: Warps, operand: Value) -> Any:
+    """Return the number of columns of each warp. Shapes: (warps,)."""
+    return warps.first_lane(warps.read(operand), "number of columns")
 
 
 def ctas(i: Bound) -> int:
@@ -90,7 +93,8 @@ DEALLOC.describe(
 @DEALLOC.execute
 def release(warps: Warps, i: Bound) -> None:
     """Release the columns of an allocation."""
-    warps.release_tensor_memory(_first(warps, i.taddr), _first(warps, i.nCols), ctas(i))
+    addresses = warps.first_lane(warps.read(i.taddr), "address of a release")
+    warps.release_tensor_memory(addresses, _columns(warps, i.nCols), ctas(i))
 
 
 RELINQUISH = Form(
@@ -383,5 +387,10 @@ COMMIT.describe(
 def commit(warps: Warps, i: Bound) -> TensorCommit:
     """Arrive at an mbarrier when the earlier operations of the thread are complete."""
     # The lower half of a generic address is the address in shared memory. Triton 3.6 passes this half alone.
-    mbarrier = spread(warps, warps.addresses(i.mbar)) & np.uint64(0xFFFF_FFFF)
+    mbarrier = spread(warps, warps.addresses(i.mbar))
+    if not i.ss:
+        short = mbarrier >> np.uint64(32) == 0
+        wide = np.where(short, warps.to_generic("shared", mbarrier), mbarrier)
+        mbarrier = warps.in_shared(wide, "emulator.mbarrier", "an mbarrier")
+    mbarrier = mbarrier & np.uint64(0xFFFF_FFFF)
     return TensorCommit(ctas(i), "shared::cluster", mbarrier, mask_of(warps, i.ctaMask))

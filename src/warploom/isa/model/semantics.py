@@ -191,6 +191,13 @@ class Warps(Protocol):
         """Convert generic addresses to addresses in a state space, as uint64."""
         ...
 
+    def in_shared(self, addresses: Array, code: str, what: str) -> Array:
+        """Return the addresses in shared memory of generic addresses. `what` names their use.
+
+        Errors: the rule `code` for an address outside of shared memory.
+        """
+        ...
+
     def is_space(self, space: str, addresses: Array) -> Lanes:
         """Return a mask of the lanes whose generic address is in the state space `space`."""
         ...
@@ -344,6 +351,13 @@ class Warps(Protocol):
         """Check the tensor copies in `request`, one for each active lane, without executing them."""
 
     # Tensor memory ------------------------------------------------------------------------------------
+
+    def first_lane(self, values: Array, what: str) -> Array:
+        """Return the value that all lanes of each warp have. `what` names the values.
+
+        Shapes: values (warps, 32) or broadcastable, the result (warps,). Errors: emulator.tensor-allocation.
+        """
+        ...
 
     def allocate_tensor_memory(self, columns: Array, ctas: int) -> Array:
         """Allocate columns of tensor memory for each warp, and return the addresses.

@@ -133,6 +133,8 @@ def lane_bits(lanes: Array) -> int:
 @lru_cache(maxsize=4096)
 def lanes_of(bits: int) -> Any:
     """Return the lanes of a set, as a slice if they are consecutive, otherwise as an array."""
+    if not bits:
+        return slice(0)
     low, high = (bits & -bits).bit_length() - 1, bits.bit_length()
     if bits == (1 << high) - (1 << low):
         return slice(low, high)

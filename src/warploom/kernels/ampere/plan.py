@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from warploom.check.header import find_target
 from warploom.diagnostics import UsageError
-from warploom.isa.model.capacity import shared_bytes
+from warploom.isa.model.capacity import SHARED_KIB, shared_bytes
 from warploom.kernels.plan import BLOCK_FORMATS, Epilogue, GemmPlan, bits_of, tile_errors
 from warploom.kernels.problem import Problem
 from warploom.kernels.warp_store import buffer_bytes
@@ -210,6 +210,10 @@ def plan_for(
         raise UsageError(f"a row along K has {row} bytes; expected at most {_MAX_ROW}", code="kernels.plan")
     number = find_target(target).number
     if tile is None and number >= OLDEST:
+        if number not in SHARED_KIB:
+            known = ", ".join(f"sm_{each}" for each in SHARED_KIB if each >= OLDEST)
+            message = f"the size of shared memory is not known for {target}; expected one of {known}"
+            raise UsageError(message, code="kernels.target")
         tile = choose_tile(problem, multiprocessors, shared_bytes(number))
     return WarpPlan(
         problem.a, problem.b, accumulator, result, problem.a_major, problem.b_major,

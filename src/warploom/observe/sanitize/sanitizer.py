@@ -180,7 +180,7 @@ class Sanitizer(Observer):
         if self.accesses is not None:
             self.accesses.start(context)
         self.shadow = SharedShadow(
-            context, features.is_asynchronous, features.has_tensor_memory and launch.topology.cluster_size > 1,
+            context, features.is_asynchronous, features.has_tensor_memory and launch.topology.cluster_size % 2 == 0,
             features.granule, self.multiplications.read_shared,
             lambda number: self.mbarriers.name_of(number),  # noqa: PLW0108 - created below
         )  # fmt: skip
