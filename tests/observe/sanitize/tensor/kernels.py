@@ -443,7 +443,7 @@ def early_slot() -> str:
         + "    @%p0 mbarrier.init.shared::cta.b64 [%r3], 1;\n    bar.sync 0;\n"
         + "    @%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;\n"
         + "    bar.sync 0; //- sanitize.race/shared\n"
-        + mma("0", "%p4", "@%p0 ") + commit(0, "@%p0 ", mark="//- sanitize.deadlock")
+        + "    mov.b32 %r50, 0;\n" + mma("%r50", "%p4", "@%p0 ") + commit(0, "@%p0 ", mark="//- sanitize.deadlock")
         + wait(0, mark=f"//- {EARLY} sanitize.tensor/race sanitize.unwritten/tensor") + AFTER
         + "    ld.shared.u32 %r7, [slot];\n    and.b32 %r8, %r0, 96;\n    shl.b32 %r8, %r8, 16;\n    add.u32 %r8, %r8, %r7;\n"
         + LD + WAIT_LD.format("") + STORE + end(32)
