@@ -9,8 +9,9 @@ from warploom.lazy_dataclass import dataclass
 _WHEN = {
     "load": "The emulator refuses the kernel and runs no instruction.",
     "run": (
-        "This fault ends the run with an error, and all arrays keep their contents. The attribute `arrays` of the "
-        "error has the contents at this point. In `wl.sanitize` and with `raises=False`, the fault is a finding."
+        "The run ends with an error. The caller's arrays stay as they were before the run, and the attribute `arrays` "
+        "of the error has their contents at the fault. In `wl.sanitize` and with `wl.launch(..., raises=False)`, the "
+        "fault is a finding."
     ),
     "warning": "This finding is a warning. The run continues.",
 }

@@ -29,7 +29,6 @@ class _Block(NamedTuple):
     columns: int
     warp: int
     pc: int
-    ctas: int
 
 
 class _Request(NamedTuple):
@@ -142,7 +141,7 @@ class TensorAllocator:
             if self._granted.pop(row, None) is not None:
                 continue
             block = self.blocks.get((cta, address))
-            if block is None or block.columns != count or block.ctas != ctas:
+            if block is None or block.columns != count:
                 raise Fault(_CODE, self._wrong_release(cta, address, count, block), 32 * position)
             if ctas == 1 or self.kind == "eager":
                 self._free(cta, address)
@@ -154,9 +153,9 @@ class TensorAllocator:
         self._serve_all()
 
     def _suspend(self, batch: Batch, stay: NDArray[np.bool_], found: NDArray[np.int64]) -> None:
-        """Suspend the warp splits in the mask `stay`.
+        """Remove from the batch the warp splits in the mask `stay`, which must wait.
 
-        If a later warp split of the batch has served one of them, it stays in the batch and receives its column.
+        A warp split of the mask that a later one has already served remains in the batch. `found` receives its column.
         """
         for position in np.flatnonzero(stay).tolist():
             column = self._granted.pop(int(batch.rows[position]), None)
@@ -177,9 +176,7 @@ class TensorAllocator:
         if block is None:
             held = [f"{size.columns} at {column:#x}" for (owner, column), size in self.blocks.items() if owner == cta]
             return f"{start}, which no allocation returned; the CTA has allocated {', '.join(held) or 'no columns'}"
-        if block.columns != count:
-            return f"{start}, but the allocation has {block.columns} columns; expected the same number"
-        return f"{start} with another .cta_group than the allocation"
+        return f"{start}, but the allocation has {block.columns} columns; expected the same number"
 
     # Service ----------------------------------------------------------------------------------------------
 
@@ -238,7 +235,7 @@ class TensorAllocator:
         cta, columns = request.cta, request.columns
         pc = int(self.state.splits.pc[slot]) if self.state.splits.status[slot] == Status.WAITING else self.state.pc
         warp = int(self.state.splits.warp[slot])
-        self.blocks[cta, column] = _Block(columns, warp, pc, request.ctas)
+        self.blocks[cta, column] = _Block(columns, warp, pc)
         self.storage.allocated[cta, column // BLOCK : (column + columns) // BLOCK] = True
         if self.kind != "eager":
             self.storage.words[cta, :, column : column + columns] = UNDEFINED

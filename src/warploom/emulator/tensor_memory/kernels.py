@@ -18,8 +18,8 @@ Numbers = NDArray[np.int64]
 def read_rows(words: Words, ctas: Numbers, lanes: Numbers, columns: Numbers, table: Numbers, out: Words) -> None:
     """Copy matrix g from the tensor memory of CTA ctas[g] to out[g].
 
-    Row r of fold f is in lane lanes[g] + table[f, r], in consecutive columns from columns[g] on. The folds are side by
-    side in `out`.
+    The columns of a matrix are divided into equal parts, called folds. Part f of row r is in lane
+    lanes[g] + table[f, r], in consecutive columns from columns[g] on.
 
     Shapes: ctas, lanes and columns (G,); table (folds, rows); out (G, rows, folds * width).
     """

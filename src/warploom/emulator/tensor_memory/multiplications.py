@@ -141,7 +141,8 @@ class Multiplications:
             except (UsageError, NoModelError) as error:
                 raise Fault(CODE, str(error), k) from None
         if record.disabled is not None and len(record.disabled) != 4 * record.ctas:
-            raise Fault(CODE, f"the mask of disabled lanes has {len(record.disabled)} words", 0)
+            message = f"the mask of disabled lanes has {len(record.disabled)} words; expected {4 * record.ctas}"
+            raise Fault(CODE, message, 0)
         return kind if is_uniform else None
 
     def _kind(self, record: TensorMultiply, words: Sequence[int]) -> Kind:
@@ -165,7 +166,10 @@ class Multiplications:
         return Kind(plan, chain, matrices if is_direct else None)
 
     def continues(self, first: Operations, operations: Operations) -> bool:
-        """Return True if operations add to the results of others, so that `execute` accepts both as a chain."""
+        """Return True if each operation adds to the D of the operation of `first` in the same CTA.
+
+        `execute` accepts both as a chain.
+        """
         if first.kind is None or operations.kind is None or first.kind.chain is None:
             return False
         old, new = first.values, operations.values

@@ -3,8 +3,8 @@
 Under the schedule `eager`, an operation takes effect when it is issued. Adjacent multiplications that add to the same
 D take effect together, before any other instruction can observe them. Under other schedules, an operation is queued.
 
-Of two operations in the same CTA or pair of CTAs, the later one waits for the earlier one only if the manual or all
-known compilers rely on this order (`_is_ordered`), and if both belong to one thread or fences order their threads. A
+Of two operations in the same CTA or pair of CTAs, the later one waits for the earlier one only if `_is_ordered` lists
+the pair (see docs/why/0021), and if both belong to one thread or fences order their threads. A
 commit waits for all earlier operations of its thread. The schedule `lazy` executes an operation when a commit needs it,
 and the latest of several operations first. The schedule `random` executes operations in any legal order.
 """
@@ -326,9 +326,10 @@ class TensorPipeline:
                     self._force([random.choice(self.queues[unit])])
 
     def unblock(self) -> bool:
-        """Execute the earliest commits with equal instructions, so that a waiting warp may continue.
+        """Execute queued commits, so that a waiting warp may continue.
 
-        Return False if no commit is queued.
+        Under `random`, this is a random one, otherwise the earliest one and those that were issued with it. Return
+        False if no commit is queued.
         """
         commits = [each for queue in self.queues.values() for each in queue if each.is_commit]
         if not commits:

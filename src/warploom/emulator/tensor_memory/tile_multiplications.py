@@ -30,7 +30,7 @@ _NO_TILES = Tiles(np.zeros((0, 0, 0), np.uint64), np.zeros((0, 0), np.int64), 0,
 
 
 def is_direct(record: TensorMultiply, plan: MultiplyPlan, matrices: Sequence[Matrix], arch: str) -> bool:
-    """Return True if `execute` executes a multiplication. `matrices` are its matrices in shared memory."""
+    """Return True if `execute` supports a multiplication. `matrices` are its matrices in shared memory."""
     fields = plan.fields
     return (
         plan.path == "D"

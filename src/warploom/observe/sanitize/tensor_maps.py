@@ -133,7 +133,7 @@ class TensorMaps:
             return
 
     def _acquire(self, pc: int) -> Fix:
-        """Return the insertion of an acquire before a copy that uses a tensor map."""
+        """Return a fix that inserts an acquire fence before the copy at `pc`, which uses a tensor map."""
         step = self.context.program.steps[pc]
         used = next(each for each in step.binding.form.effects_of(effects.Access) if each.proxy == "tensormap")
         operand = step.binding.operands[used.address].operand

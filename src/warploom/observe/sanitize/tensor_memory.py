@@ -337,9 +337,9 @@ class TensorMemory:
         warp, lane = operation.thread
         what = "the accumulators" if use.what == "D" else use.what or "words"
         unwritten, sums = np.count_nonzero(contents == 0), np.count_nonzero(~written & (contents != 0))
-        why = f"{unwritten:,} words are not written since their allocation" if unwritten else ""
+        why = f"{unwritten:,} words have not been written since their allocation" if unwritten else ""
         if sums:
-            why += f"{' and ' * bool(why)}{sums:,} words have the sums of a multiplication"
+            why += f"{' and ' * bool(why)}{sums:,} words contain results of a multiplication"
         message = (
             f"this reads {what} in {use.describe()} of tensor memory, of which {why}; "
             f"{self.context.describe(warp, lane)}"

@@ -24,11 +24,15 @@ Thread = tuple[int, int]
 class Operation:
     """Operation on tensor memory.
 
-    `record` is a record of `isa.model.tensor_memory`, and `key` is equal for multiplications with the same accumulator
-    and shape. `time` is the time of the warp at the issue. `number` counts the operations of the warp. `done` is the
-    time at which the warp has waited for a transfer, `fenced` the time of the first fence before a synchronisation
-    after that or, for another operation, after the issue; 0 stands for none. `release` is the first instruction after
-    the operation with which the warp signals other threads, or -1.
+    Times are those of the issuing warp in `PhaseAliasing`, and 0 if the event has not occurred.
+
+    - record: record of `isa.model.tensor_memory`.
+    - key: value that multiplications with the same accumulator and shape share.
+    - time: time of the issue.
+    - number: number of the operation among those of the warp.
+    - done: time at which the warp has waited for the transfer.
+    - fenced: time of the first `before_thread_sync` after `done`; for other operations than transfers, after `time`.
+    - release: first later instruction with which the warp signals other threads, or -1.
     """
 
     pc: int
@@ -85,9 +89,9 @@ class TensorOrder:
         return commits is not None and commits.last >= operation.number
 
     def follows(self, warp: int, operation: Operation, *, fenced: bool = False) -> bool:
-        """Return True if the next step of a warp follows the issue of an operation.
+        """Return True if the issue of an operation is ordered before the next instruction of a warp.
 
-        With `fenced`, only what precedes the last tensor memory fence of the warp counts.
+        With `fenced`, only synchronisation before the last `after_thread_sync` of the warp counts.
         """
         other = operation.thread[0]
         return other == warp or self.aliasing.follows(warp, other, operation.time, fenced=fenced)
@@ -115,7 +119,7 @@ class TensorOrder:
         return covered
 
     def follows_fence(self, warp: int, operation: Operation) -> bool:
-        """Return True if a warp follows a fence after an operation, before a synchronisation of its threads."""
+        """Return True if a warp is ordered after a `before_thread_sync` that follows an operation."""
         other = operation.thread[0]
         fenced = operation.fenced
         return other == warp or (fenced > 0 and self.aliasing.follows(warp, other, fenced, fenced=False))
@@ -124,8 +128,9 @@ class TensorOrder:
 def is_pipelined(first: Operation, old: Use, then: Operation, new: Use) -> bool:
     """Return True if two uses of the same words by one thread take effect in the order of their issue.
 
-    The manual names the shift after a multiplication alone. CUTLASS and Triton rely on the order of a copy, too.
-    Attention kernels of CUTLASS rely on the order of a multiplication and one that overwrites its A.
+    After a multiplication, the manual names only a shift and a multiplication with the same accumulator and shape.
+    CUTLASS and Triton also rely on the order of a later copy, and attention kernels of CUTLASS on that of a later
+    multiplication that overwrites A.
 
     Source: PTX ISA 9.7.16.6.2.
     """

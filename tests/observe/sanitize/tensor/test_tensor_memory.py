@@ -100,4 +100,4 @@ def test_scale_factors_are_not_sums() -> None:
     (found,) = findings(issue.kernel, issue.kernel.text.replace(first, f"{first}\n{second}"), "eager")
     assert found.code == "sanitize.unwritten/tensor"
     assert "the scale factors of A" in found.message
-    assert "512 words have the sums of a multiplication" in found.message
+    assert "512 words contain results of a multiplication" in found.message
