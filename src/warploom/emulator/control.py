@@ -17,7 +17,7 @@ from warploom.emulator.services import Services
 from warploom.emulator.stacks import Stacks
 from warploom.emulator.state import State
 from warploom.emulator.values import Register
-from warploom.emulator.warp_splits import Status, describe_lanes, pack, unpack
+from warploom.emulator.warp_splits import KINDS, Event, Status, describe_lanes, pack, unpack
 from warploom.isa.model.semantics import Array
 from warploom.lazy_dataclass import dataclass
 
@@ -327,13 +327,15 @@ class Control:
     def fault_of_partially_arrived(self) -> Fault | None:
         """Return the fault of a warp that has only partly arrived at an `.aligned` instruction, or None.
 
-        A warp with suspended lanes has no fault, because the lanes may arrive after their wait. The wait that does not
-        end is the cause.
+        A warp whose other lanes wait for an mbarrier or for resources has no fault, because they may arrive after this
+        wait. The wait that does not end is the cause. A barrier of threads waits for the lanes that have arrived here.
         """
         splits = self.splits
         for warp, row in self.partially_arrived().items():
             others = np.flatnonzero((splits.warp == warp) & (splits.status != Status.DONE)).tolist()
-            if np.any(splits.status[others] == Status.WAITING):
+            awaited = splits.awaited[others]
+            meets = (awaited >= 0) & np.isin(awaited % KINDS, (Event.BARRIER, Event.CLUSTER))
+            if np.any((splits.status[others] == Status.WAITING) & ~meets):
                 continue
             elsewhere = [
                 f"{describe_lanes(splits.mask[other])} at {self.program.place_of(int(splits.pc[other]))}"
