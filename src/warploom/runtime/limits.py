@@ -54,7 +54,7 @@ def architecture(arch: str | None, signature: Signature) -> str:
 @lru_cache(maxsize=64)
 def _architecture(arch: str | None, targets: tuple[str, ...]) -> str:
     target = next((word for word in targets if _ARCH.fullmatch(word)), "")
-    name = (target or next(iter(targets), target)) if arch is None else arch
+    name = (target or next(iter(targets), "")) if arch is None else arch
     found = _ARCH.fullmatch(name)
     if found is None or int(found[1]) not in SHARED_KIB:
         known = ", ".join(f"sm_{number}" for number in SHARED_KIB)

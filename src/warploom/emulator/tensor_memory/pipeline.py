@@ -377,7 +377,7 @@ def _is_ordered(first: _Entry, then: _Entry) -> bool:
     before, after = first.operations.record, then.operations.record
     match before, after:
         case TensorMultiply(), TensorMultiply():
-            return _continues(first, then) or _overwrites_a(first, then)
+            return _continues(first, then) or (before.a_in_tensor and _overwrites_a(first, then))
         case TensorMemoryShift(), TensorMemoryCopy(rows=4):
             return True
         case TensorMemoryCopy() | TensorMemoryShift(), TensorMultiply():
