@@ -245,7 +245,7 @@ class Multiplications:
         ]  # fmt: skip
         a = _joined([self._read_a(each)[:, 0] for each in group.links()]) if record.a_in_tensor else None
         wrong = tile_multiplications.execute(
-            record, plan, self.arch, self.storage, self.shared, group.ctas[:, 0], group.d, keeps,
+            record, plan, self.arch, self.storage, self.shared, group.ctas, group.d, keeps,
             list(zip(matrices.values(), descriptors, strict=True)), a,
         )  # fmt: skip
         if wrong >= 0:  # the general path raises the fault

@@ -1,7 +1,7 @@
 """Multiplications in tensor memory that one compiled call executes without copies of B and D.
 
-The call reads A and B from shared memory, and adds to D in tensor memory. It executes multiplications by one CTA with
-128 rows, whose D has 32-bit elements.
+The call reads A and B from shared memory, and adds to D in tensor memory. It executes multiplications with 128 rows of
+32-bit elements of D in each CTA. The two CTAs of a pair are two chains with the same B.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from warploom.numerics.tile_products import Memory, Tiles
 Numbers = NDArray[np.int64]
 _WORD = 4
 _NARROW = ("e2m1", "e2m3", "e3m2")
-_NO_TILES = Tiles(np.zeros((0, 0, 0), np.uint64), np.zeros((0, 0), np.int64), 0, 0, 0)
+_NO_TILES = Tiles(np.zeros((0, 0, 0), np.uint64), np.zeros((0, 0), np.int64), np.zeros((0, 0), np.int64), 0, 0, 0)
 
 
 def is_direct(record: TensorMultiply, plan: MultiplyPlan, matrices: Sequence[Matrix], arch: str) -> bool:
     """Return True if `execute` supports a multiplication. `matrices` are its matrices in shared memory."""
     fields = plan.fields
     return (
-        plan.path == "D"
+        plan.lanes.shape == (1, TENSOR_LANES)
         and record.disabled is None and record.zero_columns is None and not record.sparse
         and STORAGE[fields.dtype].itemsize == _WORD
         and fields.btype not in _NARROW and (record.a_in_tensor or fields.atype not in _NARROW)
@@ -55,26 +55,30 @@ def execute(
     Several multiplications may add to the same D one after the other. `a` contains the matrices A in tensor memory,
     joined along K. The lanes and columns of D have been checked.
 
-    Shapes: ctas, keeps and d (G,); descriptors (G, steps); a (G, M, steps * K).
+    Shapes: ctas (G, CTAs of an operation); keeps and d (G,); descriptors (G, steps); a (G, M, steps * K).
     """
     fields = plan.fields
-    lanes, columns = d
+    lanes, columns = (each[:, None] for each in d)
     steps = matrices[-1][1].shape[1]
     words = storage.words
     sums = words.ctypes.data + _WORD * ((ctas * TENSOR_LANES + lanes) * TENSOR_COLUMNS + columns)
+    origins = ctas * shared.stride
     tiles = [
         Tiles(
-            np.ascontiguousarray(descriptors[:, None]), matrix.offsets, matrix.exchange[0], matrix.phase,
-            int(matrix.major == "MN"),
+            np.repeat(descriptors[:, None], record.ctas, axis=1), origins, matrix.offsets, matrix.exchange[0],
+            matrix.phase, int(matrix.major == "MN"),
         )
         for matrix, descriptors in matrices
     ]  # fmt: skip
     elements = _elements(fields.atype, fields.btype, fields.dtype)
-    registers = np.zeros((0, 0, 0), elements[0].dtype) if a is None else np.ascontiguousarray(a)
+    depth = fields.k * steps
+    registers = np.zeros((0, 0, 0), elements[0].dtype)
+    if a is not None:
+        registers = np.ascontiguousarray(a).reshape(-1, TENSOR_LANES, depth)
     found = tile_products.fused(
-        Memory(shared.bytes, ctas * shared.stride, SHARED_START, shared.end), tiles[0] if a is None else _NO_TILES,
-        tiles[-1], registers, sums[:, None], keeps[:, None].astype(np.int64),
-        (fields.m, fields.n, fields.k * steps, TENSOR_COLUMNS), elements, fused_fast.strip(fields.n),
+        Memory(shared.bytes, SHARED_START, shared.end), tiles[0] if a is None else _NO_TILES, tiles[-1], registers,
+        sums, np.repeat(keeps[:, None].astype(np.int64), record.ctas, axis=1),
+        (TENSOR_LANES, fields.n, depth, TENSOR_COLUMNS), elements, fused_fast.strip(fields.n // record.ctas),
         _parameters(plan, arch, record.scale_input_d),
     )  # fmt: skip
     return -1 if found == tile_products.COMPUTED else found // 2 // steps % len(ctas)
