@@ -95,7 +95,7 @@ class AsyncOperations:
         self.start()
 
     def start(self) -> None:
-        """Forget all operations and groups, because other CTAs become resident."""
+        """Forget all operations and groups before a new wave."""
         for groups in self.committed.values():
             groups.fill(0)
         self.bulk_groups.fill(0)

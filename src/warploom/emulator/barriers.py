@@ -37,7 +37,7 @@ class Barriers:
         self.start()
 
     def start(self) -> None:
-        """Forget all arrivals, because other CTAs become resident."""
+        """Forget all arrivals before a new wave."""
         self.arrived.fill(0)
         self.expected.fill(0)
         # Arrived lanes of diverged warps, by barrier key and warp.

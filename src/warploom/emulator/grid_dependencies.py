@@ -86,7 +86,7 @@ class GridDependencies:
         self._end_of_slice = 0
 
     def start(self, is_last: bool, is_random: bool) -> None:
-        """Forget the triggers, because other CTAs become resident. `is_last` is True for the last wave."""
+        """Forget the triggers before a new wave. `is_last` is True for the last wave."""
         self._triggered.fill(False)
         self.is_last, self._is_random = is_last, is_random
 

@@ -154,7 +154,7 @@ class Mbarriers:
         self.start()
 
     def start(self) -> None:
-        """Forget all arrivals and waits, because other CTAs become resident."""
+        """Forget all arrivals and waits before a new wave."""
         self.words = self.memory.shared.words  # an mbarrier is identified by its index in this array
         # Slot -> number of early returns for each program counter and word.
         self._declined: dict[int, Counter[tuple[int, int]]] = {}

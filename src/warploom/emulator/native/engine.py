@@ -396,7 +396,7 @@ class NativeEngine:
         self._fields[Field.EXECUTIONS] = 0 if executions is None else _address(executions.counts)
 
     def start(self, components: Components) -> None:
-        """Prepare for the CTAs that have become resident."""
+        """Prepare for a new wave."""
         began = perf_counter()
         if changed := self._runs.start(components):
             for part in changed:

@@ -52,7 +52,7 @@ class TensorAllocator:
         self.start()
 
     def start(self) -> None:
-        """Release all columns, because other CTAs become resident."""
+        """Release all columns before a new wave."""
         self.blocks: dict[tuple[int, int], _Block] = {}  # (CTA, first column) -> block
         self.relinquished: dict[int, int] = {}  # CTA -> program counter of the instruction
         self.waiting: dict[int, _Request] = {}  # slot -> request

@@ -112,7 +112,7 @@ class Multiplications:
         self.start()
 
     def start(self) -> None:
-        """Empty the collector buffers, because other CTAs become resident."""
+        """Empty the collector buffers before a new wave."""
         self.collectors: dict[tuple[int, str], NDArray[Any]] = {}  # (first CTA, buffer) -> matrix
 
     def check(self, record: TensorMultiply, operations: Operations) -> None:

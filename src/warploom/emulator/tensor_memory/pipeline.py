@@ -95,7 +95,7 @@ class TensorPipeline:
         self.start()
 
     def start(self) -> None:
-        """Forget all operations, because other CTAs become resident."""
+        """Forget all operations before a new wave."""
         self.storage.start()
         self.allocator.start()
         self.multiplications.start()

@@ -28,7 +28,7 @@ class TensorStorage:
         self.start()
 
     def start(self) -> None:
-        """Forget the contents, because other CTAs become resident."""
+        """Forget the contents before a new wave."""
         self._words: NDArray[np.uint32] | None = None
         self.allocated = np.zeros((self.ctas, BLOCKS), np.bool_)
 
